@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/crypto/keys.h"
+#include "common/clock.h"
+#include "common/result.h"
+
+namespace gridtorrent::crypto {
+
+/// Certificates begin so long before they are made, for clocks that are behind (model.md, "Growing old").
+inline constexpr std::chrono::hours kBackDating{48};
+inline constexpr std::chrono::hours kServerCaLife{10 * 365 * 24};
+inline constexpr std::chrono::hours kServerLeafLife{365 * 24};
+
+/// A certificate authority: its certificate and key.
+struct Authority {
+  std::string certificate_pem;
+  EcKey key;
+};
+
+/// Self-signed, may sign leaves only (pathlen 0), back-dated.
+Result<Authority> make_authority(const std::string& common_name, WallTime now,
+                                 std::chrono::milliseconds life = kServerCaLife);
+
+/// A TLS server's certificate for these names (numeric addresses become IP entries, the rest DNS), signed by the
+/// authority, not outliving it. PEM.
+Result<std::string> issue_server_certificate(const Authority& authority, const EcKey& key,
+                                             const std::vector<std::string>& names, WallTime now,
+                                             std::chrono::milliseconds life = kServerLeafLife);
+
+/// What a certificate says. For renewal and `doctor`.
+struct CertificateFacts {
+  WallTime not_before, not_after;
+  std::vector<std::string> names;  ///< subject alternative names: DNS, and IP in numeric form; sorted
+  std::string public_der;          ///< SubjectPublicKeyInfo
+};
+/// kCorrupt: the text holds no certificate. The first one counts.
+Result<CertificateFacts> read_certificate(std::string_view pem);
+
+/// Whether `certificate_pem` was signed by the authority's certificate (dates are not looked at).
+Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view authority_pem);
+
+/// Whether a leaf is to be made anew: other names wanted, or past two thirds of its life, or not valid yet. Pure.
+bool needs_reissue(const CertificateFacts& facts, std::vector<std::string> wanted_names, WallTime now);
+
+}  // namespace gridtorrent::crypto

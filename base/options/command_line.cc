@@ -1,0 +1,209 @@
+#include "base/options/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+
+#include "base/options/render.h"
+#include "common/text.h"
+
+namespace gridtorrent::options {
+
+namespace {
+
+std::string in_quotes(std::string_view text) {
+  return "'" + escape_for_display(text) + "'";
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before, row(b.size() + 1), next(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    next[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        next[j] = std::min(next[j], before[j - 2] + 1);
+    }
+    before = std::exchange(row, next);
+  }
+  return row[b.size()];
+}
+
+/// One CLI::App per word of a command's name, with the table's entries that were added to it.
+class Splitter {
+ public:
+  explicit Splitter(const Program& program) : program_(program), root_(program.summary, program.name) {
+    prepare(root_);
+    add_options(root_, standard_options());
+    add_options(root_, program.options);
+    for (const Command& command : program.commands) add_command(command);
+  }
+
+  Result<CommandLine> split(std::span<const std::string> arguments) {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    try {
+      root_.parse(reversed);
+    } catch (const CLI::ArgumentMismatch& error) {
+      return missing_value(error.what());
+    } catch (const CLI::ParseError& error) {
+      return usage(escape_for_display(error.what()), "");
+    }
+    CommandLine line;
+    const CLI::App* app = deepest(line.command);
+    const Command* command = find_command(program_, line.command);
+    line.command_is_group = !line.command.empty() && command == nullptr;
+    for (const auto& [option, name] : options_) {
+      if (option->count() == 0) continue;
+      auto& values = line.values[name];
+      const auto& results = option->results();
+      values.insert(values.end(), results.begin(), results.end());
+    }
+    if (command == nullptr || !command->takes_anything) GT_TRY(refuse_leftovers(*app, line));
+    return line;
+  }
+
+ private:
+  static void prepare(CLI::App& app) {
+    app.set_help_flag();
+    app.set_help_all_flag();
+    app.fallthrough();
+    app.allow_extras();
+    app.require_subcommand(0, 1);
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+
+  void add_options(CLI::App& app, const std::vector<Option>& options) {
+    for (const Option& option : options) {
+      std::string names = "--" + option.name;
+      if (option.name == "help") names = "-h," + names;
+      if (option.name == "version") names = "-V," + names;
+      CLI::Option* added = option.value.empty() ? app.add_flag(names) : app.add_option(names)->expected(1);
+      added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      if (!option.value.empty()) added->allow_extra_args(false);
+      options_.emplace_back(added, option.name);
+    }
+  }
+
+  void add_command(const Command& command) {
+    CLI::App* app = &root_;
+    std::string_view rest = command.name;
+    while (!rest.empty()) {
+      const std::string word(rest.substr(0, rest.find(' ')));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      const auto same_word = app->get_subcommands([&](CLI::App* sub) { return sub->get_name() == word; });
+      CLI::App* next = same_word.empty() ? nullptr : same_word.front();
+      if (next == nullptr) {
+        next = app->add_subcommand(word);
+        prepare(*next);
+      }
+      app = next;
+    }
+    if (command.takes_anything) app->prefix_command();
+    add_options(*app, command.options);
+    for (const Positional& positional : command.positionals) {
+      CLI::Option* added = app->add_option(positional.name)->expected(1);
+      added->allow_extra_args(false);
+      options_.emplace_back(added, positional.name);
+    }
+  }
+
+  const CLI::App* deepest(std::string& command) const {
+    const CLI::App* app = &root_;
+    for (auto chosen = app->get_subcommands(); !chosen.empty(); chosen = app->get_subcommands()) {
+      app = chosen.front();
+      command += (command.empty() ? "" : " ") + app->get_name();
+    }
+    return app;
+  }
+
+  Error usage(const std::string& what, std::string_view command) const {
+    return {Code::kInvalid, what + "; " + help_hint(program_, command)};
+  }
+
+  Error missing_value(std::string_view what) const {
+    const std::string name(what.substr(0, what.find(':')));
+    for (const auto& [option, table_name] : options_)
+      if (name == "--" + table_name) return usage(name + " needs a value", "");
+    return usage(escape_for_display(what), "");
+  }
+
+  std::vector<std::string> option_names(const Command* command) const {
+    std::vector<std::string> names;
+    const auto add = [&](const std::vector<Option>& options) {
+      for (const Option& option : options)
+        if (!option.hidden) names.push_back("--" + option.name);
+    };
+    add(standard_options());
+    add(program_.options);
+    if (command != nullptr) add(command->options);
+    return names;
+  }
+
+  std::vector<std::string> next_words(const std::string& group) const {
+    std::vector<std::string> words;
+    const std::string prefix = group.empty() ? "" : group + " ";
+    for (const Command& command : program_.commands) {
+      if (!command.name.starts_with(prefix)) continue;
+      std::string word = command.name.substr(prefix.size());
+      word.resize(std::min(word.size(), word.find(' ')));
+      if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    }
+    return words;
+  }
+
+  Status refuse_leftovers(const CLI::App& app, const CommandLine& line) const {
+    std::vector<std::string> extras = root_.remaining(true);
+    std::erase(extras, "--");
+    if (extras.empty()) return {};
+    const Command* command = find_command(program_, line.command);
+    for (const std::string& extra : extras) {
+      if (extra.size() < 2 || extra.front() != '-') continue;
+      const std::string name = extra.substr(0, extra.find('='));
+      const std::string near = nearest(name, option_names(command));
+      return usage("unknown option " + in_quotes(name) + (near.empty() ? "" : ", did you mean '" + near + "'?"),
+                   line.command);
+    }
+    if (command == nullptr && !program_.commands.empty()) {
+      const std::string near = nearest(extras.front(), next_words(line.command));
+      const std::string prefix = line.command.empty() ? "" : line.command + " ";
+      return usage("unknown command " + in_quotes(prefix + extras.front()) +
+                       (near.empty() ? "" : ", did you mean '" + prefix + near + "'?"),
+                   line.command);
+    }
+    const std::string subject = app.get_parent() == nullptr ? program_.name : line.command;
+    return usage(subject + " takes no further argument " + in_quotes(extras.front()), line.command);
+  }
+
+  const Program& program_;
+  CLI::App root_;
+  std::vector<std::pair<CLI::Option*, std::string>> options_;
+};
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) best = candidate, best_distance = distance;
+  }
+  return best;
+}
+
+std::string help_hint(const Program& program, std::string_view command) {
+  return "see '" + program.name + (command.empty() ? "" : " " + std::string(command)) + " --help'";
+}
+
+Result<CommandLine> split_command_line(const Program& program, std::span<const std::string> arguments) {
+  try {
+    return Splitter(program).split(arguments);
+  } catch (const CLI::Error& error) {
+    // Only a table with a faulty entry gets here, and every program's unit test parses its table.
+    return Error{Code::kInternal, "the option table of " + program.name + " is faulty: " + error.what()};
+  }
+}
+
+}  // namespace gridtorrent::options

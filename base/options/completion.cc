@@ -1,0 +1,268 @@
+#include <algorithm>
+
+#include "base/options/layout.h"
+#include "base/options/render.h"
+#include "common/text.h"
+
+namespace gridtorrent::options {
+
+namespace {
+
+/// What the shell offers after an option or for a positional.
+enum class Offer : std::uint8_t { kNothing, kFiles, kFolders, kWords };
+
+Offer offer_for(const std::string& placeholder, const std::vector<std::string>& choices) {
+  if (!choices.empty()) return Offer::kWords;
+  if (placeholder == "DIR") return Offer::kFolders;
+  return placeholder == "FILE" || placeholder.ends_with("PATH") ? Offer::kFiles : Offer::kNothing;
+}
+
+std::string words_of(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& word : list) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string function_name(const Program& program) {
+  std::string name = "_";
+  for (const char c : program.name) name += c == '-' ? '_' : c;
+  return name;
+}
+
+/// A place in the tree of commands: "" (the program), "node", "node enroll-token" …
+struct Place {
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> words;  ///< what can follow, and its summary
+  const Command* command = nullptr;
+};
+
+std::vector<Place> places_of(const Program& program) {
+  std::vector<Place> places{{}};
+  const auto place_at = [&](const std::string& path) -> Place& {
+    const auto found = std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.path == path; });
+    if (found != places.end()) return *found;
+    places.push_back({path, {}, nullptr});
+    return places.back();
+  };
+  for (const Command& command : program.commands) {
+    std::string path;
+    std::string_view rest = command.name;
+    while (!rest.empty()) {
+      const std::string word(rest.substr(0, rest.find(' ')));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      auto& words = place_at(path).words;
+      const bool known = std::any_of(words.begin(), words.end(), [&](const auto& w) { return w.first == word; });
+      if (!known) words.emplace_back(word, rest.empty() ? command.summary : word + " commands");
+      path += (path.empty() ? "" : " ") + word;
+    }
+    place_at(command.name).command = &command;
+  }
+  return places;
+}
+
+/// Options at a place, those of the program among them, each name once.
+std::vector<Option> options_at(const Program& program, const Place& place) {
+  std::vector<Option> options =
+      place.command != nullptr ? shown_options(place.command->options, false) : std::vector<Option>();
+  for (const Option& option : shown_options(program.options, true)) options.push_back(option);
+  return options;
+}
+
+/// Single quotes for the POSIX-like shells.
+std::string single_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// The script walks the words typed so far, follows those that are commands, and then offers by place. Bash and zsh
+// share this walk.
+std::string walk(const std::vector<Place>& places, std::string_view word_list, std::string_view last_index, int first) {
+  std::string known;
+  for (const Place& place : places)
+    if (!place.path.empty()) known += (known.empty() ? "" : "|") + single_quoted(place.path);
+  std::string out;
+  out += "  local place='' i\n";
+  if (known.empty()) return out;
+  out += "  for ((i = " + std::to_string(first) + "; i < " + std::string(last_index) + "; i++)); do\n";
+  out += "    case \"${place:+$place }${" + std::string(word_list) + "[i]}\" in\n";
+  out += "      " + known + ") place=\"${place:+$place }${" + std::string(word_list) + "[i]}\" ;;\n";
+  out += "    esac\n  done\n";
+  return out;
+}
+
+std::string bash_offer(Offer offer, const std::string& words) {
+  switch (offer) {
+    case Offer::kWords:
+      return "COMPREPLY=($(compgen -W " + single_quoted(words) + " -- \"$cur\"))";
+    case Offer::kFiles:
+      return "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\"))";
+    case Offer::kFolders:
+      return "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$cur\"))";
+    case Offer::kNothing:
+      break;
+  }
+  return "COMPREPLY=()";
+}
+
+std::string bash_script(const Program& program) {
+  const std::vector<Place> places = places_of(program);
+  std::string out = "# bash completion for " + program.name +
+                    "; put it into ~/.local/share/bash-completion/completions/" + program.name + "\n" +
+                    function_name(program) + "() {\n  local IFS=$' \\t\\n'\n" +
+                    "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n";
+  out += walk(places, "COMP_WORDS", "COMP_CWORD", 1);
+  out += "  case \"$place:$prev\" in\n";
+  for (const Place& place : places)
+    for (const Option& option : options_at(program, place))
+      if (!option.value.empty())
+        out += "    " + single_quoted(place.path + ":--" + option.name) + ") " +
+               bash_offer(offer_for(option.value, option.choices), words_of(option.choices)) + "; return ;;\n";
+  out += "  esac\n  if [[ \"$cur\" == -* ]]; then\n    case \"$place\" in\n";
+  for (const Place& place : places) {
+    std::vector<std::string> names;
+    for (const Option& option : options_at(program, place)) names.push_back("--" + option.name);
+    out += "      " + single_quoted(place.path) + ") " + bash_offer(Offer::kWords, words_of(names)) + " ;;\n";
+  }
+  out += "    esac\n    return\n  fi\n  case \"$place\" in\n";
+  for (const Place& place : places) {
+    std::vector<std::string> words;
+    for (const auto& [word, summary] : place.words) words.push_back(word);
+    Offer offer = words.empty() ? Offer::kNothing : Offer::kWords;
+    if (words.empty() && place.command != nullptr && !place.command->positionals.empty()) {
+      const Positional& positional = place.command->positionals.front();
+      offer = offer_for(positional.name, positional.choices);
+      words = positional.choices;
+    }
+    out += "    " + single_quoted(place.path) + ") " + bash_offer(offer, words_of(words)) + " ;;\n";
+  }
+  return out + "  esac\n}\ncomplete -F " + function_name(program) + " " + program.name + "\n";
+}
+
+std::string zsh_offer(Offer offer, const std::string& words) {
+  switch (offer) {
+    case Offer::kWords:
+      return "compadd -- " + words;
+    case Offer::kFiles:
+      return "_files";
+    case Offer::kFolders:
+      return "_files -/";
+    case Offer::kNothing:
+      break;
+  }
+  return "_message 'a value'";
+}
+
+/// "word:summary" for _describe, in quotes.
+std::string described(const std::string& word, std::string summary) {
+  std::string escaped;
+  for (const char c : summary) escaped += c == ':' ? std::string("\\:") : std::string(1, c);
+  return single_quoted(word + ":" + escaped);
+}
+
+std::string zsh_script(const Program& program) {
+  const std::vector<Place> places = places_of(program);
+  std::string out = "#compdef " + program.name + "\n# zsh completion; put it as _" + program.name +
+                    " into a folder of $fpath\n" + function_name(program) + "() {\n  local -a offers\n";
+  out += walk(places, "words", "CURRENT", 2);
+  out += "  case \"$place:${words[CURRENT-1]}\" in\n";
+  for (const Place& place : places)
+    for (const Option& option : options_at(program, place))
+      if (!option.value.empty())
+        out += "    " + single_quoted(place.path + ":--" + option.name) + ") " +
+               zsh_offer(offer_for(option.value, option.choices), words_of(option.choices)) + "; return ;;\n";
+  out += "  esac\n  if [[ \"${words[CURRENT]}\" == -* ]]; then\n    case \"$place\" in\n";
+  for (const Place& place : places) {
+    out += "      " + single_quoted(place.path) + ") offers=(";
+    for (const Option& option : options_at(program, place))
+      out += "\n        " + described("--" + option.name, option.help);
+    out += ") ;;\n";
+  }
+  out += "    esac\n    _describe -o option offers\n    return\n  fi\n  case \"$place\" in\n";
+  for (const Place& place : places) {
+    out += "    " + single_quoted(place.path) + ") ";
+    if (!place.words.empty()) {
+      out += "offers=(";
+      for (const auto& [word, summary] : place.words) out += "\n      " + described(word, summary);
+      out += "); _describe command offers ;;\n";
+    } else if (place.command != nullptr && !place.command->positionals.empty()) {
+      const Positional& positional = place.command->positionals.front();
+      out += zsh_offer(offer_for(positional.name, positional.choices), words_of(positional.choices)) + " ;;\n";
+    } else {
+      out += "_message 'no more arguments' ;;\n";
+    }
+  }
+  return out + "  esac\n}\nif [[ \"$funcstack[1]\" == " + function_name(program) + " ]]; then " +
+         function_name(program) + " \"$@\"; else compdef " + function_name(program) + " " + program.name + "; fi\n";
+}
+
+std::string fish_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+std::string fish_flags(Offer offer, const std::string& words) {
+  switch (offer) {
+    case Offer::kWords:
+      return " -x -a " + fish_quoted(words);
+    case Offer::kFiles:
+      return " -r -F";
+    case Offer::kFolders:
+      return " -x -a '(__fish_complete_directories)'";
+    case Offer::kNothing:
+      break;
+  }
+  return " -x";
+}
+
+std::string fish_script(const Program& program) {
+  const std::vector<Place> places = places_of(program);
+  const std::string at = "_" + function_name(program) + "_place";
+  std::string known;
+  for (const Place& place : places)
+    if (!place.path.empty()) known += " " + fish_quoted(place.path);
+  std::string out = "# fish completion for " + program.name + "; put it into ~/.config/fish/completions/" +
+                    program.name + ".fish\nfunction " + at +
+                    "\n  set -l place ''\n  for word in (commandline -opc)[2..-1]\n" +
+                    "    set -l next (string trim -- \"$place $word\")\n    if contains -- \"$next\"" + known +
+                    "\n      set place $next\n    end\n  end\n  test \"$place\" = \"$argv[1]\"\nend\n" +
+                    "complete -c " + program.name + " -f\n";
+  for (const Option& option : shown_options(program.options, true))
+    out += "complete -c " + program.name + " -l " + option.name + " -d " + fish_quoted(option.help) +
+           (option.value.empty() ? "" : fish_flags(offer_for(option.value, option.choices), words_of(option.choices))) +
+           "\n";
+  for (const Place& place : places) {
+    const std::string here = "complete -c " + program.name + " -n " + fish_quoted(at + " " + fish_quoted(place.path));
+    for (const auto& [word, summary] : place.words)
+      out += here + " -f -a " + fish_quoted(word) + " -d " + fish_quoted(summary) + "\n";
+    if (place.command == nullptr) continue;
+    for (const Option& option : shown_options(place.command->options, false))
+      out +=
+          here + " -l " + option.name + " -d " + fish_quoted(option.help) +
+          (option.value.empty() ? "" : fish_flags(offer_for(option.value, option.choices), words_of(option.choices))) +
+          "\n";
+    if (place.words.empty() && !place.command->positionals.empty()) {
+      const Positional& positional = place.command->positionals.front();
+      const Offer offer = offer_for(positional.name, positional.choices);
+      if (offer == Offer::kFiles) out += here + " -F\n";
+      if (offer == Offer::kWords) out += here + " -f -a " + fish_quoted(words_of(positional.choices)) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> completion_script(const Program& program, std::string_view shell) {
+  if (shell == "bash") return bash_script(program);
+  if (shell == "zsh") return zsh_script(program);
+  if (shell == "fish") return fish_script(program);
+  return Error{Code::kInvalid,
+               "no completion for '" + escape_for_display(shell) + "'; there is one for bash, zsh and fish"};
+}
+
+}  // namespace gridtorrent::options

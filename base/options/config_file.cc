@@ -1,0 +1,69 @@
+#include "base/options/config_file.h"
+
+#include <toml++/toml.h>
+
+#include <sstream>
+
+namespace gridtorrent::options {
+
+namespace {
+
+std::string place(const std::string& path, int line) {
+  return path + ", line " + std::to_string(line);
+}
+
+/// The value as one would write it on the command line; nothing for dates, times, arrays and tables.
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (const auto* number = node.as_floating_point()) {
+    std::ostringstream text;
+    text << number->get();
+    return text.str();
+  }
+  return std::nullopt;
+}
+
+Status collect(const toml::table& table, const std::string& prefix, const std::string& path, FileValues& out) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    const int line = static_cast<int>(node.source().begin.line);
+    if (const auto* inner = node.as_table()) {
+      GT_TRY(collect(*inner, name + ".", path, out));
+      continue;
+    }
+    FileEntry entry;
+    entry.line = line;
+    if (const auto* array = node.as_array()) {
+      entry.is_array = true;
+      for (const toml::node& element : *array) {
+        const auto text = scalar_text(element);
+        if (!text) return Error{Code::kInvalid, place(path, line) + ": " + name + " takes an array of strings"};
+        entry.values.push_back(*text);
+      }
+    } else if (const auto text = scalar_text(node)) {
+      entry.values.push_back(*text);
+    } else {
+      return Error{Code::kInvalid, place(path, line) + ": " + name + " takes a string; put the value in quotes"};
+    }
+    out.emplace(name, std::move(entry));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<FileValues> parse_config(std::string_view text, const std::string& path) {
+  try {
+    const toml::table table = toml::parse(text, path);
+    FileValues values;
+    GT_TRY(collect(table, "", path, values));
+    return values;
+  } catch (const toml::parse_error& error) {
+    return Error{Code::kInvalid, place(path, static_cast<int>(error.source().begin.line)) +
+                                     ": this is no TOML: " + std::string(error.description())};
+  }
+}
+
+}  // namespace gridtorrent::options

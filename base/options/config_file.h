@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace gridtorrent::options {
+
+/// One key of a configuration file, its values written as on a command line ("true" and "false" for flags).
+struct FileEntry {
+  std::vector<std::string> values;
+  bool is_array = false;
+  int line = 0;
+};
+/// "key" or "section.key" ("node.enroll-token.ttl") → its values.
+using FileValues = std::map<std::string, FileEntry, std::less<>>;
+
+/// Reads TOML. kInvalid with file and line for what is no TOML, and for values that no option can have (dates, tables
+/// in arrays).
+Result<FileValues> parse_config(std::string_view text, const std::string& path);
+
+}  // namespace gridtorrent::options

@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <array>
+
+#include "base/options/command_line.h"
+#include "base/options/config_file.h"
+#include "base/options/options.h"
+#include "base/options/render.h"
+#include "common/text.h"
+#include "common/version.h"
+
+namespace gridtorrent::options {
+
+namespace {
+
+/// The text of a flag as "true" or "false"; nothing for any other text.
+std::optional<std::string> flag_text(std::string_view text) {
+  const std::string lower = to_lower_ascii(text);
+  for (const std::string_view yes : {"true", "1", "yes", "on"})
+    if (lower == yes) return "true";
+  for (const std::string_view no : {"false", "0", "no", "off"})
+    if (lower == no) return "false";
+  return std::nullopt;
+}
+
+std::vector<std::string> split_semicolons(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
+  return text;
+}
+
+std::string file_section(std::string command) {
+  std::replace(command.begin(), command.end(), ' ', '.');
+  return command;
+}
+
+struct ConfigFile {
+  std::string path;
+  FileValues values;
+};
+
+}  // namespace
+
+/// Brings the layers together for one command line.
+class Resolver {
+ public:
+  Resolver(const Program& program, CommandLine line, const Environment& environment)
+      : program_(program), line_(std::move(line)), environment_(environment) {}
+
+  Result<Parsed> resolve(std::span<const std::string> arguments) {
+    command_ = find_command(program_, line_.command);
+    GT_TRY(require_command());
+    GT_TRY(load_files());
+    Parsed parsed;
+    parsed.command_ = line_.command;
+    parsed.arguments_.assign(arguments.begin(), arguments.end());
+    for (const Option& option : standard_options()) GT_TRY(settle(option, "", parsed));
+    for (const Option& option : program_.options) GT_TRY(settle(option, "", parsed));
+    if (command_ != nullptr) {
+      for (const Option& option : command_->options) GT_TRY(settle(option, file_section(command_->name) + ".", parsed));
+      for (const Positional& positional : command_->positionals) GT_TRY(settle(positional, parsed));
+    }
+    return parsed;
+  }
+
+ private:
+  Error usage(const std::string& what) const {
+    return {Code::kInvalid, what + "; " + help_hint(program_, line_.command)};
+  }
+
+  Status require_command() const {
+    if (line_.command.empty() && program_.needs_command) return usage("no command given");
+    if (!line_.command_is_group) return {};
+    std::vector<std::string> words;
+    for (const Command& command : program_.commands)
+      if (command.name.starts_with(line_.command + " ")) words.push_back(command.name.substr(line_.command.size() + 1));
+    return usage("'" + line_.command + "' needs one of: " + joined(words, ", "));
+  }
+
+  Status load_files() {
+    const auto named = line_.values.find("config");
+    std::optional<std::string> user_path;
+    if (named != line_.values.end()) user_path = named->second.back();
+    if (!user_path) user_path = variable(environment_name("config"));
+    const bool must_exist = user_path.has_value();
+    if (!user_path) user_path = default_user_file();
+    if (user_path) GT_TRY(load_file(*user_path, must_exist, user_file_));
+    return load_file(environment_.system_folder + "/" + program_.name + ".toml", false, system_file_);
+  }
+
+  std::optional<std::string> default_user_file() const {
+    const std::string tail = "/gridtorrent/" + program_.name + ".toml";
+    if (const auto folder = variable("XDG_CONFIG_HOME"); folder && folder->starts_with('/')) return *folder + tail;
+    if (const auto home = variable("HOME"); home && home->starts_with('/')) return *home + "/.config" + tail;
+    return std::nullopt;
+  }
+
+  std::optional<std::string> variable(const std::string& name) const {
+    auto value = environment_.variable(name);
+    if (value && value->empty()) value.reset();
+    return value;
+  }
+
+  Status load_file(const std::string& path, bool must_exist, ConfigFile& file) const {
+    file.path = escape_for_display(path);
+    const auto text = environment_.read_file(path);
+    if (!text) return text.error().with_context("configuration file " + file.path);
+    if (!text->has_value()) {
+      if (!must_exist) return {};
+      return Error{Code::kInvalid, "configuration file " + file.path + " does not exist; name another with --config"};
+    }
+    GT_ASSIGN(file.values, parse_config(**text, file.path));
+    return refuse_unknown_keys(file);
+  }
+
+  Status refuse_unknown_keys(const ConfigFile& file) const {
+    std::vector<std::string> known;
+    const auto add = [&](const std::string& section, const std::vector<Option>& options) {
+      for (const Option& option : options)
+        if (!option.command_line_only && option.name != "config") known.push_back(section + option.name);
+    };
+    add("", program_.options);
+    for (const Command& command : program_.commands) add(file_section(command.name) + ".", command.options);
+    for (const auto& [key, entry] : file.values) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      const std::string near = nearest(key, known);
+      return Error{Code::kInvalid, file.path + ", line " + std::to_string(entry.line) + ": '" +
+                                       escape_for_display(key) + "' is no option of " + program_.name +
+                                       (near.empty() ? "" : ", did you mean '" + near + "'?")};
+    }
+    return {};
+  }
+
+  Status settle(const Option& option, const std::string& section, Parsed& parsed) const {
+    Parsed::Value value;
+    std::string origin;
+    GT_TRY(find_value(option, section, value, origin));
+    const bool is_flag = option.value.empty();
+    for (std::string& text : value.values) {
+      if (is_flag) {
+        const auto flag = flag_text(text);
+        if (!flag) return Error{Code::kInvalid, origin + ": " + in_quotes(text) + " is neither true nor false"};
+        text = *flag;
+      } else {
+        GT_TRY(check(option.choices, option.check, text, origin));
+      }
+    }
+    if (!option.repeatable && value.values.size() > 1) value.values.erase(value.values.begin(), value.values.end() - 1);
+    if (option.required && value.values.empty()) return usage("--" + option.name + " " + option.value + " is missing");
+    GT_CHECK(parsed.values_.emplace(option.name, std::move(value)).second);
+    return {};
+  }
+
+  Status settle(const Positional& positional, Parsed& parsed) const {
+    Parsed::Value value;
+    const auto given = line_.values.find(positional.name);
+    if (given != line_.values.end()) {
+      value = {given->second, Source::kCommandLine};
+      for (const std::string& text : value.values) GT_TRY(check(positional.choices, {}, text, positional.name));
+      if (positional.required && value.values.front().empty()) return usage(positional.name + " is empty");
+    } else if (positional.required) {
+      return usage(positional.name + " is missing");
+    }
+    GT_CHECK(parsed.values_.emplace(positional.name, std::move(value)).second);
+    return {};
+  }
+
+  Status find_value(const Option& option, const std::string& section, Parsed::Value& value, std::string& origin) const {
+    origin = "--" + option.name;
+    if (const auto given = line_.values.find(option.name); given != line_.values.end()) {
+      value = {given->second, Source::kCommandLine};
+      return {};
+    }
+    if (!option.command_line_only) {
+      if (const auto text = variable(environment_name(option.name))) {
+        origin = environment_name(option.name);
+        value.source = Source::kEnvironment;
+        value.values = option.repeatable ? split_semicolons(*text) : std::vector{*text};
+        return {};
+      }
+      const std::array<std::pair<const ConfigFile*, Source>, 2> files{
+          {{&user_file_, Source::kUserFile}, {&system_file_, Source::kSystemFile}}};
+      for (const auto& [file, source] : files) {
+        const auto entry = file->values.find(section + option.name);
+        if (entry == file->values.end()) continue;
+        origin = file->path + ", line " + std::to_string(entry->second.line) + ": " + option.name;
+        if (entry->second.is_array && !option.repeatable)
+          return Error{Code::kInvalid, origin + " takes one value, not an array"};
+        value = {entry->second.values, source};
+        return {};
+      }
+    }
+    if (!option.default_value.empty()) value.values = {option.default_value};
+    return {};
+  }
+
+  static std::string in_quotes(std::string_view text) { return "'" + escape_for_display(text) + "'"; }
+
+  static Status check(const std::vector<std::string>& choices, const Check& custom, const std::string& text,
+                      const std::string& origin) {
+    if (text.find('\0') != std::string::npos) return Error{Code::kInvalid, origin + ": a value cannot hold a NUL byte"};
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
+      return Error{Code::kInvalid, origin + ": " + in_quotes(text) + " is not one of " + joined(choices, ", ")};
+    if (custom)
+      if (const Status good = custom(text); !good) return good.error().with_context(origin);
+    return {};
+  }
+
+  const Program& program_;
+  CommandLine line_;
+  const Environment& environment_;
+  const Command* command_ = nullptr;
+  ConfigFile user_file_, system_file_;
+};
+
+namespace {
+
+/// Answers that need no configuration: help, version, man page, completion.
+std::optional<Outcome> informational(const Program& program, const CommandLine& line) {
+  const auto given = [&](const char* name) {
+    const auto found = line.values.find(name);
+    return found != line.values.end() && found->second.back() != "false";
+  };
+  if (given("help")) return Printout{help_text(program, line.command)};
+  if (given("version")) return Printout{program.name + " " + kVersion + "\n"};
+  if (given("help-man")) return Printout{man_page(program, kVersion)};
+  if (given("help-markdown")) return Printout{markdown_reference(program)};
+  if (given("help-completion")) {
+    auto script = completion_script(program, line.values.find("help-completion")->second.back());
+    if (!script) return script.error();
+    return Printout{std::move(script).value()};
+  }
+  return std::nullopt;
+}
+
+Outcome help_on(const Program& program, std::span<const std::string> words) {
+  const std::string topic = joined({words.begin(), words.end()}, " ");
+  const bool known = topic.empty() ||
+                     std::any_of(program.commands.begin(), program.commands.end(),
+                                 [&](const Command& c) { return c.name == topic || c.name.starts_with(topic + " "); });
+  if (!known) return Error{Code::kInvalid, "no command '" + escape_for_display(topic) + "'; " + help_hint(program, "")};
+  return Printout{help_text(program, topic)};
+}
+
+}  // namespace
+
+Outcome parse(const Program& program, std::span<const std::string> arguments, const Environment& environment) {
+  if (!program.commands.empty() && !arguments.empty() && arguments.front() == "help")
+    return help_on(program, arguments.subspan(1));
+  auto line = split_command_line(program, arguments);
+  if (!line) return line.error();
+  if (auto answer = informational(program, *line)) return *std::move(answer);
+  auto parsed = Resolver(program, std::move(line).value(), environment).resolve(arguments);
+  if (!parsed) return parsed.error();
+  return std::move(parsed).value();
+}
+
+}  // namespace gridtorrent::options

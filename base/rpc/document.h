@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "base/rpc/limits.h"
+#include "common/result.h"
+
+namespace gridtorrent::rpc {
+
+/// A document that arrives in chunks, held in memory within a shared budget, which it gives back at the end. One thread
+/// at a time; the budget must outlive it.
+class ReceivedDocument {
+ public:
+  explicit ReceivedDocument(MemoryBudget& budget) : budget_(budget) {}
+  ~ReceivedDocument();
+  ReceivedDocument(const ReceivedDocument&) = delete;
+  ReceivedDocument& operator=(const ReceivedDocument&) = delete;
+
+  /// kExhausted: uploads hold the whole budget.
+  Status append(const std::string& data);
+  const std::string& bytes() const { return bytes_; }
+  std::string sha256_hex() const;
+
+ private:
+  MemoryBudget& budget_;
+  std::string bytes_;
+};
+
+}  // namespace gridtorrent::rpc

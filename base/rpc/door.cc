@@ -1,0 +1,168 @@
+#include "base/rpc/door.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/logging/logging.h"
+
+namespace gridtorrent::rpc {
+
+namespace {
+
+constexpr std::string_view kBearer = "Bearer ";
+constexpr std::size_t kMaxTokenBytes = 512;
+constexpr std::size_t kMaxRequestIdBytes = 64;
+
+std::string_view view(const grpc::string_ref& text) {
+  return {text.data(), text.size()};
+}
+
+/// The value of a header that came exactly once.
+std::optional<std::string_view> only_header(const grpc::CallbackServerContext& context, const char* name) {
+  const auto& headers = context.client_metadata();
+  const auto [first, last] = headers.equal_range(name);
+  if (first == last || std::next(first) != last) return std::nullopt;
+  return view(first->second);
+}
+
+bool is_request_id(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxRequestIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+/// What the caller did wrong is his to read; what went wrong here is ours.
+logging::Level log_level(Code code) {
+  if (code == Code::kInternal || code == Code::kDisk) return logging::Level::kError;
+  return code == Code::kCorrupt ? logging::Level::kWarning : logging::Level::kDebug;
+}
+
+const std::vector<double>& latency_bounds_s() {
+  static const std::vector<double> bounds = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60};
+  return bounds;
+}
+
+}  // namespace
+
+Status check_need(const Principal& principal, const Need& need) {
+  if (need.node && principal.node.is_nil()) {
+    return Error{Code::kDenied, "only a node's own credential may do this"};
+  }
+  if ((principal.scopes & need.scopes) != need.scopes) {
+    return Error{Code::kDenied, "this token's scopes do not allow it: use another, or ask an administrator"};
+  }
+  return {};
+}
+
+std::string stream_key(const Principal& principal) {
+  return principal.node.is_nil() ? principal.user.str() : principal.node.str();
+}
+
+Door::Arrival Door::arrive(grpc::CallbackServerContext* context, const Method& method) {
+  Arrival arrival;
+  arrival.method = &method;
+  arrival.at = d_.clock.mono();
+  arrival.deadline = context->deadline();
+  arrival.call.method = method.name;
+  arrival.call.address = peer_address(context->peer());
+  if (const auto header = only_header(*context, "authorization");
+      header && header->starts_with(kBearer) && header->size() <= kMaxTokenBytes) {
+    arrival.token = header->substr(kBearer.size());
+    if (method.need.anonymous) arrival.call.token = arrival.token;
+  }
+  const auto given = only_header(*context, "x-request-id");
+  arrival.call.request_id =
+      given && is_request_id(*given) ? std::string(*given) : make_request_id(d_.clock.wall(), d_.rng);
+  context->AddInitialMetadata("x-request-id", arrival.call.request_id);
+  return arrival;
+}
+
+Status Door::admit(Arrival& arrival) {
+  if (arrival.method->need.anonymous) return {};
+  if (arrival.token.empty()) return Error{Code::kUnauthenticated, "not logged in: run 'gridtorrent login'"};
+  return guard(arrival.call, [&]() -> Status {
+    GT_ASSIGN(arrival.call.principal, d_.authenticator.resolve(arrival.token, arrival.call.address));
+    return check_need(arrival.call.principal, arrival.method->need);
+  });
+}
+
+Status Door::guard(const Call& call, const std::function<Status()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    logging::error("a handler failed",
+                   {{"method", call.method}, {"request_id", call.request_id}, {"reason", e.what()}});
+    return Error{Code::kInternal, "the server failed on this request; its log says more under " + call.request_id};
+  }
+}
+
+grpc::Status Door::conclude(const Arrival& arrival, const Status& status) {
+  const std::string code(status.ok() ? "ok" : code_name(status.error().code));
+  const double seconds = std::chrono::duration<double>(d_.clock.mono() - arrival.at).count();
+  d_.metrics
+      .counter("gridtorrent_rpc_total", "Calls that ended, by method and outcome.",
+               {{"method", arrival.call.method}, {"code", code}})
+      .add();
+  d_.metrics
+      .histogram("gridtorrent_rpc_seconds", "Time from arrival to the end of a call.", latency_bounds_s(),
+                 {{"method", arrival.call.method}})
+      .observe(seconds);
+  const logging::Level level = status.ok() ? logging::Level::kDebug : log_level(status.error().code);
+  if (logging::enabled(level)) {
+    logging::write(level, "call",
+                   {{"method", arrival.call.method},
+                    {"code", code},
+                    {"request_id", arrival.call.request_id},
+                    {"user", arrival.call.principal.user_name},
+                    {"address", arrival.call.address},
+                    {"seconds", std::to_string(seconds)},
+                    {"reason", status.ok() ? "" : status.error().message}});
+  }
+  return status.ok() ? grpc::Status::OK : to_grpc(status.error(), arrival.call.request_id);
+}
+
+bool Door::take_stream(const std::string& key) {
+  if (!all_streams_.take("")) return false;
+  if (streams_.take(key)) return true;
+  all_streams_.give_back("");
+  return false;
+}
+
+void Door::give_back_stream(const std::string& key) {
+  streams_.give_back(key);
+  all_streams_.give_back("");
+}
+
+Executor& Door::lane(Lane lane) {
+  switch (lane) {
+    case Lane::kPasswords:
+      return d_.passwords;
+    case Lane::kNetwork:
+      return d_.network;
+    case Lane::kNormal:
+      break;
+  }
+  return d_.executor;
+}
+
+void Door::run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
+               std::function<void(const grpc::Status&)> finish) {
+  auto arrival = std::make_shared<Arrival>(arrive(context, method));
+  const auto job = [this, context, arrival, work = std::move(work), finish] {
+    Status status;
+    if (context->IsCancelled()) {
+      status = Error{Code::kCancelled, "the caller is gone"};
+    } else if (d_.clock.mono() - arrival->at > kMaxUnaryTime || std::chrono::system_clock::now() > arrival->deadline) {
+      status = Error{Code::kTimeout, "the server did not get to this in time; try again"};
+    } else {
+      status = admit(*arrival);
+      if (status.ok()) status = guard(arrival->call, [&] { return work(arrival->call); });
+    }
+    finish(conclude(*arrival, status));
+  };
+  if (!lane(method.lane).post(job)) {
+    finish(conclude(*arrival, Error{Code::kExhausted, "the server is overloaded; try again in a few seconds"}));
+  }
+}
+
+}  // namespace gridtorrent::rpc

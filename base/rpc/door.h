@@ -1,0 +1,179 @@
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/metrics/metrics.h"
+#include "base/rpc/executor.h"
+#include "base/rpc/limits.h"
+#include "base/rpc/principal.h"
+#include "base/rpc/status.h"
+#include "base/rpc/ticker.h"
+#include "common/clock.h"
+#include "common/rng.h"
+
+namespace gridtorrent::rpc {
+
+template <class Message>
+class EventStream;
+template <class Chunk, class Reply>
+class UploadStream;
+
+/// Where a unary handler runs: what takes long has threads of its own, so that it holds up nobody else.
+enum class Lane : std::uint8_t {
+  kNormal,
+  kPasswords,  ///< scrypt: few at once
+  kNetwork,    ///< waits for others' sockets
+};
+
+/// A method as its service declares it.
+struct Method {
+  const char* name;  ///< "Contents/Search": for logs and metrics
+  Need need;         ///< who may call
+  Lane lane = Lane::kNormal;
+};
+
+/// What a handler is told about its call; a value.
+struct Call {
+  Principal principal;  ///< default-constructed where the method asks for nobody
+  std::string method;
+  std::string request_id;  ///< ties log lines and errors together; not the idempotency key in the message
+  std::string address;     ///< numeric, of the caller
+  std::string token;       ///< as shown; only for methods that ask for nobody (Enroll checks it itself)
+};
+
+/// The caller as the domain's value of the same fields (ccm::Actor, which this room does not know).
+template <class Actor>
+Actor actor_from(const Call& call) {
+  Actor actor;
+  actor.user = call.principal.user;
+  actor.name = call.principal.user_name;
+  actor.admin = call.principal.admin;
+  actor.node = call.principal.node;
+  actor.scopes = decltype(actor.scopes)(call.principal.scopes);
+  actor.token_id = call.principal.token_id;
+  actor.address = call.address;
+  return actor;
+}
+
+/// What an upload does with its chunks; on executor threads, one call at a time.
+template <class Chunk, class Reply>
+class UploadSink {
+ public:
+  virtual ~UploadSink() = default;
+  virtual Status accept(const Chunk& chunk) = 0;
+  /// The client has sent everything.
+  virtual Status finish(Reply& reply) = 0;
+};
+
+/// Where a download takes its chunks from; on executor threads, one call at a time. False: that was all.
+template <class Chunk>
+class DownloadSource {
+ public:
+  virtual ~DownloadSource() = default;
+  virtual Result<bool> next(Chunk& chunk) = 0;
+};
+
+/// The one door through which every call goes: finds out who calls (exactly one "authorization: Bearer" header), checks
+/// what the method needs, runs the handler on our executor, maps its error, counts it. Unary calls end after 60 s in
+/// the queue at the latest, whatever deadline the client set. Thread-safe; must outlive the server.
+class Door {
+ public:
+  struct Deps {
+    Authenticator& authenticator;
+    Executor& executor;
+    Executor& passwords;
+    Executor& network;
+    Ticker& ticker;
+    const Clock& clock;
+    Rng& rng;
+    metrics::Registry& metrics;
+  };
+  static constexpr std::chrono::seconds kMaxUnaryTime{60};
+  static constexpr std::chrono::seconds kTokenRecheck{60};  ///< streams
+  static constexpr std::chrono::seconds kMaxWriteTime{30};  ///< a client that does not read is cut off
+  static constexpr std::chrono::seconds kMaxUploadIdle{60};
+  static constexpr std::size_t kMaxStreamsPerCaller = 64;  ///< a user; or a node
+  static constexpr std::size_t kMaxStreams = 10'000;
+
+  explicit Door(Deps deps) : d_(deps), streams_(kMaxStreamsPerCaller), all_streams_(kMaxStreams) {}
+
+  /// `handler`: Status(const Call&, const Request&, Reply&).
+  template <class Request, class Reply, class Handler>
+  grpc::ServerUnaryReactor* unary(grpc::CallbackServerContext* context, const Method& method, const Request* request,
+                                  Reply* reply, Handler handler) {
+    // Request, reply and context live until Finish.
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    run(
+        context, method,
+        [request, reply, handler = std::move(handler)](const Call& call) -> Status {
+          return handler(call, *request, *reply);
+        },
+        [reactor](const grpc::Status& status) { reactor->Finish(status); });
+    return reactor;
+  }
+
+  /// `opened`: Status(const Call&, const std::shared_ptr<EventStream<Message>>&); an error ends the stream.
+  template <class Message, class Opened>
+  grpc::ServerWriteReactor<Message>* events(grpc::CallbackServerContext* context, const Method& method, Opened opened) {
+    return EventStream<Message>::make(*this, context, method, std::move(opened));
+  }
+
+  /// `open`: Result<std::unique_ptr<DownloadSource<Chunk>>>(const Call&).
+  template <class Chunk, class Open>
+  grpc::ServerWriteReactor<Chunk>* download(grpc::CallbackServerContext* context, const Method& method, Open open);
+
+  /// `open`: Result<std::unique_ptr<UploadSink<Chunk, Reply>>>(const Call&).
+  template <class Chunk, class Reply, class Open>
+  grpc::ServerReadReactor<Chunk>* upload(grpc::CallbackServerContext* context, const Method& method, Reply* reply,
+                                         Open open) {
+    return UploadStream<Chunk, Reply>::make(*this, context, method, reply, std::move(open));
+  }
+
+  /// Everything that is known of a call before anybody looked at its token. For the streams below.
+  struct Arrival {
+    std::string token;  ///< empty: none, or not exactly one
+    Call call;
+    MonoTime at;
+    std::chrono::system_clock::time_point deadline;
+    const Method* method;
+  };
+  /// On the reaction's thread; reads the headers.
+  Arrival arrive(grpc::CallbackServerContext* context, const Method& method);
+  /// Who it is and whether it may; fills in `call.principal`. Blocks.
+  Status admit(Arrival& arrival);
+  /// `work` with every exception turned into an error.
+  Status guard(const Call& call, const std::function<Status()>& work);
+  /// Counts and logs the end of a call, and makes the status to finish it with.
+  grpc::Status conclude(const Arrival& arrival, const Status& status);
+
+  Executor& executor() { return d_.executor; }
+  Ticker& ticker() { return d_.ticker; }
+  const Clock& clock() const { return d_.clock; }
+  /// A place among the open streams: kMaxStreamsPerCaller of a caller, kMaxStreams in all. True: give_back_stream is
+  /// due.
+  bool take_stream(const std::string& key);
+  void give_back_stream(const std::string& key);
+
+ private:
+  void run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
+           std::function<void(const grpc::Status&)> finish);
+
+  Executor& lane(Lane lane);
+
+  Deps d_;
+  ConcurrencyLimiter streams_, all_streams_;
+};
+
+/// The key under which a caller's streams are counted.
+std::string stream_key(const Principal& principal);
+
+}  // namespace gridtorrent::rpc
+
+#include "base/rpc/streams.h"

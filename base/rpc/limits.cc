@@ -1,0 +1,98 @@
+#include "base/rpc/limits.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "common/units.h"
+
+namespace gridtorrent::rpc {
+
+Status RateLimiter::take(std::string_view what, const std::string& key, MonoTime now) {
+  const std::lock_guard lock(mutex_);
+  if (buckets_.size() >= options_.max_keys && !buckets_.contains(key)) forget_full(now);
+  if (buckets_.size() >= options_.max_keys && !buckets_.contains(key)) {
+    return Error{Code::kExhausted, std::string(what) + ": too many callers at once; try again in a minute"};
+  }
+  auto [it, fresh] = buckets_.try_emplace(key, Bucket{options_.burst, now});
+  Bucket& bucket = it->second;
+  const double passed_s = std::chrono::duration<double>(now - bucket.at).count();
+  bucket.filled = std::min(options_.burst, bucket.filled + std::max(0.0, passed_s) * options_.rate_per_s);
+  bucket.at = now;
+  if (bucket.filled >= 1) {
+    bucket.filled -= 1;
+    return {};
+  }
+  const auto wait =
+      std::chrono::milliseconds(std::llround(std::ceil((1 - bucket.filled) / options_.rate_per_s * 1000)));
+  return Error{Code::kExhausted, std::string(what) + ": too often; try again in " +
+                                     format_duration(std::max(wait, std::chrono::milliseconds(1000)))};
+}
+
+void RateLimiter::forget_full(MonoTime now) {
+  std::erase_if(buckets_, [&](const auto& entry) {
+    const double passed_s = std::chrono::duration<double>(now - entry.second.at).count();
+    return entry.second.filled + passed_s * options_.rate_per_s >= options_.burst;
+  });
+}
+
+bool ConcurrencyLimiter::take(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  std::size_t& used = used_[key];
+  if (used >= limit_) return false;
+  ++used;
+  return true;
+}
+
+void ConcurrencyLimiter::give_back(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto it = used_.find(key);
+  if (it != used_.end() && --it->second == 0) used_.erase(it);
+}
+
+bool MemoryBudget::take(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > left_) return false;
+  left_ -= bytes;
+  return true;
+}
+
+void MemoryBudget::give_back(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  left_ += bytes;
+}
+
+std::string peer_address(std::string_view grpc_peer) {
+  std::string text(grpc_peer);
+  const bool v4 = text.starts_with("ipv4:");
+  const bool v6 = text.starts_with("ipv6:");
+  if (!v4 && !v6) return text;
+  text.erase(0, 5);
+  const auto colon = text.rfind(':');
+  if (colon != std::string::npos) text.resize(colon);
+  for (const std::string_view bracket : {"%5B", "%5D", "[", "]"}) {
+    for (auto at = text.find(bracket); at != std::string::npos; at = text.find(bracket)) text.erase(at, bracket.size());
+  }
+  // A zone is percent-encoded too ("%25eth0"): of no use outside of this host.
+  if (const auto zone = text.find('%'); zone != std::string::npos) text.resize(zone);
+  in6_addr address{};
+  if (v6 && inet_pton(AF_INET6, text.c_str(), &address) == 1 && IN6_IS_ADDR_V4MAPPED(&address)) {
+    std::array<char, INET_ADDRSTRLEN> mapped{};
+    if (inet_ntop(AF_INET, &address.s6_addr[12], mapped.data(), mapped.size()) != nullptr) return mapped.data();
+  }
+  return text;
+}
+
+std::string address_bucket(std::string_view address) {
+  in6_addr parsed{};
+  const std::string text(address);
+  if (inet_pton(AF_INET6, text.c_str(), &parsed) != 1) return text;
+  std::memset(&parsed.s6_addr[8], 0, 8);
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  return inet_ntop(AF_INET6, &parsed, out.data(), out.size()) != nullptr ? std::string(out.data()) + "/64" : text;
+}
+
+}  // namespace gridtorrent::rpc

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "common/clock.h"
+#include "common/result.h"
+
+namespace gridtorrent::rpc {
+
+/// Token buckets by key (an account, an address): `rate_per_s` on average, `burst` at once. Forgets full buckets, and
+/// holds at most `max_keys`. Thread-safe (private mutex), does not block.
+class RateLimiter {
+ public:
+  struct Options {
+    double rate_per_s = 1;
+    double burst = 1;
+    std::size_t max_keys = 100'000;
+  };
+  explicit RateLimiter(Options options) : options_(options) {}
+
+  /// Takes one; kExhausted, naming `what` and when to come back, where none is left.
+  Status take(std::string_view what, const std::string& key, MonoTime now);
+
+ private:
+  struct Bucket {
+    double filled = 0;
+    MonoTime at;
+  };
+  void forget_full(MonoTime now);
+
+  const Options options_;
+  std::mutex mutex_;
+  std::map<std::string, Bucket> buckets_;
+};
+
+/// Counts what is in use at once, by key. Thread-safe (private mutex).
+class ConcurrencyLimiter {
+ public:
+  explicit ConcurrencyLimiter(std::size_t limit) : limit_(limit) {}
+  /// False where the limit is reached; otherwise give_back() is due.
+  bool take(const std::string& key);
+  void give_back(const std::string& key);
+
+ private:
+  const std::size_t limit_;
+  std::mutex mutex_;
+  std::map<std::string, std::size_t> used_;
+};
+
+/// Bytes that uploads under way may hold in memory together. Thread-safe.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(std::size_t bytes) : left_(bytes) {}
+  bool take(std::size_t bytes);
+  void give_back(std::size_t bytes);
+
+ private:
+  std::mutex mutex_;
+  std::size_t left_;
+};
+
+/// The numeric address in gRPC's peer text: "ipv4:1.2.3.4:5" → "1.2.3.4", "ipv6:%5B::1%5D:5" → "::1" (an IPv4-mapped
+/// one as IPv4); "fd:8" and the like stay as they are.
+std::string peer_address(std::string_view grpc_peer);
+
+/// The key that an address is limited by: itself for IPv4, its /64 for IPv6.
+std::string address_bucket(std::string_view address);
+
+}  // namespace gridtorrent::rpc

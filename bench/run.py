@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""./dev bench [scenario...]: what docs/verification.md quotes, measured again on this machine.
+
+Each scenario prints its figures and the machine, and writes JSON below bench-results/ (not committed). Absolute times on a shared
+machine mean little: where a claim is about speed, a peer runs in the same scenario, alternating, and the ratio counts.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
+import scenarios  # noqa: E402
+
+
+def machine():
+    cpu = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), platform.machine())
+    flags = next((line for line in open('/proc/cpuinfo') if line.startswith('flags')), '')
+    commit = subprocess.run(['git', '-C', str(ROOT), 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
+    return {'cpu': cpu, 'cores': os.cpu_count(), 'kernel': platform.release(), 'sha_ni': ' sha_ni' in flags, 'avx2': ' avx2' in flags,
+            'commit': commit, 'date': time.strftime('%Y-%m-%dT%H:%MZ', time.gmtime())}
+
+
+def main():
+    known = {name[len('bench_'):]: fn for name, fn in vars(scenarios).items() if name.startswith('bench_')}
+    parser = argparse.ArgumentParser(prog='./dev bench', description=__doc__.split('\n\n')[1], formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument('scenario', nargs='*', help='\n'.join(f'{n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()))
+    parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
+    parser.add_argument('--size', help='bytes a scenario moves, as 2GB (default: what the issue asks for)')
+    parser.add_argument('--runs', type=int, help='repetitions (default: what the issue asks for)')
+    parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
+    args = parser.parse_args()
+    unknown = [s for s in args.scenario if s not in known]
+    if unknown:
+        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join(known)}')
+    about = machine()
+    print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
+    out = ROOT / 'bench-results'
+    out.mkdir(exist_ok=True)
+    for name in args.scenario or known:
+        print(f'\n== {name}: {known[name].__doc__.splitlines()[0]}', flush=True)
+        figures = known[name](args)
+        record = {'scenario': name, 'machine': about, 'figures': figures}
+        (out / f'{name}-{int(time.time())}.json').write_text(json.dumps(record, indent=1) + '\n')
+
+
+main()

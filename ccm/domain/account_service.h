@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ccm/domain/ports.h"
+#include "ccm/domain/user.h"
+#include "common/clock.h"
+#include "common/result.h"
+#include "common/rng.h"
+
+namespace gridtorrent::ccm {
+
+/// The use cases of accounts and tokens, one transaction each, with audit records. Secrets are made, hashed and
+/// compared in tracker/authority: here come and go hashes alone. Thread-safe; blocks on the store. Errors besides those
+/// of the store: kInvalid; kNotFound; kDenied; kConflict name taken; kExhausted quota.
+class AccountService {
+ public:
+  struct Deps {
+    Store& store;
+    const Clock& clock;
+    Rng& rng;
+    Quotas quotas;
+  };
+  explicit AccountService(Deps deps) : d_(deps) {}
+
+  /// Makes the account if no user exists at all; nothing if some do. For the server's first start.
+  Result<std::optional<User>> make_first_user(const std::string& name, bool admin);
+
+  /// Role admin. `password_hash` may be empty. Repeated with its request id, it has been done once.
+  Result<User> add_user(const Actor& actor, const std::string& request_id, const std::string& name,
+                        const std::string& password_hash, bool admin);
+  /// Role admin.
+  Result<std::vector<User>> list_users(const Actor& actor);
+  /// Role admin; ends the user's tokens, too. `user` is an id or a name. One cannot disable oneself.
+  Status disable_user(const Actor& actor, const std::string& request_id, const std::string& user);
+
+  Result<std::optional<User>> find_user(std::string_view name);
+  Result<std::optional<User>> find_user(const UserId& id);
+  Status set_password_hash(const UserId& user, const std::string& password_hash);
+
+  /// For the authenticator: the token and its user, whatever their state; nothing if there is no such token.
+  struct TokenAndUser {
+    Token token;
+    User user;
+  };
+  Result<std::optional<TokenAndUser>> find_token(std::string_view token_id);
+  /// Writes down a fresh token of the actor (login: the actor is who logged in). Checks label, expiry and quota.
+  /// `request_id` may be empty; repeated, it is kConflict: the secret was shown once and is not kept.
+  Status add_token(const Actor& actor, const std::string& request_id, const Token& token);
+  /// The actor's own, newest first.
+  Result<std::vector<Token>> list_tokens(const Actor& actor);
+  /// One of the actor's own; idempotent.
+  Status revoke_token(const Actor& actor, const std::string& request_id, const std::string& token_id);
+  /// At most once a minute a token, the rest is ignored.
+  Status note_token_used(const Token& token);
+  Status set_token_expiry(const std::string& token_id, WallTime expires);
+
+  /// Login failures, refused tokens and the like, which happen outside of a use case.
+  Status audit(const AuditRecord& record);
+  Result<std::vector<AuditRecord>> newest_audit_records(const Actor& actor, std::size_t limit);
+
+ private:
+  Deps d_;
+};
+
+}  // namespace gridtorrent::ccm

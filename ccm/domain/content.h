@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+
+namespace gridtorrent::ccm {
+
+enum class AccessLevel : std::uint8_t { kPublic, kPrivate, kShared };
+std::string_view access_level_name(AccessLevel level);
+Result<AccessLevel> parse_access_level(std::string_view text);
+
+/// Who may have a content. Names, not ids: what the owner wrote is what everyone sees.
+struct Access {
+  AccessLevel level = AccessLevel::kPrivate;
+  std::vector<std::string> groups, users;  ///< of kShared
+  bool buddies = false;                    ///< of kShared
+  friend bool operator==(const Access&, const Access&) = default;
+};
+/// "public", "private", "group:g,user:u,buddies": for audit records and messages.
+std::string to_text(const Access& access);
+
+enum class ContentState : std::uint8_t { kDraft, kPublished, kWithdrawn, kPurged };
+std::string_view content_state_name(ContentState state);
+Result<ContentState> parse_content_state(std::string_view text);
+
+enum class ContentEvent : std::uint8_t { kFinish, kWithdraw, kPurge };
+/// The state machine of a content: draft → published → withdrawn; anything but purged → purged. kConflict, with the
+/// reason, for every other step.
+Result<ContentState> next_state(ContentState state, ContentEvent event);
+
+/// A content with its current version. Rights, progress and replicas hang on id and version.
+struct Content {
+  ContentId id;
+  UserId owner;
+  std::string owner_name;
+  std::string name;  ///< NFC, without owner
+  Access access;
+  ContentState state = ContentState::kDraft;
+  std::uint32_t version = 1;  ///< the newest sealed one, or of a draft the one being made
+  std::uint64_t bytes = 0, files = 0;
+  std::string description, license;
+  std::vector<std::string> tags;
+  WallTime created, published;  ///< published: 0 until it is
+  std::string metadata_sha256;  ///< hex; empty until published
+  std::uint64_t metadata_bytes = 0;
+  std::uint32_t piece_bytes = 0;
+  std::uint32_t generation = 0;  ///< edition: 0 is plain
+  std::string checksums_sha256;  ///< hex name of the document of flat file digests; empty: none yet
+  std::uint64_t checksums_bytes = 0;
+  NodeId publisher_node;  ///< that began it; nil: begun with a user's token
+  WallTime touched;       ///< of a draft: last sign of life
+
+  friend bool operator==(const Content&, const Content&) = default;
+};
+
+/// A content as others see it: with what is known of its swarm right now.
+struct ContentView {
+  Content content;
+  std::uint32_t seeders = 0;   ///< complete nodes alive now
+  std::uint32_t leechers = 0;  ///< fetching nodes alive now
+};
+
+/// What a node holds of a version.
+struct Replica {
+  ContentId content;
+  std::uint32_t version = 1;
+  NodeId node;
+  std::string node_name, owner_name;  ///< filled on reading
+  std::uint64_t verified_bytes = 0;
+  bool complete = false;
+  WallTime last_seen;
+  friend bool operator==(const Replica&, const Replica&) = default;
+};
+struct ReplicaView {
+  Replica replica;
+  bool online = false;
+};
+
+struct PageCursor {
+  WallTime published;
+  ContentId id;
+  friend bool operator==(const PageCursor&, const PageCursor&) = default;
+};
+/// Opaque to callers; parse gives kInvalid for what encode did not make.
+std::string encode_page(const PageCursor& cursor);
+Result<PageCursor> parse_page(std::string_view text);
+
+}  // namespace gridtorrent::ccm

@@ -1,0 +1,202 @@
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "ccm/domain/content_access.h"
+#include "ccm/domain/content_service.h"
+#include "ccm/domain/names.h"
+#include "ccm/domain/once.h"
+#include "common/text.h"
+
+// Publishing: begin, upload, checksums. The other use cases are in content_service.cc.
+
+namespace gridtorrent::ccm {
+
+namespace {
+
+constexpr std::string_view kBeginMethod = "content.begin";
+constexpr std::size_t kDigestBytes = 32;
+
+Result<Content> wanted_content(const Actor& actor, const BeginPublish& request, WallTime now) {
+  GT_TRY(check_request_id(request.request_id));
+  GT_TRY(check_access_supported(request.access));
+  Content content;
+  content.owner = actor.user;
+  content.owner_name = actor.name;
+  GT_ASSIGN(content.name, normalize_content_name(request.name));
+  GT_ASSIGN(content.description, normalize_text("description", request.description, kMaxDescriptionBytes, true));
+  GT_ASSIGN(content.license, normalize_text("license", request.license, kMaxLicenseBytes, false));
+  GT_ASSIGN(content.tags, normalize_tags(request.tags));
+  content.access = request.access;
+  content.publisher_node = actor.node;
+  content.created = now;
+  content.touched = now;
+  return content;
+}
+
+Error name_taken(const Content& by) {
+  const std::string who = by.owner_name + "/" + escape_for_display(by.name);
+  switch (by.state) {
+    case ContentState::kDraft:
+      return {Code::kConflict,
+              "name " + who + " is taken: " +
+                  (by.publisher_node.is_nil() ? std::string("it is") : "node " + by.publisher_node.str() + " is") +
+                  " publishing it right now; wait for it, or choose another name"};
+    case ContentState::kWithdrawn:
+      return {Code::kConflict, "name " + who + " is taken by a content that you have withdrawn; choose another name"};
+    default:
+      return {Code::kConflict, "name " + who + " is taken by " + by.id.str() + "; choose another name"};
+  }
+}
+
+/// Whether a content that was published before is what this request brings again.
+Status check_repeated(const Content& content, const FinishPublish& request) {
+  if (content.metadata_sha256 == request.sha256_hex) return {};
+  return Error{Code::kConflict, "content " + content.owner_name + "/" + escape_for_display(content.name) +
+                                    " is published with other data; publish this under another name"};
+}
+
+Status check_sizes(const FinishPublish& request) {
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (request.bytes > kMax || request.files > kMax) {
+    return Error{Code::kInvalid, "content " + request.content.str() + " claims an impossible size"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PublishTicket> ContentService::begin_publish(const Actor& actor, const BeginPublish& request) {
+  GT_ASSIGN(const Content wanted, wanted_content(actor, request, d_.clock.wall()));
+  PublishTicket ticket;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Content content, begin_in(tx, actor, request, wanted));
+    ticket = {content.id, content.version, content.generation};
+    return {};
+  }));
+  return ticket;
+}
+
+Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const BeginPublish& request,
+                                         const Content& wanted) const {
+  GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request.request_id, kBeginMethod));
+  if (answered) {
+    GT_ASSIGN(const ContentId id, ContentId::parse(*answered));
+    GT_ASSIGN(auto before, tx.contents.by_id(id));
+    // A draft that was given up meanwhile is begun anew.
+    if (before && before->state != ContentState::kPurged) return std::move(*before);
+  }
+  Content content = wanted;
+  GT_ASSIGN(auto holder, tx.contents.by_owner_and_name(actor.user, wanted.name));
+  bool taken_up = false;
+  if (holder) {
+    if (holder->state != ContentState::kDraft) return name_taken(*holder);
+    if (holder->publisher_node == actor.node) {
+      taken_up = true;
+      content.id = holder->id;
+      content.created = holder->created;
+    } else if (wanted.touched - holder->touched < kDraftLifetime) {
+      return name_taken(*holder);
+    } else {
+      holder->state = ContentState::kPurged;
+      GT_TRY(tx.contents.update(*holder));
+    }
+  }
+  if (taken_up) {
+    GT_TRY(tx.contents.update(content));
+  } else {
+    GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
+    if (usage.contents >= d_.quotas.contents) {
+      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(usage.contents) +
+                                         " contents, as many as the quota allows; ask the administrator for more"};
+    }
+    content.id = ContentId::make(wanted.created, d_.rng);
+    GT_TRY(tx.contents.insert(content));
+  }
+  GT_TRY(keep_answer(tx, actor.user, request.request_id, kBeginMethod, content.id.str(), wanted.touched));
+  GT_TRY(tx.audit.append(audit_record(actor, wanted.touched, kBeginMethod, content.id.str(), request.request_id)));
+  return content;
+}
+
+Status ContentService::check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
+                                    std::uint64_t metadata_bytes) {
+  return d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Content found, open_content(tx, actor, Action::kFinish, content));
+    GT_TRY(check_version(found, version));
+    if (found.state != ContentState::kDraft) return {};
+    GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
+    if (metadata_bytes > d_.quotas.metadata_bytes || usage.metadata_bytes > d_.quotas.metadata_bytes - metadata_bytes) {
+      return Error{Code::kExhausted, "the metadata of content " + content.str() + " goes beyond the quota of user " +
+                                         actor.name + "; ask the administrator for more"};
+    }
+    return {};
+  });
+}
+
+Result<ContentView> ContentService::finish_publish(const Actor& actor, const FinishPublish& request) {
+  GT_TRY(check_sizes(request));
+  GT_TRY(check_finish(actor, request.content, request.version, request.metadata.size()));
+  // Durable before the row that names it; a document without a row does no harm.
+  GT_TRY(d_.files.put(request.sha256_hex, request.metadata));
+  Content content;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(content, finish_in(tx, actor, request));
+    return {};
+  }));
+  return view(std::move(content));
+}
+
+Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const {
+  GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
+  GT_TRY(check_version(content, request.version));
+  if (content.state == ContentState::kPublished) {
+    GT_TRY(check_repeated(content, request));
+    return content;
+  }
+  const auto next = next_state(content.state, ContentEvent::kFinish);
+  if (!next) return next.error().with_context("content " + content.id.str() + " cannot be finished");
+  content.state = *next;
+  content.bytes = request.bytes;
+  content.files = request.files;
+  content.piece_bytes = request.piece_bytes;
+  content.metadata_sha256 = request.sha256_hex;
+  content.metadata_bytes = request.metadata.size();
+  content.published = d_.clock.wall();
+  content.touched = content.published;
+  GT_TRY(tx.contents.update(content));
+  GT_TRY(
+      tx.audit.append(audit_record(actor, content.published, "content.publish", content.id.str(), request.request_id)));
+  return content;
+}
+
+Status ContentService::add_checksums(const Actor& actor, const AddChecksums& request) {
+  const auto check = [&](Tx& tx) -> Result<Content> {
+    GT_ASSIGN(Content content, open_content(tx, actor, Action::kAddChecksums, request.content));
+    GT_TRY(check_version(content, request.version));
+    if (request.digests.size() != request.entries * kDigestBytes) {
+      return Error{Code::kInvalid, "checksums of content " + request.content.str() + ": " +
+                                       std::to_string(request.digests.size()) + " bytes came, " +
+                                       std::to_string(request.entries * kDigestBytes) + " were due"};
+    }
+    if (!content.checksums_sha256.empty() && content.checksums_sha256 != request.sha256_hex) {
+      return Error{Code::kConflict,
+                   "content " + request.content.str() + " has other checksums already; they never change"};
+    }
+    return content;
+  };
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_TRY(check(tx));
+    return {};
+  }));
+  GT_TRY(d_.files.put(request.sha256_hex, request.digests));
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(Content content, check(tx));
+    if (!content.checksums_sha256.empty()) return {};
+    content.checksums_sha256 = request.sha256_hex;
+    content.checksums_bytes = request.digests.size();
+    GT_TRY(tx.contents.update(content));
+    return tx.audit.append(audit_record(actor, d_.clock.wall(), "content.add_checksums", content.id.str(), ""));
+  });
+}
+
+}  // namespace gridtorrent::ccm

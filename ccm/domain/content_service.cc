@@ -1,0 +1,189 @@
+#include "ccm/domain/content_service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ccm/domain/content_access.h"
+#include "ccm/domain/names.h"
+#include "ccm/domain/once.h"
+
+namespace gridtorrent::ccm {
+
+namespace {
+
+constexpr std::uint32_t kDefaultPage = 50;
+constexpr std::uint32_t kMaxPage = 200;
+constexpr std::size_t kSweepBatch = 200;
+constexpr std::chrono::milliseconds kEndedTokenLifetime = std::chrono::hours(24 * 30);
+
+Result<SearchFilter> make_filter(const Actor& actor, const SearchQuery& query) {
+  SearchFilter filter;
+  filter.viewer = actor.user;
+  filter.viewer_name = actor.name;
+  if (query.limit > kMaxPage) {
+    return Error{Code::kInvalid, "limit " + std::to_string(query.limit) + " is refused: 1 to 200 a page"};
+  }
+  filter.limit = query.limit == 0 ? kDefaultPage : query.limit;
+  if (query.text.size() > kMaxContentNameCharacters * 8) return Error{Code::kInvalid, "the query is too long"};
+  filter.folded_query = fold_case(query.text);
+  filter.owner = query.owner;
+  if (!query.tag.empty()) {
+    GT_ASSIGN(const auto tags, normalize_tags({query.tag}));
+    filter.tag = tags.front();
+  }
+  if (!query.access.empty()) {
+    GT_ASSIGN(filter.access, parse_access_level(query.access));
+  }
+  filter.min_bytes = query.min_bytes;
+  filter.since = query.since;
+  if (!query.page.empty()) {
+    GT_ASSIGN(filter.after, parse_page(query.page));
+  }
+  return filter;
+}
+
+}  // namespace
+
+ContentView ContentService::view(Content content) const {
+  const auto counts = d_.live.counts(content.id, content.version);
+  return {std::move(content), counts.seeders, counts.leechers};
+}
+
+ContentView ContentService::after_change(Content content, const std::vector<NodeId>& nodes) {
+  for (const NodeId& node : nodes) d_.waker.tasks_waiting(node);
+  return view(std::move(content));
+}
+
+Result<SearchResult> ContentService::search(const Actor& actor, const SearchQuery& query) {
+  GT_ASSIGN(SearchFilter filter, make_filter(actor, query));
+  const std::size_t page = filter.limit;
+  filter.limit = page + 1;  // one more says whether there is a next page
+  std::vector<Content> found;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(found, tx.contents.search(filter));
+    return {};
+  }));
+  SearchResult result;
+  if (found.size() > page) {
+    found.resize(page);
+    result.next_page = encode_page({found.back().published, found.back().id});
+  }
+  for (Content& content : found) {
+    // The store has filtered; the policy has the last word.
+    if (decide(subject_of(actor), Action::kSearch, content).allowed)
+      result.contents.push_back(view(std::move(content)));
+  }
+  return result;
+}
+
+Result<ContentView> ContentService::get(const Actor& actor, std::string_view reference) {
+  Content content;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(content, resolve_content(tx, actor, reference));
+    return {};
+  }));
+  return view(std::move(content));
+}
+
+Result<Content> ContentService::open_metadata(const Actor& actor, const ContentId& id, std::uint32_t version) {
+  Content content;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(content, open_content(tx, actor, Action::kShow, id));
+    return check_version(content, version);
+  }));
+  if (content.metadata_sha256.empty()) {
+    return Error{Code::kConflict, "content " + id.str() + " is still being published; it has no metadata yet"};
+  }
+  return content;
+}
+
+Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, const ContentId& id) {
+  std::vector<Replica> found;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Content content, open_content(tx, actor, Action::kListReplicas, id));
+    GT_ASSIGN(found, tx.replicas.of_content(id, content.version));
+    return {};
+  }));
+  std::vector<ReplicaView> views;
+  views.reserve(found.size());
+  for (Replica& replica : found) {
+    const bool online = d_.live.online(replica.node);
+    views.push_back({std::move(replica), online});
+  }
+  return views;
+}
+
+Result<ContentView> ContentService::set_access(const Actor& actor, const std::string& request_id, const ContentId& id,
+                                               const Access& access) {
+  constexpr std::string_view kMethod = "content.set_access";
+  GT_TRY(check_access_supported(access));
+  Content content;
+  std::vector<NodeId> nodes;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(content, open_content(tx, actor, Action::kSetAccess, id));
+    GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
+    if (answered) return {};
+    const WallTime now = d_.clock.wall();
+    const bool closes = content.access.level == AccessLevel::kPublic && access.level != AccessLevel::kPublic;
+    const std::string change = to_text(content.access) + " to " + to_text(access);
+    content.access = access;
+    GT_TRY(tx.contents.update(content));
+    if (closes) {
+      GT_ASSIGN(nodes, tx.node_effects.content_closed(id, actor.user, now));
+    }
+    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
+    return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: " + change));
+  }));
+  return after_change(std::move(content), nodes);
+}
+
+Result<ContentView> ContentService::unpublish(const Actor& actor, const std::string& request_id, const ContentId& id) {
+  constexpr std::string_view kMethod = "content.unpublish";
+  Content content;
+  std::vector<NodeId> nodes;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(content, open_content(tx, actor, Action::kUnpublish, id));
+    GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
+    if (answered || content.state == ContentState::kWithdrawn) return {};
+    GT_ASSIGN(content.state, next_state(content.state, ContentEvent::kWithdraw));
+    const WallTime now = d_.clock.wall();
+    GT_TRY(tx.contents.update(content));
+    GT_ASSIGN(nodes, tx.node_effects.content_closed(id, actor.user, now));
+    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
+    return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id));
+  }));
+  return after_change(std::move(content), nodes);
+}
+
+Result<Explanation> ContentService::explain(const Actor& actor, const ContentId& id, const std::string& user) {
+  Explanation explanation;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    const bool asks_for_self = user.empty() || user == actor.name || user == actor.user.str();
+    GT_ASSIGN(const Content content, open_content(tx, actor, asks_for_self ? Action::kShow : Action::kExplain, id));
+    Subject subject = subject_of(actor);
+    if (!asks_for_self) {
+      GT_ASSIGN(const User other, resolve_user(tx, user));
+      subject = {other.id, other.name, other.disabled};
+    }
+    const AccessDecision decision = decide(subject, Action::kTransfer, content);
+    explanation = {decision.allowed, decision.reason};
+    return {};
+  }));
+  return explanation;
+}
+
+Status ContentService::sweep() {
+  const WallTime now = d_.clock.wall();
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(auto drafts, tx.contents.stale_drafts(now - kDraftLifetime, kSweepBatch));
+    for (Content& draft : drafts) {
+      GT_ASSIGN(draft.state, next_state(draft.state, ContentEvent::kPurge));
+      GT_TRY(tx.contents.update(draft));
+    }
+    GT_TRY(tx.requests.prune(now - kRequestLifetime));
+    return tx.tokens.prune(now - kEndedTokenLifetime);
+  });
+}
+
+}  // namespace gridtorrent::ccm

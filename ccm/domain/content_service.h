@@ -1,0 +1,125 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ccm/domain/content.h"
+#include "ccm/domain/policy.h"
+#include "ccm/domain/ports.h"
+#include "ccm/domain/user.h"
+#include "common/clock.h"
+#include "common/result.h"
+#include "common/rng.h"
+
+namespace gridtorrent::ccm {
+
+struct BeginPublish {
+  std::string request_id;
+  std::string name;
+  Access access;
+  std::string description, license;
+  std::vector<std::string> tags;
+};
+struct PublishTicket {
+  ContentId content;
+  std::uint32_t version = 1;
+  std::uint32_t generation = 0;
+};
+
+/// The metadata as the rpc room has checked it: decoded by metainfo, hash recomputed.
+struct FinishPublish {
+  std::string request_id;
+  ContentId content;
+  std::uint32_t version = 1;
+  std::string sha256_hex;     ///< of `metadata`
+  std::string_view metadata;  ///< the document; must live until the call returns
+  std::uint64_t bytes = 0, files = 0;
+  std::uint32_t piece_bytes = 0;  ///< of the first segment; 0 where there is none
+};
+
+struct AddChecksums {
+  ContentId content;
+  std::uint32_t version = 1;
+  std::string sha256_hex;     ///< of `digests`
+  std::string_view digests;   ///< 32 bytes an entry of the manifest
+  std::uint64_t entries = 0;  ///< of the manifest, as counted by the rpc room
+};
+
+struct SearchQuery {
+  std::string text, owner, tag;
+  std::string access;  ///< "public", "private", "shared" or empty
+  std::uint64_t min_bytes = 0;
+  WallTime since;
+  std::uint32_t limit = 0;  ///< 1 to 200; 0: 50
+  std::string page;
+};
+struct SearchResult {
+  std::vector<ContentView> contents;
+  std::string next_page;  ///< empty: that was all
+};
+
+struct Explanation {
+  bool allowed = false;
+  std::string reason;
+};
+
+/// The use cases of content, one transaction each, with their audit records. Identity and scopes were checked by the
+/// caller (base/rpc's wrapper); rights to the content are decided here, by policy.h. Thread-safe; blocks on the store.
+/// Errors besides those of the store: kInvalid bad input; kNotFound missing or hidden, with the same text; kDenied;
+/// kConflict name taken, ambiguous name, wrong state; kExhausted quota; kUnsupported what needs encrypted lanes.
+class ContentService {
+ public:
+  struct Deps {
+    Store& store;
+    MetadataFiles& files;
+    const LiveView& live;
+    NodeWaker& waker;
+    const Clock& clock;
+    Rng& rng;
+    Quotas quotas;
+  };
+  explicit ContentService(Deps deps) : d_(deps) {}
+
+  /// Reserves the name. A draft that the same owner began on the same node is taken up again; one of another node that
+  /// showed no sign of life for kDraftLifetime is given up.
+  Result<PublishTicket> begin_publish(const Actor& actor, const BeginPublish& request);
+  /// Repeated with the same metadata, it has been done once.
+  Result<ContentView> finish_publish(const Actor& actor, const FinishPublish& request);
+  /// What finish_publish would refuse before a byte of metadata is uploaded: rights, state, quota.
+  Status check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
+                      std::uint64_t metadata_bytes);
+  Status add_checksums(const Actor& actor, const AddChecksums& request);
+
+  Result<SearchResult> search(const Actor& actor, const SearchQuery& query);
+  /// By id, name or owner/name.
+  Result<ContentView> get(const Actor& actor, std::string_view reference);
+  /// The content, if the actor may read the metadata of this version (0: the newest); the document is then read from
+  /// MetadataFiles as `metadata_sha256`, or `checksums_sha256` (which may be empty: not known yet).
+  Result<Content> open_metadata(const Actor& actor, const ContentId& content, std::uint32_t version);
+  Result<std::vector<ReplicaView>> replicas(const Actor& actor, const ContentId& content);
+
+  Result<ContentView> set_access(const Actor& actor, const std::string& request_id, const ContentId& content,
+                                 const Access& access);
+  Result<ContentView> unpublish(const Actor& actor, const std::string& request_id, const ContentId& content);
+  /// Whether `user` (name or id) may fetch it, and why. The owner may ask for anyone, others for themselves.
+  Result<Explanation> explain(const Actor& actor, const ContentId& content, const std::string& user);
+
+  /// Gives up drafts that show no sign of life, forgets old request ids. Call every few minutes.
+  Status sweep();
+
+  static constexpr std::chrono::milliseconds kDraftLifetime = std::chrono::hours(48);
+
+ private:
+  ContentView view(Content content) const;
+  Result<Content> begin_in(Tx& tx, const Actor& actor, const BeginPublish& request, const Content& wanted) const;
+  Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const;
+  /// Tells nodes, and describes the content as it is now.
+  ContentView after_change(Content content, const std::vector<NodeId>& nodes);
+
+  Deps d_;
+};
+
+}  // namespace gridtorrent::ccm

@@ -1,0 +1,24 @@
+#include "ccm/domain/once.h"
+
+#include "ccm/domain/names.h"
+
+namespace gridtorrent::ccm {
+
+Result<std::optional<std::string>> first_answer(Tx& tx, const UserId& caller, std::string_view request_id,
+                                                std::string_view method) {
+  GT_TRY(check_request_id(request_id));
+  GT_ASSIGN(auto entry, tx.requests.find(caller, request_id));
+  if (!entry) return std::optional<std::string>();
+  if (entry->method != method) {
+    return Error{Code::kConflict, "request_id " + std::string(request_id) + " was used for " + entry->method +
+                                      "; make a new one for " + std::string(method)};
+  }
+  return std::optional<std::string>(std::move(entry->answer));
+}
+
+Status keep_answer(Tx& tx, const UserId& caller, std::string_view request_id, std::string_view method,
+                   const std::string& answer, WallTime now) {
+  return tx.requests.put(caller, request_id, {std::string(method), answer}, now);
+}
+
+}  // namespace gridtorrent::ccm

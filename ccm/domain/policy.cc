@@ -1,0 +1,148 @@
+#include "ccm/domain/policy.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/text.h"
+
+namespace gridtorrent::ccm {
+
+namespace {
+
+AccessDecision allow(std::string reason) {
+  return {true, Denial::kNone, std::move(reason)};
+}
+AccessDecision deny(Denial denial, std::string reason) {
+  return {false, denial, std::move(reason)};
+}
+
+/// Whether the subject may know of the content at all, whatever its state. The core of everything below.
+AccessDecision may_see(const Subject& subject, const Content& content) {
+  if (subject.disabled) return deny(Denial::kHidden, "the account is disabled");
+  if (subject.user == content.owner) return allow("it is the owner's own");
+  switch (content.access.level) {
+    case AccessLevel::kPublic:
+      return allow("public: every logged-in user may");
+    case AccessLevel::kPrivate:
+      return deny(Denial::kHidden, "private: only its owner may");
+    case AccessLevel::kShared: {
+      const auto& users = content.access.users;
+      if (std::find(users.begin(), users.end(), subject.name) != users.end()) {
+        return allow("shared: user " + subject.name + " is listed");
+      }
+      return deny(Denial::kHidden, "shared: user " + subject.name + " is not listed");
+    }
+  }
+  return deny(Denial::kHidden, "unknown access");
+}
+
+AccessDecision decide_transfer(const AccessDecision& seen, const Content& content) {
+  if (content.state == ContentState::kDraft) return deny(Denial::kState, "it is still being published");
+  if (content.state == ContentState::kWithdrawn) return deny(Denial::kState, "its owner has withdrawn it");
+  if (content.access.level != AccessLevel::kPublic) {
+    return deny(Denial::kUnsupported, "it is " + std::string(access_level_name(content.access.level)) +
+                                          ": only public content is transferred until encrypted lanes exist");
+  }
+  return seen;
+}
+
+AccessDecision decide_of_owner(Action action, const Content& content) {
+  const auto only_in = [&](ContentState state) {
+    if (content.state == state) return allow("it is the owner's own");
+    return deny(Denial::kState, "it is " + std::string(content_state_name(content.state)) + ", not " +
+                                    std::string(content_state_name(state)));
+  };
+  switch (action) {
+    case Action::kFinish:
+    case Action::kExplain:
+      // A finished publish may be repeated: the use case finds out whether it is the same.
+      return allow("it is the owner's own");
+    case Action::kAddChecksums:
+    case Action::kSetAccess:
+      return only_in(ContentState::kPublished);
+    case Action::kUnpublish:
+      if (content.state == ContentState::kWithdrawn) return allow("it is withdrawn already");
+      return only_in(ContentState::kPublished);
+    default:
+      return deny(Denial::kForbidden, "no such action");
+  }
+}
+
+}  // namespace
+
+std::string_view action_name(Action action) {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "search",        "show",       "transfer",  "list replicas", "finish publishing",
+      "add checksums", "set access", "unpublish", "explain access"};
+  return kNames.at(static_cast<std::size_t>(action));
+}
+
+AccessDecision decide(const Subject& subject, Action action, const Content& content) {
+  if (content.state == ContentState::kPurged) return deny(Denial::kHidden, "it is gone");
+  AccessDecision seen = may_see(subject, content);
+  if (!seen.allowed) return seen;
+  const bool is_owner = subject.user == content.owner;
+  if (content.state == ContentState::kDraft && !is_owner) return deny(Denial::kHidden, "it is still being published");
+
+  switch (action) {
+    case Action::kSearch:
+      if (content.state == ContentState::kPublished) return seen;
+      return deny(Denial::kState, "it is " + std::string(content_state_name(content.state)) + ": not listed");
+    case Action::kShow:
+      return seen;
+    case Action::kTransfer:
+      return decide_transfer(seen, content);
+    case Action::kListReplicas:
+    case Action::kFinish:
+    case Action::kAddChecksums:
+    case Action::kSetAccess:
+    case Action::kUnpublish:
+    case Action::kExplain:
+      break;
+  }
+  if (action == Action::kListReplicas) return seen;
+  if (!is_owner) return deny(Denial::kForbidden, "only its owner may");
+  return decide_of_owner(action, content);
+}
+
+Error denial_error(const AccessDecision& decision, const Content& content, const Error& missing) {
+  const std::string head = "content " + content.owner_name + "/" + escape_for_display(content.name) + ": ";
+  switch (decision.denial) {
+    case Denial::kHidden:
+      return missing;
+    case Denial::kForbidden:
+      return {Code::kDenied, head + decision.reason};
+    case Denial::kState:
+      return {Code::kConflict, head + decision.reason};
+    case Denial::kUnsupported:
+      return {Code::kUnsupported, head + decision.reason};
+    case Denial::kNone:
+      break;
+  }
+  return {Code::kInternal, head + "a denial without a reason"};
+}
+
+Status check_access_supported(const Access& access) {
+  const bool has_targets = !access.groups.empty() || !access.users.empty() || access.buddies;
+  if (access.level == AccessLevel::kShared) {
+    return Error{Code::kUnsupported, "access " + to_text(access) +
+                                         " is refused: groups, users and buddies come with encrypted lanes; use public "
+                                         "or private"};
+  }
+  if (has_targets) {
+    return Error{Code::kInvalid,
+                 "access " + std::string(access_level_name(access.level)) + " takes no users or groups"};
+  }
+  return {};
+}
+
+Error missing_content(std::string_view reference) {
+  return {Code::kNotFound, "no content \"" + escape_for_display(reference.substr(0, 300)) +
+                               "\", or not yours to see; look with: gridtorrent search"};
+}
+
+Subject subject_of(const Actor& actor) {
+  return {actor.user, actor.name, false};
+}
+
+}  // namespace gridtorrent::ccm

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ccm/domain/content.h"
+#include "ccm/domain/user.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+
+namespace gridtorrent::ccm {
+
+// Ports of durable state. They live inside one transaction (Tx), are used by the thread that runs it and end with it.
+// Errors are those of the disk (kDisk, kUnreachable, kCorrupt) unless a method says more; "not there" is an empty
+// optional.
+
+class UserStore {
+ public:
+  virtual ~UserStore() = default;
+  /// kConflict: the name is taken.
+  virtual Status insert(const User& user) = 0;
+  virtual Result<std::optional<User>> by_id(const UserId& id) = 0;
+  virtual Result<std::optional<User>> by_name(std::string_view name) = 0;
+  /// By name.
+  virtual Result<std::vector<User>> list() = 0;
+  virtual Status set_disabled(const UserId& id, bool disabled) = 0;
+  virtual Status set_password_hash(const UserId& id, const std::string& password_hash) = 0;
+};
+
+class TokenStore {
+ public:
+  virtual ~TokenStore() = default;
+  virtual Status insert(const Token& token) = 0;
+  virtual Result<std::optional<Token>> by_id(std::string_view id) = 0;
+  /// Newest first, those revoked or expired included.
+  virtual Result<std::vector<Token>> of_user(const UserId& user) = 0;
+  /// Keeps the first time it was revoked.
+  virtual Status revoke(std::string_view id, WallTime now) = 0;
+  virtual Status revoke_all_of_user(const UserId& user, WallTime now) = 0;
+  virtual Status revoke_all_of_node(const NodeId& node, WallTime now) = 0;
+  virtual Status set_last_used(std::string_view id, WallTime now) = 0;
+  virtual Status set_expires(std::string_view id, WallTime expires) = 0;
+  /// Takes one use of an enrolment token; false: none is left.
+  virtual Result<bool> take_use(std::string_view id) = 0;
+  /// Those of a kind that are good at `now`.
+  virtual Result<std::uint64_t> count_good(const UserId& user, TokenKind kind, WallTime now) = 0;
+  /// Forgets what ended before `before`.
+  virtual Status prune(WallTime before) = 0;
+};
+
+struct SearchFilter {
+  UserId viewer;
+  std::string viewer_name;
+  std::string folded_query;  ///< part of the name, through fold_case
+  std::string owner;         ///< user name
+  std::string tag;
+  std::optional<AccessLevel> access;
+  std::uint64_t min_bytes = 0;
+  WallTime since;  ///< published at or after
+  std::size_t limit = 50;
+  std::optional<PageCursor> after;
+};
+
+class ContentStore {
+ public:
+  virtual ~ContentStore() = default;
+  /// kConflict: the owner has a content of that name that is not purged.
+  virtual Status insert(const Content& content) = 0;
+  /// Everything but id, owner, name and created.
+  virtual Status update(const Content& content) = 0;
+  virtual Result<std::optional<Content>> by_id(const ContentId& id) = 0;
+  /// Not purged.
+  virtual Result<std::optional<Content>> by_owner_and_name(const UserId& owner, std::string_view name) = 0;
+  /// Those of that name that the viewer may see (policy.h's kShow, in SQL), at most `limit`, by owner name.
+  virtual Result<std::vector<Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
+                                                       std::string_view name, std::size_t limit) = 0;
+  /// Published and visible to the viewer (the rule of policy.h, in SQL), newest first, ids descending among equals.
+  virtual Result<std::vector<Content>> search(const SearchFilter& filter) = 0;
+  /// Drafts not touched since `before`, at most `limit`.
+  virtual Result<std::vector<Content>> stale_drafts(WallTime before, std::size_t limit) = 0;
+  struct Usage {
+    std::uint64_t contents = 0;  ///< not purged
+    std::uint64_t metadata_bytes = 0;
+  };
+  virtual Result<Usage> usage(const UserId& owner) = 0;
+};
+
+class ReplicaStore {
+ public:
+  virtual ~ReplicaStore() = default;
+  virtual Status put(const Replica& replica) = 0;
+  virtual Result<std::optional<Replica>> find(const ContentId& content, std::uint32_t version, const NodeId& node) = 0;
+  /// Complete ones first, then by node name.
+  virtual Result<std::vector<Replica>> of_content(const ContentId& content, std::uint32_t version) = 0;
+  virtual Status remove(const ContentId& content, std::uint32_t version, const NodeId& node) = 0;
+};
+
+struct AuditRecord {
+  WallTime at;
+  UserId actor;  ///< nil: the server itself or nobody known
+  std::string actor_name;
+  std::string token_id, address;
+  std::string action;   ///< "content.publish", "login", …
+  std::string object;   ///< an id or a name
+  std::string outcome;  ///< "ok" or a reason
+  std::string request_id;
+  friend bool operator==(const AuditRecord&, const AuditRecord&) = default;
+};
+
+/// Append-only.
+class AuditLog {
+ public:
+  virtual ~AuditLog() = default;
+  virtual Status append(const AuditRecord& record) = 0;
+  /// Newest first.
+  virtual Result<std::vector<AuditRecord>> newest(std::size_t limit) = 0;
+};
+
+/// The first answers to mutations, by caller and request id, kept for kRequestLifetime.
+class RequestLog {
+ public:
+  virtual ~RequestLog() = default;
+  struct Entry {
+    std::string method;  ///< "content.begin", …
+    std::string answer;  ///< bytes, as the use case wrote them
+  };
+  virtual Result<std::optional<Entry>> find(const UserId& caller, std::string_view request_id) = 0;
+  virtual Status put(const UserId& caller, std::string_view request_id, const Entry& entry, WallTime now) = 0;
+  virtual Status prune(WallTime before) = 0;
+};
+inline constexpr std::chrono::milliseconds kRequestLifetime = std::chrono::hours(24 * 7);
+
+/// What a change of content means for nodes, written in the same transaction.
+class NodeEffects {
+ public:
+  virtual ~NodeEffects() = default;
+  /// The content may no longer be served: a stop_seeding task for every node that holds some of it. Returns those
+  /// nodes.
+  virtual Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) = 0;
+};
+
+/// The ports inside one transaction.
+struct Tx {
+  UserStore& users;
+  TokenStore& tokens;
+  ContentStore& contents;
+  ReplicaStore& replicas;
+  AuditLog& audit;
+  RequestLog& requests;
+  NodeEffects& node_effects;
+};
+
+/// Runs a use case as one transaction: an error of `work` rolls all of it back; success is durable when write()
+/// returns. `work` of a write may run on another thread, while the caller waits. Thread-safe.
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual Status write(const std::function<Status(Tx&)>& work) = 0;
+  virtual Status read(const std::function<Status(Tx&)>& work) = 0;
+};
+
+/// Large documents, named by the hex SHA-256 of their bytes: they are durable (file and folder synced) when put()
+/// returns, and never change. The caller has checked the name against the bytes. Thread-safe. Errors: kDisk; kNotFound.
+class MetadataFiles {
+ public:
+  virtual ~MetadataFiles() = default;
+  virtual Status put(const std::string& sha256_hex, std::string_view bytes) = 0;
+  virtual Result<std::uint64_t> size(const std::string& sha256_hex) = 0;
+  /// Up to `max_bytes` from `offset`; empty at the end.
+  virtual Result<std::string> read(const std::string& sha256_hex, std::uint64_t offset, std::size_t max_bytes) = 0;
+};
+
+/// What is known of nodes right now; soft state of the tracker. Thread-safe, does not block.
+class LiveView {
+ public:
+  virtual ~LiveView() = default;
+  struct Counts {
+    std::uint32_t seeders = 0, leechers = 0;
+  };
+  virtual Counts counts(const ContentId& content, std::uint32_t version) const = 0;
+  virtual bool online(const NodeId& node) const = 0;
+};
+
+/// Tells nodes, after the commit, that there is something new in their task list. Thread-safe, does not block.
+class NodeWaker {
+ public:
+  virtual ~NodeWaker() = default;
+  virtual void tasks_waiting(const NodeId& node) = 0;
+};
+
+/// Limits per user (model: "Quotas"); 0: none allowed.
+struct Quotas {
+  std::uint64_t contents = 10'000;
+  std::uint64_t metadata_bytes = std::uint64_t{8} << 30;
+  std::uint64_t nodes = 10'000;
+  std::uint64_t tokens = 100;
+  std::uint64_t enroll_tokens = 100;
+};
+
+}  // namespace gridtorrent::ccm

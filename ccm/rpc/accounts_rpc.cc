@@ -1,0 +1,137 @@
+#include "ccm/rpc/accounts_rpc.h"
+
+#include "base/rpc/hello.h"
+#include "ccm/rpc/convert.h"
+
+namespace gridtorrent::ccm::rpc {
+
+namespace {
+
+using wire::Call;
+using wire::Need;
+
+// Who may call what. A person's own token does these; scope "account" keeps narrower ones (job scripts) from making
+// more.
+constexpr wire::Method kLogin{"Accounts/Login", Need::nobody(), wire::Lane::kPasswords};
+constexpr wire::Method kLogout{"Accounts/Logout", Need::scope(bit(Scope::kAccount))};
+constexpr wire::Method kWhoAmI{"Accounts/WhoAmI", Need::scope(0)};
+constexpr wire::Method kCreateToken{"Accounts/CreateToken", Need::scope(bit(Scope::kAccount))};
+constexpr wire::Method kListTokens{"Accounts/ListTokens", Need::scope(bit(Scope::kAccount))};
+constexpr wire::Method kRevokeToken{"Accounts/RevokeToken", Need::scope(bit(Scope::kAccount))};
+constexpr wire::Method kAddUser{"Accounts/AddUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kPasswords};
+constexpr wire::Method kListUsers{"Accounts/ListUsers", Need::scope(bit(Scope::kAdmin))};
+constexpr wire::Method kDisableUser{"Accounts/DisableUser", Need::scope(bit(Scope::kAdmin))};
+
+}  // namespace
+
+AccountsRpc::Reactor* AccountsRpc::Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) {
+  return door_.unary(context, kLogin, request, reply,
+                     [this](const Call& call, const auto& q, auto& p) { return log_in(call, q, p); });
+}
+
+Status AccountsRpc::log_in(const Call& call, const v1::LoginRequest& request, v1::LoginReply& reply) {
+  GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the client"));
+  GT_ASSIGN(const Secrets::Issued issued,
+            secrets_.login(request.user(), request.password(), request.device(), call.address));
+  *reply.mutable_hello() = wire::make_hello(clock_.wall());
+  reply.set_token(issued.text);
+  reply.set_user_id(issued.user.id.str());
+  reply.set_user(issued.user.name);
+  reply.set_expires_ms(issued.token.expires.ms);
+  return {};
+}
+
+AccountsRpc::Reactor* AccountsRpc::Logout(Context* context, const v1::LogoutRequest* request, v1::LogoutReply* reply) {
+  return door_.unary(context, kLogout, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    const Actor actor = actor_of(call);
+    GT_TRY(accounts_.revoke_token(actor, q.request_id(), actor.token_id));
+    secrets_.forget_tokens();
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::WhoAmI(Context* context, const v1::WhoAmIRequest* request, v1::WhoAmIReply* reply) {
+  return door_.unary(context, kWhoAmI, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    if (q.has_hello()) GT_TRY(wire::check_hello(q.hello(), clock_.wall(), "the client"));
+    *p.mutable_hello() = wire::make_hello(clock_.wall());
+    p.set_user_id(call.principal.user.str());
+    p.set_user(call.principal.user_name);
+    p.add_roles(std::string(role_name(Role::kUser)));
+    if (call.principal.admin) p.add_roles(std::string(role_name(Role::kAdmin)));
+    for (const std::string& scope : scope_names(Scopes(call.principal.scopes))) p.add_scopes(scope);
+    p.set_token_id(call.principal.token_id);
+    p.set_token_expires_ms(call.principal.token_expires.ms);
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::CreateToken(Context* context, const v1::CreateTokenRequest* request,
+                                               v1::CreateTokenReply* reply) {
+  return door_.unary(context, kCreateToken, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    const std::vector<std::string> scopes(q.scopes().begin(), q.scopes().end());
+    GT_ASSIGN(const Secrets::Issued issued, secrets_.create_token(actor_of(call), q.request_id(), q.label(), scopes,
+                                                                  std::chrono::milliseconds(q.ttl_ms())));
+    p.set_token(issued.text);
+    *p.mutable_info() = to_wire(issued.token);
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::ListTokens(Context* context, const v1::ListTokensRequest* request,
+                                              v1::ListTokensReply* reply) {
+  return door_.unary(context, kListTokens, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_ASSIGN(const std::vector<Token> tokens, accounts_.list_tokens(actor_of(call)));
+    for (const Token& token : tokens) *p.add_tokens() = to_wire(token);
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::RevokeToken(Context* context, const v1::RevokeTokenRequest* request,
+                                               v1::RevokeTokenReply* reply) {
+  return door_.unary(context, kRevokeToken, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    GT_TRY(accounts_.revoke_token(actor_of(call), q.request_id(), q.token_id()));
+    secrets_.forget_tokens();
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::AddUser(Context* context, const v1::AddUserRequest* request,
+                                           v1::AddUserReply* reply) {
+  return door_.unary(context, kAddUser, request, reply,
+                     [this](const Call& call, const auto& q, auto& p) { return add_user(call, q, p); });
+}
+
+Status AccountsRpc::add_user(const Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply) {
+  bool admin = false;
+  for (const std::string& role : request.roles()) {
+    GT_ASSIGN(const Role parsed, parse_role(role));
+    admin = admin || parsed == Role::kAdmin;
+  }
+  std::string hash;
+  if (!request.password().empty()) {
+    GT_ASSIGN(hash, secrets_.hash_new_password(request.name(), request.password()));
+  }
+  GT_ASSIGN(const User user, accounts_.add_user(actor_of(call), request.request_id(), request.name(), hash, admin));
+  *reply.mutable_user() = to_wire(user);
+  return {};
+}
+
+AccountsRpc::Reactor* AccountsRpc::ListUsers(Context* context, const v1::ListUsersRequest* request,
+                                             v1::ListUsersReply* reply) {
+  return door_.unary(context, kListUsers, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_ASSIGN(const std::vector<User> users, accounts_.list_users(actor_of(call)));
+    for (const User& user : users) *p.add_users() = to_wire(user);
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::DisableUser(Context* context, const v1::DisableUserRequest* request,
+                                               v1::DisableUserReply* reply) {
+  return door_.unary(context, kDisableUser, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    GT_TRY(accounts_.disable_user(actor_of(call), q.request_id(), q.user()));
+    secrets_.forget_tokens();
+    return {};
+  });
+}
+
+}  // namespace gridtorrent::ccm::rpc

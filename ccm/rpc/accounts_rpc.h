@@ -1,0 +1,39 @@
+#pragma once
+
+#include "base/rpc/door.h"
+#include "ccm/domain/account_service.h"
+#include "ccm/rpc/secrets.h"
+#include "common/clock.h"
+#include "gridtorrent/v1/ccm.grpc.pb.h"
+
+namespace gridtorrent::ccm::rpc {
+
+/// gridtorrent.v1.Accounts over AccountService and Secrets: validates, calls, maps. Thread-safe.
+class AccountsRpc final : public v1::Accounts::CallbackService {
+ public:
+  AccountsRpc(gridtorrent::rpc::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock)
+      : door_(door), accounts_(accounts), secrets_(secrets), clock_(clock) {}
+
+  using Context = grpc::CallbackServerContext;
+  using Reactor = grpc::ServerUnaryReactor;
+  Reactor* Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) override;
+  Reactor* Logout(Context* context, const v1::LogoutRequest* request, v1::LogoutReply* reply) override;
+  Reactor* WhoAmI(Context* context, const v1::WhoAmIRequest* request, v1::WhoAmIReply* reply) override;
+  Reactor* CreateToken(Context* context, const v1::CreateTokenRequest* request, v1::CreateTokenReply* reply) override;
+  Reactor* ListTokens(Context* context, const v1::ListTokensRequest* request, v1::ListTokensReply* reply) override;
+  Reactor* RevokeToken(Context* context, const v1::RevokeTokenRequest* request, v1::RevokeTokenReply* reply) override;
+  Reactor* AddUser(Context* context, const v1::AddUserRequest* request, v1::AddUserReply* reply) override;
+  Reactor* ListUsers(Context* context, const v1::ListUsersRequest* request, v1::ListUsersReply* reply) override;
+  Reactor* DisableUser(Context* context, const v1::DisableUserRequest* request, v1::DisableUserReply* reply) override;
+
+ private:
+  Status log_in(const gridtorrent::rpc::Call& call, const v1::LoginRequest& request, v1::LoginReply& reply);
+  Status add_user(const gridtorrent::rpc::Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply);
+
+  gridtorrent::rpc::Door& door_;
+  AccountService& accounts_;
+  Secrets& secrets_;
+  const Clock& clock_;
+};
+
+}  // namespace gridtorrent::ccm::rpc

@@ -1,0 +1,160 @@
+#include "ccm/rpc/contents_rpc.h"
+
+#include "ccm/rpc/convert.h"
+#include "ccm/rpc/transfers.h"
+#include "metainfo/metadata.h"
+
+namespace gridtorrent::ccm::rpc {
+
+namespace {
+
+using wire::Call;
+using wire::Need;
+
+constexpr std::uint32_t kRead = bit(Scope::kContentRead);
+constexpr std::uint32_t kPublish = bit(Scope::kContentPublish);
+constexpr wire::Method kBeginPublish{"Contents/BeginPublish", Need::scope(kPublish)};
+constexpr wire::Method kFinishPublish{"Contents/FinishPublish", Need::scope(kPublish)};
+constexpr wire::Method kAddChecksums{"Contents/AddChecksums", Need::scope(kPublish)};
+constexpr wire::Method kSearch{"Contents/Search", Need::scope(kRead)};
+constexpr wire::Method kGetContent{"Contents/GetContent", Need::scope(kRead)};
+constexpr wire::Method kGetMetadata{"Contents/GetMetadata", Need::scope(kRead)};
+constexpr wire::Method kGetChecksums{"Contents/GetChecksums", Need::scope(kRead)};
+constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead)};
+constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::scope(kPublish)};
+constexpr wire::Method kExplainAccess{"Contents/ExplainAccess", Need::scope(kRead)};
+constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish)};
+
+// A script that publishes a folder of folders fits in; a loop gone wild does not.
+constexpr wire::RateLimiter::Options kPublishRate{.rate_per_s = 600.0 / 3600, .burst = 600};
+constexpr wire::RateLimiter::Options kSearchRate{.rate_per_s = 10, .burst = 50};
+
+}  // namespace
+
+ContentsRpc::ContentsRpc(Deps deps) : d_(deps), publish_rate_(kPublishRate), search_rate_(kSearchRate) {}
+
+ContentsRpc::Reactor* ContentsRpc::BeginPublish(Context* context, const v1::BeginPublishRequest* request,
+                                                v1::BeginPublishReply* reply) {
+  return d_.door.unary(context, kBeginPublish, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return begin(call, q, p); });
+}
+
+Status ContentsRpc::begin(const Call& call, const v1::BeginPublishRequest& request, v1::BeginPublishReply& reply) {
+  GT_TRY(publish_rate_.take("publish", call.principal.user.str(), d_.clock.mono()));
+  ccm::BeginPublish begin;
+  begin.request_id = request.request_id();
+  begin.name = request.name();
+  GT_ASSIGN(begin.access, from_wire(request.access()));
+  begin.description = request.description();
+  begin.license = request.license();
+  begin.tags.assign(request.tags().begin(), request.tags().end());
+  GT_ASSIGN(const PublishTicket ticket, d_.contents.begin_publish(actor_of(call), begin));
+  reply.set_content_id(ticket.content.str());
+  reply.set_version(ticket.version);
+  reply.set_generation(ticket.generation);
+  reply.add_torrent_names(metainfo::torrent_name({ticket.content, ticket.version, /*segment=*/0, ticket.generation}));
+  return {};
+}
+
+ContentsRpc::Reader<v1::FinishPublishChunk>* ContentsRpc::FinishPublish(Context* context,
+                                                                        v1::FinishPublishReply* reply) {
+  return d_.door.upload<v1::FinishPublishChunk>(context, kFinishPublish, reply, [this](const Call& call) {
+    return receive_metadata(d_.contents, d_.uploads, actor_of(call));
+  });
+}
+
+ContentsRpc::Reader<v1::AddChecksumsChunk>* ContentsRpc::AddChecksums(Context* context, v1::AddChecksumsReply* reply) {
+  return d_.door.upload<v1::AddChecksumsChunk>(context, kAddChecksums, reply, [this](const Call& call) {
+    return receive_checksums(d_.contents, d_.files, d_.uploads, actor_of(call));
+  });
+}
+
+ContentsRpc::Reactor* ContentsRpc::Search(Context* context, const v1::SearchRequest* request, v1::SearchReply* reply) {
+  return d_.door.unary(context, kSearch, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return search(call, q, p); });
+}
+
+Status ContentsRpc::search(const Call& call, const v1::SearchRequest& request, v1::SearchReply& reply) {
+  GT_TRY(search_rate_.take("search", call.principal.user.str(), d_.clock.mono()));
+  SearchQuery query;
+  query.text = request.query();
+  query.owner = request.owner();
+  query.tag = request.tag();
+  query.access = request.access();
+  query.min_bytes = request.min_bytes();
+  query.since = WallTime{request.since_ms()};
+  query.limit = request.limit();
+  query.page = request.page();
+  GT_ASSIGN(const SearchResult result, d_.contents.search(actor_of(call), query));
+  for (const ContentView& content : result.contents) *reply.add_contents() = to_wire(content);
+  reply.set_next_page(result.next_page);
+  return {};
+}
+
+ContentsRpc::Reactor* ContentsRpc::GetContent(Context* context, const v1::GetContentRequest* request,
+                                              v1::GetContentReply* reply) {
+  return d_.door.unary(context, kGetContent, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const ContentView view, d_.contents.get(actor_of(call), q.reference()));
+                         *p.mutable_content() = to_wire(view);
+                         return {};
+                       });
+}
+
+ContentsRpc::Chunks* ContentsRpc::GetMetadata(Context* context, const v1::GetMetadataRequest* request) {
+  return d_.door.download<v1::MetadataChunk>(context, kGetMetadata, [this, request = *request](const Call& call) {
+    return send_metadata(d_.contents, d_.files, actor_of(call), request);
+  });
+}
+
+ContentsRpc::Chunks* ContentsRpc::GetChecksums(Context* context, const v1::GetMetadataRequest* request) {
+  return d_.door.download<v1::MetadataChunk>(context, kGetChecksums, [this, request = *request](const Call& call) {
+    return send_checksums(d_.contents, d_.files, actor_of(call), request);
+  });
+}
+
+ContentsRpc::Reactor* ContentsRpc::ListReplicas(Context* context, const v1::ListReplicasRequest* request,
+                                                v1::ListReplicasReply* reply) {
+  return d_.door.unary(context, kListReplicas, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+                         GT_ASSIGN(const auto replicas, d_.contents.replicas(actor_of(call), id));
+                         for (const ReplicaView& replica : replicas) *p.add_replicas() = to_wire(replica);
+                         return {};
+                       });
+}
+
+ContentsRpc::Reactor* ContentsRpc::SetAccess(Context* context, const v1::SetAccessRequest* request,
+                                             v1::SetAccessReply* reply) {
+  return d_.door.unary(context, kSetAccess, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+    GT_ASSIGN(const Access access, from_wire(q.access()));
+    GT_ASSIGN(const ContentView view, d_.contents.set_access(actor_of(call), q.request_id(), id, access));
+    *p.mutable_content() = to_wire(view);
+    return {};
+  });
+}
+
+ContentsRpc::Reactor* ContentsRpc::ExplainAccess(Context* context, const v1::ExplainAccessRequest* request,
+                                                 v1::ExplainAccessReply* reply) {
+  return d_.door.unary(context, kExplainAccess, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+                         GT_ASSIGN(const Explanation told, d_.contents.explain(actor_of(call), id, q.user()));
+                         p.set_allowed(told.allowed);
+                         p.set_reason(told.reason);
+                         return {};
+                       });
+}
+
+ContentsRpc::Reactor* ContentsRpc::Unpublish(Context* context, const v1::UnpublishRequest* request,
+                                             v1::UnpublishReply* reply) {
+  return d_.door.unary(context, kUnpublish, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+    GT_ASSIGN(const ContentView view, d_.contents.unpublish(actor_of(call), q.request_id(), id));
+    *p.mutable_content() = to_wire(view);
+    return {};
+  });
+}
+
+}  // namespace gridtorrent::ccm::rpc

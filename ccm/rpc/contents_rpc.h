@@ -1,0 +1,53 @@
+#pragma once
+
+#include "base/rpc/door.h"
+#include "base/rpc/limits.h"
+#include "ccm/domain/content_service.h"
+#include "ccm/domain/ports.h"
+#include "common/clock.h"
+#include "gridtorrent/v1/ccm.grpc.pb.h"
+
+namespace gridtorrent::ccm::rpc {
+
+/// gridtorrent.v1.Contents over ContentService: validates, calls, maps; checks metadata with metainfo/. Thread-safe.
+class ContentsRpc final : public v1::Contents::CallbackService {
+ public:
+  struct Deps {
+    gridtorrent::rpc::Door& door;
+    ContentService& contents;
+    MetadataFiles& files;
+    gridtorrent::rpc::MemoryBudget& uploads;  ///< what uploads under way may hold together
+    const Clock& clock;
+  };
+  explicit ContentsRpc(Deps deps);
+
+  using Context = grpc::CallbackServerContext;
+  using Reactor = grpc::ServerUnaryReactor;
+  template <class Chunk>
+  using Reader = grpc::ServerReadReactor<Chunk>;
+  using Chunks = grpc::ServerWriteReactor<v1::MetadataChunk>;
+  Reactor* BeginPublish(Context* context, const v1::BeginPublishRequest* request,
+                        v1::BeginPublishReply* reply) override;
+  Reader<v1::FinishPublishChunk>* FinishPublish(Context* context, v1::FinishPublishReply* reply) override;
+  Reader<v1::AddChecksumsChunk>* AddChecksums(Context* context, v1::AddChecksumsReply* reply) override;
+  Reactor* Search(Context* context, const v1::SearchRequest* request, v1::SearchReply* reply) override;
+  Reactor* GetContent(Context* context, const v1::GetContentRequest* request, v1::GetContentReply* reply) override;
+  Chunks* GetMetadata(Context* context, const v1::GetMetadataRequest* request) override;
+  Chunks* GetChecksums(Context* context, const v1::GetMetadataRequest* request) override;
+  Reactor* ListReplicas(Context* context, const v1::ListReplicasRequest* request,
+                        v1::ListReplicasReply* reply) override;
+  Reactor* SetAccess(Context* context, const v1::SetAccessRequest* request, v1::SetAccessReply* reply) override;
+  Reactor* ExplainAccess(Context* context, const v1::ExplainAccessRequest* request,
+                         v1::ExplainAccessReply* reply) override;
+  Reactor* Unpublish(Context* context, const v1::UnpublishRequest* request, v1::UnpublishReply* reply) override;
+
+ private:
+  Status begin(const gridtorrent::rpc::Call& call, const v1::BeginPublishRequest& request,
+               v1::BeginPublishReply& reply);
+  Status search(const gridtorrent::rpc::Call& call, const v1::SearchRequest& request, v1::SearchReply& reply);
+
+  Deps d_;
+  gridtorrent::rpc::RateLimiter publish_rate_, search_rate_;
+};
+
+}  // namespace gridtorrent::ccm::rpc

@@ -1,0 +1,111 @@
+#include "ccm/rpc/convert.h"
+
+#include <string>
+
+namespace gridtorrent::ccm::rpc {
+
+v1::Access to_wire(const Access& access) {
+  v1::Access out;
+  switch (access.level) {
+    case AccessLevel::kPublic:
+      out.set_level(v1::Access::PUBLIC);
+      break;
+    case AccessLevel::kPrivate:
+      out.set_level(v1::Access::PRIVATE);
+      break;
+    case AccessLevel::kShared:
+      out.set_level(v1::Access::SHARED);
+      break;
+  }
+  for (const std::string& group : access.groups) out.add_groups(group);
+  for (const std::string& user : access.users) out.add_users(user);
+  out.set_buddies(access.buddies);
+  return out;
+}
+
+Result<Access> from_wire(const v1::Access& access) {
+  Access out;
+  switch (access.level()) {
+    case v1::Access::PUBLIC:
+      out.level = AccessLevel::kPublic;
+      break;
+    case v1::Access::PRIVATE:
+      out.level = AccessLevel::kPrivate;
+      break;
+    case v1::Access::SHARED:
+      out.level = AccessLevel::kShared;
+      break;
+    default:
+      return Error{Code::kInvalid, "the access is missing: public, private, or a list of groups, users and buddies"};
+  }
+  out.groups.assign(access.groups().begin(), access.groups().end());
+  out.users.assign(access.users().begin(), access.users().end());
+  out.buddies = access.buddies();
+  if (out.level != AccessLevel::kShared && (!out.groups.empty() || !out.users.empty() || out.buddies)) {
+    return Error{Code::kInvalid, "public and private take no groups, users or buddies"};
+  }
+  return out;
+}
+
+v1::Content to_wire(const ContentView& view) {
+  const Content& content = view.content;
+  v1::Content out;
+  out.set_content_id(content.id.str());
+  out.set_name(content.name);
+  out.set_owner(content.owner_name);
+  *out.mutable_access() = to_wire(content.access);
+  out.set_bytes(content.bytes);
+  out.set_files(content.files);
+  out.set_version(content.version);
+  out.set_state(std::string(content_state_name(content.state)));
+  out.set_description(content.description);
+  for (const std::string& tag : content.tags) out.add_tags(tag);
+  out.set_license(content.license);
+  out.set_created_ms(content.created.ms);
+  out.set_published_ms(content.published.ms);
+  out.set_seeders(view.seeders);
+  out.set_leechers(view.leechers);
+  out.set_metadata_sha256(content.metadata_sha256);
+  out.set_metadata_bytes(content.metadata_bytes);
+  out.set_piece_bytes(content.piece_bytes);
+  out.set_generation(content.generation);
+  out.set_has_checksums(!content.checksums_sha256.empty());
+  return out;
+}
+
+v1::Replica to_wire(const ReplicaView& view) {
+  v1::Replica out;
+  out.set_node_id(view.replica.node.str());
+  out.set_node_name(view.replica.node_name);
+  out.set_owner(view.replica.owner_name);
+  out.set_verified_bytes(view.replica.verified_bytes);
+  out.set_complete(view.replica.complete);
+  out.set_online(view.online);
+  out.set_last_seen_ms(view.replica.last_seen.ms);
+  return out;
+}
+
+v1::User to_wire(const User& user) {
+  v1::User out;
+  out.set_user_id(user.id.str());
+  out.set_name(user.name);
+  for (const Role role : user.roles()) out.add_roles(std::string(role_name(role)));
+  out.set_disabled(user.disabled);
+  out.set_created_ms(user.created.ms);
+  return out;
+}
+
+v1::TokenInfo to_wire(const Token& token) {
+  v1::TokenInfo out;
+  out.set_token_id(token.id);
+  out.set_label(token.label);
+  out.set_kind(std::string(token_kind_name(token.kind)));
+  for (const std::string& scope : scope_names(token.scopes)) out.add_scopes(scope);
+  out.set_created_ms(token.created.ms);
+  out.set_expires_ms(token.expires.ms);
+  out.set_last_used_ms(token.last_used.ms);
+  out.set_revoked(token.revoked.ms != 0);
+  return out;
+}
+
+}  // namespace gridtorrent::ccm::rpc

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/rpc/door.h"
+#include "ccm/domain/content.h"
+#include "ccm/domain/user.h"
+#include "common/result.h"
+#include "gridtorrent/v1/ccm.pb.h"
+#include "gridtorrent/v1/types.pb.h"
+
+namespace gridtorrent::ccm::rpc {
+
+namespace wire = gridtorrent::rpc;
+
+/// The caller as the domain knows it.
+inline Actor actor_of(const wire::Call& call) {
+  return wire::actor_from<Actor>(call);
+}
+constexpr std::uint32_t bit(Scope scope) {
+  return static_cast<std::uint32_t>(scope);
+}
+
+v1::Access to_wire(const Access& access);
+Result<Access> from_wire(const v1::Access& access);
+v1::Content to_wire(const ContentView& view);
+v1::Replica to_wire(const ReplicaView& view);
+v1::User to_wire(const User& user);
+v1::TokenInfo to_wire(const Token& token);
+
+}  // namespace gridtorrent::ccm::rpc

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ccm/domain/user.h"
+#include "common/result.h"
+
+namespace gridtorrent::ccm::rpc {
+
+/// Port: what makes and checks passwords and tokens. The wiring of the server puts tracker/authority behind it.
+/// Thread-safe; login and hash_new_password are slow on purpose.
+class Secrets {
+ public:
+  virtual ~Secrets() = default;
+
+  struct Issued {
+    std::string text;  ///< to show once
+    ccm::Token token;
+    ccm::User user;
+  };
+  /// kUnauthenticated with one text for whatever is wrong; kExhausted after too many attempts.
+  virtual Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
+                               const std::string& address) = 0;
+  virtual Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const std::string& label,
+                                      const std::vector<std::string>& scopes, std::chrono::milliseconds ttl) = 0;
+  virtual Result<std::string> hash_new_password(std::string_view user, std::string_view password) = 0;
+  /// Tokens were revoked or an account disabled: what is cached about them counts no more.
+  virtual void forget_tokens() = 0;
+};
+
+}  // namespace gridtorrent::ccm::rpc

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "common/result.h"
+#include "gridtorrent/v1/control.pb.h"
+
+namespace gridtorrent::client::api {
+
+struct NodeApiOptions {
+  std::string socket_path;
+  /// The caller's login ("u_…"), put into every request that leaves it empty: the node serves nobody but its owner.
+  /// Empty where the caller is not logged in; then the socket's peer credentials alone decide.
+  std::string user_id;
+  std::chrono::milliseconds deadline{30'000};  ///< of every call that is no stream
+};
+
+/// Each takes one event of a stream; false ends it early (which is success).
+using PublishEventFn = std::function<bool(const v1::PublishEvent&)>;
+using TransferFn = std::function<bool(const v1::Transfer&)>;
+using VerifyEventFn = std::function<bool(const v1::VerifyEvent&)>;
+
+/// The local node as people's programs (command line, GUI) see it, by its control socket: one method per RPC of
+/// proto/gridtorrent/v1/control.proto. Blocking and thread-safe. One object is one connection: once a call said
+/// kUnreachable, open another. Errors are the node's own lines, or kUnreachable naming the socket.
+class NodeApi {
+ public:
+  /// Connects. kUnreachable: no socket there, or nobody behind it; kDenied: it belongs to another user; kInvalid: the
+  /// path is too long for a socket (107 bytes).
+  static Result<std::unique_ptr<NodeApi>> open(NodeApiOptions options);
+  ~NodeApi();
+  NodeApi(const NodeApi&) = delete;
+  NodeApi& operator=(const NodeApi&) = delete;
+
+  Result<v1::StatusReply> status();
+  /// Hashing, warnings, then `published`, after which it returns. A stop request (kCancelled) stops the hashing too; a
+  /// later call with the same request_id goes on from there. An empty request_id is made here.
+  Status publish(v1::PublishRequest request, const PublishEventFn& on_event, std::stop_token stop);
+  Result<v1::GetReply> get(v1::GetRequest request);
+  Result<v1::GetReply> seed(v1::SeedRequest request);
+  /// The state now, then changes (at most ten a second) until it ends: complete, failed, cancelled, or seeding.
+  Status watch_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop);
+  Result<v1::ListTransfersReply> list_transfers();
+  Result<v1::Transfer> get_transfer(const std::string& transfer_id);
+  Result<v1::Transfer> pause_transfer(const std::string& transfer_id);
+  Result<v1::Transfer> resume_transfer(const std::string& transfer_id);
+  Result<v1::Transfer> cancel_transfer(const std::string& transfer_id);
+  Result<v1::Transfer> set_transfer(v1::SetTransferRequest request);
+  Status verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop);
+
+ private:
+  struct Impl;
+  explicit NodeApi(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gridtorrent::client::api

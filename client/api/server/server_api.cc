@@ -1,0 +1,323 @@
+#include "client/api/server/server_api.h"
+
+#include <array>
+#include <utility>
+
+#include "base/rpc/access_text.h"
+#include "base/rpc/hello.h"
+#include "base/rpc/status.h"
+#include "client/api/server/server_channel.h"
+#include "common/hex.h"
+#include "common/text.h"
+#include "metainfo/metadata.h"
+
+namespace gridtorrent::client::api {
+namespace {
+
+constexpr std::size_t kSha256Bytes = 32;
+
+/// Where the type of an inner message is the answer.
+template <class Reply, class Inner>
+Result<Inner> unwrap(Result<Reply> reply, Inner* (Reply::*release)()) {
+  if (!reply) return reply.error();
+  Inner inner;
+  if (const std::unique_ptr<Inner> owned{((*reply).*release)()}) inner = std::move(*owned);
+  return inner;
+}
+
+template <class Reply>
+Status without_value(const Result<Reply>& reply) {
+  return reply ? Status() : Status(reply.error());
+}
+
+/// Ends a call when `stop` is requested.
+class StopGuard {
+ public:
+  StopGuard(std::stop_token stop, grpc::ClientContext& context)
+      : stop_(std::move(stop)), callback_(stop_, [&context] { context.TryCancel(); }) {}
+  bool stopped() const { return stop_.stop_requested(); }
+
+ private:
+  std::stop_token stop_;
+  std::stop_callback<std::function<void()>> callback_;
+};
+
+using MetadataMethod = std::unique_ptr<grpc::ClientReader<v1::MetadataChunk>> (v1::Contents::Stub::*)(
+    grpc::ClientContext*, const v1::GetMetadataRequest&);
+
+struct Document {
+  std::string bytes;
+  std::string sha256;  ///< hex, as the server says
+};
+
+Result<Document> download(ServerChannel& channel, MetadataMethod method, const std::string& content_id,
+                          std::uint32_t version) {
+  v1::GetMetadataRequest request;
+  request.set_content_id(content_id);
+  request.set_version(version);
+  grpc::ClientContext context;
+  rpc::prepare(context, channel.options().deadline * 10, channel.token());
+  const auto reader = (channel.contents().*method)(&context, request);
+  Document document;
+  std::uint64_t total = 0;
+  v1::MetadataChunk chunk;
+  while (reader->Read(&chunk)) {
+    if (document.bytes.empty()) {
+      total = chunk.total_bytes();
+      document.sha256 = chunk.sha256();
+    }
+    if (total > metainfo::kMaxMetadataBytes || document.bytes.size() + chunk.data().size() > total) {
+      context.TryCancel();
+      return Error{Code::kCorrupt, "the server sent more metadata for " + content_id + " than it announced"};
+    }
+    document.bytes += chunk.data();
+  }
+  if (const grpc::Status status = reader->Finish(); !status.ok()) return channel.explain(rpc::from_grpc(status));
+  if (document.bytes.size() != total) {
+    return Error{Code::kCorrupt, "the metadata of " + content_id +
+                                     " arrived cut: " + std::to_string(document.bytes.size()) + " of " +
+                                     std::to_string(total) + " bytes; try again"};
+  }
+  return document;
+}
+
+FileEntry to_entry(const metainfo::Manifest& manifest, const metainfo::ManifestEntry& entry) {
+  FileEntry out;
+  out.path = metainfo::full_path(manifest, entry);
+  out.folder = entry.kind == metainfo::EntryKind::kFolder;
+  out.bytes = entry.size;
+  out.mode = entry.mode;
+  out.mtime_ns = entry.mtime_ns;
+  if (!out.folder && entry.size > 0) out.merkle_root = hex_encode(entry.root);
+  return out;
+}
+
+}  // namespace
+
+// --- accounts
+
+Result<v1::LoginReply> AccountsApi::login(v1::LoginRequest request) {
+  *request.mutable_hello() = rpc::make_hello(channel_.now());
+  auto reply = channel_.call(channel_.accounts(), &v1::Accounts::Stub::Login, request);
+  if (!reply) return reply;
+  GT_TRY(rpc::check_hello(reply->hello(), channel_.now(), "the server " + channel_.options().address));
+  channel_.set_token(reply->token());
+  return reply;
+}
+
+Status AccountsApi::logout() {
+  v1::LogoutRequest request;
+  channel_.ensure_request_id(request);
+  return without_value(channel_.call(channel_.accounts(), &v1::Accounts::Stub::Logout, request));
+}
+
+Result<v1::WhoAmIReply> AccountsApi::who_am_i() {
+  v1::WhoAmIRequest request;
+  *request.mutable_hello() = rpc::make_hello(channel_.now());
+  auto reply = channel_.call(channel_.accounts(), &v1::Accounts::Stub::WhoAmI, request);
+  if (!reply) return reply;
+  GT_TRY(rpc::check_hello(reply->hello(), channel_.now(), "the server " + channel_.options().address));
+  return reply;
+}
+
+Result<v1::CreateTokenReply> AccountsApi::create_token(v1::CreateTokenRequest request) {
+  channel_.ensure_request_id(request);
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::CreateToken, request);
+}
+
+Result<v1::ListTokensReply> AccountsApi::list_tokens() {
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListTokens, v1::ListTokensRequest());
+}
+
+Status AccountsApi::revoke_token(const std::string& token_id) {
+  v1::RevokeTokenRequest request;
+  channel_.ensure_request_id(request);
+  request.set_token_id(token_id);
+  return without_value(channel_.call(channel_.accounts(), &v1::Accounts::Stub::RevokeToken, request));
+}
+
+Result<v1::User> AccountsApi::add_user(v1::AddUserRequest request) {
+  channel_.ensure_request_id(request);
+  return unwrap(channel_.call(channel_.accounts(), &v1::Accounts::Stub::AddUser, request),
+                &v1::AddUserReply::release_user);
+}
+
+Result<v1::ListUsersReply> AccountsApi::list_users() {
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListUsers, v1::ListUsersRequest());
+}
+
+Status AccountsApi::disable_user(const std::string& user) {
+  v1::DisableUserRequest request;
+  channel_.ensure_request_id(request);
+  request.set_user(user);
+  return without_value(channel_.call(channel_.accounts(), &v1::Accounts::Stub::DisableUser, request));
+}
+
+// --- contents
+
+Result<v1::SearchReply> ContentsApi::search(const v1::SearchRequest& request) {
+  return channel_.call(channel_.contents(), &v1::Contents::Stub::Search, request);
+}
+
+Result<v1::Content> ContentsApi::get(const std::string& reference) {
+  v1::GetContentRequest request;
+  request.set_reference(reference);
+  return unwrap(channel_.call(channel_.contents(), &v1::Contents::Stub::GetContent, request),
+                &v1::GetContentReply::release_content);
+}
+
+Result<v1::ListReplicasReply> ContentsApi::list_replicas(const std::string& content_id) {
+  v1::ListReplicasRequest request;
+  request.set_content_id(content_id);
+  return channel_.call(channel_.contents(), &v1::Contents::Stub::ListReplicas, request);
+}
+
+Result<v1::Content> ContentsApi::set_access(const std::string& content_id, const v1::Access& access) {
+  v1::SetAccessRequest request;
+  channel_.ensure_request_id(request);
+  request.set_content_id(content_id);
+  *request.mutable_access() = access;
+  return unwrap(channel_.call(channel_.contents(), &v1::Contents::Stub::SetAccess, request),
+                &v1::SetAccessReply::release_content);
+}
+
+Result<v1::ExplainAccessReply> ContentsApi::explain_access(const std::string& content_id, const std::string& user) {
+  v1::ExplainAccessRequest request;
+  request.set_content_id(content_id);
+  request.set_user(user);
+  return channel_.call(channel_.contents(), &v1::Contents::Stub::ExplainAccess, request);
+}
+
+Result<v1::Content> ContentsApi::unpublish(const std::string& content_id) {
+  v1::UnpublishRequest request;
+  channel_.ensure_request_id(request);
+  request.set_content_id(content_id);
+  return unwrap(channel_.call(channel_.contents(), &v1::Contents::Stub::Unpublish, request),
+                &v1::UnpublishReply::release_content);
+}
+
+Result<std::vector<FileEntry>> ContentsApi::manifest(const std::string& content_id, std::uint32_t version) {
+  GT_ASSIGN(const Document document, download(channel_, &v1::Contents::Stub::GetMetadata, content_id, version));
+  if (hex_encode(crypto::sha256(as_bytes(document.bytes))) != document.sha256) {
+    return Error{Code::kCorrupt, "the metadata of " + content_id + " does not match its SHA-256: try again"};
+  }
+  GT_ASSIGN(const metainfo::VersionMetadata metadata, metainfo::decode(document.bytes));
+  std::vector<FileEntry> entries;
+  entries.reserve(metadata.manifest.entries.size());
+  for (const metainfo::ManifestEntry& entry : metadata.manifest.entries) {
+    entries.push_back(to_entry(metadata.manifest, entry));
+  }
+  return entries;
+}
+
+Result<std::vector<FileEntry>> ContentsApi::manifest_with_sha256(const std::string& content_id, std::uint32_t version) {
+  GT_ASSIGN(std::vector<FileEntry> entries, manifest(content_id, version));
+  GT_ASSIGN(const Document digests, download(channel_, &v1::Contents::Stub::GetChecksums, content_id, version));
+  if (digests.bytes.size() != entries.size() * kSha256Bytes) {
+    return Error{Code::kCorrupt, "the checksums of " + content_id + " do not fit its manifest: try again"};
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].folder) continue;
+    entries[i].sha256 = hex_encode(as_bytes(std::string_view(digests.bytes).substr(i * kSha256Bytes, kSha256Bytes)));
+  }
+  return entries;
+}
+
+// --- nodes
+
+Result<v1::CreateEnrollTokenReply> NodesApi::create_enroll_token(v1::CreateEnrollTokenRequest request) {
+  channel_.ensure_request_id(request);
+  return channel_.call(channel_.nodes(), &v1::Nodes::Stub::CreateEnrollToken, request);
+}
+
+Result<v1::ListNodesReply> NodesApi::list() {
+  return channel_.call(channel_.nodes(), &v1::Nodes::Stub::ListNodes, v1::ListNodesRequest());
+}
+
+Result<v1::Node> NodesApi::get(const std::string& node) {
+  v1::GetNodeRequest request;
+  request.set_node(node);
+  return unwrap(channel_.call(channel_.nodes(), &v1::Nodes::Stub::GetNode, request), &v1::GetNodeReply::release_node);
+}
+
+// --- tasks
+
+Result<v1::Task> TasksApi::create(v1::CreateTaskRequest request) {
+  channel_.ensure_request_id(request);
+  return unwrap(channel_.call(channel_.tasks(), &v1::Tasks::Stub::CreateTask, request),
+                &v1::CreateTaskReply::release_task);
+}
+
+Result<v1::ListTasksReply> TasksApi::list(const std::string& node, bool include_ended) {
+  v1::ListTasksRequest request;
+  request.set_node(node);
+  request.set_include_ended(include_ended);
+  return channel_.call(channel_.tasks(), &v1::Tasks::Stub::ListTasks, request);
+}
+
+Result<v1::Task> TasksApi::get(const std::string& task_id) {
+  v1::GetTaskRequest request;
+  request.set_task_id(task_id);
+  return unwrap(channel_.call(channel_.tasks(), &v1::Tasks::Stub::GetTask, request), &v1::GetTaskReply::release_task);
+}
+
+Result<v1::Task> TasksApi::cancel(const std::string& task_id) {
+  v1::CancelTaskRequest request;
+  channel_.ensure_request_id(request);
+  request.set_task_id(task_id);
+  return unwrap(channel_.call(channel_.tasks(), &v1::Tasks::Stub::CancelTask, request),
+                &v1::CancelTaskReply::release_task);
+}
+
+Status TasksApi::watch(const std::string& task_id, const TaskFn& on_task, std::stop_token stop) {
+  v1::GetTaskRequest request;
+  request.set_task_id(task_id);
+  grpc::ClientContext context;
+  rpc::prepare(context, std::chrono::milliseconds(0), channel_.token());
+  const auto reader = channel_.tasks().WatchTask(&context, request);
+  const StopGuard guard(std::move(stop), context);
+  v1::GetTaskReply reply;
+  bool wanted = true;
+  while (wanted && reader->Read(&reply)) wanted = on_task(reply.task());
+  if (!wanted) {
+    context.TryCancel();
+    // The rest is of no interest, and gRPC wants it read or cancelled before Finish.
+    static_cast<void>(reader->Finish());
+    return {};
+  }
+  const grpc::Status status = reader->Finish();
+  if (status.ok()) return {};
+  if (guard.stopped()) return Error{Code::kCancelled, "watching task " + task_id + " was cancelled"};
+  return channel_.explain(rpc::from_grpc(status));
+}
+
+// --- all together
+
+Result<v1::Access> parse_access(const std::string& text) {
+  return rpc::parse_access(text);
+}
+
+std::string access_text(const v1::Access& access) {
+  return rpc::access_text(access);
+}
+
+Result<std::unique_ptr<ServerApi>> ServerApi::open(ServerApiOptions options) {
+  GT_ASSIGN(std::shared_ptr<grpc::Channel> channel, rpc::connect_tls(options.address, options.ca_file));
+  return std::unique_ptr<ServerApi>(
+      new ServerApi(std::make_unique<ServerChannel>(std::move(options), std::move(channel))));
+}
+
+ServerApi::ServerApi(std::unique_ptr<ServerChannel> channel)
+    : channel_(std::move(channel)), accounts_(*channel_), contents_(*channel_), nodes_(*channel_), tasks_(*channel_) {}
+
+ServerApi::~ServerApi() = default;
+
+void ServerApi::set_token(std::string token) {
+  channel_->set_token(std::move(token));
+}
+
+const std::string& ServerApi::address() const {
+  return channel_->options().address;
+}
+
+}  // namespace gridtorrent::client::api

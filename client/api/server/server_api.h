@@ -1,0 +1,150 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "gridtorrent/v1/ccm.pb.h"
+#include "gridtorrent/v1/tracker.pb.h"
+
+namespace gridtorrent::client::api {
+
+/// Where the server is and who calls.
+struct ServerApiOptions {
+  std::string address;  ///< "host:port", "[v6]:port"
+  std::string ca_file;  ///< PEM file of the CA that signs the server's certificate; also named in errors
+  std::string token;    ///< personal token "gtp_…"; empty before login
+  std::chrono::milliseconds deadline{15'000};  ///< of every short call; downloads of metadata get ten times as much
+};
+
+/// Takes one state of a task; false ends the watch (which is success).
+using TaskFn = std::function<bool(const v1::Task&)>;
+
+/// One file or folder of a content.
+struct FileEntry {
+  std::string path;  ///< bytes, BASE included: "run7/a.dat"; need not be UTF-8
+  bool folder = false;
+  std::uint64_t bytes = 0;
+  std::uint32_t mode = 0;     ///< permission bits
+  std::int64_t mtime_ns = 0;  ///< since the epoch
+  std::string merkle_root;    ///< 64 hex digits; empty for folders and empty files
+  std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, empty for folders
+};
+
+class ServerChannel;  // the connection, shared by the four below
+
+// Each method below is one RPC of proto/gridtorrent/v1: it blocks until the answer, the deadline or an error, and may
+// be called from several threads. Errors are the server's own (one line that names the thing, the reason and the way
+// out), or kUnreachable "no answer from HOST:PORT …" and the certificate errors of base/rpc. `hello` fields are filled
+// in and checked here; a `request_id` left empty is made here, so only a caller that repeats a call across restarts
+// needs to set it.
+
+/// Login, tokens and users: service Accounts.
+class AccountsApi {
+ public:
+  explicit AccountsApi(ServerChannel& channel) : channel_(channel) {}
+  /// Needs no token; later calls of this ServerApi use the new one (see ServerApi::set_token).
+  Result<v1::LoginReply> login(v1::LoginRequest request);
+  Status logout();
+  Result<v1::WhoAmIReply> who_am_i();
+  Result<v1::CreateTokenReply> create_token(v1::CreateTokenRequest request);
+  Result<v1::ListTokensReply> list_tokens();
+  Status revoke_token(const std::string& token_id);
+  Result<v1::User> add_user(v1::AddUserRequest request);
+  Result<v1::ListUsersReply> list_users();
+  Status disable_user(const std::string& user);
+
+ private:
+  ServerChannel& channel_;
+};
+
+/// Search, show, access: service Contents. Publishing is a node's work and not here.
+class ContentsApi {
+ public:
+  explicit ContentsApi(ServerChannel& channel) : channel_(channel) {}
+  Result<v1::SearchReply> search(const v1::SearchRequest& request);
+  /// By id, name or owner/name.
+  Result<v1::Content> get(const std::string& reference);
+  Result<v1::ListReplicasReply> list_replicas(const std::string& content_id);
+  Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access);
+  Result<v1::ExplainAccessReply> explain_access(const std::string& content_id, const std::string& user);
+  Result<v1::Content> unpublish(const std::string& content_id);
+  /// The files and folders of a version, checked against the metadata's SHA-256.
+  Result<std::vector<FileEntry>> manifest(const std::string& content_id, std::uint32_t version);
+  /// The same with each file's flat SHA-256; kNotFound while the publisher has not added them.
+  Result<std::vector<FileEntry>> manifest_with_sha256(const std::string& content_id, std::uint32_t version);
+
+ private:
+  ServerChannel& channel_;
+};
+
+/// The people's side of service Nodes.
+class NodesApi {
+ public:
+  explicit NodesApi(ServerChannel& channel) : channel_(channel) {}
+  Result<v1::CreateEnrollTokenReply> create_enroll_token(v1::CreateEnrollTokenRequest request);
+  Result<v1::ListNodesReply> list();
+  /// By id or name.
+  Result<v1::Node> get(const std::string& node);
+
+ private:
+  ServerChannel& channel_;
+};
+
+/// The people's side of service Tasks: any command with --node becomes one.
+class TasksApi {
+ public:
+  explicit TasksApi(ServerChannel& channel) : channel_(channel) {}
+  Result<v1::Task> create(v1::CreateTaskRequest request);
+  /// `node` empty: of all own nodes.
+  Result<v1::ListTasksReply> list(const std::string& node, bool include_ended);
+  Result<v1::Task> get(const std::string& task_id);
+  Result<v1::Task> cancel(const std::string& task_id);
+  /// The state now, then each change until the task ends (success), `on_task` says false (success) or `stop` is
+  /// requested (kCancelled).
+  Status watch(const std::string& task_id, const TaskFn& on_task, std::stop_token stop);
+
+ private:
+  ServerChannel& channel_;
+};
+
+/// "public", "private", or targets with commas between ("group:G,user:U,buddies"), and back. kInvalid names what is
+/// wrong.
+Result<v1::Access> parse_access(const std::string& text);
+std::string access_text(const v1::Access& access);
+
+/// The server as people's programs (command line, GUI) see it. Thread-safe. A failed call does not break it: gRPC
+/// reconnects by itself on the next.
+class ServerApi {
+ public:
+  /// Does not connect yet. kInvalid: no such CA file, or not a certificate, or an address without a port.
+  static Result<std::unique_ptr<ServerApi>> open(ServerApiOptions options);
+  ~ServerApi();
+  ServerApi(const ServerApi&) = delete;
+  ServerApi& operator=(const ServerApi&) = delete;
+
+  AccountsApi& accounts() { return accounts_; }
+  ContentsApi& contents() { return contents_; }
+  NodesApi& nodes() { return nodes_; }
+  TasksApi& tasks() { return tasks_; }
+
+  /// Used by all calls from now on.
+  void set_token(std::string token);
+  const std::string& address() const;
+
+ private:
+  explicit ServerApi(std::unique_ptr<ServerChannel> channel);
+
+  std::unique_ptr<ServerChannel> channel_;
+  AccountsApi accounts_;
+  ContentsApi contents_;
+  NodesApi nodes_;
+  TasksApi tasks_;
+};
+
+}  // namespace gridtorrent::client::api

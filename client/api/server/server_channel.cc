@@ -1,0 +1,29 @@
+#include "client/api/server/server_channel.h"
+
+#include "base/rpc/diagnosis.h"
+
+namespace gridtorrent::client::api {
+
+ServerChannel::ServerChannel(ServerApiOptions options, std::shared_ptr<grpc::Channel> channel)
+    : options_(std::move(options)),
+      accounts_(v1::Accounts::NewStub(channel)),
+      contents_(v1::Contents::NewStub(channel)),
+      nodes_(v1::Nodes::NewStub(channel)),
+      tasks_(v1::Tasks::NewStub(channel)),
+      token_(options_.token) {}
+
+Error ServerChannel::explain(const Error& error) const {
+  return rpc::diagnose(error, options_.address, options_.ca_file, clock_.wall());
+}
+
+std::string ServerChannel::token() const {
+  const std::lock_guard lock(mutex_);
+  return token_;
+}
+
+void ServerChannel::set_token(std::string token) {
+  const std::lock_guard lock(mutex_);
+  token_ = std::move(token);
+}
+
+}  // namespace gridtorrent::client::api

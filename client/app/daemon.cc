@@ -1,0 +1,264 @@
+#include "client/app/daemon.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/crypto/digest.h"
+#include "base/crypto/keys.h"
+#include "base/logging/logging.h"
+#include "base/metrics/metrics.h"
+#include "client/app/config.h"
+#include "client/app/data_dir.h"
+#include "client/app/log_bridge.h"
+#include "client/app/node_metrics.h"
+#include "client/app/ready_file.h"
+#include "client/app/signals.h"
+#include "client/control/control_server.h"
+#include "client/core/engine_events.h"
+#include "client/core/lane_plan.h"
+#include "client/core/node_core.h"
+#include "client/engine/libtorrent_engine.h"
+#include "client/files/file_work.h"
+#include "client/remote/grpc_link.h"
+#include "client/security/node_identity.h"
+#include "client/security/rooted_disk.h"
+#include "client/store/sqlite_store.h"
+#include "common/text.h"
+#include "common/version.h"
+
+namespace gridtorrent::client::app {
+namespace {
+
+using security::NodeIdentity;
+
+/// Every part of a running node, made in this order and ended in the other.
+struct Parts {
+  SystemClock clock;
+  SystemRng rng;
+  FixedController controller;
+  security::RootedDisk guard;
+  EngineEvents events;
+  metrics::Registry metrics;
+  std::unique_ptr<store::SqliteStore> store;
+  std::unique_ptr<FileWork> files;
+  std::unique_ptr<ServerLink> link;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<NodeCore> node;
+  std::unique_ptr<control::ControlServer> control;
+};
+
+/// The CA is copied at the first start, so that later ones need not name it.
+Result<std::string> remembered_ca(const Config& config) {
+  const std::string copy = config.data_dir + "/server_ca.pem";
+  if (config.ca_file.empty()) {
+    if (std::filesystem::exists(copy)) return copy;
+    return Error{Code::kInvalid,
+                 "--ca is needed: the certificate of the authority that signed the server's "
+                 "(the server's ready file names it as ca_file)"};
+  }
+  std::error_code error;
+  std::filesystem::copy_file(config.ca_file, copy, std::filesystem::copy_options::overwrite_existing, error);
+  if (error) {
+    return Error{Code::kInvalid, "--ca " + escape_for_display(config.ca_file) +
+                                     " cannot be copied to the data folder: " + error.message()};
+  }
+  return copy;
+}
+
+Result<NodeIdentity> enrol(const Config& config, const options::Parsed& parsed, const std::string& ca_file,
+                           Parts& parts) {
+  if (config.server.empty()) {
+    return Error{Code::kInvalid,
+                 "--server is needed at the first start: HOST:PORT of the server this node will belong to"};
+  }
+  if (!config.has_enroll_token) {
+    return Error{Code::kInvalid,
+                 "this node is not enrolled yet: get a token with `gridtorrent node enroll-token` and name its "
+                 "file with --enroll-token-file"};
+  }
+  GT_ASSIGN(const std::string token, parsed.secret("enroll-token-file"));
+  const auto ask = [&](const security::EnrolmentRequest& request) -> Result<NodeIdentity> {
+    const remote::EnrollRequest wire{request.enroll_token, request.request_id, request.node_name, request.public_key,
+                                     request.proof};
+    GT_ASSIGN(const remote::Enrollment answer, remote::enroll({config.server, ca_file}, wire, parts.clock));
+    return NodeIdentity{answer.node,   request.node_name,       answer.owner_id,          answer.owner,
+                        config.server, answer.credential.token, answer.credential.issued, answer.credential.expires};
+  };
+  GT_ASSIGN(NodeIdentity identity,
+            security::enrol_once(config.data_dir, token, config.node_name,
+                                 make_request_id(parts.clock.wall(), parts.rng), remote::enroll_proof_text, ask));
+  logging::info("enrolled as " + identity.node.str() + " of " + identity.owner + " at " + identity.server);
+  return identity;
+}
+
+Result<NodeIdentity> identify(const Config& config, const options::Parsed& parsed, const std::string& ca_file,
+                              Parts& parts) {
+  GT_ASSIGN(std::optional<NodeIdentity> known, security::load_identity(config.data_dir));
+  if (!known) return enrol(config, parsed, ca_file, parts);
+  if (!config.server.empty() && config.server != known->server) {
+    known->server = config.server;
+    GT_TRY(security::save_identity(config.data_dir, *known));
+  }
+  return *known;
+}
+
+Status make_link(const Config& config, const NodeIdentity& identity, const std::string& ca_file, Parts& parts) {
+  remote::ServerLinkOptions options;
+  options.server = {identity.server, ca_file};
+  options.credential = {identity.token, identity.issued, identity.expires};
+  options.on_credential = [data_dir = config.data_dir, identity](const remote::NodeCredential& renewed) -> Status {
+    auto next = identity;
+    next.token = renewed.token;
+    next.issued = renewed.issued;
+    next.expires = renewed.expires;
+    return security::save_identity(data_dir, next);
+  };
+  options.clock = &parts.clock;
+  options.rng = &parts.rng;
+  GT_ASSIGN(parts.link, remote::make_server_link(std::move(options)));
+  return {};
+}
+
+Status make_engine(const Config& config, const NodeIdentity& identity, Parts& parts) {
+  EngineOptions options;
+  options.node = identity.node;
+  options.first_lane_port = config.lane_ports.first;
+  options.last_lane_port = config.lane_ports.second;
+  options.first_tls_port = config.tls_lane_ports.first;
+  options.last_tls_port = config.tls_lane_ports.second;
+  GT_ASSIGN(parts.engine, engine::make_libtorrent_engine(options, parts.events));
+  return {};
+}
+
+Status make_node(const Config& config, const NodeIdentity& identity, Parts& parts) {
+  NodeOptions options;
+  options.node = identity.node;
+  options.owner_id = identity.owner_id;
+  options.node_name = identity.node_name;
+  options.owner = identity.owner;
+  options.server = identity.server;
+  options.data_dir = config.data_dir;
+  options.addresses = config.addresses;
+  options.share_roots = config.share_roots;
+  options.download_roots = config.download_roots;
+  options.max_fetching = config.max_fetching;
+  options.credential_expires = identity.expires;
+  const NodePorts ports{*parts.engine,    *parts.files, *parts.link, *parts.store, parts.guard,
+                        parts.controller, parts.clock,  parts.rng,   make_log()};
+  parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);
+  return parts.node->start();
+}
+
+[[noreturn]] void disk_lost(const Error& error) {
+  // What the database holds is unknown now; going on would acknowledge what may be lost.
+  logging::error(error.message);
+  ::_exit(exit_code(Code::kDisk));
+}
+
+Status start(const Config& config, const options::Parsed& parsed, Parts& parts) {
+  GT_ASSIGN(const std::string ca_file, remembered_ca(config));
+  GT_ASSIGN(const NodeIdentity identity, identify(config, parsed, ca_file, parts));
+  GT_ASSIGN(parts.store, store::SqliteStore::open({config.data_dir, disk_lost}));
+  parts.files = files::make_file_work();
+  GT_TRY(make_link(config, identity, ca_file, parts));
+  GT_TRY(make_engine(config, identity, parts));
+  GT_TRY(make_node(config, identity, parts));
+
+  control::ControlOptions control;
+  control.socket_path = config.socket;
+  control.hash_backend = std::string(crypto::ManyHasher().backend());
+  control.clock = &parts.clock;
+  GT_ASSIGN(parts.control, control::ControlServer::start(std::move(control), *parts.node));
+
+  ReadyInfo ready;
+  if (!config.metrics_listen.empty()) {
+    register_node_metrics(parts.metrics, *parts.node);
+    GT_ASSIGN(const int port, parts.metrics.expose(config.metrics_listen));
+    const auto host = config.metrics_listen.substr(0, config.metrics_listen.rfind(':'));
+    ready.metrics_address = host + ":" + std::to_string(port);
+  }
+  ready.node = identity.node;
+  ready.node_name = identity.node_name;
+  ready.owner = identity.owner;
+  ready.server = identity.server;
+  ready.control_socket = parts.control->socket_path();
+  ready.lane_endpoints = real_endpoints(parts.engine->listening(), config.addresses);
+  if (!config.ready_file.empty()) GT_TRY(write_ready_file(config.ready_file, ready_json(ready, ::getpid())));
+  notify_systemd("READY=1");
+  logging::info(std::string("gridtorrentd ") + kVersion + " serves at " + escape_for_display(ready.control_socket));
+  return {};
+}
+
+void end(Parts& parts) {
+  notify_systemd("STOPPING=1");
+  parts.control.reset();
+  if (parts.node) parts.node->stop();
+  if (parts.engine) parts.engine->stop();
+  parts.node.reset();
+}
+
+/// Ends in order on a thread of its own, while this one listens for the second signal.
+void drain(Parts& parts) {
+  std::atomic<bool> ended{false};
+  std::jthread ending([&] {
+    pthread_setname_np(pthread_self(), "gt-drain");
+    end(parts);
+    ended = true;
+  });
+  while (!ended) {
+    const auto signal = wait_for_signal(std::chrono::milliseconds(50));
+    if (signal != Signal::kEnd) continue;
+    logging::warning("ending at once: what was fetched since the last note is looked at again at the next start");
+    ::_exit(0);
+  }
+}
+
+void reload(const options::Parsed& parsed) {
+  const auto again = options::reload(program(), parsed);
+  const Status done =
+      again ? configure_logging(again->str("log-format"), again->str("log-level")) : Status(again.error());
+  if (done) {
+    logging::info("configuration read again; other options than the log's need a restart");
+  } else {
+    logging::error("the configuration stays as it was: " + done.error().message);
+  }
+}
+
+int report(const Error& error) {
+  std::fprintf(stderr, "gridtorrentd: %s\n", error.message.c_str());
+  return exit_code(error.code);
+}
+
+}  // namespace
+
+int run_daemon(const options::Parsed& parsed) {
+  const auto config = read_config(parsed);
+  if (!config) return report(config.error());
+  if (const auto set = configure_logging(config->log_format, config->log_level); !set) return report(set.error());
+  const auto data_dir = DataDir::open(config->data_dir);
+  if (!data_dir) return report(data_dir.error());
+
+  Parts parts;
+  if (const auto started = start(*config, parsed, parts); !started) {
+    end(parts);
+    return report(started.error());
+  }
+  while (true) {
+    const auto signal = wait_for_signal(std::chrono::milliseconds(-1));
+    if (signal == Signal::kReload) reload(parsed);
+    if (signal == Signal::kEnd) break;
+  }
+  logging::info("ending: writing down what was fetched");
+  drain(parts);
+  if (!config->ready_file.empty()) ::unlink(config->ready_file.c_str());
+  logging::info("ended");
+  return 0;
+}
+
+}  // namespace gridtorrent::client::app

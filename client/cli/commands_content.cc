@@ -1,0 +1,208 @@
+#include "client/cli/context.h"
+#include "client/cli/sha256sum.h"
+#include "client/cli/text_view.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+/// A time, or how long ago.
+Status is_time_or_duration(std::string_view text) {
+  if (options::is_time(text).ok() || options::is_duration(text).ok()) return {};
+  return Error{Code::kInvalid,
+               "'" + escape_for_display(text) + "' is neither a time nor a duration; write it like 2026-11-20 or 7d"};
+}
+
+std::int64_t since_ms(const std::string& text, WallTime now) {
+  if (const auto time = parse_rfc3339(text)) return time->ms;
+  return (now - parse_duration(text).value()).ms;
+}
+
+Status search(Context& c) {
+  if (c.options.has("group"))
+    return Error{Code::kUnsupported, "--group is not there yet: groups come with a later release"};
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  v1::SearchRequest request;
+  request.set_query(c.options.str("QUERY"));
+  request.set_owner(c.options.str("owner"));
+  request.set_tag(c.options.str("tag"));
+  request.set_access(c.options.str("access"));
+  request.set_min_bytes(c.options.bytes("min-size"));
+  if (c.options.has("since")) request.set_since_ms(since_ms(c.options.str("since"), c.clock.wall()));
+  request.set_limit(static_cast<std::uint32_t>(c.options.integer("limit")));
+  request.set_page(c.options.str("page"));
+  GT_ASSIGN(const v1::SearchReply reply, server->contents().search(request));
+  if (c.json) {
+    Json contents = Json::array();
+    for (const v1::Content& content : reply.contents()) contents.push_back(to_json(content));
+    c.print({{"contents", std::move(contents)},
+             {"next_page", reply.next_page().empty() ? Json() : Json(reply.next_page())}});
+    return {};
+  }
+  c.terminal.result(contents_table({reply.contents().begin(), reply.contents().end()}));
+  if (!reply.next_page().empty()) c.terminal.message("there is more: --page " + reply.next_page());
+  return {};
+}
+
+Status print_manifest(Context& c, api::ServerApi& server, const v1::Content& content, bool sha256) {
+  GT_ASSIGN(const std::vector<api::FileEntry> files,
+            sha256 ? server.contents().manifest_with_sha256(content.content_id(), content.version())
+                   : server.contents().manifest(content.content_id(), content.version()));
+  if (c.json) {
+    Json list = Json::array();
+    for (const api::FileEntry& file : files) list.push_back(to_json(file));
+    c.print({{"content_id", content.content_id()}, {"version", content.version()}, {"files", std::move(list)}});
+    return {};
+  }
+  constexpr std::size_t kHexDigits = 64;
+  std::string lines;
+  for (const api::FileEntry& file : files) {
+    if (file.folder) continue;
+    const std::string& digest = sha256 ? file.sha256 : file.merkle_root;
+    // BEP 52 gives an empty file no root; zeros keep the columns.
+    lines += sha256sum_line(digest.empty() ? std::string(kHexDigits, '0') : digest, file.path);
+  }
+  if (!lines.empty()) c.terminal.result(lines);
+  return {};
+}
+
+Status show(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  if (c.options.has("manifest")) return print_manifest(c, *server, content, c.options.str("manifest") == "sha256");
+  Json json = to_json(content);
+  std::string text = content_text(content);
+  if (c.options.flag("replicas")) {
+    GT_ASSIGN(const v1::ListReplicasReply reply, server->contents().list_replicas(content.content_id()));
+    Json replicas = Json::array();
+    for (const v1::Replica& replica : reply.replicas()) replicas.push_back(to_json(replica));
+    json["replicas"] = std::move(replicas);
+    text += "\n" + replicas_text({reply.replicas().begin(), reply.replicas().end()});
+  }
+  if (c.json) {
+    c.print(json);
+  } else {
+    c.terminal.result(text);
+  }
+  return {};
+}
+
+Status explain_access(Context& c, api::ServerApi& server, const v1::Content& content) {
+  const std::string& user = c.options.str("explain");
+  GT_ASSIGN(const v1::ExplainAccessReply reply, server.contents().explain_access(content.content_id(), user));
+  if (c.json) {
+    c.print({{"content_id", content.content_id()},
+             {"user", json_text(user)},
+             {"allowed", reply.allowed()},
+             {"reason", json_text(reply.reason())}});
+  } else {
+    c.terminal.result(escape_for_display(user) + (reply.allowed() ? " may get " : " may not get ") +
+                      escape_for_display(content.name()) + ": " + escape_for_display(reply.reason()));
+  }
+  return {};
+}
+
+Status access(Context& c) {
+  if (c.options.has("set") && c.options.has("explain"))
+    return Error{Code::kInvalid, "--set and --explain are two commands; give one of them"};
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  if (c.options.has("explain")) return explain_access(c, *server, content);
+  if (c.options.has("set")) {
+    GT_ASSIGN(const v1::Access wanted, api::parse_access(c.options.str("set")));
+    GT_ASSIGN(content, server->contents().set_access(content.content_id(), wanted));
+  }
+  if (c.json) {
+    c.print({{"content_id", content.content_id()},
+             {"name", json_text(content.name())},
+             {"access", to_json(content.access())}});
+  } else {
+    c.terminal.result(api::access_text(content.access()));
+  }
+  return {};
+}
+
+Status unpublish(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  GT_ASSIGN(content, server->contents().unpublish(content.content_id()));
+  if (c.json) {
+    c.print(to_json(content));
+  } else {
+    c.terminal.message("unpublished " + escape_for_display(content.name()) + "; no file was touched");
+  }
+  return {};
+}
+
+Status access_is_well_formed(std::string_view text) {
+  GT_TRY(api::parse_access(std::string(text)));
+  return {};
+}
+
+}  // namespace
+
+std::vector<CommandEntry> content_commands() {
+  const std::string group = "Find and manage";
+  const options::Positional content{.name = "CONTENT", .help = "an id, a name, or owner/name"};
+  return {
+      {{.name = "search",
+        .summary = "list what you may see, newest first",
+        .positionals =
+            {{.name = "QUERY", .help = "part of the name; upper and lower case are alike", .required = false}},
+        .options =
+            {{.name = "owner", .value = "USER", .help = "published by this user"},
+             {.name = "group", .value = "GROUP", .help = "not there yet", .hidden = true},
+             {.name = "tag", .value = "TAG", .help = "with this tag"},
+             {.name = "access",
+              .value = "LEVEL",
+              .help = "with this access",
+              .choices = {"public", "private", "shared"}},
+             {.name = "min-size", .value = "SIZE", .help = "at least this large, as in 1GB", .check = options::is_size},
+             {.name = "since",
+              .value = "TIME",
+              .help = "published since then, as in 2026-11-20 or 7d",
+              .check = is_time_or_duration},
+             {.name = "limit",
+              .value = "N",
+              .help = "so many a page",
+              .default_value = "50",
+              .check = options::integer_between(1, 200)},
+             {.name = "page", .value = "TOKEN", .help = "go on where the last page ended"}},
+        .examples = {{"gridtorrent search climate --since 30d", ""},
+                     {"gridtorrent search --tag raw --min-size 10GB --json | jq -r '.contents[].name'", ""}},
+        .group = group},
+       search},
+      {{.name = "show",
+        .summary = "show one content",
+        .positionals = {content},
+        .options = {{.name = "replicas", .help = "also show which nodes have it, and how much of it"},
+                    {.name = "manifest",
+                     .value = "KIND",
+                     .help = "print a checksum for each file instead",
+                     .choices = {"merkle", "sha256"}}},
+        .examples = {{"gridtorrent show mia/run42 --replicas", ""},
+                     {"gridtorrent show run42 --manifest sha256 | sha256sum -c",
+                      "in the folder that holds the result of get"}},
+        .group = group},
+       show},
+      {{.name = "access",
+        .summary = "show or change who may get a content",
+        .positionals = {content},
+        .options = {{.name = "set",
+                     .value = "ACCESS",
+                     .help = "public, private, or targets as in user:mia,group:lab",
+                     .check = access_is_well_formed},
+                    {.name = "explain", .value = "USER", .help = "say whether this user may get it, and why"}},
+        .examples = {{"gridtorrent access run42 --set private", ""}, {"gridtorrent access run42 --explain noor", ""}},
+        .group = group},
+       access},
+      {{.name = "unpublish",
+        .summary = "withdraw a content: nobody can start to get it, nodes stop seeding; files stay",
+        .positionals = {content},
+        .group = group},
+       unpublish}};
+}
+
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,436 @@
+#include <sys/stat.h>
+
+#include "client/cli/context.h"
+#include "client/cli/follow.h"
+#include "client/cli/interrupt.h"
+#include "client/cli/pace.h"
+#include "client/cli/sha256sum.h"
+#include "client/cli/text_view.h"
+#include "common/hex.h"
+#include "common/ids.h"
+#include "common/rng.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRetryInterval{1000};
+constexpr std::chrono::seconds kPatience{60};
+
+int number_or_auto(const options::Parsed& options, std::string_view name) {
+  return options.str(name) == "auto" ? 0 : static_cast<int>(options.integer(name));
+}
+
+/// The result of a task is the event that the local command would print; its access may still be text.
+Status print_task_result(Context& c, const v1::Task& task) {
+  Json result = Json::parse(task.result_json(), nullptr, false);
+  if (!result.is_object())
+    return Error{Code::kInternal, "the node's answer to the task " + task.task_id() + " makes no sense"};
+  if (result.contains("access") && result["access"].is_string())
+    if (const auto access = api::parse_access(result["access"].get<std::string>())) result["access"] = to_json(*access);
+  if (c.json) {
+    c.emit(result);
+    return {};
+  }
+  const std::string content = result.value("content_id", "");
+  c.terminal.result("done: " + result.value("name", content) +
+                    (result.contains("path") ? " at " + result.value("path", "") + " on " + task.node_id() : ""));
+  return {};
+}
+
+// ---- publish
+
+/// One publish as the node tells of it.
+class PublishPrinter {
+ public:
+  explicit PublishPrinter(Context& c) : c_(c) {}
+
+  bool take(const v1::PublishEvent& event) {
+    if (event.has_hashing()) hashing(event.hashing());
+    if (event.event_case() == v1::PublishEvent::kWarning) warning(event.warning());
+    if (event.has_published()) published_ = event.published();
+    return true;
+  }
+  bool is_published() const { return published_.has_value(); }
+
+  Status end() {
+    GT_ASSIGN(const v1::Access access, api::parse_access(published_->access()));
+    if (c_.json) {
+      c_.emit(published_event(*published_, access, c_.clock.wall()));
+      return {};
+    }
+    c_.terminal.result("published " + escape_for_display(published_->name()) + " (" + published_->content_id() +
+                       "): " + format_bytes(published_->bytes()) + " in " + std::to_string(published_->files()) +
+                       (published_->files() == 1 ? " file, " : " files, ") + published_->access());
+    if (access.level() == v1::Access::PRIVATE)
+      c_.terminal.message("only you may get it: 'gridtorrent access " + escape_for_display(published_->name()) +
+                          " --set public' opens it to every user");
+    if (published_->skipped() > 0)
+      c_.terminal.message(std::to_string(published_->skipped()) +
+                          " entries that are neither files nor folders were skipped (--strict makes that an error)");
+    return {};
+  }
+
+ private:
+  void hashing(const v1::PublishProgress& progress) {
+    if (!c_.json) {
+      c_.terminal.progress(hashing_line("hashing", progress.done_bytes(), progress.total_bytes(),
+                                        c_.terminal.traits().width, c_.terminal.traits().colour));
+      return;
+    }
+    if (progress.done_bytes() == progress.total_bytes()) pace_.hurry();
+    if (pace_.due(c_.clock.mono())) c_.emit(hashing_event(progress, c_.clock.wall()));
+  }
+
+  void warning(const std::string& text) {
+    if (c_.json) {
+      Json json = event("warning", c_.clock.wall());
+      json["message"] = json_text(text);
+      c_.emit(json);
+    }
+    c_.terminal.message("warning: " + escape_for_display(text));
+  }
+
+  Context& c_;
+  std::optional<v1::Published> published_;
+  Pace pace_;
+};
+
+Status publish_here(Context& c) {
+  v1::PublishRequest request;
+  GT_ASSIGN(*request.mutable_path(), Context::absolute(c.options.str("PATH")));
+  request.set_name(c.options.str("name"));
+  request.set_access(c.options.str("access"));
+  request.set_description(c.options.str("description"));
+  for (const std::string& tag : c.options.list("tag")) request.add_tags(tag);
+  request.set_license(c.options.str("license"));
+  request.set_strict(c.options.flag("strict"));
+  // One id for all attempts, so that a publish whose answer was lost is done once.
+  SystemRng rng;
+  request.set_request_id(make_request_id(c.clock.wall(), rng));
+
+  PublishPrinter printer(c);
+  Interrupt interrupt;
+  std::optional<MonoTime> unreachable_since;
+  std::string told;
+  for (;;) {
+    Status status;
+    const auto node = c.node();
+    if (!node && !unreachable_since) return node.error();
+    if (!node) status = node.error();
+    if (node)
+      status = (*node)->publish(
+          request, [&](const v1::PublishEvent& event) { return printer.take(event); }, interrupt.token());
+    if (printer.is_published()) break;
+    if (interrupt.stopped())
+      return Error{Code::kCancelled, "publishing was stopped; the same command goes on where it was"};
+    if (status) status = Error{Code::kUnreachable, "the node ended the call before the content was published"};
+    if (status.error().code != Code::kUnreachable) return status;
+    // Either the node went away, or it cannot reach its server and says so.
+    if (!unreachable_since) unreachable_since = c.clock.mono();
+    if (c.clock.mono() - *unreachable_since > kPatience) return status;
+    if (told != status.error().message) c.terminal.message(status.error().message + "; trying again");
+    told = status.error().message;
+    c.forget_node();
+    interrupt.wait_for(kRetryInterval);
+  }
+  return printer.end();
+}
+
+Status publish_there(Context& c) {
+  v1::TaskWork work;
+  v1::PublishTask& task = *work.mutable_publish();
+  task.set_root_path(c.options.str("PATH"));
+  if (task.root_path().find(':') == std::string::npos)
+    return Error{Code::kInvalid,
+                 "with --node, PATH is ROOT:relative/path below a share root of that node, as in data:run42"};
+  task.set_name(c.options.str("name"));
+  task.set_access(c.options.str("access"));
+  task.set_description(c.options.str("description"));
+  for (const std::string& tag : c.options.list("tag")) task.add_tags(tag);
+  task.set_license(c.options.str("license"));
+  task.set_strict(c.options.flag("strict"));
+  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
+  return ended ? print_task_result(c, *ended) : Status();
+}
+
+Status publish(Context& c) {
+  return c.options.has("node") ? publish_there(c) : publish_here(c);
+}
+
+// ---- get and seed
+
+Status refuse_what_is_yet_to_come(const options::Parsed& options) {
+  for (const char* name : {"tuner", "target-rate"})
+    if (options.has(name))
+      return Error{
+          Code::kUnsupported,
+          std::string("--") + name + " is not there yet: the tuner comes with a later release; --lanes sets a number"};
+  return {};
+}
+
+Status get_here(Context& c) {
+  v1::GetRequest request;
+  request.set_content(c.options.str("CONTENT"));
+  GT_ASSIGN(*request.mutable_to(), Context::absolute(c.options.has("to") ? c.options.str("to") : "."));
+  for (const std::string& glob : c.options.list("file")) request.add_globs(glob);
+  request.set_lanes(number_or_auto(c.options, "lanes"));
+  request.set_seeders(number_or_auto(c.options, "seeders"));
+  request.set_limit_bits_per_s(c.options.bits_per_s("limit"));
+  request.set_priority(static_cast<int>(c.options.integer("priority")));
+  request.set_refetch(c.options.flag("refetch"));
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
+  if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
+  if (!c.options.flag("detach")) return follow_transfer(c, reply.transfer());
+  if (c.json) {
+    c.emit(started_event(reply.transfer(), c.clock.wall()));
+  } else {
+    c.terminal.result(reply.transfer().transfer_id());
+    c.terminal.message("wait for it with 'gridtorrent transfer wait " + reply.transfer().transfer_id() + "'");
+  }
+  return {};
+}
+
+Status get_there(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  v1::TaskWork work;
+  v1::GetTask& task = *work.mutable_get();
+  task.set_content_id(content.content_id());
+  task.set_root_path(c.options.str("to"));
+  if (c.options.has("to") && task.root_path().find(':') == std::string::npos)
+    return Error{Code::kInvalid, "with --node, --to is ROOT:relative/path below a download root of that node"};
+  for (const std::string& glob : c.options.list("file")) task.add_globs(glob);
+  task.set_lanes(number_or_auto(c.options, "lanes"));
+  task.set_seeders(number_or_auto(c.options, "seeders"));
+  task.set_limit_bits_per_s(c.options.bits_per_s("limit"));
+  task.set_priority(static_cast<int>(c.options.integer("priority")));
+  task.set_refetch(c.options.flag("refetch"));
+  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
+  return ended ? print_task_result(c, *ended) : Status();
+}
+
+Status get(Context& c) {
+  GT_TRY(refuse_what_is_yet_to_come(c.options));
+  return c.options.has("node") ? get_there(c) : get_here(c);
+}
+
+Status seed_there(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  v1::TaskWork work;
+  work.mutable_seed()->set_content_id(content.content_id());
+  work.mutable_seed()->set_root_path(c.options.str("from"));
+  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
+  return ended ? print_task_result(c, *ended) : Status();
+}
+
+Status seed(Context& c) {
+  if (c.options.has("node")) return seed_there(c);
+  v1::SeedRequest request;
+  request.set_content(c.options.str("CONTENT"));
+  GT_ASSIGN(*request.mutable_from(), Context::absolute(c.options.str("from")));
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(const v1::GetReply reply, node->seed(std::move(request)));
+  return follow_transfer(c, reply.transfer());
+}
+
+// ---- verify
+
+bool is_clearly_a_path(const std::string& text) {
+  return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") || text == "." || text == "..";
+}
+
+Status run_verify(Context& c, const v1::VerifyRequest& request, v1::VerifyResult& result) {
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  Interrupt interrupt;
+  Pace pace;
+  const auto take = [&](const v1::VerifyEvent& got) {
+    if (got.has_result()) result = got.result();
+    if (!got.has_progress()) return true;
+    const auto& progress = got.progress();
+    if (!c.json) {
+      c.terminal.progress(hashing_line("verifying", progress.done_bytes(), progress.total_bytes(),
+                                       c.terminal.traits().width, c.terminal.traits().colour));
+      return true;
+    }
+    if (!pace.due(c.clock.mono())) return true;
+    Json json = event("verifying", c.clock.wall());
+    json["done_bytes"] = progress.done_bytes();
+    json["total_bytes"] = progress.total_bytes();
+    c.emit(json);
+    return true;
+  };
+  const Status status = node->verify(request, take, interrupt.token());
+  if (!status && interrupt.stopped()) return Error{Code::kCancelled, "verifying was stopped; nothing was changed"};
+  return status;
+}
+
+Status verify(Context& c) {
+  const std::string& subject = c.options.str("SUBJECT");
+  v1::VerifyRequest request;
+  request.set_sha256(c.options.flag("sha256"));
+  GT_ASSIGN(const std::string path, Context::absolute(subject));
+  v1::VerifyResult result;
+  Status status = Error{Code::kNotFound, ""};
+  if (!is_clearly_a_path(subject) && is_valid_utf8(subject)) {
+    request.set_content(subject);
+    status = run_verify(c, request, result);
+  }
+  struct stat there{};
+  if (!status && status.error().code == Code::kNotFound &&
+      (is_clearly_a_path(subject) || ::lstat(path.c_str(), &there) == 0)) {
+    request.clear_content();
+    request.set_path(path);
+    status = run_verify(c, request, result);
+  }
+  GT_TRY(status);
+  if (c.json) {
+    Json json = event("verified", c.clock.wall());
+    json.update(to_json(result));
+    c.emit(json);
+  } else {
+    std::string lines;
+    for (const v1::FileDigest& digest : result.digests())
+      lines += sha256sum_line(hex_encode(as_bytes(digest.sha256())), digest.path());
+    if (!lines.empty()) c.terminal.result(lines);
+    for (const v1::VerifyFault& fault : result.faults())
+      c.terminal.result(escape_for_display(fault.path()) + ": " + escape_for_display(fault.reason()));
+  }
+  const std::string name = escape_for_display(result.name());
+  if (result.fault_count() > 0)
+    return Error{Code::kCorrupt, std::to_string(result.fault_count()) + " of the " + std::to_string(result.files()) +
+                                     " files of " + name + " are not as published: 'gridtorrent get " + name +
+                                     " --refetch' fetches them again"};
+  if (!c.json && !c.options.flag("sha256"))
+    c.terminal.result(name + ": " + std::to_string(result.files()) + " files, " + format_bytes(result.bytes()) +
+                      ", all as published");
+  return {};
+}
+
+const options::Option kNode{
+    .name = "node", .value = "NODE", .help = "let this node do it (name or id); the server hands it the task"};
+const options::Option kDetach{.name = "detach", .help = "do not wait for the end; print the id and return"};
+
+std::vector<options::Option> get_options() {
+  return {{.name = "to",
+           .value = "DIR",
+           .help = "put it below this folder (default: here); with --node: ROOT:relative/path"},
+          {.name = "file",
+           .value = "GLOB",
+           .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",
+           .repeatable = true},
+          kNode,
+          {.name = "lanes",
+           .value = "N",
+           .help = "parallel sockets to each seeder, 1 to 16",
+           .default_value = "auto",
+           .check = options::auto_or_integer_between(1, 16)},
+          {.name = "seeders",
+           .value = "N",
+           .help = "fetch from at most so many nodes at once",
+           .default_value = "auto",
+           .check = options::auto_or_integer_between(1, 1000)},
+          {.name = "target-rate", .value = "RATE", .help = "not there yet", .hidden = true},
+          {.name = "limit",
+           .value = "RATE",
+           .help = "no faster than this, as in 200Mbit or 25MB",
+           .check = options::is_rate},
+          {.name = "priority",
+           .value = "N",
+           .help = "higher ones go first, -100 to 100",
+           .check = options::integer_between(-100, 100)},
+          {.name = "tuner", .value = "NAME", .help = "not there yet", .hidden = true},
+          {.name = "refetch", .help = "fetch over the network even what this node has; the old files stay"},
+          kDetach};
+}
+
+std::vector<options::Option> publish_options() {
+  return {{.name = "name",
+           .value = "NAME",
+           .help = "what it is called: 1 to 128 characters without '/'",
+           .required = true,
+           .check = options::is_not_empty},
+          {.name = "access",
+           .value = "ACCESS",
+           .help = "public (every user), private, or targets as in user:mia,group:lab",
+           .default_value = "private",
+           .check = [](std::string_view text) -> Status {
+             GT_TRY(api::parse_access(std::string(text)));
+             return {};
+           }},
+          {.name = "description", .value = "TEXT", .help = "what it is"},
+          {.name = "tag", .value = "TAG", .help = "a word to find it by", .repeatable = true},
+          {.name = "license", .value = "LICENSE", .help = "under what terms, as in CC-BY-4.0"},
+          kNode,
+          {.name = "strict", .help = "refuse folders that hold links, sockets or devices instead of skipping those"},
+          kDetach};
+}
+
+}  // namespace
+
+std::vector<CommandEntry> data_commands() {
+  const std::string group = "Share and get";
+  const options::Positional content{.name = "CONTENT", .help = "an id, a name, or owner/name"};
+  return {
+      {{.name = "publish",
+        .summary = "give a file or folder a name and seed it from where it lies",
+        .description = "The files are hashed, not copied: leave them in place and unchanged. Colleagues get them from "
+                       "this node, and "
+                       "from every node that has them already.",
+        .positionals = {{.name = "PATH",
+                         .help = "a file or folder; with --node: ROOT:relative/path below a share root of that node"}},
+        .options = publish_options(),
+        .examples = {{"gridtorrent publish ~/run42 --name run42 --access public",
+                      "every user of the server may get it"},
+                     {"gridtorrent publish scan.h5 --name scan-7 --tag raw --license CC-BY-4.0",
+                      "only you may, until 'access' says otherwise"}},
+        .group = group},
+       publish,
+       true},
+      {{.name = "get",
+        .summary = "fetch a content from all nodes that have it, verify it, then seed it",
+        .description = "Several sockets (lanes) to each of several nodes (seeders) are used at once, and every byte is "
+                       "verified. The result "
+                       "is DIR/BASE, BASE being the name that the published file or folder had. What this node has "
+                       "already is not fetched "
+                       "again. Ctrl-C stops the watching, not the transfer.",
+        .positionals = {content},
+        .options = get_options(),
+        .examples = {{"gridtorrent get mia/run42 --to /data", "the result is /data/run42"},
+                     {"gridtorrent get run42 --file '*.nc' --limit 200Mbit", "some of it, gently"},
+                     {"gridtorrent get run42 --node cluster7 --to scratch:in --detach",
+                      "another machine of yours fetches it"}},
+        .group = group},
+       get,
+       true},
+      {{.name = "seed",
+        .summary = "seed files that are here already, after verifying them",
+        .description =
+            "For files that came by other means, or lie on a file system that several nodes share. Nothing is fetched.",
+        .positionals = {content},
+        .options = {{.name = "from",
+                     .value = "PATH",
+                     .help = "the file or folder; with --node: ROOT:relative/path",
+                     .required = true,
+                     .check = options::is_not_empty},
+                    kNode,
+                    kDetach},
+        .examples = {{"gridtorrent seed mia/run42 --from /gpfs/project/run42", ""}},
+        .group = group},
+       seed,
+       true},
+      {{.name = "verify",
+        .summary = "read files again and compare them with what was published",
+        .positionals = {{.name = "SUBJECT", .help = "a content that this node holds, or the path of one"}},
+        .options = {{.name = "sha256", .help = "also print the SHA-256 of each file, as sha256sum would"}},
+        .examples = {{"gridtorrent verify run42", ""}, {"gridtorrent verify /data/run42 --sha256 > SHA256SUMS", ""}},
+        .group = group},
+       verify,
+       true}};
+}
+
+}  // namespace gridtorrent::client::cli

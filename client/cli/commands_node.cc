@@ -1,0 +1,144 @@
+#include "client/cli/context.h"
+#include "client/cli/doctor.h"
+#include "client/cli/follow.h"
+#include "client/cli/text_view.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+Status enroll_token(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  v1::CreateEnrollTokenRequest request;
+  request.set_node_name(c.options.str("name"));
+  request.set_uses(static_cast<std::uint32_t>(c.options.integer("uses")));
+  request.set_ttl_ms(c.options.duration("ttl").count());
+  request.set_ephemeral(c.options.flag("ephemeral"));
+  GT_ASSIGN(const v1::CreateEnrollTokenReply reply, server->nodes().create_enroll_token(std::move(request)));
+  if (c.json) {
+    c.print({{"token", reply.token()}, {"expires", json_time(reply.expires_ms())}});
+  } else {
+    c.terminal.result(reply.token());
+    c.terminal.message("good until " + short_time(reply.expires_ms()) +
+                       "; give it to gridtorrentd with --enroll-token-file");
+  }
+  return {};
+}
+
+Status list(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::ListNodesReply reply, server->nodes().list());
+  if (!c.json) {
+    c.terminal.result(nodes_table({reply.nodes().begin(), reply.nodes().end()}));
+    return {};
+  }
+  Json nodes = Json::array();
+  for (const v1::Node& node : reply.nodes()) nodes.push_back(to_json(node));
+  c.print({{"nodes", std::move(nodes)}});
+  return {};
+}
+
+Status show(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::Node node, server->nodes().get(c.options.str("NODE")));
+  if (c.json) {
+    c.print(to_json(node));
+  } else {
+    c.terminal.result(node_text(node));
+  }
+  return {};
+}
+
+/// "NODE:ROOT/PATH" or "NODE:ROOT:PATH" → node and "ROOT:PATH"; "NODE:" and "NODE" stand for the list of roots.
+std::pair<std::string, std::string> split_place(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {text, ""};
+  std::string below = text.substr(colon + 1);
+  if (below.empty()) return {text.substr(0, colon), ""};
+  const std::size_t end = below.find_first_of("/:");
+  if (end == std::string::npos) return {text.substr(0, colon), below + ":"};
+  below[end] = ':';
+  return {text.substr(0, colon), below};
+}
+
+Status print_folder(Context& c, const v1::Task& task) {
+  const Json folder = Json::parse(task.result_json(), nullptr, false);
+  if (!folder.is_object() || !folder.contains("entries") || !folder["entries"].is_array())
+    return Error{Code::kInternal, "the node's answer to the task " + task.task_id() + " makes no sense"};
+  if (c.json) {
+    c.print(folder);
+    return {};
+  }
+  Table table({">SIZE", "NAME"});
+  for (const Json& entry : folder["entries"]) {
+    const bool is_folder = entry.value("kind", "") == "folder";
+    table.row({is_folder ? "-" : format_bytes(entry.value("bytes", std::uint64_t{0})),
+               entry.value("name", "") + (is_folder ? "/" : "")});
+  }
+  c.terminal.result(table.text("the folder is empty"));
+  return {};
+}
+
+Status ls(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  const auto [node, root_path] = split_place(c.options.str("PLACE"));
+  if (node.empty()) return Error{Code::kInvalid, "PLACE is NODE:ROOT/PATH, as in cluster7:scratch/run42"};
+  v1::CreateTaskRequest request;
+  request.set_node(node);
+  request.mutable_work()->mutable_list_folder()->set_root_path(root_path);
+  GT_ASSIGN(const v1::Task task, server->tasks().create(std::move(request)));
+  GT_ASSIGN(const v1::Task ended, follow_task(c, task, c.options.duration("timeout"), true));
+  return print_folder(c, ended);
+}
+
+}  // namespace
+
+std::vector<CommandEntry> node_commands() {
+  const std::string group = "Nodes";
+  return {{{.name = "node enroll-token",
+            .summary = "make a token with which a new node of yours joins",
+            .options =
+                {{.name = "name", .value = "NAME", .help = "what the node will be called; without it, it says itself"},
+                 {.name = "uses",
+                  .value = "N",
+                  .help = "how many nodes may join with it",
+                  .default_value = "1",
+                  .check = options::integer_between(1, 100'000)},
+                 {.name = "ttl",
+                  .value = "TIME",
+                  .help = "how long it is good",
+                  .default_value = "15m",
+                  .check = options::is_duration},
+                 {.name = "ephemeral", .help = "the nodes vanish by themselves once they are gone; for jobs"}},
+            .examples = {{"(umask 077; gridtorrent node enroll-token > enroll.token)",
+                          "then: gridtorrentd --enroll-token-file enroll.token ..."},
+                         {"gridtorrent node enroll-token --uses 64 --ttl 2h --ephemeral", "for an array of 64 jobs"}},
+            .group = group},
+           enroll_token},
+          {{.name = "node list", .summary = "list your nodes", .group = group}, list},
+          {{.name = "node show",
+            .summary = "show a node with its addresses and whether they can be reached",
+            .positionals = {{.name = "NODE", .help = "name or id"}},
+            .group = group},
+           show},
+          {{.name = "node ls",
+            .summary = "list a folder on a node of yours",
+            .positionals = {{.name = "PLACE", .help = "NODE:ROOT/PATH below a share or download root of that node"}},
+            .options = {{.name = "timeout",
+                         .value = "TIME",
+                         .help = "wait no longer than this for the node",
+                         .default_value = "30s",
+                         .check = options::is_duration}},
+            .examples = {{"gridtorrent node ls cluster7:scratch/run42", ""}},
+            .group = group},
+           ls},
+          {{.name = "doctor",
+            .summary = "check node, server, clock, ports, disk and kernel, and say what to set",
+            .description = "Each line is ok or warn; a warning comes with the line to run. Nothing is changed.",
+            .group = group},
+           doctor}};
+}
+
+}  // namespace gridtorrent::client::cli

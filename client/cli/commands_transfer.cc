@@ -1,0 +1,173 @@
+#include "client/cli/context.h"
+#include "client/cli/follow.h"
+#include "client/cli/interrupt.h"
+#include "client/cli/text_view.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+constexpr std::chrono::seconds kWatchInterval{1};
+
+Result<std::vector<v1::Transfer>> list(Context& c) {
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(const v1::ListTransfersReply reply, node->list_transfers());
+  return std::vector<v1::Transfer>(reply.transfers().begin(), reply.transfers().end());
+}
+
+Json as_json(const std::vector<v1::Transfer>& transfers) {
+  Json array = Json::array();
+  for (const v1::Transfer& transfer : transfers) array.push_back(to_json(transfer));
+  return {{"transfers", std::move(array)}};
+}
+
+Status watch(Context& c) {
+  Interrupt interrupt;
+  do {
+    GT_ASSIGN(const std::vector<v1::Transfer> transfers, list(c));
+    if (c.json) {
+      Json json = event("transfers", c.clock.wall());
+      json.update(as_json(transfers));
+      c.emit(json);
+    } else {
+      c.terminal.clear_screen();
+      c.terminal.result(transfers_table(transfers));
+    }
+    GT_TRY(c.terminal.finish());
+  } while (!interrupt.wait_for(kWatchInterval));
+  return {};
+}
+
+Status transfers(Context& c) {
+  if (c.options.flag("watch")) return watch(c);
+  GT_ASSIGN(const std::vector<v1::Transfer> all, list(c));
+  if (c.json) {
+    c.print(as_json(all));
+  } else {
+    c.terminal.result(transfers_table(all));
+  }
+  return {};
+}
+
+using Call = Result<v1::Transfer> (api::NodeApi::*)(const std::string&);
+
+Result<v1::Transfer> call(Context& c, Call method) {
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  return (node->*method)(c.options.str("ID"));
+}
+
+Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::string_view what_happened) {
+  GT_TRY(transfer);
+  if (c.json) {
+    c.print(to_json(*transfer));
+  } else if (what_happened.empty()) {
+    c.terminal.result(transfer_text(*transfer));
+  } else {
+    c.terminal.message(std::string(what_happened) + " " + transfer->transfer_id() + " (" +
+                       escape_for_display(transfer->name()) + ")");
+  }
+  return {};
+}
+
+Status show(Context& c) {
+  return print_transfer(c, call(c, &api::NodeApi::get_transfer), "");
+}
+Status pause(Context& c) {
+  return print_transfer(c, call(c, &api::NodeApi::pause_transfer), "paused");
+}
+Status resume(Context& c) {
+  return print_transfer(c, call(c, &api::NodeApi::resume_transfer), "resumed");
+}
+Status cancel(Context& c) {
+  return print_transfer(c, call(c, &api::NodeApi::cancel_transfer), "cancelled");
+}
+
+std::optional<std::chrono::milliseconds> time_limit(const options::Parsed& options) {
+  if (!options.has("timeout")) return std::nullopt;
+  return options.duration("timeout");
+}
+
+Status wait(Context& c) {
+  GT_ASSIGN(const v1::Transfer transfer, call(c, &api::NodeApi::get_transfer));
+  return follow_transfer(c, transfer, time_limit(c.options));
+}
+
+Status set(Context& c) {
+  if (c.options.has("target-rate"))
+    return Error{Code::kUnsupported,
+                 "--target-rate is not there yet: the tuner comes with a later release; --lanes sets a number"};
+  v1::SetTransferRequest request;
+  request.set_transfer_id(c.options.str("ID"));
+  const auto number = [&](const char* name) {
+    return c.options.str(name) == "auto" ? 0 : static_cast<std::int32_t>(c.options.integer(name));
+  };
+  if (c.options.has("lanes")) request.set_lanes(number("lanes"));
+  if (c.options.has("seeders")) request.set_seeders(number("seeders"));
+  if (c.options.has("limit")) request.set_limit_bits_per_s(c.options.bits_per_s("limit"));
+  if (c.options.has("priority")) request.set_priority(number("priority"));
+  if (!request.has_lanes() && !request.has_seeders() && !request.has_limit_bits_per_s() && !request.has_priority())
+    return Error{Code::kInvalid, "nothing to set: give --lanes, --seeders, --limit or --priority"};
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  return print_transfer(c, node->set_transfer(std::move(request)), "changed");
+}
+
+}  // namespace
+
+std::vector<CommandEntry> transfer_commands() {
+  const std::string group = "Transfers of this node";
+  const std::vector<options::Positional> id{{.name = "ID", .help = "a transfer, as shown by transfers"}};
+  const options::Option timeout{.name = "timeout",
+                                .value = "TIME",
+                                .help = "give up waiting after this time, with exit code 9",
+                                .check = options::is_duration};
+  return {
+      {{.name = "transfers",
+        .summary = "list what this node fetches and seeds",
+        .options = {{.name = "watch", .help = "again and again, until Ctrl-C"}},
+        .group = group},
+       transfers},
+      {{.name = "transfer show",
+        .summary = "show one transfer with its peers and lanes",
+        .positionals = id,
+        .group = group},
+       show},
+      {{.name = "transfer wait",
+        .summary = "wait until it is done",
+        .positionals = id,
+        .options = {timeout},
+        .examples = {{"gridtorrent transfer wait x_aguox6ktnj2w3jvyvdh2ehzvmi --timeout 2h", ""}},
+        .group = group},
+       wait,
+       true},
+      {{.name = "transfer pause", .summary = "stop it for now", .positionals = id, .group = group}, pause},
+      {{.name = "transfer resume", .summary = "let a paused one go on", .positionals = id, .group = group}, resume},
+      {{.name = "transfer cancel",
+        .summary = "end it and forget it; files that are complete stay",
+        .positionals = id,
+        .group = group},
+       cancel},
+      {{.name = "transfer set",
+        .summary = "change how a running transfer goes about it",
+        .positionals = id,
+        .options =
+            {{.name = "lanes",
+              .value = "N",
+              .help = "parallel sockets to each seeder, 1 to 16, or auto",
+              .check = options::auto_or_integer_between(1, 16)},
+             {.name = "seeders",
+              .value = "N",
+              .help = "fetch from at most so many nodes at once, or auto",
+              .check = options::auto_or_integer_between(1, 1000)},
+             {.name = "target-rate", .value = "RATE", .help = "not there yet", .hidden = true},
+             {.name = "limit", .value = "RATE", .help = "no faster than this; 0: no limit", .check = options::is_rate},
+             {.name = "priority",
+              .value = "N",
+              .help = "higher ones go first, -100 to 100",
+              .check = options::integer_between(-100, 100)}},
+        .examples = {{"gridtorrent transfer set x_aguox6ktnj2w3jvyvdh2ehzvmi --lanes 8", "takes effect while it runs"}},
+        .group = group},
+       set}};
+}
+
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,145 @@
+#include "client/cli/context.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+#include "client/cli/exit_code.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+constexpr char kHowToLogIn[] = "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME'";
+
+}  // namespace
+
+Context::Context(const options::Parsed& parsed, Terminal& terminal_, const Clock& clock_)
+    : options(parsed), terminal(terminal_), clock(clock_), json(parsed.flag("json")) {}
+
+Result<ProfileStore> Context::profiles() const {
+  return ProfileStore::open(options.str("profile"), variable);
+}
+
+Result<Context::Login> Context::known_login() const {
+  Login login;
+  const auto store = profiles();
+  if (store) {
+    GT_ASSIGN(const std::optional<Profile> profile, store->load());
+    if (profile) login = {profile->server, profile->ca_file, profile->user, profile->user_id};
+  } else if (store.error().code != Code::kUnauthenticated) {
+    return store.error();
+  }
+  if (options.has("server") && options.str("server") != login.server)
+    login = {options.str("server"), login.ca_file, "", ""};
+  if (options.has("ca")) {
+    GT_ASSIGN(login.ca_file, absolute(options.str("ca")));
+  }
+  return login;
+}
+
+Result<std::string> Context::token(const Login& login) const {
+  if (options.has("token-file")) return options.secret("token-file");
+  // A profile's token is for the profile's server and shown to no other.
+  if (login.user_id.empty()) return std::string();
+  GT_ASSIGN(const ProfileStore store, profiles());
+  GT_ASSIGN(const std::optional<std::string> kept, store.load_token());
+  return kept.value_or("");
+}
+
+Status Context::check_complete(const Login& login) {
+  if (login.server.empty())
+    return Error{Code::kInvalid,
+                 "no server is known: name it with --server HOST:PORT --ca FILE (its ready file tells both)"};
+  if (login.ca_file.empty())
+    return Error{Code::kInvalid,
+                 "no CA file is known: name the server's with --ca FILE (its ready file tells where it is)"};
+  return {};
+}
+
+Result<std::unique_ptr<api::ServerApi>> Context::server_without_login() {
+  GT_ASSIGN(const Login found, known_login());
+  GT_TRY(check_complete(found));
+  return api::ServerApi::open({.address = found.server, .ca_file = found.ca_file, .token = {}});
+}
+
+Result<api::ServerApi*> Context::server() {
+  if (server_) return server_.get();
+  GT_ASSIGN(const Login found, known_login());
+  GT_ASSIGN(const std::string secret, token(found));
+  if (found.server.empty() || secret.empty()) {
+    const std::string where = found.server.empty() ? "" : " to " + found.server;
+    return Error{Code::kUnauthenticated, "not logged in" + where + ": " + kHowToLogIn};
+  }
+  GT_TRY(check_complete(found));
+  GT_ASSIGN(server_, api::ServerApi::open({.address = found.server, .ca_file = found.ca_file, .token = secret}));
+  return server_.get();
+}
+
+Result<std::string> Context::caller_id() {
+  GT_ASSIGN(const Login found, known_login());
+  if (!options.has("token-file")) return found.user_id;
+  // Someone else's token may have been given, so the server says whose it is; without a server the socket's owner
+  // decides.
+  if (found.server.empty() || found.ca_file.empty()) return std::string();
+  GT_ASSIGN(api::ServerApi* const server_api, server());
+  const auto who = server_api->accounts().who_am_i();
+  if (who) return who->user_id();
+  if (who.error().code == Code::kUnreachable || who.error().code == Code::kTimeout) return std::string();
+  return who.error();
+}
+
+Result<std::string> Context::socket_path() const {
+  if (options.has("socket")) return absolute(options.str("socket"));
+  const auto folder = variable("XDG_RUNTIME_DIR");
+  if (folder && folder->starts_with('/')) return *folder + "/gridtorrent/control.sock";
+  return Error{Code::kUnreachable,
+               "XDG_RUNTIME_DIR is not set, so the node's socket is not known: start gridtorrentd and name its "
+               "control_socket (see its ready file) with --socket PATH"};
+}
+
+Result<api::NodeApi*> Context::node() {
+  if (node_) return node_.get();
+  GT_ASSIGN(const std::string path, socket_path());
+  GT_ASSIGN(std::string user_id, caller_id());
+  GT_ASSIGN(node_, api::NodeApi::open({.socket_path = path, .user_id = std::move(user_id)}));
+  return node_.get();
+}
+
+Result<std::string> Context::absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  std::array<char, PATH_MAX> folder{};
+  if (::getcwd(folder.data(), folder.size()) == nullptr)
+    return Error{Code::kNotFound, "the working directory is gone (" + errno_text(errno) +
+                                      "): change into another, or give an absolute path"};
+  std::string rest = path;
+  while (rest.starts_with("./")) rest.erase(0, rest.find_first_not_of('/', 1));
+  if (rest.empty() || rest == ".") return std::string(folder.data());
+  return std::string(folder.data()) + (folder[1] == '\0' ? "" : "/") + rest;
+}
+
+int run_command(const options::Parsed& parsed, Terminal& terminal, const Clock& clock) {
+  const CommandEntry* chosen = nullptr;
+  for (const CommandEntry& entry : all_commands())
+    if (entry.table.name == parsed.command()) chosen = &entry;
+  GT_CHECK(chosen != nullptr);
+  Context context(parsed, terminal, clock);
+  Status status = chosen->run(context);
+  if (status) status = terminal.finish();
+  if (status) return static_cast<int>(Exit::kDone);
+  if (chosen->emits_events && context.json) context.emit(failed_event(status.error(), clock.wall()));
+  terminal.error(status.error().message);
+  return static_cast<int>(exit_code(status.error().code));
+}
+
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,45 @@
+#include "client/cli/exit_code.h"
+
+namespace gridtorrent::client::cli {
+
+Exit exit_code(Code code) {
+  switch (code) {
+    case Code::kInvalid:
+      return Exit::kUsage;
+    case Code::kNotFound:
+      return Exit::kNotFound;
+    case Code::kUnauthenticated:
+      return Exit::kNotAllowed;
+    case Code::kDenied:
+      return Exit::kNotAllowed;
+    case Code::kUnreachable:
+      return Exit::kUnreachable;
+    case Code::kConflict:
+      return Exit::kConflict;
+    case Code::kCorrupt:
+      return Exit::kCorrupt;
+    case Code::kDisk:
+      return Exit::kDisk;
+    case Code::kTimeout:
+      return Exit::kTimedOut;
+    case Code::kCancelled:
+      return Exit::kCancelled;
+    case Code::kExhausted:
+      return Exit::kOther;
+    case Code::kUnsupported:
+      return Exit::kOther;
+    case Code::kInternal:
+      return Exit::kOther;
+  }
+  return Exit::kOther;
+}
+
+Code code_from_name(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Code::kInternal); ++i) {
+    const Code code = static_cast<Code>(i);
+    if (code_name(code) == name) return code;
+  }
+  return Code::kInternal;
+}
+
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,198 @@
+#include "client/cli/follow.h"
+
+#include "client/cli/exit_code.h"
+#include "client/cli/interrupt.h"
+#include "client/cli/pace.h"
+#include "client/cli/text_view.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRetryInterval{300};
+constexpr std::chrono::seconds kNodeAbsence{60};
+
+bool has_arrived(const v1::Transfer& transfer) {
+  return transfer.state() == "seeding" || transfer.state() == "complete";
+}
+
+bool has_ended(const v1::Transfer& transfer) {
+  return has_arrived(transfer) || transfer.state() == "failed" || transfer.state() == "cancelled";
+}
+
+/// Prints the states of one transfer as they come.
+class TransferPrinter {
+ public:
+  explicit TransferPrinter(Context& context) : context_(context) {}
+
+  void show(const v1::Transfer& transfer) {
+    if (!context_.json) {
+      if (!has_ended(transfer))
+        context_.terminal.progress(
+            progress_line(transfer, context_.terminal.traits().width, context_.terminal.traits().colour));
+      return;
+    }
+    if (has_ended(transfer)) return;
+    if (transfer.state() != last_state_) pace_.hurry();
+    last_state_ = transfer.state();
+    if (!pace_.due(context_.clock.mono())) return;
+    context_.emit(progress_event(transfer, context_.clock.wall()));
+  }
+
+  Status end(const v1::Transfer& transfer) {
+    if (has_arrived(transfer)) {
+      if (context_.json) {
+        context_.emit(done_event(transfer, context_.clock.wall()));
+      } else {
+        context_.terminal.result(done_text(transfer));
+      }
+      return {};
+    }
+    if (transfer.state() == "cancelled")
+      return Error{Code::kCancelled, "the transfer " + transfer.transfer_id() + " was cancelled"};
+    return Error{code_from_name(transfer.error_code()), transfer.message().empty()
+                                                            ? "the transfer " + transfer.transfer_id() + " failed"
+                                                            : transfer.message()};
+  }
+
+ private:
+  Context& context_;
+  Pace pace_;
+  std::string last_state_;
+};
+
+Error stopped_watching(const Interrupt& interrupt, const std::string& what, const std::string& cancel) {
+  const std::string way_out = " it goes on; '" + cancel + "' ends it";
+  if (interrupt.timed_out()) return {Code::kTimeout, what + " did not end in time:" + way_out};
+  return {Code::kCancelled, what + " is no longer watched:" + way_out};
+}
+
+/// The node went away, or drains and therefore ends its calls.
+bool is_absent(const Status& status) {
+  return !status.ok() && (status.error().code == Code::kUnreachable || status.error().code == Code::kCancelled);
+}
+
+}  // namespace
+
+Status follow_transfer(Context& context, const v1::Transfer& first,
+                       std::optional<std::chrono::milliseconds> time_limit) {
+  const std::string id = first.transfer_id();
+  TransferPrinter printer(context);
+  Interrupt interrupt(time_limit);
+  v1::Transfer last = first;
+  if (context.json) context.emit(started_event(first, context.clock.wall()));
+  std::optional<MonoTime> absent_since;
+  while (!has_ended(last)) {
+    Status status;
+    if (const auto node = context.node(); !node) {
+      status = node.error();
+    } else {
+      status = (*node)->watch_transfer(
+          id,
+          [&](const v1::Transfer& transfer) {
+            absent_since.reset();
+            last = transfer;
+            printer.show(transfer);
+            return !has_ended(transfer);
+          },
+          interrupt.token());
+    }
+    if (has_ended(last)) break;
+    if (interrupt.stopped())
+      return stopped_watching(interrupt, "the transfer " + id, "gridtorrent transfer cancel " + id);
+    // A stream that ends without an end of the transfer is a node that drains.
+    if (!status && !is_absent(status)) return status;
+    const MonoTime now = context.clock.mono();
+    if (!absent_since) {
+      absent_since = now;
+      context.terminal.message("the node went away; waiting for it to come back");
+    }
+    if (now - *absent_since > kNodeAbsence)
+      return Error{Code::kUnreachable,
+                   "the node went away; the transfer goes on when gridtorrentd is started again: see it with "
+                   "'gridtorrent transfer wait " +
+                       id + "'"};
+    context.forget_node();
+    interrupt.wait_for(kRetryInterval);
+  }
+  return printer.end(last);
+}
+
+namespace {
+
+bool has_ended(const v1::Task& task) {
+  return task.state() == "done" || task.state() == "failed" || task.state() == "cancelled" ||
+         task.state() == "unsupported";
+}
+
+Status outcome_of(const v1::Task& task) {
+  if (task.state() == "done") return {};
+  if (task.state() == "cancelled") return Error{Code::kCancelled, "the task " + task.task_id() + " was cancelled"};
+  if (task.state() == "unsupported")
+    return Error{Code::kUnsupported, "the node " + task.node_id() + " does not know tasks of the kind '" + task.kind() +
+                                         "': update its gridtorrentd"};
+  return Error{code_from_name(task.error_code()),
+               task.error_message().empty() ? "the task " + task.task_id() + " failed" : task.error_message()};
+}
+
+void show_task(Context& context, const v1::Task& task) {
+  if (context.json) {
+    context.emit(task_event(task, context.clock.wall()));
+  } else if (!has_ended(task)) {
+    context.terminal.progress(task.total() > 0
+                                  ? hashing_line(task.kind() + " on " + task.node_id(), task.done(), task.total(),
+                                                 context.terminal.traits().width, context.terminal.traits().colour)
+                                  : task.kind() + " on " + task.node_id() + ": " + task.state());
+  }
+}
+
+}  // namespace
+
+Result<v1::Task> follow_task(Context& context, const v1::Task& first,
+                             std::optional<std::chrono::milliseconds> time_limit, bool quiet) {
+  GT_ASSIGN(api::ServerApi* const server, context.server());
+  Interrupt interrupt(time_limit);
+  v1::Task last = first;
+  const Status status = server->tasks().watch(
+      first.task_id(),
+      [&](const v1::Task& task) {
+        last = task;
+        if (!quiet) show_task(context, task);
+        return !has_ended(task);
+      },
+      interrupt.token());
+  context.terminal.end_progress();
+  if (!has_ended(last)) {
+    if (interrupt.stopped())
+      return stopped_watching(interrupt, "the task " + first.task_id(), "gridtorrent task cancel " + first.task_id());
+    if (!status)
+      return status.error().with_context("lost sight of the task " + first.task_id() + " ('gridtorrent task wait " +
+                                         first.task_id() + "' watches it again)");
+    return Error{Code::kUnreachable, "the server ended the watch on the task " + first.task_id() +
+                                         ": 'gridtorrent task wait " + first.task_id() + "' watches it again"};
+  }
+  GT_TRY(outcome_of(last));
+  return last;
+}
+
+Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work) {
+  GT_ASSIGN(api::ServerApi* const server, context.server());
+  v1::CreateTaskRequest request;
+  request.set_node(context.options.str("node"));
+  *request.mutable_work() = std::move(work);
+  GT_ASSIGN(const v1::Task task, server->tasks().create(std::move(request)));
+  if (!context.options.flag("detach")) {
+    GT_ASSIGN(v1::Task ended, follow_task(context, task));
+    return std::optional(std::move(ended));
+  }
+  if (context.json) {
+    context.emit(task_event(task, context.clock.wall()));
+  } else {
+    context.terminal.result(task.task_id());
+    context.terminal.message("watch it with 'gridtorrent task wait " + task.task_id() + "'");
+  }
+  return std::optional<v1::Task>();
+}
+
+}  // namespace gridtorrent::client::cli

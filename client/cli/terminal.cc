@@ -1,0 +1,116 @@
+#include "client/cli/terminal.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "common/text.h"
+#include "common/unique_fd.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+constexpr std::chrono::seconds kPlainInterval{10};
+constexpr char kInterruptKey = 3;
+constexpr char kEndKey = 4;
+constexpr char kEraseKey = 127;
+}  // namespace
+
+TerminalTraits TerminalTraits::of_process() {
+  TerminalTraits traits;
+  traits.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  traits.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* kind = std::getenv("TERM");
+  const bool dumb = kind != nullptr && std::string_view(kind) == "dumb";
+  traits.colour = traits.err_is_terminal && !dumb && (no_colour == nullptr || *no_colour == '\0');
+  winsize size{};
+  if (traits.err_is_terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+    traits.width = size.ws_col;
+  return traits;
+}
+
+Terminal::Terminal(TerminalTraits traits, const Clock& clock, std::FILE* out, std::FILE* err)
+    : traits_(traits), clock_(clock), out_(out), err_(err), last_plain_(clock.mono()) {}
+
+void Terminal::write(std::FILE* file, std::string_view text) {
+  const bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  if (!good && file == out_) broken_ = true;
+}
+
+void Terminal::result(std::string_view text) {
+  end_progress();
+  std::string line(text);
+  if (!line.ends_with('\n')) line += '\n';
+  write(out_, line);
+}
+
+void Terminal::message(std::string_view line) {
+  end_progress();
+  write(err_, std::string(line) + "\n");
+}
+
+void Terminal::error(std::string_view line) {
+  message("gridtorrent: " + std::string(line));
+}
+
+void Terminal::progress(const std::string& line) {
+  if (traits_.err_is_terminal) {
+    write(err_, "\r" + line + "\x1b[K");
+    progress_open_ = true;
+    return;
+  }
+  const MonoTime now = clock_.mono();
+  if (now - last_plain_ < kPlainInterval) return;
+  last_plain_ = now;
+  write(err_, line + "\n");
+}
+
+void Terminal::end_progress() {
+  if (progress_open_) write(err_, "\n");
+  progress_open_ = false;
+}
+
+void Terminal::clear_screen() {
+  if (traits_.out_is_terminal) write(out_, "\x1b[H\x1b[2J");
+}
+
+Status Terminal::finish() {
+  end_progress();
+  if (std::fflush(out_) != 0) broken_ = true;
+  if (broken_) return Error{Code::kDisk, "standard output cannot be written: " + errno_text(errno)};
+  return {};
+}
+
+Result<std::string> ask_password(const std::string& prompt) {
+  const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  termios before{};
+  if (!terminal || ::tcgetattr(terminal.get(), &before) != 0)
+    return Error{Code::kInvalid, "there is no terminal to ask for the password: give it with --password-file FILE"};
+  // Key by key and without signals, so that an interrupt cannot leave the terminal without echo.
+  termios silent = before;
+  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | ISIG);
+  ::tcsetattr(terminal.get(), TCSAFLUSH, &silent);
+  bool good = ::write(terminal.get(), prompt.data(), prompt.size()) >= 0;
+  std::string password;
+  char key = 0;
+  while (good && key != '\n' && key != '\r') {
+    good = ::read(terminal.get(), &key, 1) == 1 && key != kInterruptKey && key != kEndKey;
+    if (key == kEraseKey || key == '\b') {
+      if (!password.empty()) password.pop_back();
+    } else if (good && key != '\n' && key != '\r') {
+      password += key;
+    }
+  }
+  ::tcsetattr(terminal.get(), TCSAFLUSH, &before);
+  good = ::write(terminal.get(), "\n", 1) == 1 && good;
+  if (!good) return Error{Code::kCancelled, "no password was given: cancelled"};
+  if (password.empty()) return Error{Code::kInvalid, "no password was given"};
+  return password;
+}
+
+}  // namespace gridtorrent::client::cli

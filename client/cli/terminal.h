@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "common/clock.h"
+#include "common/result.h"
+
+namespace gridtorrent::client::cli {
+
+/// What the two output streams can do.
+struct TerminalTraits {
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  bool colour = false;  ///< a terminal, and NO_COLOR is not set
+  std::size_t width = 80;
+  static TerminalTraits of_process();
+};
+
+/// Results go to stdout, messages and progress to stderr. Owned by main and used from one thread.
+class Terminal {
+ public:
+  Terminal(TerminalTraits traits, const Clock& clock, std::FILE* out = stdout, std::FILE* err = stderr);
+
+  const TerminalTraits& traits() const { return traits_; }
+  /// A result: one line, or several. A newline is added where it is missing.
+  void result(std::string_view text);
+  /// A message for people.
+  void message(std::string_view line);
+  /// "gridtorrent: " and the line.
+  void error(std::string_view line);
+  /// On a terminal the line replaces the last one of its kind; elsewhere a line appears every ten seconds, so what is
+  /// soon over prints none.
+  void progress(const std::string& line);
+  /// Ends the line that `progress` left open.
+  void end_progress();
+  /// Clears the screen for a table that is drawn again; does nothing where stdout is no terminal.
+  void clear_screen();
+  /// kDisk where a result could not be written.
+  Status finish();
+
+ private:
+  void write(std::FILE* file, std::string_view text);
+
+  TerminalTraits traits_;
+  const Clock& clock_;
+  std::FILE* out_;
+  std::FILE* err_;
+  bool progress_open_ = false;
+  bool broken_ = false;
+  MonoTime last_plain_;
+};
+
+/// Asks on the controlling terminal without echo. kInvalid where there is none.
+Result<std::string> ask_password(const std::string& prompt);
+
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,305 @@
+#include "client/cli/text_view.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+constexpr std::size_t kBarColumns = 24;
+
+std::string shown(std::string_view text) {
+  return escape_for_display(text);
+}
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string percent(std::uint64_t done, std::uint64_t total) {
+  const double share = total == 0 ? 100.0 : 100.0 * static_cast<double>(done) / static_cast<double>(total);
+  std::array<char, 16> text{};
+  // Never 100.0 before the last byte is verified.
+  std::snprintf(text.data(), text.size(), "%.1f %%", done < total ? std::min(share, 99.9) : 100.0);
+  return text.data();
+}
+
+std::string bar(std::uint64_t done, std::uint64_t total, bool colour) {
+  const double share = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
+  const auto filled = std::min(kBarColumns, static_cast<std::size_t>(share * static_cast<double>(kBarColumns)));
+  const std::string full(filled, '#');
+  const std::string rest(kBarColumns - filled, '-');
+  return colour ? "[\x1b[32m" + full + "\x1b[0m" + rest + "]" : "[" + full + rest + "]";
+}
+
+/// Joins what fits into `width`; parts further back are left out first.
+std::string fitted(const std::vector<std::pair<std::string, std::size_t>>& parts, std::size_t width) {
+  std::string line;
+  std::size_t used = 0;
+  for (const auto& [text, columns] : parts) {
+    if (text.empty()) continue;
+    const std::size_t gap = used == 0 ? 0 : 2;
+    if (used > 0 && used + gap + columns > width) break;
+    line += std::string(gap, ' ') + text;
+    used += gap + columns;
+  }
+  return line;
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (display_columns(text) <= columns) return text;
+  std::size_t end = 0, used = 0;
+  while (end < text.size() && used + 1 < columns) {
+    ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    ++used;
+  }
+  return text.substr(0, end) + "…";
+}
+
+std::pair<std::string, std::size_t> part(std::string text) {
+  const std::size_t columns = display_columns(text);
+  return {std::move(text), columns};
+}
+
+std::string lanes_text(std::uint32_t lanes, std::uint32_t seeders) {
+  if (seeders > 1 && lanes % seeders == 0)
+    return std::to_string(seeders) + " seeders × " + plural(lanes / seeders, "lane");
+  if (seeders == 1) return "1 seeder × " + plural(lanes, "lane");
+  return plural(seeders, "seeder") + ", " + plural(lanes, "lane");
+}
+
+std::string field(std::string_view name, const std::string& value) {
+  if (value.empty()) return "";
+  std::string line(name);
+  line.resize(std::max<std::size_t>(line.size() + 1, 16), ' ');
+  return line + value + "\n";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+template <class Strings>
+std::string joined_shown(const Strings& strings) {
+  std::vector<std::string> words;
+  for (const auto& text : strings) words.push_back(shown(text));
+  return joined(words);
+}
+
+std::string endpoint_text(const v1::NodeEndpoint& endpoint) {
+  const std::string& address = endpoint.endpoint().address();
+  const std::string host = address.find(':') == std::string::npos ? address : "[" + address + "]";
+  std::string text =
+      host + ":" + std::to_string(endpoint.endpoint().port()) + (endpoint.endpoint().tls() ? " TLS" : "");
+  if (endpoint.declared()) text += " (declared)";
+  if (endpoint.reachability() == v1::REACHABLE) text += " reachable";
+  if (endpoint.reachability() == v1::UNREACHABLE) text += " not reachable from the server";
+  return text;
+}
+
+}  // namespace
+
+std::size_t display_columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+Table::Table(std::vector<std::string> headings) : headings_(std::move(headings)) {
+  for (std::string& heading : headings_) {
+    right_.push_back(heading.starts_with('>'));
+    if (right_.back()) heading.erase(0, 1);
+  }
+}
+
+void Table::row(std::vector<std::string> cells) {
+  GT_CHECK(cells.size() == headings_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text(std::string_view if_empty) const {
+  if (rows_.empty()) return std::string(if_empty) + "\n";
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < headings_.size(); ++i) {
+    std::size_t width = display_columns(headings_[i]);
+    for (const auto& cells : rows_) width = std::max(width, display_columns(cells[i]));
+    widths.push_back(width);
+  }
+  std::string out;
+  const auto add = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string padding(widths[i] - display_columns(cells[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (right_[i] ? padding + cells[i] : cells[i] + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  };
+  add(headings_);
+  for (const auto& cells : rows_) add(cells);
+  return out;
+}
+
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour) {
+  const std::string name = shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4));
+  std::string state = transfer.state() == "fetching" ? "" : transfer.state();
+  if (!transfer.message().empty() && transfer.payload_bits_per_s() == 0)
+    state += (state.empty() ? "" : ": ") + shown(transfer.message());
+  const bool moving = transfer.state() == "fetching";
+  std::vector<std::pair<std::string, std::size_t>> parts;
+  parts.push_back(part(name));
+  if (width >= 70) parts.emplace_back(bar(transfer.verified_bytes(), transfer.total_bytes(), colour), kBarColumns + 2);
+  parts.push_back(part(percent(transfer.verified_bytes(), transfer.total_bytes())));
+  if (moving) parts.push_back(part(format_bits_per_s(transfer.payload_bits_per_s())));
+  if (moving) parts.push_back(part(lanes_text(transfer.lanes(), transfer.seeders())));
+  if (moving && transfer.eta_s() >= 0)
+    parts.push_back(part("ETA " + format_duration(std::chrono::seconds(transfer.eta_s()))));
+  parts.push_back(part(shortened(state, width > 60 ? width - 50 : 20)));
+  return fitted(parts, width > 0 ? width - 1 : 0);
+}
+
+std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
+                         bool colour) {
+  std::vector<std::pair<std::string, std::size_t>> parts;
+  parts.push_back(part(std::string(what)));
+  if (width >= 60) parts.emplace_back(bar(done, total, colour), kBarColumns + 2);
+  parts.push_back(part(percent(done, total)));
+  parts.push_back(part(format_bytes(done) + " of " + format_bytes(total)));
+  return fitted(parts, width > 0 ? width - 1 : 0);
+}
+
+std::string done_text(const v1::Transfer& transfer) {
+  std::string line = shown(transfer.name()) + ": " + format_bytes(transfer.verified_bytes());
+  if (transfer.source() == "swarm") {
+    const auto senders = std::count_if(transfer.peers().begin(), transfer.peers().end(),
+                                       [](const v1::PeerStats& peer) { return peer.received_bytes() > 0; });
+    const auto elapsed = std::chrono::milliseconds(static_cast<std::int64_t>(transfer.seconds() * 1000));
+    line += " in " + format_duration(elapsed);
+    if (transfer.seconds() > 0)
+      line += " (" +
+              format_bits_per_s(static_cast<std::uint64_t>(8.0 * static_cast<double>(transfer.verified_bytes()) /
+                                                           transfer.seconds())) +
+              ")";
+    line += " from " + plural(static_cast<std::uint64_t>(senders), "seeder") + " over up to " +
+            plural(transfer.lanes_peak(), "lane");
+  } else {
+    line += " was here already";
+  }
+  return line + ", verified\n" + shown(transfer.path()) + "\n";
+}
+
+std::string transfers_table(const std::vector<v1::Transfer>& transfers) {
+  Table table({"ID", "NAME", "STATE", ">VERIFIED", ">SIZE", ">RECEIVE", ">SEND", ">LANES", "ETA"});
+  for (const v1::Transfer& t : transfers) {
+    table.row({t.transfer_id(), shortened(shown(t.name()), 32), t.state(), percent(t.verified_bytes(), t.total_bytes()),
+               format_bytes(t.total_bytes()), format_bits_per_s(t.payload_bits_per_s()),
+               format_bits_per_s(t.upload_bits_per_s()), std::to_string(t.lanes()),
+               t.eta_s() >= 0 && t.state() == "fetching" ? format_duration(std::chrono::seconds(t.eta_s())) : "-"});
+  }
+  return table.text("no transfers; 'gridtorrent get CONTENT' starts one");
+}
+
+std::string transfer_text(const v1::Transfer& t) {
+  std::string out = field("transfer", t.transfer_id()) +
+                    field("content", shown(t.name()) + " (" + t.content_id() + ")") + field("state", t.state()) +
+                    field("message", shown(t.message())) + field("path", shown(t.path())) +
+                    field("verified", percent(t.verified_bytes(), t.total_bytes()) + ", " +
+                                          format_bytes(t.verified_bytes()) + " of " + format_bytes(t.total_bytes())) +
+                    field("rates", "receiving " + format_bits_per_s(t.payload_bits_per_s()) + ", sending " +
+                                       format_bits_per_s(t.upload_bits_per_s())) +
+                    field("lanes", std::to_string(t.lanes()) + " now, " + std::to_string(t.lanes_peak()) +
+                                       " at most; asked for " + (t.lanes_wish().empty() ? "auto" : t.lanes_wish())) +
+                    field("plan", shown(t.plan_reason())) + field("source", t.source()) +
+                    field("limit", t.limit_bits_per_s() == 0 ? "none" : format_bits_per_s(t.limit_bits_per_s())) +
+                    field("priority", std::to_string(t.priority()));
+  if (t.peers_size() == 0) return out;
+  Table table({"PEER", "ADDRESS", ">LANES", ">RECEIVE", ">RECEIVED", ">SEND", ">SENT"});
+  for (const v1::PeerStats& peer : t.peers())
+    table.row({peer.node_id().empty() ? "(foreign client)" : peer.node_id(), shown(peer.address()),
+               std::to_string(peer.lanes()), format_bits_per_s(peer.bits_per_s()), format_bytes(peer.received_bytes()),
+               format_bits_per_s(peer.upload_bits_per_s()), format_bytes(peer.sent_bytes())});
+  return out + "\n" + table.text("");
+}
+
+std::string contents_table(const std::vector<v1::Content>& contents) {
+  Table table({"NAME", ">SIZE", ">FILES", "ACCESS", ">SEEDERS", "PUBLISHED", "TAGS"});
+  for (const v1::Content& c : contents)
+    table.row({shown(c.owner() + "/" + c.name()), format_bytes(c.bytes()), std::to_string(c.files()),
+               api::access_text(c.access()), std::to_string(c.seeders()), short_time(c.published_ms()),
+               joined_shown(c.tags())});
+  return table.text("nothing found that you may see");
+}
+
+std::string content_text(const v1::Content& c) {
+  return field("content", shown(c.owner() + "/" + c.name())) + field("id", c.content_id()) +
+         field("access", api::access_text(c.access())) + field("state", c.state()) +
+         field("size", format_bytes(c.bytes()) + " in " + plural(c.files(), "file")) +
+         field("version", std::to_string(c.version())) + field("description", shown(c.description())) +
+         field("tags", joined_shown(c.tags())) + field("license", shown(c.license())) +
+         field("published", short_time(c.published_ms())) +
+         field("swarm", plural(c.seeders(), "seeder") + ", " + plural(c.leechers(), "fetching node"));
+}
+
+std::string replicas_text(const std::vector<v1::Replica>& replicas) {
+  const auto complete =
+      std::count_if(replicas.begin(), replicas.end(), [](const v1::Replica& replica) { return replica.complete(); });
+  Table table({"NODE", "OWNER", ">VERIFIED", "STATE", "LAST SEEN"});
+  for (const v1::Replica& r : replicas)
+    table.row({shown(r.node_name().empty() ? r.node_id() : r.node_name()), shown(r.owner()),
+               format_bytes(r.verified_bytes()),
+               std::string(r.complete() ? "complete" : "partial") + (r.online() ? ", online" : ", offline"),
+               short_time(r.last_seen_ms())});
+  return std::to_string(complete) + " of " + plural(replicas.size(), "replica") + " complete\n" +
+         table.text("no node has it");
+}
+
+std::string nodes_table(const std::vector<v1::Node>& nodes) {
+  Table table({"NAME", "ID", "OWNER", "STATE", "LAST SEEN", "VERSION"});
+  for (const v1::Node& n : nodes)
+    table.row({shown(n.name()), n.node_id(), shown(n.owner()),
+               std::string(n.online() ? "online" : "offline") + (n.ephemeral() ? ", ephemeral" : ""),
+               short_time(n.last_seen_ms()), shown(n.program_version())});
+  return table.text("no nodes; 'gridtorrent node enroll-token' lets one join");
+}
+
+std::string node_text(const v1::Node& n) {
+  std::string out =
+      field("node", shown(n.name())) + field("id", n.node_id()) + field("owner", shown(n.owner())) +
+      field("state", std::string(n.online() ? "online" : "offline") + (n.ephemeral() ? ", ephemeral" : "")) +
+      field("last seen", short_time(n.last_seen_ms())) + field("version", shown(n.program_version())) +
+      field("tasks", std::to_string(n.acked_sequence()) + " of " + std::to_string(n.last_sequence()) + " acknowledged");
+  for (const v1::NodeEndpoint& endpoint : n.endpoints()) out += field("endpoint", endpoint_text(endpoint));
+  return out;
+}
+
+std::string tasks_table(const std::vector<v1::Task>& tasks) {
+  Table table({"ID", "KIND", "NODE", "STATE", "BY", "UPDATED", "MESSAGE"});
+  for (const v1::Task& t : tasks)
+    table.row({t.task_id(), t.kind(), t.node_id(), t.state(), shown(t.created_by()), short_time(t.updated_ms()),
+               shown(t.error_message())});
+  return table.text("no tasks");
+}
+
+std::string task_text(const v1::Task& t) {
+  return field("task", t.task_id()) + field("kind", t.kind()) + field("node", t.node_id()) + field("state", t.state()) +
+         field("by", shown(t.created_by())) + field("created", short_time(t.created_ms())) +
+         field("updated", short_time(t.updated_ms())) +
+         field("progress", t.total() == 0 ? "" : percent(t.done(), t.total())) +
+         field("result", shown(t.result_json())) + field("error", shown(t.error_message()));
+}
+
+std::string short_time(std::int64_t ms) {
+  if (ms == 0) return "-";
+  std::string text = to_rfc3339({ms}).substr(0, 16);
+  text[10] = ' ';
+  return text;
+}
+
+}  // namespace gridtorrent::client::cli

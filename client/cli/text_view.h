@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/api/node/node_api.h"
+#include "client/api/server/server_api.h"
+#include "common/clock.h"
+
+/// What people read on a terminal. Pure functions; whatever came from outside is escaped.
+namespace gridtorrent::client::cli {
+
+/// Columns that line up; numbers stand right where their heading starts with '>' (which is not shown).
+class Table {
+ public:
+  explicit Table(std::vector<std::string> headings);
+  void row(std::vector<std::string> cells);
+  /// Headings and rows, or `if_empty` where there are no rows.
+  std::string text(std::string_view if_empty) const;
+
+ private:
+  std::vector<std::string> headings_;
+  std::vector<bool> right_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// How many columns of a terminal the text takes (a code point counts as one).
+std::size_t display_columns(std::string_view text);
+
+/// "run42  [######----]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s", cut to `width`. Bytes are counted when
+/// verified.
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour);
+/// "hashing  [###-------]  31.0 %  1.2 GB of 4.0 GB".
+std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
+                         bool colour);
+/// "run42: 2.00 GB in 12 s (1.33 Gbit/s) from 2 seeders over up to 8 lanes, verified" and where it lies.
+std::string done_text(const v1::Transfer& transfer);
+
+std::string transfers_table(const std::vector<v1::Transfer>& transfers);
+std::string transfer_text(const v1::Transfer& transfer);
+std::string contents_table(const std::vector<v1::Content>& contents);
+std::string content_text(const v1::Content& content);
+std::string replicas_text(const std::vector<v1::Replica>& replicas);
+std::string nodes_table(const std::vector<v1::Node>& nodes);
+std::string node_text(const v1::Node& node);
+std::string tasks_table(const std::vector<v1::Task>& tasks);
+std::string task_text(const v1::Task& task);
+
+/// "2026-11-20 19:15", UTC; "-" for 0.
+std::string short_time(std::int64_t ms);
+
+}  // namespace gridtorrent::client::cli

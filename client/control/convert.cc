@@ -1,0 +1,265 @@
+#include "client/control/convert.h"
+
+#include <algorithm>
+
+#include "common/text.h"
+
+namespace gridtorrent::client::control {
+namespace {
+
+constexpr int kMaxLanes = 16;
+constexpr int kMaxSeeders = 1000;
+
+std::string wish_text(int wish) {
+  return wish == 0 ? "auto" : std::to_string(wish);
+}
+
+std::string_view lane_state_name(LaneState state) {
+  switch (state) {
+    case LaneState::kConnecting:
+      return "connecting";
+    case LaneState::kHandshake:
+      return "handshake";
+    case LaneState::kOpen:
+      return "open";
+    case LaneState::kClosing:
+      return "closing";
+  }
+  return "unknown";
+}
+
+v1::Reachability to_message(Reachability reachability) {
+  switch (reachability) {
+    case Reachability::kReachable:
+      return v1::REACHABLE;
+    case Reachability::kUnreachable:
+      return v1::UNREACHABLE;
+    case Reachability::kUnknown:
+      break;
+  }
+  return v1::REACHABILITY_UNKNOWN;
+}
+
+void fill(v1::LaneStats& out, const LaneSnapshot& lane) {
+  out.set_state(std::string(lane_state_name(lane.state)));
+  out.set_local(lane.local);
+  out.set_remote(lane.remote);
+  out.set_outgoing(lane.outgoing);
+  out.set_received_bytes(lane.received_bytes);
+  out.set_sent_bytes(lane.sent_bytes);
+  out.set_receive_bits_per_s(lane.receive_bits_per_s);
+  out.set_send_bits_per_s(lane.send_bits_per_s);
+  out.set_outstanding_blocks(lane.outstanding_blocks);
+  out.set_srtt_us(lane.srtt_us);
+  out.set_min_rtt_us(lane.min_rtt_us);
+  out.set_retransmits(lane.retransmits);
+  out.set_cwnd_segments(lane.cwnd_segments);
+  out.set_congestion_control(lane.congestion_control);
+}
+
+void fill(v1::PeerStats& out, const PeerSnapshot& peer) {
+  out.set_node_id(peer.node.is_nil() ? std::string() : peer.node.str());
+  out.set_address(peer.address);
+  out.set_lanes(static_cast<std::uint32_t>(peer.lanes.size()));
+  out.set_bits_per_s(peer.receive_bits_per_s);
+  out.set_upload_bits_per_s(peer.send_bits_per_s);
+  out.set_received_bytes(peer.received_bytes);
+  out.set_sent_bytes(peer.sent_bytes);
+  out.set_complete(peer.complete);
+  out.set_lanes_peak(static_cast<std::uint32_t>(std::max(peer.lanes_peak, 0)));
+  for (const LaneSnapshot& lane : peer.lanes) fill(*out.add_lane_stats(), lane);
+}
+
+void fill_root(v1::Root& out, const NamedRoot& root) {
+  out.set_name(root.name);
+  out.set_path(root.path);
+}
+
+// Protobuf's `string` must be UTF-8; what came from files or foreign clients need not be.
+std::string clean(const std::string& text) {
+  return is_valid_utf8(text) ? text : escape_for_display(text);
+}
+
+double seconds(std::chrono::milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+Status check_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return {};
+  return Error{Code::kInvalid, std::string(what) + " " + std::to_string(value) + " is not between " +
+                                   std::to_string(low) + " and " + std::to_string(high)};
+}
+
+}  // namespace
+
+v1::Transfer to_message(const TransferView& view) {
+  v1::Transfer out;
+  out.set_transfer_id(view.id.str());
+  out.set_content_id(view.content.str());
+  out.set_name(view.name);
+  out.set_owner(view.owner);
+  out.set_state(std::string(transfer_state_name(view.state)));
+  out.set_verified_bytes(view.verified_bytes);
+  out.set_total_bytes(view.total_bytes);
+  out.set_payload_bits_per_s(view.receive_bits_per_s);
+  out.set_upload_bits_per_s(view.send_bits_per_s);
+  out.set_lanes(static_cast<std::uint32_t>(std::max(view.lanes, 0)));
+  out.set_lanes_peak(static_cast<std::uint32_t>(std::max(view.lanes_peak, 0)));
+  out.set_seeders(static_cast<std::uint32_t>(std::max(view.seeders, 0)));
+  out.set_eta_s(view.eta ? view.eta->count() : -1);
+  out.set_path(view.path);
+  for (const PeerSnapshot& peer : view.peers) fill(*out.add_peers(), peer);
+  if (view.error) {
+    out.set_error_code(std::string(code_name(view.error->code)));
+    out.set_message(clean(view.error->message));
+  } else {
+    out.set_message(clean(view.waiting_for));
+  }
+  out.set_redundant_bytes(view.redundant_bytes);
+  out.set_received_bytes(view.received_bytes);
+  out.set_sent_bytes(view.sent_bytes);
+  out.set_seconds(seconds(view.fetch_time));
+  out.set_source(view.source);
+  out.set_priority(view.priority);
+  out.set_limit_bits_per_s(view.limit_bits_per_s);
+  out.set_lanes_wish(wish_text(view.lanes_wish));
+  out.set_seeders_wish(wish_text(view.seeders_wish));
+  out.set_plan_reason(clean(view.plan_reason));
+  out.set_created_ms(view.created.ms);
+  return out;
+}
+
+void fill(v1::StatusReply& reply, const NodeStatus& status) {
+  reply.set_node_id(status.node.str());
+  reply.set_node_name(status.node_name);
+  reply.set_owner_id(status.owner_id.str());
+  reply.set_owner(status.owner);
+  reply.set_server(status.server);
+  reply.set_server_connected(status.server_connected);
+  reply.set_server_error(clean(status.server_error));
+  reply.set_clock_offset_ms(status.clock_offset.count());
+  for (const auto& [endpoint, reachability] : status.listeners) {
+    v1::NodeListener& listener = *reply.add_listeners();
+    listener.mutable_endpoint()->set_address(endpoint.address);
+    listener.mutable_endpoint()->set_port(endpoint.port);
+    listener.mutable_endpoint()->set_tls(endpoint.tls);
+    listener.mutable_endpoint()->set_path(endpoint.path);
+    listener.set_reachability(to_message(reachability));
+  }
+  reply.set_data_dir(clean(status.data_dir));
+  reply.set_data_dir_free_bytes(status.data_dir_space.free_bytes);
+  for (const NamedRoot& root : status.share_roots) fill_root(*reply.add_share_roots(), root);
+  for (const NamedRoot& root : status.download_roots) fill_root(*reply.add_download_roots(), root);
+  reply.set_credential_expires_ms(status.credential_expires.ms);
+}
+
+v1::Published to_message(const PublishOutcome& outcome) {
+  v1::Published out;
+  out.set_content_id(outcome.content.id.str());
+  out.set_name(outcome.content.name);
+  out.set_bytes(outcome.content.bytes);
+  out.set_files(outcome.content.files);
+  out.set_access(outcome.content.access_level);
+  out.set_seconds(seconds(outcome.elapsed));
+  out.set_skipped(outcome.skipped);
+  out.set_transfer_id(outcome.transfer.str());
+  return out;
+}
+
+v1::VerifyResult to_message(const VerifyOutcome& outcome) {
+  v1::VerifyResult out;
+  out.set_files(outcome.report.files);
+  out.set_bytes(outcome.report.bytes);
+  out.set_fault_count(outcome.report.fault_count);
+  for (const EntryFault& fault : outcome.report.faults) {
+    v1::VerifyFault& message = *out.add_faults();
+    message.set_path(fault.path);
+    message.set_reason(clean(fault.reason));
+  }
+  if (!outcome.content.is_nil()) out.set_content_id(outcome.content.str());
+  out.set_name(outcome.name);
+  for (const auto& [path, digest] : outcome.digests) {
+    v1::FileDigest& message = *out.add_digests();
+    message.set_path(path);
+    message.set_sha256(digest.data(), digest.size());
+  }
+  return out;
+}
+
+Result<PublishJob> to_job(const v1::PublishRequest& request) {
+  GT_TRY(check_absolute("the path to publish", request.path()));
+  if (request.name().empty()) return Error{Code::kInvalid, "publishing needs a name: --name NAME"};
+  if (request.request_id().empty()) return Error{Code::kInvalid, "the publish request has no request_id"};
+  PublishJob job;
+  job.path = request.path();
+  job.strict = request.strict();
+  job.request.request_id = request.request_id();
+  job.request.name = request.name();
+  job.request.access = request.access();
+  job.request.description = request.description();
+  job.request.license = request.license();
+  job.request.tags.assign(request.tags().begin(), request.tags().end());
+  return job;
+}
+
+Result<GetJob> to_job(const v1::GetRequest& request) {
+  if (request.content().empty()) return Error{Code::kInvalid, "no content was named"};
+  GT_TRY(check_absolute("the folder to put it in", request.to()));
+  GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
+  GT_TRY(check_range("seeders", request.seeders(), 0, kMaxSeeders));
+  GetJob job;
+  job.content = request.content();
+  job.target = request.to();
+  job.globs.assign(request.globs().begin(), request.globs().end());
+  job.lanes = request.lanes();
+  job.seeders = request.seeders();
+  job.limit_bits_per_s = request.limit_bits_per_s();
+  job.priority = request.priority();
+  job.refetch = request.refetch();
+  return job;
+}
+
+Result<TransferSettings> to_settings(const v1::SetTransferRequest& request) {
+  TransferSettings settings;
+  if (request.has_lanes()) {
+    GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
+    settings.lanes = request.lanes();
+  }
+  if (request.has_seeders()) {
+    GT_TRY(check_range("seeders", request.seeders(), 0, kMaxSeeders));
+    settings.seeders = request.seeders();
+  }
+  if (request.has_limit_bits_per_s()) settings.limit_bits_per_s = request.limit_bits_per_s();
+  if (request.has_priority()) settings.priority = request.priority();
+  return settings;
+}
+
+Status check_absolute(std::string_view what, std::string_view path) {
+  if (path.empty()) return Error{Code::kInvalid, "no " + std::string(what) + " was given"};
+  if (path.front() != '/') {
+    return Error{Code::kInvalid, std::string(what) + " " + escape_for_display(path) + " is not absolute"};
+  }
+  if (path.find('\0') != std::string_view::npos) {
+    return Error{Code::kInvalid, std::string(what) + " " + escape_for_display(path) + " holds a NUL"};
+  }
+  return {};
+}
+
+bool is_final(TransferState state) {
+  switch (state) {
+    case TransferState::kSeeding:
+    case TransferState::kComplete:
+    case TransferState::kFailed:
+    case TransferState::kCancelled:
+      return true;
+    case TransferState::kQueued:
+    case TransferState::kHashing:
+    case TransferState::kFetching:
+    case TransferState::kVerifying:
+    case TransferState::kPaused:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace gridtorrent::client::control

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "client/core/node.h"
+#include "gridtorrent/v1/control.pb.h"
+
+namespace gridtorrent::client::control {
+
+// Between the node's values and the messages of the control API. Pure functions; those from messages refuse what is out
+// of range with kInvalid and the field's name as people know it.
+
+v1::Transfer to_message(const TransferView& view);
+void fill(v1::StatusReply& reply, const NodeStatus& status);
+v1::Published to_message(const PublishOutcome& outcome);
+/// Faults, digests and totals.
+v1::VerifyResult to_message(const VerifyOutcome& outcome);
+
+Result<PublishJob> to_job(const v1::PublishRequest& request);
+Result<GetJob> to_job(const v1::GetRequest& request);
+Result<TransferSettings> to_settings(const v1::SetTransferRequest& request);
+
+/// Paths on the control API are absolute (the caller resolved them against its working directory) and hold no NUL;
+/// `what` opens the error.
+Status check_absolute(std::string_view what, std::string_view path);
+
+/// True where a watch may end: nothing more will happen by itself.
+bool is_final(TransferState state);
+
+}  // namespace gridtorrent::client::control

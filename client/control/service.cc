@@ -1,0 +1,262 @@
+#include "client/control/service.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/rpc/hello.h"
+#include "base/rpc/status.h"
+#include "client/control/convert.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::control {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReportPause{100};
+constexpr milliseconds kCancelPoll{250};
+
+/// The latest progress, passed from hashing threads to the one that writes to the caller. Own mutex.
+class ProgressSlot {
+ public:
+  void put(std::uint64_t done, std::uint64_t total) {
+    const std::lock_guard lock(mutex_);
+    latest_ = {done, total};
+  }
+  void finish() {
+    {
+      const std::lock_guard lock(mutex_);
+      finished_ = true;
+    }
+    changed_.notify_all();
+  }
+  /// Waits for the end of the work or `pause`; true once it has ended.
+  bool wait(milliseconds pause) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, pause, [&] { return finished_; });
+  }
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(latest_, std::nullopt);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> latest_;
+  bool finished_ = false;
+};
+
+gridtorrent::Status cancelled() {
+  return Error{Code::kCancelled, "the caller ended the call"};
+}
+
+}  // namespace
+
+void ControlService::stop() {
+  stopping_ = true;
+}
+
+gridtorrent::Status ControlService::check_caller(const std::string& user_id) {
+  if (stopping()) return Error{Code::kUnreachable, "the node is shutting down: try again once it runs"};
+  if (user_id.empty()) return {};
+  const NodeStatus status = node_.status();
+  if (user_id == status.owner_id.str()) return {};
+  return Error{Code::kDenied, "node " + status.node_name + " belongs to user " + status.owner +
+                                  ", and you are logged in as another (" + escape_for_display(user_id) +
+                                  "): log in as " + status.owner + ", or use a node of your own"};
+}
+
+grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest* request, v1::StatusReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  fill(*reply, node_.status());
+  *reply->mutable_hello() = rpc::make_hello(clock_.wall());
+  reply->set_hash_backend(hash_backend_);
+  return grpc::Status::OK;
+}
+
+void ControlService::run_reporting(grpc::ServerContext& context, const char* thread_name,
+                                   const std::function<void(std::stop_token, const ProgressFn&)>& work,
+                                   const std::function<bool(std::uint64_t, std::uint64_t)>& report) {
+  ProgressSlot slot;
+  std::jthread worker([&](std::stop_token stop) {
+    pthread_setname_np(pthread_self(), thread_name);
+    work(stop, [&](std::uint64_t done, std::uint64_t total) { slot.put(done, total); });
+    slot.finish();
+  });
+  bool listening = true;
+  while (!slot.wait(kReportPause)) {
+    if (listening) {
+      const auto progress = slot.take();
+      if (progress) listening = report(progress->first, progress->second);
+    }
+    if (!listening || context.IsCancelled() || stopping()) worker.request_stop();
+  }
+  worker.join();
+  if (listening) {
+    if (const auto progress = slot.take()) report(progress->first, progress->second);
+  }
+}
+
+grpc::Status ControlService::Publish(grpc::ServerContext* context, const v1::PublishRequest* request,
+                                     grpc::ServerWriter<v1::PublishEvent>* writer) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  auto job = to_job(*request);
+  if (!job) return rpc::to_grpc(job.error());
+  std::optional<Result<PublishOutcome>> outcome;
+  run_reporting(
+      *context, "gt-publish",
+      [&](std::stop_token stop, const ProgressFn& progress) { outcome = node_.publish(*job, progress, stop); },
+      [&](std::uint64_t done, std::uint64_t total) {
+        v1::PublishEvent event;
+        event.mutable_hashing()->set_done_bytes(done);
+        event.mutable_hashing()->set_total_bytes(total);
+        return writer->Write(event);
+      });
+  if (!*outcome) return rpc::to_grpc(outcome->error());
+  for (const std::string& warning : (*outcome)->warnings) {
+    v1::PublishEvent event;
+    event.set_warning(is_valid_utf8(warning) ? warning : escape_for_display(warning));
+    if (!writer->Write(event)) return rpc::to_grpc(cancelled().error());
+  }
+  v1::PublishEvent event;
+  *event.mutable_published() = to_message(**outcome);
+  writer->Write(event);
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::Get(grpc::ServerContext*, const v1::GetRequest* request, v1::GetReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  auto job = to_job(*request);
+  if (!job) return rpc::to_grpc(job.error());
+  bool joined = false;
+  const auto view = node_.get(*job, joined);
+  if (!view) return rpc::to_grpc(view.error());
+  *reply->mutable_transfer() = to_message(*view);
+  reply->set_joined(joined);
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::Seed(grpc::ServerContext*, const v1::SeedRequest* request, v1::GetReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  if (request->content().empty()) return rpc::to_grpc(Error{Code::kInvalid, "no content was named"});
+  if (auto ok = check_absolute("the path to seed from", request->from()); !ok) return rpc::to_grpc(ok.error());
+  const auto view = node_.seed(request->content(), request->from());
+  if (!view) return rpc::to_grpc(view.error());
+  *reply->mutable_transfer() = to_message(*view);
+  return grpc::Status::OK;
+}
+
+gridtorrent::Status ControlService::watch(grpc::ServerContext& context, const TransferId& id,
+                                          grpc::ServerWriter<v1::TransferReply>& writer) {
+  auto view = node_.transfer(id);
+  for (;;) {
+    if (!view) return view.error();
+    v1::TransferReply reply;
+    *reply.mutable_transfer() = to_message(*view);
+    if (!writer.Write(reply)) return cancelled();
+    if (is_final(view->state)) return {};
+    const std::uint64_t seen = view->revision;
+    const auto next_write = std::chrono::steady_clock::now() + kReportPause;
+    do {
+      if (context.IsCancelled() || stopping()) return cancelled();
+      view = node_.wait_for_change(id, seen, kCancelPoll);
+    } while (view && view->revision == seen);
+    // Changes come faster than anyone reads: what happens until the next write goes into it. Ends are told at once.
+    if (view && !is_final(view->state)) {
+      std::this_thread::sleep_until(next_write);
+      view = node_.transfer(id);
+    }
+  }
+}
+
+grpc::Status ControlService::WatchTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                                           grpc::ServerWriter<v1::TransferReply>* writer) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request->transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto ended = watch(*context, *id, *writer);
+  return ended ? grpc::Status::OK : rpc::to_grpc(ended.error());
+}
+
+grpc::Status ControlService::ListTransfers(grpc::ServerContext*, const v1::ListTransfersRequest* request,
+                                           v1::ListTransfersReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  for (const TransferView& view : node_.transfers()) *reply->add_transfers() = to_message(view);
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::on_transfer(const v1::TransferRequest& request, v1::TransferReply& reply,
+                                         const std::function<Result<TransferView>(const TransferId&)>& act) {
+  if (auto ok = check_caller(request.user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request.transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto view = act(*id);
+  if (!view) return rpc::to_grpc(view.error());
+  *reply.mutable_transfer() = to_message(*view);
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::GetTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
+                                         v1::TransferReply* reply) {
+  return on_transfer(*request, *reply, [&](const TransferId& id) { return node_.transfer(id); });
+}
+
+grpc::Status ControlService::PauseTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
+                                           v1::TransferReply* reply) {
+  return on_transfer(*request, *reply, [&](const TransferId& id) { return node_.pause(id); });
+}
+
+grpc::Status ControlService::ResumeTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
+                                            v1::TransferReply* reply) {
+  return on_transfer(*request, *reply, [&](const TransferId& id) { return node_.resume(id); });
+}
+
+grpc::Status ControlService::CancelTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
+                                            v1::TransferReply* reply) {
+  return on_transfer(*request, *reply, [&](const TransferId& id) { return node_.cancel(id); });
+}
+
+grpc::Status ControlService::SetTransfer(grpc::ServerContext*, const v1::SetTransferRequest* request,
+                                         v1::TransferReply* reply) {
+  const auto settings = to_settings(*request);
+  if (!settings) return rpc::to_grpc(settings.error());
+  v1::TransferRequest which;
+  which.set_user_id(request->user_id());
+  which.set_transfer_id(request->transfer_id());
+  return on_transfer(which, *reply, [&](const TransferId& id) { return node_.set(id, *settings); });
+}
+
+grpc::Status ControlService::Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
+                                    grpc::ServerWriter<v1::VerifyEvent>* writer) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  if (request->content().empty() && request->path().empty()) {
+    return rpc::to_grpc(Error{Code::kInvalid, "verify needs a content or a path"});
+  }
+  if (!request->path().empty()) {
+    if (auto ok = check_absolute("the path to verify", request->path()); !ok) return rpc::to_grpc(ok.error());
+  }
+  std::optional<Result<VerifyOutcome>> outcome;
+  run_reporting(
+      *context, "gt-verify",
+      [&](std::stop_token stop, const ProgressFn& progress) {
+        outcome = node_.verify(request->content(), request->path(), request->sha256(), progress, stop);
+      },
+      [&](std::uint64_t done, std::uint64_t total) {
+        v1::VerifyEvent event;
+        event.mutable_progress()->set_done_bytes(done);
+        event.mutable_progress()->set_total_bytes(total);
+        return writer->Write(event);
+      });
+  if (!*outcome) return rpc::to_grpc(outcome->error());
+  v1::VerifyEvent event;
+  *event.mutable_result() = to_message(**outcome);
+  writer->Write(event);
+  return grpc::Status::OK;
+}
+
+}  // namespace gridtorrent::client::control

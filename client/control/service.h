@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "client/core/node.h"
+#include "common/clock.h"
+#include "gridtorrent/v1/control.grpc.pb.h"
+
+namespace gridtorrent::client::control {
+
+/// The handlers of service Control. Synchronous: each call has a gRPC thread to itself, so blocking in `Node` is fine.
+/// Thread-safe; the node outlives it.
+class ControlService final : public v1::Control::Service {
+ public:
+  ControlService(Node& node, const Clock& clock, std::string hash_backend)
+      : node_(node), clock_(clock), hash_backend_(std::move(hash_backend)) {}
+
+  /// From now on streams end with kCancelled and their work stops; calls return as soon as `Node` lets them.
+  void stop();
+
+  grpc::Status Status(grpc::ServerContext* context, const v1::StatusRequest* request, v1::StatusReply* reply) override;
+  grpc::Status Publish(grpc::ServerContext* context, const v1::PublishRequest* request,
+                       grpc::ServerWriter<v1::PublishEvent>* writer) override;
+  grpc::Status Get(grpc::ServerContext* context, const v1::GetRequest* request, v1::GetReply* reply) override;
+  grpc::Status Seed(grpc::ServerContext* context, const v1::SeedRequest* request, v1::GetReply* reply) override;
+  grpc::Status WatchTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                             grpc::ServerWriter<v1::TransferReply>* writer) override;
+  grpc::Status ListTransfers(grpc::ServerContext* context, const v1::ListTransfersRequest* request,
+                             v1::ListTransfersReply* reply) override;
+  grpc::Status GetTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                           v1::TransferReply* reply) override;
+  grpc::Status PauseTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                             v1::TransferReply* reply) override;
+  grpc::Status ResumeTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                              v1::TransferReply* reply) override;
+  grpc::Status CancelTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                              v1::TransferReply* reply) override;
+  grpc::Status SetTransfer(grpc::ServerContext* context, const v1::SetTransferRequest* request,
+                           v1::TransferReply* reply) override;
+  grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
+                      grpc::ServerWriter<v1::VerifyEvent>* writer) override;
+
+ private:
+  /// kDenied for the login of anyone but the node's owner. No login: the socket's peer credentials have decided.
+  gridtorrent::Status check_caller(const std::string& user_id);
+  gridtorrent::Status watch(grpc::ServerContext& context, const TransferId& id,
+                            grpc::ServerWriter<v1::TransferReply>& writer);
+  /// Runs one of Node's transfer methods on the request's transfer.
+  grpc::Status on_transfer(const v1::TransferRequest& request, v1::TransferReply& reply,
+                           const std::function<Result<TransferView>(const TransferId&)>& act);
+  /// Runs `work` on a thread of its own and `report` here at most ten times a second while it lasts; a cancelled call,
+  /// a report that says false, or stop() request its stop. Returns once the work has ended.
+  void run_reporting(grpc::ServerContext& context, const char* thread_name,
+                     const std::function<void(std::stop_token, const ProgressFn&)>& work,
+                     const std::function<bool(std::uint64_t done, std::uint64_t total)>& report);
+  bool stopping() const { return stopping_.load(); }
+
+  Node& node_;
+  const Clock& clock_;
+  const std::string hash_backend_;
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace gridtorrent::client::control

@@ -1,0 +1,191 @@
+#include "client/core/announcer.h"
+
+#include <algorithm>
+#include <set>
+
+namespace gridtorrent::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLookAgain{10'000};
+
+AnnounceRequest request_for(const Transfer& transfer, SwarmRole role, const std::map<NodeId, PeerTotals>& totals) {
+  AnnounceRequest request;
+  request.content = transfer.row.content.id;
+  request.version = transfer.row.content.version;
+  request.role = role;
+  request.total_bytes = transfer.row.content.bytes;
+  if (transfer.row.step == TransferStep::kHold) {
+    request.verified_bytes = transfer.row.wanted_bytes;
+  } else if (transfer.snapshot) {
+    request.verified_bytes = verified_of_wanted(*transfer.snapshot, transfer.row.wanted_bytes);
+  }
+  for (const auto& [node, total] : totals) {
+    PeerTraffic delta{node, total.received_bytes, total.sent_bytes};
+    if (const auto known = transfer.announce.acknowledged.find(node); known != transfer.announce.acknowledged.end()) {
+      delta.received_bytes -= std::min(delta.received_bytes, known->second.received_bytes);
+      delta.sent_bytes -= std::min(delta.sent_bytes, known->second.sent_bytes);
+    }
+    if (delta.received_bytes > 0 || delta.sent_bytes > 0) request.traffic.push_back(delta);
+  }
+  return request;
+}
+
+bool stands(const Transfer& transfer, const NodeId& node) {
+  if (!transfer.snapshot) return false;
+  return std::any_of(transfer.snapshot->peers.begin(), transfer.snapshot->peers.end(),
+                     [&](const auto& peer) { return peer.node == node && !peer.lanes.empty(); });
+}
+
+}  // namespace
+
+std::optional<SwarmRole> swarm_role(const Transfer& transfer) {
+  switch (transfer.row.step) {
+    case TransferStep::kPrepare:
+    case TransferStep::kFetch:
+    case TransferStep::kVerify:
+    case TransferStep::kCommit:
+      if (transfer.row.wanted_bytes == 0) return std::nullopt;
+      return transfer.row.paused || transfer.held_back ? SwarmRole::kPaused : SwarmRole::kFetching;
+    case TransferStep::kHold:
+      if (transfer.barred) return std::nullopt;
+      if (transfer.row.paused) return SwarmRole::kPaused;
+      if (transfer.row.wanted_bytes > 0 && !transfer.in_engine) return std::nullopt;
+      return SwarmRole::kSeeding;
+    default:
+      return std::nullopt;
+  }
+}
+
+milliseconds retry_pause(int failures, Rng& rng) {
+  const std::int64_t whole = std::min<std::int64_t>(60'000, std::int64_t{1000} << std::clamp(failures - 1, 0, 6));
+  return milliseconds(whole / 2 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(whole / 2 + 1))));
+}
+
+void Announcer::step(Transfer& transfer, MonoTime now) {
+  auto& state = transfer.announce;
+  if (state.in_flight || now < state.due) return;
+  const auto role = swarm_role(transfer);
+  if (!role) return look_again(transfer);
+  auto totals = traffic_totals(transfer);
+  auto request = request_for(transfer, *role, totals);
+  state.in_flight = true;
+  state.again = false;
+  if (!c_.calls.post([this, id = transfer.row.id, request, totals] { send(id, request, totals); })) {
+    state.in_flight = false;
+  }
+}
+
+void Announcer::look_again(Transfer& transfer) {
+  const bool may_change =
+      transfer.row.step == TransferStep::kHold && transfer.barred && !transfer.barred_reason.empty();
+  if (!may_change || transfer.row.paused) return;
+  transfer.announce.in_flight =
+      c_.calls.post([this, id = transfer.row.id, content = transfer.row.content.id] { ask_access(id, content); });
+}
+
+void Announcer::ask_access(const TransferId& id, const ContentId& content) {
+  const auto info = c_.ports.link.content(content.str());
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return;
+  auto& state = transfer->announce;
+  state.in_flight = false;
+  const auto count = static_cast<std::int64_t>(c_.book.all().size());
+  state.due = c_.ports.clock.mono() + std::max(kLookAgain, milliseconds(100 * count));
+  if (!info || transfer->row.step != TransferStep::kHold || !transfer->barred) return;
+  auto& known = transfer->row.content;
+  const bool changed = known.access_level != info->access_level || known.withdrawn != info->withdrawn ||
+                       known.generation != info->generation;
+  known.access_level = info->access_level;
+  known.withdrawn = info->withdrawn;
+  known.generation = info->generation;
+  known.ca_pem = info->ca_pem;
+  c_.settle_hold(*transfer);
+  if (changed) c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+  c_.wake();
+}
+
+void Announcer::announce_soon(Transfer& transfer, MonoTime now) {
+  transfer.announce.due = now;
+  transfer.announce.again = transfer.announce.in_flight;
+}
+
+void Announcer::everything_due(MonoTime now) {
+  const auto count = c_.book.all().size();
+  const auto spread_ms = count < 50 ? 1 : std::min<std::uint64_t>(10'000, count * 10);
+  for (auto& [id, transfer] : c_.book.all()) {
+    announce_soon(*transfer, now + milliseconds(static_cast<std::int64_t>(c_.ports.rng.below(spread_ms))));
+  }
+}
+
+void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<NodeId, PeerTotals> totals) {
+  const auto reply = c_.ports.link.announce(request);
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return;
+  auto& state = transfer->announce;
+  const auto now = c_.ports.clock.mono();
+  state.in_flight = false;
+  if (reply) {
+    state.failures = 0;
+    state.trouble.clear();
+    state.heard = true;
+    state.acknowledged = std::move(totals);
+    state.due = state.again ? now : now + reply->next;
+    merge(*transfer, reply->peers, now);
+  } else {
+    ++state.failures;
+    state.due = now + retry_pause(state.failures, c_.ports.rng);
+    if (reply.error().code == Code::kUnreachable || reply.error().code == Code::kTimeout) {
+      state.trouble = "server down, retrying";
+    } else {
+      refused(*transfer, reply.error(), now);
+    }
+  }
+  c_.book.touch(*transfer);
+  c_.wake();
+}
+
+void Announcer::refused(Transfer& transfer, const Error& error, MonoTime now) {
+  transfer.announce.trouble = "the server refused the announce: " + error.message;
+  c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + ": " + transfer.announce.trouble);
+  if (error.code != Code::kNotFound && error.code != Code::kDenied) return;
+  transfer.announce.due = now + std::chrono::minutes(1);
+  if (transfer.row.step == TransferStep::kHold) {
+    transfer.barred = true;
+    transfer.barred_reason = "not seeded: " + error.message;
+    c_.take_out_of_engine(transfer);
+  }
+}
+
+void Announcer::merge(Transfer& transfer, const std::vector<PeerInfo>& peers, MonoTime now) {
+  std::set<NodeId> named;
+  for (const auto& peer : peers) {
+    if (peer.node == c_.options.node || peer.node.is_nil()) continue;
+    named.insert(peer.node);
+    const auto [slot, is_new] = transfer.swarm.try_emplace(peer.node);
+    slot->second.info = peer;
+    if (is_new) slot->second.nothing_since = slot->second.no_outgoing_since = now;
+  }
+  std::erase_if(transfer.swarm,
+                [&](const auto& known) { return !named.contains(known.first) && !stands(transfer, known.first); });
+  transfer.plan_due = true;
+}
+
+void Announcer::peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer, MonoTime now) {
+  if (peer.node == c_.options.node || peer.node.is_nil()) return;
+  for (auto& [id, transfer] : c_.book.all()) {
+    if (transfer->row.content.id != content || transfer->row.content.version != version || !swarm_role(*transfer)) {
+      continue;
+    }
+    const auto [slot, is_new] = transfer->swarm.try_emplace(peer.node);
+    slot->second.info = peer;
+    if (is_new) slot->second.nothing_since = slot->second.no_outgoing_since = now;
+    transfer->plan_due = true;
+  }
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "client/core/node_context.h"
+
+namespace gridtorrent::client {
+
+/// Keeps the server told what this node has and wants, and the swarms filled with what it answers: at the start of a
+/// transfer, at every change of role, and when the server asks for it. Where the server does not answer, tries again
+/// after growing, jittered pauses (1 s to 60 s). What is held but may not be seeded is asked for now and then, since
+/// its access can change. Lock held in all methods but those on pool threads.
+class Announcer {
+ public:
+  explicit Announcer(NodeContext& context) : c_(context) {}
+
+  /// Sends an announce if one is due. Called by the transfers' thread each round.
+  void step(Transfer& transfer, MonoTime now);
+  /// The role changed: announce as soon as the one under way is back.
+  void announce_soon(Transfer& transfer, MonoTime now);
+  /// The stream is up again: everything is due, spread over some seconds where there is much.
+  void everything_due(MonoTime now);
+  void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer, MonoTime now);
+
+ private:
+  void look_again(Transfer& transfer);
+  void ask_access(const TransferId& id, const ContentId& content);
+  void send(const TransferId& id, AnnounceRequest request, std::map<NodeId, PeerTotals> totals);
+  void refused(Transfer& transfer, const Error& error, MonoTime now);
+  void merge(Transfer& transfer, const std::vector<PeerInfo>& peers, MonoTime now);
+
+  NodeContext& c_;
+};
+
+/// What a transfer is to its swarm; nothing: it does not take part.
+std::optional<SwarmRole> swarm_role(const Transfer& transfer);
+
+/// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.
+std::chrono::milliseconds retry_pause(int failures, Rng& rng);
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/core/plan.h"
+#include "common/ids.h"
+#include "common/result.h"
+
+namespace gridtorrent::client {
+
+/// How the engine should regard the bytes on disk when a torrent is added.
+enum class DiskTrust : std::uint8_t {
+  kNothingThere,  ///< a fresh transfer
+  kResumeData,    ///< believe the resume data's have-bitmap
+  kComplete,      ///< all wanted files are whole (just hashed, or verified): seed without checking
+  kRecheck,       ///< hash what is there before believing anything
+};
+
+/// One torrent to hold. Files are the manifest's files with size > 0, in order.
+struct TorrentSpec {
+  TransferId id;
+  std::string info_dict;                ///< metainfo::build_info_dict; the engine computes the info-hash from it
+  std::string save_path;                ///< absolute folder, bytes; file_paths lie below it
+  std::vector<std::string> file_paths;  ///< real names, bytes, relative to save_path
+  std::vector<bool> wanted;             ///< per file; empty: all
+  DiskTrust trust = DiskTrust::kNothingThere;
+  std::string resume_data;  ///< from Engine::resume_data, for kResumeData
+  bool paused = false;
+};
+
+enum class TorrentState : std::uint8_t { kChecking, kFetching, kComplete, kSeeding, kPaused, kError };
+
+/// A torrent as the engine sees it; values only, taken without waiting for the network thread.
+struct TorrentSnapshot {
+  TorrentState state = TorrentState::kChecking;
+  Error error;  ///< meaningful in kError: disk full, read-only …; its torrent is paused until `resume`
+  std::uint64_t wanted_bytes = 0;                                    ///< of the wanted files' pieces
+  std::uint64_t verified_bytes = 0;                                  ///< of these, pieces that passed their SHA-1
+  std::uint64_t checked_bytes = 0;                                   ///< progress of kChecking
+  std::uint64_t received_payload_bytes = 0, sent_payload_bytes = 0;  ///< since added
+  std::uint64_t redundant_bytes = 0, failed_bytes = 0;               ///< received twice; received and refused by a hash
+  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  std::uint64_t plan_revision = 0;  ///< the plan the lanes are being moved to
+  std::vector<PeerSnapshot> peers;
+  std::vector<PathProblem> problems;
+};
+
+/// What the engine tells unasked. Called on an engine thread: do little, never call back into the engine.
+class EngineListener {
+ public:
+  virtual ~EngineListener() = default;
+  /// The torrent's state changed, or it completed.
+  virtual void torrent_changed(const TransferId& id) = 0;
+  /// A piece passed its SHA-1 and is readable through the page cache (used to verify roots while fetching).
+  virtual void piece_verified(const TransferId& id, std::uint32_t piece) = 0;
+  /// Something a person should read: a foreign client that cheats, a listening socket that died.
+  virtual void warning(const TransferId& id, const std::string& message) = 0;
+};
+
+struct EngineOptions {
+  NodeId node;  ///< goes into the gt extension handshake
+  std::vector<std::string> listen_addresses{"0.0.0.0", "::"};
+  std::uint16_t first_lane_port = 50000, last_lane_port = 50015;  ///< both 0: free ports, 16 of them
+  std::uint16_t first_tls_port = 50016, last_tls_port = 50031;
+  std::string advertised_path;  ///< label for LaneEndpoint::path
+};
+
+/// The swarm engine: libtorrent behind one door (client/engine). All methods are thread-safe; none waits for the
+/// network thread longer than a queue takes, but for `stop` and `resume_data`.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// The sockets really bound. Addresses are as configured ("0.0.0.0"); the caller turns wildcards into real ones.
+  virtual std::vector<LaneEndpoint> listening() const = 0;
+
+  /// Refuses a malformed info dictionary and an id or info-hash that is already there. Nothing is dialled before a
+  /// plan.
+  virtual Status add(const TorrentSpec& spec) = 0;
+  /// Ends its connections and forgets it; files stay.
+  virtual void remove(const TransferId& id) = 0;
+  /// The files were moved (same content): go on from there without hashing. The torrent keeps its peers.
+  virtual Status set_save_path(const TransferId& id, const std::string& save_path) = 0;
+
+  virtual void set_plan(const TransferId& id, const LanePlan& plan) = 0;
+  /// Bits per second of payload received and sent by this torrent; 0: unlimited.
+  virtual void set_rate_limit(const TransferId& id, std::uint64_t receive_bits_per_s,
+                              std::uint64_t send_bits_per_s) = 0;
+  virtual void pause(const TransferId& id) = 0;
+  /// Also clears kError.
+  virtual void resume(const TransferId& id) = 0;
+
+  /// Nothing where the id is unknown.
+  virtual std::optional<TorrentSnapshot> snapshot(const TransferId& id) const = 0;
+
+  /// What `kResumeData` needs later. The verified pieces it names are synced to disk first (libtorrent never syncs),
+  /// so a power loss cannot make it lie. Blocks up to some seconds; call from a worker thread.
+  virtual Result<std::string> resume_data(const TransferId& id) = 0;
+
+  /// Ends all connections and joins all threads; no call but destruction may follow.
+  virtual void stop() = 0;
+};
+
+}  // namespace gridtorrent::client

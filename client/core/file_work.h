@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "common/ids.h"
+#include "common/result.h"
+#include "metainfo/metadata.h"
+
+namespace gridtorrent::client {
+
+/// Bytes done and in all; called from worker threads, at most some ten times a second.
+using ProgressFn = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
+
+struct HashRequest {
+  std::string path;     ///< absolute, bytes: the file or folder to publish
+  bool strict = false;  ///< skipped entries (symbolic links, sockets, devices) are an error
+  /// Where finished work is noted, so that hashing goes on after an interruption; a file whose size, mtime or inode
+  /// changed since is hashed again. Empty: no resume. Removed on success.
+  std::string checkpoint_file;
+};
+
+struct HashedTree {
+  metainfo::VersionMetadata metadata;
+  std::string parent;  ///< the folder that holds BASE; seeding's save_path
+  std::uint64_t skipped = 0;
+  std::vector<std::string> warnings;  ///< what was skipped and why, at most 100, for people
+  std::uint64_t resumed_bytes = 0;    ///< taken from the checkpoint
+};
+
+/// What `verify` found wrong with one entry.
+struct EntryFault {
+  std::string path;    ///< full_path of the entry, bytes
+  std::string reason;  ///< "missing", "size 10, not 12", "differs from byte 49152 on"
+};
+
+struct VerifyReport {
+  std::uint64_t files = 0, bytes = 0;
+  std::vector<EntryFault> faults;  ///< at most 1000
+  std::uint64_t fault_count = 0;
+};
+
+/// Where a transfer is put together: `<target>/.gridtorrent-<transfer id>/`, mode 0700, on the target's own filesystem.
+struct StagingPlan {
+  TransferId id;
+  std::string target;        ///< absolute folder, bytes; made (with parents) if missing
+  std::vector<bool> wanted;  ///< per manifest entry; empty: all
+  std::string staging() const { return target + "/.gridtorrent-" + id.str(); }
+};
+
+/// Checks files against their Merkle roots while they arrive: fed with verified pieces, it reads the ranges back
+/// through the page cache and keeps only subtree digests. Thread-safe.
+class RootVerifier {
+ public:
+  virtual ~RootVerifier() = default;
+  /// The piece passed its SHA-1 and can be read below `root_folder`. Cheap: work is queued for the verifier's own
+  /// threads.
+  virtual void piece_verified(std::uint32_t piece) = 0;
+  /// Hashes what is left and compares every wanted file with its root. Blocks; call once, from a worker thread.
+  virtual Result<VerifyReport> finish(std::stop_token stop, const ProgressFn& progress) = 0;
+};
+
+struct DiskSpace {
+  std::uint64_t free_bytes = 0, total_bytes = 0;
+};
+
+/// Everything a node does with people's files but moving bytes over the network; implemented in client/files. Methods
+/// block and may be called from several worker threads at once; a stop request makes them return kCancelled soon.
+class FileWork {
+ public:
+  virtual ~FileWork() = default;
+
+  /// Walks `path` (never through a symbolic link, never onto another device) and hashes pieces and roots in one read on
+  /// all cores. Errors: kNotFound, kInvalid (folder with no entries, limits, with --strict skipped entries), kDenied
+  /// (an unreadable file, named), kConflict (a file changed while being hashed, named), kCancelled.
+  virtual Result<HashedTree> hash_tree(const HashRequest& request, const ProgressFn& progress,
+                                       std::stop_token stop) = 0;
+
+  /// Compares what lies at `parent`/BASE with the manifest: kinds, sizes and Merkle roots. Never an error because of a
+  /// difference, which is in the report. `wanted` is per manifest entry; empty: all.
+  virtual Result<VerifyReport> verify(const std::string& parent, const metainfo::Manifest& manifest,
+                                      const std::vector<bool>& wanted, const ProgressFn& progress,
+                                      std::stop_token stop) = 0;
+
+  /// The first step of a get: refuses a foreign file in the way of BASE (kConflict, named), a target that cannot be
+  /// made or written (kDisk), and makes the staging folder with all folders and empty files. Idempotent: a second call
+  /// after a crash finds its own staging folder and goes on.
+  virtual Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
+
+  /// The last step: sets modes and times, syncs, and moves staging/BASE to target/BASE with a no-replace rename, then
+  /// removes the staging folder. Idempotent across a crash at any point. kConflict where something came in the way
+  /// meanwhile.
+  virtual Status commit(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
+
+  /// Removes the staging folder of a cancelled transfer, and nothing else.
+  virtual Status discard(const StagingPlan& plan) = 0;
+
+  /// For a get of what already lies intact at `parent`: reflinks or copies it into the staging folder.
+  virtual Status copy_into_staging(const std::string& parent, const StagingPlan& plan,
+                                   const metainfo::Manifest& manifest, const ProgressFn& progress,
+                                   std::stop_token stop) = 0;
+
+  /// `root_folder` holds BASE (a staging folder). The metadata must outlive the verifier.
+  virtual std::unique_ptr<RootVerifier> make_root_verifier(std::string root_folder,
+                                                           const metainfo::VersionMetadata& metadata,
+                                                           std::vector<bool> wanted) = 0;
+
+  /// The SHA-256 of each file, in manifest order (folders: nothing), for `sha256sum -c`. Low priority, on one thread.
+  virtual Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const std::string& parent,
+                                                                               const metainfo::Manifest& manifest,
+                                                                               const ProgressFn& progress,
+                                                                               std::stop_token stop) = 0;
+
+  virtual Result<DiskSpace> disk_space(const std::string& folder) = 0;
+};
+
+}  // namespace gridtorrent::client

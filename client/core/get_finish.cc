@@ -1,0 +1,213 @@
+// The end of a get, and the short cut through what this node already has.
+#include "client/core/get_job.h"
+#include "common/text.h"
+
+namespace gridtorrent::client {
+namespace {
+constexpr int kMaxVerifyRounds = 2;
+}
+
+void GetFlow::start_check_local(Transfer& transfer) {
+  c_.start_job(transfer, c_.heavy,
+               [this](const TransferId& id, const std::stop_token& stop) { check_local(id, stop); });
+}
+
+void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
+  const auto copy = loaded(id);
+  if (!copy) return;
+  const auto old = copy_of(copy->row.old_place);
+  if (!old) return fetch_instead(id, "the earlier transfer is gone");
+  const auto& manifest = copy->metadata->manifest;
+  const auto stamp = c_.ports.guard.stamp(old->row.target, manifest, copy->wanted);
+  const auto report = c_.ports.files.verify(old->row.target, manifest, copy->wanted, job_progress(id), stop);
+  if (!report && report.error().code == Code::kCancelled) return;
+  VerifyReport faults;
+  if (report) {
+    faults = *report;
+  } else {
+    faults.fault_count = 1;
+    faults.faults.push_back({join_path(old->row.target, old->row.base_name), report.error().message});
+  }
+  if (copy->row.old_place == id) return check_same_place(id, faults);
+  if (faults.fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, stop);
+  {
+    const auto lock = c_.book.lock();
+    c_.forget(copy->row.old_place);
+  }
+  fetch_instead(id, describe_faults(faults));
+}
+
+void GetFlow::check_same_place(const TransferId& id, const VerifyReport& report) {
+  const auto copy = copy_of(id);
+  if (!copy) return;
+  const auto base = join_path(copy->row.target, copy->row.base_name);
+  if (report.fault_count > 0 && !c_.ports.guard.exists(base)) return fetch_instead(id, "the files are gone");
+  if (report.fault_count > 0) {
+    return fail(id,
+                {Code::kConflict, escape_for_display(base) + " was changed since it was fetched (" +
+                                      describe_faults(report) + "); move it away, or choose another place with --to"});
+  }
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
+  transfer->row.step = TransferStep::kHold;
+  transfer->row.source = "local";
+  c_.settle_hold(*transfer);
+  c_.book.save_or_log(*transfer);
+}
+
+void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp,
+                            std::stop_token stop) {
+  const auto copy = loaded(id);
+  if (!copy) return;
+  const auto& manifest = copy->metadata->manifest;
+  const auto staging = staging_of(copy->row, copy->wanted);
+  if (const auto prepared = c_.ports.files.prepare(staging, manifest); !prepared) return fail(id, prepared.error());
+  const auto copied = c_.ports.files.copy_into_staging(old.target, staging, manifest, job_progress(id), stop);
+  if (!copied) {
+    if (copied.error().code != Code::kCancelled) fail(id, copied.error());
+    return;
+  }
+  const auto stamp_after = c_.ports.guard.stamp(old.target, manifest, copy->wanted);
+  if (!stamp_after || *stamp_after != stamp) {
+    return fail(id, {Code::kConflict, escape_for_display(join_path(old.target, old.base_name)) +
+                                          " changed while it was copied; run the command again"});
+  }
+  {
+    const auto lock = c_.book.lock();
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
+    transfer->row.step = TransferStep::kCommit;
+    transfer->row.source = "local";
+    c_.book.save_or_log(*transfer);
+  }
+  commit(id);
+}
+
+void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
+  c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is fetched again: " + why);
+  if (const auto reason = barred_by_access(transfer->row.content); !reason.empty()) {
+    mark_failed(*transfer, {Code::kUnsupported, display_name(transfer->row) + " is " + reason});
+  } else {
+    c_.take_out_of_engine(*transfer);
+    transfer->row.step = TransferStep::kPrepare;
+    transfer->row.old_place = {};
+    transfer->row.source.clear();
+    transfer->row.kind = TransferKind::kGet;
+  }
+  c_.book.save_or_log(*transfer);
+}
+
+void GetFlow::start_finish(Transfer& transfer) {
+  if (transfer.row.step == TransferStep::kFetch) {
+    transfer.row.step = TransferStep::kVerify;
+    c_.book.touch(transfer);
+  }
+  c_.start_job(transfer, c_.heavy, [this](const TransferId& id, const std::stop_token& stop) { finish(id, stop); });
+}
+
+void GetFlow::finish(const TransferId& id, std::stop_token stop) {
+  const auto copy = copy_of(id);
+  if (!copy) return;
+  if (copy->row.step == TransferStep::kVerify && !verify_roots(id, stop)) return;
+  commit(id);
+}
+
+bool GetFlow::verify_roots(const TransferId& id, std::stop_token stop) {
+  const auto copy = loaded(id);
+  if (!copy) return false;
+  auto verifier = copy->verifier;
+  if (!verifier) {
+    verifier = make_owned_verifier(c_.ports.files, staging_of(copy->row, copy->wanted).staging(), copy->metadata,
+                                   copy->wanted);
+  }
+  const auto report = verifier->finish(stop, job_progress(id));
+  if (!report) {
+    if (report.error().code != Code::kCancelled) fail(id, report.error());
+    return false;
+  }
+  if (report->fault_count > 0) {
+    roots_differ(id, *report);
+    return false;
+  }
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kVerify) return false;
+  transfer->row.step = TransferStep::kCommit;
+  if (transfer->row.source.empty()) transfer->row.source = "swarm";
+  note_counters(*transfer, c_.ports.clock.mono());
+  transfer->clock_runs = false;
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+  return true;
+}
+
+/// The pieces had the right SHA-1 when they came, so the disk lost something since, or the manifest contradicts its
+/// pieces. Hash what is there again and fetch what is wrong; where that does not help, say so.
+void GetFlow::roots_differ(const TransferId& id, const VerifyReport& report) {
+  {
+    const auto lock = c_.book.lock();
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.step != TransferStep::kVerify) return;
+    if (++transfer->verify_rounds < kMaxVerifyRounds) {
+      c_.log(NodeLogLevel::kWarning,
+             display_name(transfer->row) + " differs from its roots, checking again: " + describe_faults(report));
+      c_.take_out_of_engine(*transfer);
+      transfer->recheck = true;
+      transfer->row.step = TransferStep::kFetch;
+      transfer->notice = "some files did not verify and are fetched again";
+      transfer->notice_at = c_.ports.clock.mono();
+      c_.book.save_or_log(*transfer);
+      return;
+    }
+  }
+  const auto copy = copy_of(id);
+  if (!copy) return;
+  fail(id, {Code::kCorrupt, display_name(copy->row) + " failed verification: " + describe_faults(report) +
+                                "; cancel the transfer and get it again, or tell its publisher"});
+}
+
+void GetFlow::commit(const TransferId& id) {
+  const auto copy = loaded(id);
+  if (!copy) return;
+  const auto staging = staging_of(copy->row, copy->wanted);
+  if (const auto committed = c_.ports.files.commit(staging, copy->metadata->manifest); !committed) {
+    return fail(id, committed.error());
+  }
+  if (copy->in_engine) {
+    if (const auto moved = c_.ports.engine.set_save_path(id, copy->row.target); !moved) {
+      c_.log(NodeLogLevel::kWarning, "seeding " + display_name(copy->row) + ": " + moved.error().message);
+      const auto lock = c_.book.lock();
+      if (auto* transfer = c_.book.find(id)) c_.take_out_of_engine(*transfer);
+    }
+  }
+  const auto stamp = c_.ports.guard.stamp(copy->row.target, copy->metadata->manifest, copy->wanted);
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
+  transfer->row.step = TransferStep::kHold;
+  transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.error.reset();
+  if (transfer->row.limit_bits_per_s > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
+  transfer->row.limit_bits_per_s = 0;  // it was the fetch's; a seeding transfer gets its own
+  transfer->notice.clear();
+  transfer->waiting_for.clear();
+  c_.events.set_verifier(id, nullptr);
+  transfer->verifier.reset();
+  transfer->metadata.reset();
+  transfer->announce.due = c_.ports.clock.mono();
+  transfer->announce.again = true;
+  transfer->plan_due = true;
+  note_counters(*transfer, c_.ports.clock.mono());
+  transfer->clock_runs = false;
+  c_.settle_hold(*transfer);
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+  c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is complete at " +
+                                  escape_for_display(join_path(transfer->row.target, transfer->row.base_name)));
+}
+
+}  // namespace gridtorrent::client

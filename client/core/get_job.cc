@@ -1,0 +1,347 @@
+#include "client/core/get_job.h"
+
+#include "common/text.h"
+
+namespace gridtorrent::client {
+namespace {
+
+Error conflict_with(const Transfer& transfer) {
+  return {Code::kConflict, display_name(transfer.row) + " is being fetched to " +
+                               escape_for_display(transfer.row.target) + " by transfer " + transfer.row.id.str() +
+                               ": wait for it, or cancel it with `gridtorrent transfer cancel " +
+                               transfer.row.id.str() + "`"};
+}
+
+void apply_wishes(TransferRow& row, const GetJob& job) {
+  row.lanes_wish = job.lanes;
+  row.seeders_wish = job.seeders;
+  row.limit_bits_per_s = job.limit_bits_per_s;
+  row.priority = job.priority;
+}
+
+}  // namespace
+
+StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
+  return {row.id, row.target, wanted};
+}
+
+Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
+  joined = false;
+  if (job.target.empty() || job.target.front() != '/') {
+    return Error{Code::kInvalid, "the target '" + escape_for_display(job.target) + "' is no absolute path"};
+  }
+  Request request{job, {}, nullptr, {}};
+  while (request.job.target.size() > 1 && request.job.target.ends_with('/')) request.job.target.pop_back();
+  GT_ASSIGN(request.content, c_.ports.link.content(job.content));
+  GT_ASSIGN(request.metadata, c_.metadata(request.content));
+  GT_ASSIGN(request.wanted, wanted_entries(request.metadata->manifest, job.globs));
+
+  bool needs_prepare = false;
+  TransferId id;
+  GT_ASSIGN(const TransferView view, decide(request, joined, needs_prepare, id));
+  c_.wake();
+  if (!needs_prepare) return view;
+
+  const auto prepared = prepare(id);
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
+  transfer->job_running = false;
+  if (!prepared) {
+    c_.announce_gone(*transfer);
+    c_.forget(id);
+    return prepared.error();
+  }
+  if (transfer->row.step == TransferStep::kPrepare) {
+    transfer->row.step = TransferStep::kFetch;
+    GT_TRY(c_.book.save(*transfer));
+  }
+  c_.book.touch(*transfer);
+  c_.wake();
+  return make_view(*transfer);
+}
+
+Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& request, bool& joined) {
+  for (auto& [id, transfer] : c_.book.all()) {
+    auto& row = transfer->row;
+    if (row.content.id != request.content.id || row.content.version != request.content.version) continue;
+    const bool same = row.target == request.job.target && row.globs == request.job.globs;
+    if (in_progress(row.step)) {
+      if (!same) return conflict_with(*transfer);
+      joined = true;
+    } else if (row.step == TransferStep::kFailed && row.kind == TransferKind::kGet && same && !request.job.refetch) {
+      row.step = TransferStep::kPrepare;
+      row.error.reset();
+      transfer->metadata = request.metadata;
+      transfer->wanted = request.wanted;
+      transfer->verify_rounds = transfer->disk_errors = 0;
+      transfer->fresh = false;
+      transfer->recheck = true;
+    } else {
+      continue;
+    }
+    row.paused = false;
+    GT_TRY(c_.book.save(*transfer));
+    c_.book.touch(*transfer);
+    return std::optional(make_view(*transfer));
+  }
+  return std::optional<TransferView>();
+}
+
+TransferRow GetFlow::new_row(const Request& request) const {
+  TransferRow row;
+  row.created = c_.ports.clock.wall();
+  row.id = TransferId::make(row.created, c_.ports.rng);
+  row.content = request.content;
+  row.base_name = request.metadata->manifest.base_name;
+  row.target = request.job.target;
+  row.globs = request.job.globs;
+  row.wanted_bytes = wanted_bytes(request.metadata->manifest, request.wanted);
+  apply_wishes(row, request.job);
+  return row;
+}
+
+Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool& needs_prepare, TransferId& id) {
+  const auto lock = c_.book.lock();
+  GT_ASSIGN(const std::optional<TransferView> existing, join_or_refuse(request, joined));
+  if (existing) return *existing;
+
+  Transfer* have = nullptr;
+  std::vector<TransferId> useless;
+  for (auto& [held_id, held] : c_.book.all()) {
+    if (held->row.content.id != request.content.id || held->row.content.version != request.content.version) continue;
+    if (held->row.step != TransferStep::kHold) continue;
+    if (request.job.refetch || !covers(held->wanted, request.wanted)) {
+      useless.push_back(held_id);
+    } else if (have == nullptr || held->row.target == request.job.target) {
+      have = held.get();
+    }
+  }
+  if (have == nullptr) {
+    if (request.content.withdrawn) {
+      return Error{Code::kNotFound, request.content.owner + "/" + request.content.name +
+                                        " was withdrawn by its owner and is no longer handed out"};
+    }
+    if (const auto reason = barred_by_access(request.content); !reason.empty()) {
+      return Error{Code::kUnsupported, request.content.owner + "/" + request.content.name + " is " + reason +
+                                           "; its owner can change that with `gridtorrent access`"};
+    }
+    for (const auto& old : useless) c_.forget(old);
+  }
+
+  if (have != nullptr && have->row.target == request.job.target) {
+    have->row.step = TransferStep::kCheckLocal;
+    have->row.old_place = have->row.id;
+    have->row.paused = false;
+    GT_TRY(c_.book.save(*have));
+    c_.book.touch(*have);
+    return make_view(*have);
+  }
+  auto row = new_row(request);
+  if (have != nullptr) {
+    row.step = TransferStep::kCheckLocal;
+    row.old_place = have->row.id;
+  }
+  id = row.id;
+  auto& transfer = c_.book.insert(std::move(row));
+  transfer.metadata = request.metadata;
+  transfer.wanted = request.wanted;
+  transfer.fresh = true;
+  if (const auto saved = c_.book.save(transfer); !saved) {
+    c_.book.erase(id);
+    return saved.error();
+  }
+  needs_prepare = have == nullptr;
+  transfer.job_running = needs_prepare;
+  return make_view(transfer);
+}
+
+Status GetFlow::check_space(const TransferId& id) {
+  const auto copy = copy_of(id);
+  if (!copy) return {};
+  const auto space = c_.ports.files.disk_space(copy->row.target);
+  if (!space) return {};  // the folder is not made yet, or cannot say: the transfer will find out
+  const auto verdict = judge_space(*space, copy->row.wanted_bytes);
+  if (verdict == DiskVerdict::kNever) return space_error(copy->row.target, *space, copy->row.wanted_bytes, true);
+  if (verdict == DiskVerdict::kWait) {
+    const auto lock = c_.book.lock();
+    if (auto* transfer = c_.book.find(id)) {
+      transfer->held_back = true;
+      transfer->row.error = space_error(copy->row.target, *space, copy->row.wanted_bytes, false);
+    }
+  }
+  return {};
+}
+
+Status GetFlow::prepare(const TransferId& id) {
+  const auto copy = loaded(id);
+  if (!copy) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
+  GT_TRY(c_.ports.files.prepare(staging_of(copy->row, copy->wanted), copy->metadata->manifest));
+  const auto space = check_space(id);
+  if (!space) GT_TRY(c_.ports.files.discard(staging_of(copy->row, copy->wanted)));
+  return space;
+}
+
+void GetFlow::start_prepare(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
+    if (const auto prepared = prepare(id); !prepared) return fail(id, prepared.error());
+    const auto lock = c_.book.lock();
+    auto* prepared_transfer = c_.book.find(id);
+    if (prepared_transfer == nullptr || prepared_transfer->row.step != TransferStep::kPrepare) return;
+    prepared_transfer->row.step = TransferStep::kFetch;
+    c_.book.save_or_log(*prepared_transfer);
+  });
+}
+
+void GetFlow::start_begin(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) { begin(id); });
+}
+
+void GetFlow::begin(const TransferId& id) {
+  const auto copy = loaded(id);
+  if (!copy) return;
+  auto resume = c_.ports.store.load_resume(id);
+  if (!resume) return fail(id, resume.error());
+
+  const auto staging = staging_of(copy->row, copy->wanted);
+  auto spec = c_.torrent_spec(copy->row, *copy->metadata, copy->wanted);
+  spec.save_path = staging.staging();
+  auto verifier = make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
+
+  auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
+  spec.trust = transfer->fresh ? DiskTrust::kNothingThere : trust_after_restart(copy->row, resume->has_value());
+  if (transfer->recheck) spec.trust = DiskTrust::kRecheck;
+  if (spec.trust == DiskTrust::kResumeData) spec.resume_data = std::move(**resume);
+  transfer->verifier = verifier;
+  c_.events.set_verifier(id, verifier);
+  if (transfer->row.clean) {  // from here on it is not, until the next orderly end
+    transfer->row.clean = false;
+    c_.book.save_or_log(*transfer);
+  }
+  if (const auto added = c_.ports.engine.add(spec); !added) {
+    lock.unlock();
+    return fail(id, added.error());
+  }
+  const auto now = c_.ports.clock.mono();
+  transfer->in_engine = true;
+  transfer->fresh = transfer->recheck = false;
+  transfer->plan_due = transfer->snapshot_due = true;
+  transfer->saved_at = now;
+  transfer->saved_verified = 0;
+  if (!transfer->clock_runs) {
+    transfer->clock_runs = true;
+    transfer->fetching_since = now;
+  }
+  c_.ports.engine.set_rate_limit(id, transfer->row.limit_bits_per_s, 0);
+}
+
+void GetFlow::start_save(Transfer& transfer) {
+  if (transfer.saving) return;
+  transfer.saving = c_.quick.post([this, id = transfer.row.id] { save_resume(id, false); });
+}
+
+void GetFlow::save_resume(const TransferId& id, bool clean) {
+  std::uint64_t verified = 0;
+  {
+    const auto lock = c_.book.lock();
+    const auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || !transfer->in_engine) return;
+  }
+  if (const auto snapshot = c_.ports.engine.snapshot(id)) verified = snapshot->verified_bytes;
+  const auto data = c_.ports.engine.resume_data(id);
+  Status saved = data ? c_.ports.store.save_resume(id, *data) : Status(data.error());
+
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return;
+  transfer->saving = false;
+  const auto now = c_.ports.clock.mono();
+  transfer->saved_at = now;
+  if (!saved) {
+    c_.log(NodeLogLevel::kWarning, "resume data of " + id.str() + ": " + saved.error().message);
+    return;
+  }
+  transfer->saved_verified = verified;
+  if (transfer->row.step != TransferStep::kFetch) return;
+  if (clean) transfer->row.clean = true;
+  note_counters(*transfer, now);
+  c_.book.save_or_log(*transfer);
+}
+
+void GetFlow::start_discard(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
+    const auto copy = copy_of(id);
+    if (!copy) return;
+    if (const auto status = c_.ports.files.discard(staging_of(copy->row, {})); !status) {
+      c_.log(NodeLogLevel::kWarning, "staging of " + id.str() + " stays: " + status.error().message);
+    }
+    if (const auto erased = c_.ports.store.erase_transfer(id); !erased) {
+      c_.log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);
+      return;
+    }
+    const auto lock = c_.book.lock();
+    if (auto* discarded = c_.book.find(id)) {
+      discarded->row.step = TransferStep::kForgotten;
+      discarded->forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
+    }
+  });
+}
+
+void GetFlow::fail(const TransferId& id, const Error& error) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step == TransferStep::kCancel) return;
+  c_.log(NodeLogLevel::kError,
+         "transfer " + id.str() + " (" + display_name(transfer->row) + ") failed: " + error.message);
+  c_.announce_gone(*transfer);
+  c_.take_out_of_engine(*transfer);
+  mark_failed(*transfer, error);
+  c_.settle_siblings(transfer->row.content.id);
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+}
+
+std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  const auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return std::nullopt;
+  return Copy{transfer->row, transfer->metadata, transfer->wanted, transfer->verifier, transfer->in_engine};
+}
+
+std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {
+  auto copy = copy_of(id);
+  if (!copy || copy->metadata) return copy;
+  auto metadata = c_.metadata(copy->row.content);
+  if (!metadata) {
+    fail(id, metadata.error());
+    return std::nullopt;
+  }
+  auto wanted = wanted_entries((*metadata)->manifest, copy->row.globs);
+  if (!wanted) {
+    fail(id, wanted.error());
+    return std::nullopt;
+  }
+  copy->metadata = *metadata;
+  copy->wanted = *wanted;
+  const auto lock = c_.book.lock();
+  if (auto* transfer = c_.book.find(id)) {
+    transfer->metadata = copy->metadata;
+    transfer->wanted = copy->wanted;
+  }
+  return copy;
+}
+
+ProgressFn GetFlow::job_progress(const TransferId& id) {
+  return [this, id](std::uint64_t done, std::uint64_t total) {
+    const auto lock = c_.book.lock();
+    if (auto* transfer = c_.book.find(id)) {
+      transfer->job_done = done;
+      transfer->job_total = total;
+      c_.book.touch(*transfer);
+    }
+  };
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "client/core/node_context.h"
+
+namespace gridtorrent::client {
+
+/// The ways of a get: from the request to files under their final name. Stateless but for the context; `get` is called
+/// by people and tasks, the rest by the transfers' thread (with the book's lock held) or on pool threads, as said.
+class GetFlow {
+ public:
+  explicit GetFlow(NodeContext& context) : c_(context) {}
+
+  /// Any thread; blocks for the server and the target's disk.
+  Result<TransferView> get(const GetJob& job, bool& joined);
+
+  // Lock held: start the job that a step needs.
+  void start_check_local(Transfer& transfer);
+  void start_prepare(Transfer& transfer);
+  void start_begin(Transfer& transfer);
+  void start_finish(Transfer& transfer);
+  void start_discard(Transfer& transfer);
+  void start_save(Transfer& transfer);
+
+  /// Pool thread or shutdown: what the engine has verified is written down. `clean`: nothing comes after it.
+  void save_resume(const TransferId& id, bool clean);
+
+  /// The staging plan of a row.
+  static StagingPlan staging_of(const TransferRow& row, const std::vector<bool>& wanted);
+
+ private:
+  struct Request {
+    GetJob job;
+    ContentInfo content;
+    MetadataPtr metadata;
+    std::vector<bool> wanted;
+  };
+  Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
+  Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
+  TransferRow new_row(const Request& request) const;
+  Status check_space(const TransferId& id);
+  Status prepare(const TransferId& id);
+
+  void check_local(const TransferId& id, std::stop_token stop);
+  void check_same_place(const TransferId& id, const VerifyReport& report);
+  void copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp, std::stop_token stop);
+  void fetch_instead(const TransferId& id, const std::string& why);
+  void begin(const TransferId& id);
+  void finish(const TransferId& id, std::stop_token stop);
+  bool verify_roots(const TransferId& id, std::stop_token stop);
+  void roots_differ(const TransferId& id, const VerifyReport& report);
+  void commit(const TransferId& id);
+  void fail(const TransferId& id, const Error& error);
+
+  /// What a job needs of its transfer, copied under the lock; nothing where it is gone.
+  struct Copy {
+    TransferRow row;
+    MetadataPtr metadata;
+    std::vector<bool> wanted;
+    std::shared_ptr<RootVerifier> verifier;
+    bool in_engine = false;
+  };
+  std::optional<Copy> copy_of(const TransferId& id);
+  /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.
+  std::optional<Copy> loaded(const TransferId& id);
+  ProgressFn job_progress(const TransferId& id);
+
+  NodeContext& c_;
+};
+
+}  // namespace gridtorrent::client

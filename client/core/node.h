@@ -1,0 +1,151 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "client/core/file_work.h"
+#include "client/core/plan.h"
+#include "client/core/server_link.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+
+namespace gridtorrent::client {
+
+enum class TransferState : std::uint8_t {
+  kQueued,
+  kHashing,
+  kFetching,
+  kVerifying,
+  kPaused,
+  kSeeding,
+  kComplete,
+  kFailed,
+  kCancelled
+};
+
+/// The name of a state as it stands in JSON and in the node's database.
+std::string_view transfer_state_name(TransferState state);
+
+/// A transfer as people, scripts and metrics see it: the one progress model of CLI, GUI and JSON.
+struct TransferView {
+  TransferId id;
+  ContentId content;
+  std::uint32_t version = 1;
+  std::string name, owner;
+  TransferState state = TransferState::kQueued;
+  std::uint64_t verified_bytes = 0, total_bytes = 0;  ///< of the wanted files
+  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  int lanes = 0, lanes_peak = 0;
+  int seeders = 0;  ///< peers that sent us payload in the last seconds
+  std::optional<std::chrono::seconds> eta;
+  std::string path;                 ///< bytes: where BASE is or will be
+  std::vector<PeerSnapshot> peers;  ///< those that are gone but gave or took payload included
+  std::optional<Error> error;       ///< of kFailed, or why it is paused
+  std::string waiting_for;          ///< one line for people: "server down, retrying", "no seeders online"
+  std::uint64_t received_bytes = 0, sent_bytes = 0, redundant_bytes = 0;
+  std::chrono::milliseconds fetch_time{0};
+  std::string source;  ///< "swarm", "local", "published", "attached"
+  int priority = 0;
+  std::uint64_t limit_bits_per_s = 0;
+  int lanes_wish = 0, seeders_wish = 0;  ///< 0: auto
+  std::string plan_reason;
+  WallTime created;
+  std::uint64_t revision = 0;  ///< grows with every change; for wait_for_change
+};
+
+struct PublishJob {
+  PublishRequest request;
+  std::string path;  ///< absolute, bytes
+  bool strict = false;
+};
+
+struct PublishOutcome {
+  ContentInfo content;
+  TransferId transfer;  ///< that seeds it
+  std::chrono::milliseconds elapsed{0};
+  std::uint64_t skipped = 0;
+  std::vector<std::string> warnings;
+};
+
+struct GetJob {
+  std::string content;  ///< id, name or owner/name
+  std::string target;   ///< absolute folder, bytes; the result is target/BASE
+  std::vector<std::string> globs;
+  int lanes = 0, seeders = 0;  ///< 0: auto
+  std::uint64_t limit_bits_per_s = 0;
+  int priority = 0;
+  bool refetch = false;
+};
+
+struct TransferSettings {
+  std::optional<int> lanes, seeders, priority;
+  std::optional<std::uint64_t> limit_bits_per_s;
+};
+
+struct VerifyOutcome {
+  ContentId content;
+  std::string name;
+  VerifyReport report;
+  std::vector<std::pair<std::string, crypto::Sha256Digest>> digests;  ///< full path → flat SHA-256, if asked for
+};
+
+struct NamedRoot {
+  std::string name, path;
+};
+
+struct NodeStatus {
+  NodeId node;
+  UserId owner_id;
+  std::string node_name, owner, server;
+  bool server_connected = false;
+  std::string server_error;
+  std::chrono::milliseconds clock_offset{0};
+  std::vector<std::pair<LaneEndpoint, Reachability>> listeners;
+  std::string data_dir;
+  DiskSpace data_dir_space;
+  std::vector<NamedRoot> share_roots, download_roots;
+  WallTime credential_expires;
+};
+
+/// All that a node does for its owner; what the control API and the task manager call. Thread-safe; methods that hash
+/// or talk to the server block. Implemented by client/core/node_core.h.
+class Node {
+ public:
+  virtual ~Node() = default;
+
+  virtual NodeStatus status() = 0;
+
+  /// Walks, hashes, publishes and seeds. Repeated with the same request_id (after a crash of either side) it goes on
+  /// where it was and publishes once.
+  virtual Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) = 0;
+
+  /// Starts a get, or joins one of the same content to the same place (`joined`); kConflict where it is being fetched
+  /// to another place, or something foreign is in the way. What this node already has is not fetched again.
+  virtual Result<TransferView> get(const GetJob& job, bool& joined) = 0;
+  /// Attaches files that are here already: verified against the manifest, then seeded. The transfer starts in
+  /// kVerifying.
+  virtual Result<TransferView> seed(const std::string& content, const std::string& from) = 0;
+
+  virtual std::vector<TransferView> transfers() = 0;
+  virtual Result<TransferView> transfer(const TransferId& id) = 0;
+  /// Returns as soon as the transfer's revision differs from `seen`, or after `timeout`, or when it is forgotten.
+  virtual Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,
+                                               std::chrono::milliseconds timeout) = 0;
+  virtual Result<TransferView> pause(const TransferId& id) = 0;
+  virtual Result<TransferView> resume(const TransferId& id) = 0;
+  /// Stops fetching or seeding and forgets it. Files of a finished transfer stay; a staging folder goes.
+  virtual Result<TransferView> cancel(const TransferId& id) = 0;
+  virtual Result<TransferView> set(const TransferId& id, const TransferSettings& settings) = 0;
+
+  /// Checks what this node holds of a content (id or name), or what lies at `path`, against its manifest.
+  virtual Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
+                                       const ProgressFn& progress, std::stop_token stop) = 0;
+};
+
+}  // namespace gridtorrent::client

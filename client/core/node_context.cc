@@ -1,0 +1,149 @@
+#include "client/core/node_context.h"
+
+#include "common/hex.h"
+
+namespace gridtorrent::client {
+
+NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, EngineEvents& engine_events)
+    : ports(node_ports),
+      options(std::move(node_options)),
+      events(engine_events),
+      book(node_ports.store, node_ports.log) {}
+
+void NodeContext::wake() {
+  {
+    const std::lock_guard lock(bell_mutex_);
+    rung_ = true;
+  }
+  bell_.notify_one();
+}
+
+bool NodeContext::wait(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(bell_mutex_);
+  bell_.wait_for(lock, timeout, [&] { return rung_; });
+  return std::exchange(rung_, false);
+}
+
+Result<MetadataPtr> NodeContext::metadata(const ContentInfo& content) {
+  GT_ASSIGN(const std::optional<std::string> cached, ports.store.load_metadata(content.metadata_sha256));
+  if (cached && hex_encode(crypto::sha256(as_bytes(*cached))) == content.metadata_sha256) {
+    if (auto decoded = metainfo::decode(*cached)) {
+      return std::make_shared<const metainfo::VersionMetadata>(std::move(decoded).value());
+    }
+  }
+  GT_ASSIGN(metainfo::VersionMetadata fetched, ports.link.metadata(content.id, content.version));
+  const std::string document = metainfo::encode(fetched);
+  if (hex_encode(crypto::sha256(as_bytes(document))) != content.metadata_sha256) {
+    return Error{Code::kCorrupt, "the metadata of " + content.owner + "/" + content.name +
+                                     " is not what the server says it is; ask its operator to run "
+                                     "`gridtorrent-server check`"};
+  }
+  GT_TRY(ports.store.save_metadata(content.metadata_sha256, document));
+  return std::make_shared<const metainfo::VersionMetadata>(std::move(fetched));
+}
+
+void NodeContext::start_job(Transfer& transfer, WorkerPool& pool, Job job) {
+  if (transfer.job_running) return;
+  transfer.job_running = true;
+  transfer.stop = std::stop_source();
+  transfer.job_done = transfer.job_total = 0;
+  const bool posted = pool.post([this, id = transfer.row.id, stop = transfer.stop.get_token(), run = std::move(job)] {
+    run(id, stop);
+    const auto lock = book.lock();
+    if (auto* done = book.find(id)) {
+      done->job_running = false;
+      done->snapshot_due = true;
+      book.touch(*done);
+    }
+    wake();
+  });
+  if (!posted) transfer.job_running = false;
+}
+
+void NodeContext::take_out_of_engine(Transfer& transfer) {
+  events.set_verifier(transfer.row.id, nullptr);
+  transfer.verifier.reset();
+  if (!transfer.in_engine) return;
+  if (auto last = ports.engine.snapshot(transfer.row.id)) transfer.snapshot = std::move(last);
+  ports.engine.remove(transfer.row.id);
+  fold_counters(transfer, ports.clock.mono());
+  transfer.plan = {};
+  transfer.plan_due = true;
+}
+
+void NodeContext::announce_gone(const Transfer& transfer) {
+  AnnounceRequest request;
+  request.content = transfer.row.content.id;
+  request.version = transfer.row.content.version;
+  request.role = SwarmRole::kGone;
+  request.total_bytes = transfer.row.content.bytes;
+  calls.post([this, request] {
+    if (const auto reply = ports.link.announce(request); !reply) {
+      log(NodeLogLevel::kDebug, "leaving the swarm of " + request.content.str() + ": " + reply.error().message);
+    }
+  });
+}
+
+void NodeContext::forget(const TransferId& id) {
+  auto* transfer = book.find(id);
+  if (transfer == nullptr) return;
+  take_out_of_engine(*transfer);
+  const ContentId content = transfer->row.content.id;
+  if (const auto erased = ports.store.erase_transfer(id); !erased) {
+    log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);
+  }
+  book.erase(id);
+  settle_siblings(content);
+  wake();
+}
+
+void NodeContext::settle_siblings(const ContentId& content) {
+  for (auto& [id, other] : book.all()) {
+    if (other->row.content.id == content && other->row.step == TransferStep::kHold) settle_hold(*other);
+  }
+}
+
+void NodeContext::settle_hold(Transfer& transfer) {
+  transfer.barred_reason = barred_by_access(transfer.row.content);
+  transfer.barred = !transfer.barred_reason.empty();
+  if (!transfer.barred && !transfer.in_engine) {
+    for (const auto& [id, other] : book.all()) {
+      const bool same = id != transfer.row.id && other->row.content.id == transfer.row.content.id &&
+                        other->row.content.version == transfer.row.content.version;
+      const bool seeds = other->row.step == TransferStep::kHold && !other->barred;
+      if (same && (other->in_engine || seeds || in_progress(other->row.step))) transfer.barred = true;
+    }
+  }
+  if (transfer.barred && transfer.in_engine) take_out_of_engine(transfer);
+}
+
+TorrentSpec NodeContext::torrent_spec(const TransferRow& row, const metainfo::VersionMetadata& metadata,
+                                      const std::vector<bool>& wanted) const {
+  TorrentSpec spec;
+  spec.id = row.id;
+  const metainfo::EditionKey key{row.content.id, row.content.version, 0, row.content.generation};
+  spec.info_dict = metainfo::build_info_dict(key, metadata, row.content.generation == 0 ? "" : row.content.ca_pem);
+  spec.file_paths = torrent_files(metadata.manifest);
+  spec.wanted = torrent_wanted(metadata.manifest, wanted);
+  return spec;
+}
+
+std::string barred_by_access(const ContentInfo& content) {
+  if (content.withdrawn) return "withdrawn by its owner: not seeded";
+  if (content.access_level == "public") return {};
+  return content.access_level + ": stored at the server, not transferred until encrypted lanes exist";
+}
+
+std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const std::string& folder, MetadataPtr metadata,
+                                                  const std::vector<bool>& wanted) {
+  struct Owned {
+    MetadataPtr metadata;
+    std::unique_ptr<RootVerifier> verifier;
+  };
+  auto owned = std::make_shared<Owned>();
+  owned->metadata = std::move(metadata);
+  owned->verifier = files.make_root_verifier(folder, *owned->metadata, wanted);
+  return {owned, owned->verifier.get()};
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "client/core/engine_events.h"
+#include "client/core/node_ports.h"
+#include "client/core/transfer_book.h"
+#include "client/core/worker_pool.h"
+
+namespace gridtorrent::client {
+
+/// What the parts of a NodeCore share: ports, the book of transfers, the bell of the transfers' thread, and the pools
+/// that do what blocks: `quick` (adding torrents, resume data), `heavy` (hashing, copying, committing), `calls` (the
+/// server), `background` (flat sums). Jobs never run with the book's lock held; engine and store calls may be made
+/// under it.
+class NodeContext {
+ public:
+  NodeContext(const NodePorts& node_ports, NodeOptions node_options, EngineEvents& engine_events);
+
+  NodePorts ports;
+  const NodeOptions options;
+  EngineEvents& events;
+  TransferBook book;
+  WorkerPool quick{"gt-quick", 3}, heavy{"gt-heavy", 4}, calls{"gt-calls", 4}, background{"gt-sums", 1};
+
+  /// The stream to the server is down, for people's eyes.
+  std::atomic<bool> server_lost{false};
+
+  /// Rings the transfers' thread. Cheap, from any thread, under any lock.
+  void wake();
+  /// Sleeps until the bell or the timeout; true for the bell.
+  bool wait(std::chrono::milliseconds timeout);
+
+  void log(NodeLogLevel level, const std::string& line) const { ports.log(level, line); }
+
+  /// From the disk cache, else from the server (and then cached). The document is the one that `content` names.
+  Result<MetadataPtr> metadata(const ContentInfo& content);
+
+  /// Under the book's lock: marks the transfer busy and runs `job` on `pool`; afterwards the transfer is free again and
+  /// the bell rings. Does nothing where the pool is full: the next round tries again.
+  using Job = std::function<void(const TransferId&, std::stop_token)>;
+  void start_job(Transfer& transfer, WorkerPool& pool, Job job);
+
+  /// Under the lock: the engine forgets the torrent; its counts are kept.
+  void take_out_of_engine(Transfer& transfer);
+  /// Under the lock: the server is told that this node left the swarm, once, if it can be reached.
+  void announce_gone(const Transfer& transfer);
+  /// Under the lock: forgets the transfer and its row; files stay. A sibling that holds the same content may seed now.
+  void forget(const TransferId& id);
+  /// Under the lock: somebody else may have to seed this content now.
+  void settle_siblings(const ContentId& content);
+  /// Under the lock: is this what seeds the content, or does another do it, or may nobody?
+  void settle_hold(Transfer& transfer);
+
+  /// What the engine holds for it. `metadata` names the files.
+  TorrentSpec torrent_spec(const TransferRow& row, const metainfo::VersionMetadata& metadata,
+                           const std::vector<bool>& wanted) const;
+
+ private:
+  std::mutex bell_mutex_;
+  std::condition_variable bell_;
+  bool rung_ = false;
+};
+
+/// Text for a content whose transfer needs what this version lacks; nothing for public content.
+std::string barred_by_access(const ContentInfo& content);
+
+/// A wrapper that keeps the metadata alive as long as its verifier.
+std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const std::string& folder, MetadataPtr metadata,
+                                                  const std::vector<bool>& wanted);
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,386 @@
+#include "client/core/node_core.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <set>
+
+namespace gridtorrent::client {
+namespace {
+
+constexpr std::chrono::minutes kEndpointsEvery{10};
+constexpr std::chrono::seconds kEndpointsRetry{10};
+
+Error unknown_transfer(const TransferId& id) {
+  return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
+}
+
+bool is_wildcard(const std::string& address) {
+  return address == "0.0.0.0" || address == "::";
+}
+bool is_ipv6(const std::string& address) {
+  return address.find(':') != std::string::npos;
+}
+
+}  // namespace
+
+NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& events)
+    : c_(ports, std::move(options), events),
+      announcer_(c_),
+      gets_(c_),
+      publishes_(c_),
+      seeding_(c_),
+      tasks_(c_, *this),
+      loop_(c_, gets_, publishes_, seeding_, announcer_) {}
+
+NodeCore::~NodeCore() {
+  stop();
+}
+
+Status NodeCore::start() {
+  GT_TRY(restore());
+  GT_TRY(tasks_.restore());
+  GT_ASSIGN(const std::uint64_t cursor, c_.ports.store.task_cursor());
+  for (const auto& endpoint : c_.ports.engine.listening()) listeners_.emplace_back(endpoint, Reachability::kUnknown);
+  c_.events.set_wake([this] { c_.wake(); });
+  c_.ports.link.start(*this, cursor);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  return {};
+}
+
+Status NodeCore::restore() {
+  GT_ASSIGN(std::vector<TransferRow> rows, c_.ports.store.transfers());
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.created < b.created; });
+  const auto lock = c_.book.lock();
+  for (auto& row : rows) {
+    if (row.step == TransferStep::kVerify) row.step = TransferStep::kFetch;  // what is there is looked at again
+    auto& transfer = c_.book.insert(std::move(row));
+    for (const auto& peer : transfer.row.peers) transfer.earlier[peer.node] = peer;
+    transfer.announce.acknowledged = transfer.earlier;
+    transfer.earlier_received = transfer.row.received_bytes;
+    transfer.earlier_sent = transfer.row.sent_bytes;
+    transfer.earlier_redundant = transfer.row.redundant_bytes;
+    transfer.held_back = transfer.row.step == TransferStep::kFetch && transfer.row.error.has_value();
+    transfer.barred = true;  // until settled: the oldest of a content seeds
+    transfer.sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(30);
+  }
+  for (auto& [id, transfer] : c_.book.all()) {
+    if (transfer->row.step == TransferStep::kHold) c_.settle_hold(*transfer);
+  }
+  return {};
+}
+
+void NodeCore::stop() {
+  if (stopped_.exchange(true)) return;
+  c_.ports.link.stop();
+  tasks_.stop();
+  c_.events.set_wake({});
+  std::vector<TransferId> fetching;
+  {
+    const auto lock = c_.book.lock();
+    for (auto& [id, transfer] : c_.book.all()) {
+      transfer->stop.request_stop();
+      transfer->sums_stop.request_stop();
+      if (transfer->in_engine && transfer->row.step == TransferStep::kFetch) fetching.push_back(id);
+    }
+  }
+  thread_ = {};
+  c_.background.stop();
+  c_.heavy.stop();
+  c_.quick.stop();
+  for (const auto& id : fetching) {
+    gets_.save_resume(id, true);
+  }
+  c_.calls.stop();
+  const auto lock = c_.book.lock();
+  for (auto& [id, transfer] : c_.book.all()) {
+    if (transfer->row.step != TransferStep::kHold || !transfer->in_engine) continue;
+    note_counters(*transfer, c_.ports.clock.mono());
+    c_.book.save_or_log(*transfer);
+  }
+}
+
+void NodeCore::run(const std::stop_token& stop) {
+  pthread_setname_np(pthread_self(), "gt-transfers");
+  const std::stop_callback wake(stop, [this] { c_.wake(); });
+  while (!stop.stop_requested()) {
+    const auto events = c_.events.take();
+    std::chrono::milliseconds pause{};
+    {
+      const auto lock = c_.book.lock();
+      pause = loop_.round(events, own_reachability());
+    }
+    tasks_.step(c_.ports.clock.mono());
+    publish_endpoints();
+    c_.wait(pause);
+  }
+}
+
+Reachability NodeCore::own_reachability() {
+  const std::lock_guard lock(link_mutex_);
+  bool all_closed = !listeners_.empty();
+  for (const auto& [endpoint, reachability] : listeners_) {
+    if (endpoint.tls) continue;
+    if (reachability == Reachability::kReachable) return Reachability::kReachable;
+    if (reachability != Reachability::kUnreachable) all_closed = false;
+  }
+  return all_closed ? Reachability::kUnreachable : Reachability::kUnknown;
+}
+
+std::vector<LaneEndpoint> NodeCore::endpoints_to_publish() const {
+  std::vector<LaneEndpoint> published;
+  std::set<LaneEndpoint> seen;
+  const auto add = [&](const LaneEndpoint& endpoint) {
+    if (seen.insert(endpoint).second) published.push_back(endpoint);
+  };
+  for (auto endpoint : c_.ports.engine.listening()) {
+    if (!is_wildcard(endpoint.address)) {
+      add(endpoint);
+      continue;
+    }
+    const bool ipv6 = is_ipv6(endpoint.address);
+    if (c_.options.addresses.empty()) {
+      endpoint.address.clear();  // as the server sees this node
+      add(endpoint);
+    }
+    for (const auto& address : c_.options.addresses) {
+      if (is_ipv6(address) != ipv6) continue;
+      endpoint.address = address;
+      add(endpoint);
+    }
+  }
+  return published;
+}
+
+void NodeCore::publish_endpoints() {
+  {
+    const std::lock_guard lock(link_mutex_);
+    if (c_.ports.clock.mono() < endpoints_due_ || endpoints_in_flight_) return;
+    endpoints_due_ = c_.ports.clock.mono() + kEndpointsEvery;
+  }
+  endpoints_in_flight_ = true;
+  const bool posted = c_.calls.post([this] {
+    const auto endpoints = endpoints_to_publish();
+    const auto reply = c_.ports.link.update_endpoints(endpoints);
+    {
+      const std::lock_guard lock(link_mutex_);
+      if (reply) {
+        listeners_.clear();
+        for (std::size_t i = 0; i < endpoints.size(); ++i) {
+          listeners_.emplace_back(endpoints[i], i < reply->size() ? (*reply)[i] : Reachability::kUnknown);
+        }
+      } else {
+        endpoints_due_ = c_.ports.clock.mono() + kEndpointsRetry;
+        c_.log(NodeLogLevel::kWarning, "the server was not told where to reach this node: " + reply.error().message);
+      }
+    }
+    endpoints_in_flight_ = false;
+    const auto lock = c_.book.lock();
+    for (auto& [id, transfer] : c_.book.all()) transfer->plan_due = true;
+    c_.wake();
+  });
+  if (!posted) endpoints_in_flight_ = false;
+}
+
+void NodeCore::connected() {
+  c_.server_lost = false;
+  {
+    const std::lock_guard lock(link_mutex_);
+    server_error_.clear();
+    endpoints_due_ = {};
+  }
+  c_.log(NodeLogLevel::kInfo, "connected to the server " + c_.options.server);
+  {
+    const auto lock = c_.book.lock();
+    announcer_.everything_due(c_.ports.clock.mono());
+  }
+  tasks_.connected();
+  c_.wake();
+}
+
+void NodeCore::disconnected(const Error& reason) {
+  c_.server_lost = true;
+  {
+    const std::lock_guard lock(link_mutex_);
+    server_error_ = reason.message;
+  }
+  c_.log(NodeLogLevel::kWarning, "no connection to the server " + c_.options.server + ": " + reason.message +
+                                     "; transfers go on, trying again");
+}
+
+void NodeCore::task(const Task& task) {
+  tasks_.accept(task);
+  c_.wake();
+}
+
+void NodeCore::task_cancelled(const TaskId& id) {
+  tasks_.cancel(id);
+}
+
+void NodeCore::peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) {
+  {
+    const auto lock = c_.book.lock();
+    announcer_.peer_changed(content, version, peer, c_.ports.clock.mono());
+  }
+  c_.wake();
+}
+
+NodeStatus NodeCore::status() {
+  NodeStatus status;
+  status.node = c_.options.node;
+  status.owner_id = c_.options.owner_id;
+  status.node_name = c_.options.node_name;
+  status.owner = c_.options.owner;
+  status.server = c_.options.server;
+  status.server_connected = c_.ports.link.is_connected();
+  status.clock_offset = c_.ports.link.clock_offset();
+  status.data_dir = c_.options.data_dir;
+  if (const auto space = c_.ports.files.disk_space(c_.options.data_dir)) status.data_dir_space = *space;
+  status.share_roots = c_.options.share_roots;
+  status.download_roots = c_.options.download_roots;
+  status.credential_expires = c_.options.credential_expires;
+  const std::lock_guard lock(link_mutex_);
+  status.server_error = status.server_connected ? "" : server_error_;
+  status.listeners = listeners_;
+  return status;
+}
+
+Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {
+  return publishes_.publish(job, hashing, std::move(stop));
+}
+
+Result<TransferView> NodeCore::get(const GetJob& job, bool& joined) {
+  return gets_.get(job, joined);
+}
+
+Result<TransferView> NodeCore::seed(const std::string& content, const std::string& from) {
+  return seeding_.seed(content, from);
+}
+
+std::vector<TransferView> NodeCore::transfers() {
+  std::vector<TransferView> views;
+  const auto lock = c_.book.lock();
+  for (const auto& [id, transfer] : c_.book.all()) {
+    if (transfer->row.step != TransferStep::kForgotten) views.push_back(make_view(*transfer));
+  }
+  return views;
+}
+
+Result<TransferView> NodeCore::transfer(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  const auto* found = c_.book.find(id);
+  if (found == nullptr) return unknown_transfer(id);
+  return make_view(*found);
+}
+
+Result<TransferView> NodeCore::wait_for_change(const TransferId& id, std::uint64_t seen,
+                                               std::chrono::milliseconds timeout) {
+  auto lock = c_.book.lock();
+  c_.book.wait_for_change(lock, id, seen, timeout);
+  const auto* found = c_.book.find(id);
+  if (found == nullptr) return unknown_transfer(id);
+  return make_view(*found);
+}
+
+Result<TransferView> NodeCore::change(const TransferId& id, const std::function<Status(Transfer&)>& edit) {
+  const auto lock = c_.book.lock();
+  auto* found = c_.book.find(id);
+  if (found == nullptr || found->row.step == TransferStep::kForgotten) return unknown_transfer(id);
+  if (found->row.step == TransferStep::kHash) {
+    return Error{Code::kConflict,
+                 "transfer " + id.str() + " is being hashed for publishing; end the publish command instead"};
+  }
+  GT_TRY(edit(*found));
+  found->snapshot_due = found->plan_due = true;
+  c_.book.touch(*found);
+  c_.wake();
+  return make_view(*found);
+}
+
+Result<TransferView> NodeCore::pause(const TransferId& id) {
+  return change(id, [&](Transfer& transfer) -> Status {
+    if (transfer.row.step == TransferStep::kFailed || transfer.row.step == TransferStep::kCancel) {
+      return Error{Code::kConflict, "transfer " + id.str() + " has ended; it cannot be paused"};
+    }
+    transfer.row.paused = true;
+    if (transfer.row.step == TransferStep::kCheckLocal || transfer.row.step == TransferStep::kAttach) {
+      transfer.stop.request_stop();
+    }
+    announcer_.announce_soon(transfer, c_.ports.clock.mono());
+    return c_.book.save(transfer);
+  });
+}
+
+Result<TransferView> NodeCore::resume(const TransferId& id) {
+  return change(id, [&](Transfer& transfer) -> Status {
+    if (transfer.row.step == TransferStep::kCancel) {
+      return Error{Code::kConflict, "transfer " + id.str() + " was cancelled; get the content again"};
+    }
+    transfer.row.paused = false;
+    transfer.disk_retry = {};
+    if (transfer.row.step == TransferStep::kFailed) {
+      transfer.row.step = transfer.row.kind == TransferKind::kGet && !transfer.row.stamp.empty() ? TransferStep::kAttach
+                          : transfer.row.kind == TransferKind::kGet ? TransferStep::kPrepare
+                                                                    : TransferStep::kAttach;
+      transfer.row.error.reset();
+      transfer.disk_errors = transfer.verify_rounds = 0;
+      transfer.fresh = false;
+      transfer.recheck = true;
+    }
+    announcer_.announce_soon(transfer, c_.ports.clock.mono());
+    return c_.book.save(transfer);
+  });
+}
+
+Result<TransferView> NodeCore::cancel(const TransferId& id) {
+  return change(id, [&](Transfer& transfer) -> Status {
+    if (transfer.row.step == TransferStep::kCancel) return {};
+    transfer.stop.request_stop();
+    transfer.sums_stop.request_stop();
+    const bool may_have_staging = in_progress(transfer.row.step) || transfer.row.step == TransferStep::kFailed;
+    const ContentId content = transfer.row.content.id;
+    if (swarm_role(transfer)) c_.announce_gone(transfer);
+    c_.take_out_of_engine(transfer);
+    transfer.swarm.clear();
+    transfer.row.step = TransferStep::kCancel;
+    transfer.row.error.reset();
+    GT_TRY(c_.book.save(transfer));
+    if (!may_have_staging) {
+      GT_TRY(c_.ports.store.erase_transfer(id));
+      transfer.row.step = TransferStep::kForgotten;
+      transfer.forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
+    }
+    c_.settle_siblings(content);
+    return {};
+  });
+}
+
+Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings& settings) {
+  if (settings.lanes && (*settings.lanes < 0 || *settings.lanes > 16)) {
+    return Error{Code::kInvalid, "--lanes takes 1 to 16, or auto"};
+  }
+  if (settings.seeders && (*settings.seeders < 0 || *settings.seeders > 1000)) {
+    return Error{Code::kInvalid, "--seeders takes 1 to 1000, or auto"};
+  }
+  return change(id, [&](Transfer& transfer) -> Status {
+    auto& row = transfer.row;
+    if (settings.lanes) row.lanes_wish = *settings.lanes;
+    if (settings.seeders) row.seeders_wish = *settings.seeders;
+    if (settings.priority) row.priority = *settings.priority;
+    if (settings.limit_bits_per_s) {
+      row.limit_bits_per_s = *settings.limit_bits_per_s;
+      const bool seeding = row.step == TransferStep::kHold;
+      if (transfer.in_engine) {
+        c_.ports.engine.set_rate_limit(id, seeding ? 0 : row.limit_bits_per_s, seeding ? row.limit_bits_per_s : 0);
+      }
+    }
+    return c_.book.save(transfer);
+  });
+}
+
+Result<VerifyOutcome> NodeCore::verify(const std::string& content, const std::string& path, bool sha256,
+                                       const ProgressFn& progress, std::stop_token stop) {
+  return seeding_.verify(content, path, sha256, progress, std::move(stop));
+}
+
+}  // namespace gridtorrent::client

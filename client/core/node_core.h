@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "client/core/announcer.h"
+#include "client/core/engine_events.h"
+#include "client/core/get_job.h"
+#include "client/core/node.h"
+#include "client/core/node_context.h"
+#include "client/core/publish_job.h"
+#include "client/core/seeding.h"
+#include "client/core/task_manager.h"
+#include "client/core/transfer_loop.h"
+
+namespace gridtorrent::client {
+
+/// The node itself: every transfer, its persistence, the swarms' upkeep and the tasks.
+///
+/// Threads: one named "gt-transfers" makes a round over all transfers every 200 ms while something moves, every second
+/// otherwise, and at once when the engine, the server's stream, a finished job or a caller rings. What blocks (hashing,
+/// moving files, calls to the server) runs on the context's small pools. All transfer state is guarded by the book's
+/// one mutex, which is never held during blocking work; the engine's and the server's listeners only take short locks.
+class NodeCore final : public Node, private ServerListener {
+ public:
+  /// `events` is the listener that the engine of `ports` was made with.
+  NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& events);
+  ~NodeCore() override;
+
+  /// Reads what was before, starts the thread and the server's stream.
+  Status start();
+  /// Orderly end: ends jobs, saves resume data, leaves the swarms to expire. The engine is stopped by its owner
+  /// afterwards.
+  void stop();
+
+  NodeStatus status() override;
+  Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
+  Result<TransferView> get(const GetJob& job, bool& joined) override;
+  Result<TransferView> seed(const std::string& content, const std::string& from) override;
+  std::vector<TransferView> transfers() override;
+  Result<TransferView> transfer(const TransferId& id) override;
+  Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,
+                                       std::chrono::milliseconds timeout) override;
+  Result<TransferView> pause(const TransferId& id) override;
+  Result<TransferView> resume(const TransferId& id) override;
+  Result<TransferView> cancel(const TransferId& id) override;
+  Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override;
+  Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
+                               const ProgressFn& progress, std::stop_token stop) override;
+
+ private:
+  void connected() override;
+  void disconnected(const Error& reason) override;
+  void task(const Task& task) override;
+  void task_cancelled(const TaskId& id) override;
+  void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) override;
+
+  void run(const std::stop_token& stop);
+  Status restore();
+  void publish_endpoints();
+  std::vector<LaneEndpoint> endpoints_to_publish() const;
+  Reachability own_reachability();
+  Result<TransferView> change(const TransferId& id, const std::function<Status(Transfer&)>& edit);
+
+  NodeContext c_;
+  Announcer announcer_;
+  GetFlow gets_;
+  PublishFlow publishes_;
+  SeedingFlow seeding_;
+  TaskManager tasks_;
+  TransferLoop loop_;
+
+  std::mutex link_mutex_;  ///< guards the next three
+  std::string server_error_;
+  std::vector<std::pair<LaneEndpoint, Reachability>> listeners_;
+  MonoTime endpoints_due_{};
+
+  std::atomic<bool> endpoints_in_flight_{false}, stopped_{false};
+  std::jthread thread_;
+};
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "client/core/disk_guard.h"
+#include "client/core/engine.h"
+#include "client/core/file_work.h"
+#include "client/core/node.h"
+#include "client/core/node_store.h"
+#include "client/core/server_link.h"
+#include "client/core/transfer_controller.h"
+#include "common/clock.h"
+#include "common/rng.h"
+
+namespace gridtorrent::client {
+
+enum class NodeLogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
+/// Where the core's lines go; thread-safe.
+using NodeLogFn = std::function<void(NodeLogLevel, const std::string&)>;
+
+/// What the core stands on. All outlive the NodeCore.
+struct NodePorts {
+  Engine& engine;
+  FileWork& files;
+  ServerLink& link;
+  NodeStore& store;
+  DiskGuard& guard;
+  TransferController& controller;
+  Clock& clock;
+  Rng& rng;
+  NodeLogFn log;
+};
+
+struct NodeOptions {
+  NodeId node;
+  UserId owner_id;
+  std::string node_name, owner, server;
+  std::string data_dir;
+  std::vector<std::string> addresses;  ///< declared with --address; empty: as the server sees this node
+  std::vector<NamedRoot> share_roots, download_roots;
+  std::size_t max_fetching = 4;
+  WallTime credential_expires;
+};
+
+}  // namespace gridtorrent::client

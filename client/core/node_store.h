@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/core/server_link.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+#include "metainfo/metadata.h"
+
+namespace gridtorrent::client {
+
+enum class TransferKind : std::uint8_t { kGet, kPublish, kAttach };
+
+/// How far a transfer has come. Written to disk before the step begins, so that a killed node knows where to go on;
+/// each step can be done twice.
+enum class TransferStep : std::uint8_t {
+  kHash,        ///< of a publish; never stored: its PublishRow is
+  kCheckLocal,  ///< does what this node already has still match? then copy it
+  kPrepare,     ///< make the staging folder
+  kFetch,
+  kVerify,  ///< compare the files with their roots
+  kCommit,  ///< move from staging to the target
+  kAttach,  ///< verify files that were here already
+  kHold,    ///< done; seeds where that is possible
+  kCancel,  ///< remove staging, then forget
+  kFailed,
+  kForgotten  ///< never stored: cancelled, kept in memory for those who watch
+};
+
+/// Payload exchanged with one node over a transfer's life.
+struct PeerTotals {
+  NodeId node;
+  std::uint64_t received_bytes = 0, sent_bytes = 0;
+  int lanes_peak = 0;
+  friend bool operator==(const PeerTotals&, const PeerTotals&) = default;
+};
+
+/// All of a transfer that survives the process.
+struct TransferRow {
+  TransferId id;
+  TransferKind kind = TransferKind::kGet;
+  TransferStep step = TransferStep::kPrepare;
+  bool paused = false;  ///< by a person
+  ContentInfo content;  ///< as the server described it when the transfer began
+  std::string base_name;
+  std::string target;  ///< folder that holds BASE, or will; absolute, bytes
+  std::vector<std::string> globs;
+  TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
+  int lanes_wish = 0, seeders_wish = 0, priority = 0;
+  std::uint64_t limit_bits_per_s = 0;
+  std::string source;
+  std::uint64_t wanted_bytes = 0, verified_bytes = 0;  ///< of the wanted files
+  std::uint64_t received_bytes = 0, sent_bytes = 0, redundant_bytes = 0;
+  std::chrono::milliseconds fetch_time{0};
+  int lanes_peak = 0;
+  std::vector<PeerTotals> peers;
+  std::optional<Error> error;
+  std::string stamp;           ///< DiskGuard::stamp of the files when they were last known to be whole
+  bool checksums_due = false;  ///< a publish whose flat SHA-256 sums the server has not got yet
+  bool clean = false;          ///< fetching: the node was shut down in order, so the resume data says all
+  WallTime created;
+};
+
+/// A publish that was begun: written before the server hears of it.
+struct PublishRow {
+  std::string request_id;  ///< used towards the server, now and when repeated
+  std::string path, name, access;
+  TransferId transfer;
+  WallTime created;
+  bool done = false;
+  ContentInfo published;  ///< where done
+  std::uint64_t skipped = 0;
+};
+
+/// A task of the server's stream. Its state decides what is done after a restart: one that is not ended is begun again.
+struct TaskRow {
+  Task task;
+  TaskReport report;            ///< last known
+  bool report_pending = false;  ///< the server has not confirmed `report`
+  TransferId transfer;          ///< that does the work, once there is one
+};
+
+/// The node's durable memory; implemented in client/store over SQLite. Thread-safe. Every method that changes something
+/// returns after it is on disk. Errors are kDisk; a node that cannot remember must not acknowledge.
+class NodeStore {
+ public:
+  virtual ~NodeStore() = default;
+
+  virtual Status put_transfer(const TransferRow& row) = 0;
+  /// Its resume data goes with it.
+  virtual Status erase_transfer(const TransferId& id) = 0;
+  virtual Result<std::vector<TransferRow>> transfers() = 0;
+
+  virtual Status save_resume(const TransferId& id, const std::string& data) = 0;
+  virtual Result<std::optional<std::string>> load_resume(const TransferId& id) = 0;
+
+  virtual Status put_publish(const PublishRow& row) = 0;
+  virtual Status erase_publish(const std::string& request_id) = 0;
+  /// Those that are not done, and the last thousand that are.
+  virtual Result<std::vector<PublishRow>> publishes() = 0;
+
+  /// Metadata documents, by the hex SHA-256 that names them.
+  virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;
+  virtual Result<std::optional<std::string>> load_metadata(const std::string& sha256) = 0;
+
+  virtual Status put_task(const TaskRow& row) = 0;
+  virtual Result<std::optional<TaskRow>> find_task(const TaskId& id) = 0;
+  /// Tasks that are not ended, or whose end the server has not confirmed; in order of sequence.
+  virtual Result<std::vector<TaskRow>> open_tasks() = 0;
+  /// The highest sequence ever stored; 0 at first.
+  virtual Result<std::uint64_t> task_cursor() = 0;
+};
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/ids.h"
+
+namespace gridtorrent::client {
+
+/// One listening socket of a node: a lane can be dialled to it.
+struct LaneEndpoint {
+  std::string address;  ///< numeric IPv4 or IPv6, without brackets
+  std::uint16_t port = 0;
+  bool tls = false;
+  std::string path;  ///< label of the network it lies in; carried, not yet interpreted
+  friend auto operator<=>(const LaneEndpoint&, const LaneEndpoint&) = default;
+};
+
+/// What the engine should hold towards one node.
+struct PeerPlan {
+  NodeId node;
+  std::vector<LaneEndpoint> endpoints;  ///< where it listens, reachable ones first
+  bool dial = true;  ///< we dial (LanePlan::decide_dialler); otherwise the peer does and we ask for lanes with gt_lanes
+  int lanes = 1;     ///< 0 to 16 parallel sockets
+  int outstanding_blocks = 0;      ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
+  std::string congestion_control;  ///< "bbr", "cubic", …; empty: the kernel's default
+  friend bool operator==(const PeerPlan&, const PeerPlan&) = default;
+};
+
+/// The whole wish of a TransferController for one transfer. The engine moves towards it, one revision after the other.
+/// Lanes that we dialled to a peer that is not named end; what such a peer dials is accepted (a seeder names only those
+/// it must dial).
+struct LanePlan {
+  std::uint64_t revision = 0;
+  std::string reason;  ///< why, for `transfers --json` and the log
+  std::vector<PeerPlan> peers;
+  friend bool operator==(const LanePlan&, const LanePlan&) = default;
+};
+
+enum class LaneState : std::uint8_t { kConnecting, kHandshake, kOpen, kClosing };
+
+/// One lane as measured, once a second by the engine. TCP figures are of the data's *sender*: from our own TCP_INFO for
+/// what we send, from the peer's gt_stats for what we receive.
+struct LaneSnapshot {
+  LaneState state = LaneState::kConnecting;
+  bool outgoing = false;                             ///< we dialled it
+  std::string local, remote;                         ///< "198.18.0.1:50000"
+  std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload
+  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  int outstanding_blocks = 0;  ///< requested, not yet received
+  std::uint32_t srtt_us = 0, min_rtt_us = 0;
+  std::uint64_t retransmits = 0;
+  std::uint32_t cwnd_segments = 0;
+  std::string congestion_control;
+};
+
+/// One peer of a torrent with its lanes. A nil node id is a foreign client.
+struct PeerSnapshot {
+  NodeId node;
+  std::string address;  ///< of its first lane
+  std::string client;   ///< what a foreign client calls itself
+  bool complete = false;
+  std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload over the whole transfer, closed lanes included
+  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  std::uint64_t bad_pieces = 0;  ///< pieces that failed their hash and had blocks from this peer alone
+  int lanes_peak = 0;
+  std::vector<LaneSnapshot> lanes;
+};
+
+/// Why nothing (or less than wished) flows to a planned peer, for people: "no path to n_…: needs a relay".
+struct PathProblem {
+  NodeId node;
+  std::string message;
+};
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,266 @@
+#include "client/core/publish_job.h"
+
+#include <condition_variable>
+
+#include "client/core/announcer.h"
+#include "common/text.h"
+
+namespace gridtorrent::client {
+namespace {
+
+/// Sleeps, but not past a stop request.
+void pause_for(std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, time, [] { return false; });
+}
+
+bool busy_with_traffic(TransferBook& book) {
+  const auto lock = book.lock();
+  for (const auto& [id, transfer] : book.all()) {
+    if (!transfer->snapshot) continue;
+    if (transfer->snapshot->receive_bits_per_s > 0 || transfer->snapshot->send_bits_per_s > 0) return true;
+    if (transfer->row.step == TransferStep::kHash) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string checkpoint_file(const std::string& data_dir, const std::string& request_id) {
+  return data_dir + "/hashing/" + request_id;
+}
+
+Result<PublishOutcome> PublishFlow::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {
+  if (job.path.empty() || job.path.front() != '/') {
+    return Error{Code::kInvalid, "'" + escape_for_display(job.path) + "' is no absolute path"};
+  }
+  auto begun = begin(job);
+  // One that was interrupted a moment ago may still be letting go of its files.
+  for (int tries = 0; !begun && begun.error().code == Code::kConflict && tries < 30 && !stop.stop_requested();
+       ++tries) {
+    pause_for(std::chrono::milliseconds(100), stop);
+    begun = begin(job);
+  }
+  GT_ASSIGN(PublishRow row, std::move(begun));
+  if (row.done) return outcome_of(row);
+  auto outcome = run(job, row, hashing, stop);
+  {
+    const auto lock = c_.book.lock();
+    running_.erase(row.request_id);
+  }
+  if (!outcome) drop_view(row.transfer);
+  return outcome;
+}
+
+Result<PublishRow> PublishFlow::begin(const PublishJob& job) {
+  const auto lock = c_.book.lock();
+  GT_ASSIGN(const std::vector<PublishRow> known, c_.ports.store.publishes());
+  PublishRow row;
+  for (const auto& other : known) {
+    const bool same_request = !job.request.request_id.empty() && other.request_id == job.request.request_id;
+    const bool same_work =
+        !other.done && other.path == job.path && other.name == job.request.name && other.access == job.request.access;
+    if (same_request || (same_work && row.request_id.empty())) row = other;
+    if (same_request) break;
+  }
+  if (row.done) return row;
+  if (row.request_id.empty()) {
+    row.created = c_.ports.clock.wall();
+    row.request_id =
+        job.request.request_id.empty() ? make_request_id(row.created, c_.ports.rng) : job.request.request_id;
+    row.path = job.path;
+    row.name = job.request.name;
+    row.access = job.request.access;
+    row.transfer = TransferId::make(row.created, c_.ports.rng);
+    GT_TRY(c_.ports.store.put_publish(row));
+  }
+  if (!running_.insert(row.request_id).second) {
+    return Error{Code::kConflict, escape_for_display(job.path) + " is being published as " + job.request.name +
+                                      " already; watch it with `gridtorrent transfers`"};
+  }
+  return row;
+}
+
+Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, const ProgressFn& hashing,
+                                        std::stop_token stop) {
+  const auto started = c_.ports.clock.mono();
+  PublishRequest request = job.request;
+  request.request_id = row.request_id;
+  const auto ticket = c_.ports.link.begin_publish(request);
+  if (!ticket) {
+    if (ticket.error().code != Code::kUnreachable && ticket.error().code != Code::kTimeout) {
+      GT_TRY(c_.ports.store.erase_publish(row.request_id));
+    }
+    return ticket.error();
+  }
+  {
+    TransferRow view;
+    view.id = row.transfer;
+    view.kind = TransferKind::kPublish;
+    view.step = TransferStep::kHash;
+    view.content.id = ticket->content;
+    view.content.version = ticket->version;
+    view.content.name = job.request.name;
+    view.content.owner = c_.options.owner;
+    view.target = parent_folder(job.path);
+    view.base_name = last_component(job.path);
+    view.source = "published";
+    view.created = row.created;
+    const auto lock = c_.book.lock();
+    c_.book.insert(std::move(view)).job_running = true;
+  }
+  const auto progress = [&](std::uint64_t done, std::uint64_t total) {
+    {
+      const auto lock = c_.book.lock();
+      if (auto* transfer = c_.book.find(row.transfer)) {
+        transfer->job_done = done;
+        transfer->job_total = total;
+        c_.book.touch(*transfer);
+      }
+    }
+    if (hashing) hashing(done, total);
+  };
+  const HashRequest hash_request{job.path, job.strict, checkpoint_file(c_.options.data_dir, row.request_id)};
+  GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
+  GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
+  GT_TRY(keep(job, row, content, tree));
+  c_.wake();
+  auto outcome = outcome_of(row);
+  outcome.warnings = tree.warnings;
+  outcome.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(c_.ports.clock.mono() - started);
+  return outcome;
+}
+
+Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const PublishTicket& ticket,
+                                                  const HashedTree& tree, std::stop_token stop) {
+  for (int failures = 1;; ++failures) {
+    auto content = c_.ports.link.finish_publish(row.request_id, ticket, tree.metadata);
+    if (content) return content;
+    const auto code = content.error().code;
+    if (code != Code::kUnreachable && code != Code::kTimeout) {
+      if (code != Code::kUnauthenticated) GT_TRY(c_.ports.store.erase_publish(row.request_id));
+      return content.error();
+    }
+    {
+      const auto lock = c_.book.lock();
+      if (auto* transfer = c_.book.find(row.transfer)) {
+        transfer->waiting_for = "server down, retrying: " + content.error().message;
+        c_.book.touch(*transfer);
+      }
+    }
+    pause_for(retry_pause(failures, c_.ports.rng), stop);
+    if (stop.stop_requested()) return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
+  }
+}
+
+Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree) {
+  GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, metainfo::encode(tree.metadata)));
+  const auto stamp = c_.ports.guard.stamp(tree.parent, tree.metadata.manifest, {});
+  TorrentSpec spec;
+  if (!tree.metadata.segments.empty()) {  // no byte, no torrent
+    TransferRow spec_row;
+    spec_row.id = row.transfer;
+    spec_row.content = content;
+    spec = c_.torrent_spec(spec_row, tree.metadata, {});
+    spec.save_path = tree.parent;
+    spec.trust = DiskTrust::kComplete;
+  }
+
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(row.transfer);
+  if (transfer == nullptr) return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
+  transfer->row.kind = TransferKind::kPublish;
+  transfer->row.step = TransferStep::kHold;
+  transfer->row.content = content;
+  transfer->row.target = tree.parent;
+  transfer->row.base_name = tree.metadata.manifest.base_name;
+  transfer->row.wanted_bytes = tree.metadata.manifest.total_bytes();
+  transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.checksums_due = transfer->row.wanted_bytes > 0;
+  transfer->waiting_for.clear();
+  transfer->job_running = false;
+  c_.settle_hold(*transfer);
+  GT_TRY(c_.book.save(*transfer));
+  row.done = true;
+  row.published = content;
+  row.skipped = tree.skipped;
+  GT_TRY(c_.ports.store.put_publish(row));
+  if (!transfer->barred && transfer->row.wanted_bytes > 0) {
+    if (const auto added = c_.ports.engine.add(spec); added) {
+      transfer->in_engine = true;
+    } else {
+      transfer->notice = "not seeded yet: " + added.error().message;
+      transfer->notice_at = c_.ports.clock.mono();
+      c_.log(NodeLogLevel::kError, job.request.name + " is " + transfer->notice);
+    }
+  }
+  transfer->announce.due = c_.ports.clock.mono();
+  transfer->sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(5);
+  c_.book.touch(*transfer);
+  return {};
+}
+
+void PublishFlow::drop_view(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  const auto* transfer = c_.book.find(id);
+  if (transfer != nullptr && transfer->row.step == TransferStep::kHash) c_.book.erase(id);
+}
+
+PublishOutcome PublishFlow::outcome_of(const PublishRow& row) const {
+  PublishOutcome outcome;
+  outcome.content = row.published;
+  outcome.transfer = row.transfer;
+  outcome.skipped = row.skipped;
+  return outcome;
+}
+
+void PublishFlow::start_checksums(Transfer& transfer) {
+  if (!summing_.insert(transfer.row.id).second) return;
+  const auto id = transfer.row.id;
+  transfer.sums_stop = std::stop_source();
+  if (!c_.background.post([this, id, stop = transfer.sums_stop.get_token()] { checksums(id, stop); })) {
+    summing_.erase(id);
+  }
+}
+
+void PublishFlow::checksums(const TransferId& id, std::stop_token stop) {
+  std::optional<TransferRow> row;
+  {
+    const auto lock = c_.book.lock();
+    if (const auto* transfer = c_.book.find(id)) row = transfer->row;
+  }
+  const auto done = [&](bool for_good) {
+    const auto lock = c_.book.lock();
+    summing_.erase(id);
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr) return;
+    transfer->sums_not_before = c_.ports.clock.mono() + std::chrono::minutes(1);
+    if (!for_good) return;
+    transfer->row.checksums_due = false;
+    c_.book.save_or_log(*transfer);
+  };
+  if (!row) return done(false);
+  const auto metadata = c_.metadata(row->content);
+  if (!metadata) return done(false);
+  const auto give_way = [&](std::uint64_t, std::uint64_t) {
+    while (!stop.stop_requested() && busy_with_traffic(c_.book)) pause_for(std::chrono::milliseconds(500), stop);
+  };
+  const auto sums = c_.ports.files.flat_sha256(row->target, (*metadata)->manifest, give_way, stop);
+  if (!sums) {
+    c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + sums.error().message);
+    // Files that changed or went away will not come to match by trying again.
+    return done(sums.error().code != Code::kCancelled && sums.error().code != Code::kDisk);
+  }
+  std::string packed;
+  for (const auto& sum : *sums) {
+    const crypto::Sha256Digest digest = sum.value_or(crypto::Sha256Digest{});
+    packed.append(digest.begin(), digest.end());
+  }
+  const auto sent = c_.ports.link.add_checksums(row->content.id, row->content.version, packed);
+  if (!sent) c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + sent.error().message);
+  done(sent.ok() || (sent.error().code != Code::kUnreachable && sent.error().code != Code::kTimeout));
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <set>
+
+#include "client/core/node_context.h"
+
+namespace gridtorrent::client {
+
+/// Publishing: begin at the server (so that a taken name costs no hashing), hash, finish, keep, seed. What was begun is
+/// written down first: repeated after a crash of either side, with the same request id or for the same path and name,
+/// it goes on where it was and publishes once. Thread-safe; its own state is guarded by the book's mutex.
+class PublishFlow {
+ public:
+  explicit PublishFlow(NodeContext& context) : c_(context) {}
+
+  /// Any thread; blocks until the content is published, waiting for the server where it is away at the end.
+  Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop);
+
+  /// Lock held: computes the flat SHA-256 sums of a publish and sends them, in the background, giving way to traffic.
+  void start_checksums(Transfer& transfer);
+
+ private:
+  Result<PublishRow> begin(const PublishJob& job);
+  Result<PublishOutcome> run(const PublishJob& job, PublishRow row, const ProgressFn& hashing, std::stop_token stop);
+  Result<ContentInfo> finish_at_server(const PublishRow& row, const PublishTicket& ticket, const HashedTree& tree,
+                                       std::stop_token stop);
+  Status keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree);
+  void drop_view(const TransferId& id);
+  void checksums(const TransferId& id, std::stop_token stop);
+  PublishOutcome outcome_of(const PublishRow& row) const;
+
+  NodeContext& c_;
+  std::set<std::string> running_;  ///< request ids
+  std::set<TransferId> summing_;
+};
+
+/// Where the progress of hashing is noted.
+std::string checkpoint_file(const std::string& data_dir, const std::string& request_id);
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,83 @@
+#include "client/core/result_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/text.h"
+
+namespace gridtorrent::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds_of(std::chrono::milliseconds time) {
+  return static_cast<double>(time.count()) / 1000.0;
+}
+
+}  // namespace
+
+std::string done_json(const TransferView& view, WallTime now) {
+  Json seeders = Json::array();
+  for (const auto& peer : view.peers) {
+    if (peer.received_bytes == 0) continue;
+    seeders.push_back({{"node", peer.node.is_nil() ? std::string("foreign") : peer.node.str()},
+                       {"bytes", peer.received_bytes},
+                       {"lanes", peer.lanes_peak},
+                       {"address", peer.address}});
+  }
+  const double seconds = seconds_of(view.fetch_time);
+  const auto rate = seconds > 0 ? static_cast<double>(view.verified_bytes) * 8 / seconds : 0.0;
+  const Json event{{"event", "done"},
+                   {"time", to_rfc3339(now)},
+                   {"transfer_id", view.id.str()},
+                   {"content_id", view.content.str()},
+                   {"name", view.name},
+                   {"owner", view.owner},
+                   {"state", std::string(transfer_state_name(view.state))},
+                   {"verified_bytes", view.verified_bytes},
+                   {"seconds", seconds},
+                   {"bits_per_s", static_cast<std::uint64_t>(rate)},
+                   {"redundant_bytes", view.redundant_bytes},
+                   {"lanes_peak", view.lanes_peak},
+                   {"source", view.source},
+                   {"seeders", seeders},
+                   {"path", escape_for_display(view.path)}};
+  return event.dump();
+}
+
+std::string published_json(const PublishOutcome& outcome, WallTime now) {
+  const Json event{{"event", "published"},
+                   {"time", to_rfc3339(now)},
+                   {"content_id", outcome.content.id.str()},
+                   {"name", outcome.content.name},
+                   {"bytes", outcome.content.bytes},
+                   {"files", outcome.content.files},
+                   {"access",
+                    {{"level", outcome.content.access_level},
+                     {"groups", Json::array()},
+                     {"users", Json::array()},
+                     {"buddies", false}}},
+                   {"seconds", seconds_of(outcome.elapsed)},
+                   {"skipped", outcome.skipped},
+                   {"transfer_id", outcome.transfer.str()}};
+  return event.dump();
+}
+
+std::string folder_json(const std::string& root_path, const std::vector<FolderEntry>& entries) {
+  Json list = Json::array();
+  for (const auto& entry : entries) {
+    const bool folder = entry.kind == metainfo::EntryKind::kFolder;
+    Json one{{"name", escape_for_display(entry.name)}, {"kind", folder ? "folder" : "file"}};
+    if (!folder) one["bytes"] = entry.size;
+    list.push_back(std::move(one));
+  }
+  return Json{{"path", escape_for_display(root_path)}, {"entries", list}}.dump();
+}
+
+std::string transfer_json(const TransferView& view) {
+  return Json{{"transfer_id", view.id.str()},          {"content_id", view.content.str()},
+              {"name", view.owner + "/" + view.name},  {"state", std::string(transfer_state_name(view.state))},
+              {"verified_bytes", view.verified_bytes}, {"total_bytes", view.total_bytes}}
+      .dump();
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,249 @@
+#include "client/core/seeding.h"
+
+#include "common/text.h"
+
+namespace gridtorrent::client {
+namespace {
+
+std::string trimmed(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+bool names(const TransferRow& row, const std::string& reference) {
+  return reference == row.content.id.str() || reference == row.content.name || reference == display_name(row);
+}
+
+}  // namespace
+
+Result<TransferView> SeedingFlow::seed(const std::string& content, const std::string& from) {
+  if (from.empty() || from.front() != '/') {
+    return Error{Code::kInvalid, "'" + escape_for_display(from) + "' is no absolute path"};
+  }
+  GT_ASSIGN(const ContentInfo info, c_.ports.link.content(content));
+  GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
+  const auto& base = metadata->manifest.base_name;
+  const auto place = trimmed(from);
+  std::string parent;
+  if (c_.ports.guard.exists(join_path(place, base))) {
+    parent = place;
+  } else if (last_component(place) == base && c_.ports.guard.exists(place)) {
+    parent = parent_folder(place);
+  } else {
+    return Error{Code::kNotFound, "there is no '" + escape_for_display(base) + "' at " + escape_for_display(place) +
+                                      "; give the folder that holds it, or its own path"};
+  }
+
+  const auto lock = c_.book.lock();
+  for (auto& [id, transfer] : c_.book.all()) {
+    auto& row = transfer->row;
+    if (row.content.id != info.id || row.content.version != info.version) continue;
+    const bool same_place = row.target == parent;
+    if (in_progress(row.step) && !(same_place && row.step == TransferStep::kAttach)) {
+      return Error{Code::kConflict, display_name(row) + " is being fetched to " + escape_for_display(row.target) +
+                                        " by transfer " + id.str() + ": wait for it, or cancel it"};
+    }
+    const bool again = same_place && (row.step == TransferStep::kHold || row.step == TransferStep::kFailed ||
+                                      row.step == TransferStep::kAttach);
+    if (!again || !row.globs.empty()) continue;
+    row.step = TransferStep::kAttach;
+    row.paused = false;
+    row.error.reset();
+    GT_TRY(c_.book.save(*transfer));
+    c_.book.touch(*transfer);
+    c_.wake();
+    return make_view(*transfer);
+  }
+  TransferRow row;
+  row.created = c_.ports.clock.wall();
+  row.id = TransferId::make(row.created, c_.ports.rng);
+  row.kind = TransferKind::kAttach;
+  row.step = TransferStep::kAttach;
+  row.content = info;
+  row.base_name = base;
+  row.target = parent;
+  row.source = "attached";
+  row.wanted_bytes = metadata->manifest.total_bytes();
+  auto& transfer = c_.book.insert(std::move(row));
+  if (const auto saved = c_.book.save(transfer); !saved) {
+    c_.book.erase(transfer.row.id);
+    return saved.error();
+  }
+  c_.wake();
+  return make_view(transfer);
+}
+
+std::optional<TransferRow> SeedingFlow::row_of(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  const auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return std::nullopt;
+  return transfer->row;
+}
+
+void SeedingFlow::fail(const TransferId& id, const Error& error) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step == TransferStep::kCancel) return;
+  c_.log(NodeLogLevel::kError, display_name(transfer->row) + " is not seeded: " + error.message);
+  if (transfer->in_engine) c_.announce_gone(*transfer);
+  c_.take_out_of_engine(*transfer);
+  mark_failed(*transfer, error);
+  c_.settle_siblings(transfer->row.content.id);
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+}
+
+void SeedingFlow::start_hold(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) { hold(id); });
+}
+
+void SeedingFlow::hold(const TransferId& id) {
+  const auto row = row_of(id);
+  if (!row) return;
+  const auto metadata = c_.metadata(row->content);
+  if (!metadata) return fail(id, metadata.error());
+  const auto wanted = wanted_entries((*metadata)->manifest, row->globs);
+  if (!wanted) return fail(id, wanted.error());
+  const auto stamp = c_.ports.guard.stamp(row->target, (*metadata)->manifest, *wanted);
+  auto spec = c_.torrent_spec(*row, **metadata, *wanted);
+  spec.save_path = row->target;
+  spec.trust = DiskTrust::kComplete;
+
+  auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kHold || transfer->in_engine) return;
+  transfer->wanted = *wanted;
+  if (!stamp || *stamp != row->stamp) {
+    transfer->row.step = TransferStep::kAttach;
+    c_.book.save_or_log(*transfer);
+    c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " changed on disk while the node was away: verifying");
+    return;
+  }
+  if (const auto added = c_.ports.engine.add(spec); !added) {
+    lock.unlock();
+    return fail(id, added.error());
+  }
+  transfer->in_engine = true;
+  transfer->plan_due = true;
+  transfer->announce.due = c_.ports.clock.mono();
+  if (transfer->row.limit_bits_per_s > 0) {
+    c_.ports.engine.set_rate_limit(id, 0, transfer->row.limit_bits_per_s);
+  }
+}
+
+void SeedingFlow::start_attach(Transfer& transfer) {
+  c_.start_job(transfer, c_.heavy, [this](const TransferId& id, const std::stop_token& stop) { attach(id, stop); });
+}
+
+void SeedingFlow::doubt(Transfer& transfer, const std::string& why) {
+  c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + " cannot be seeded (" + why + "): verifying its files");
+  c_.take_out_of_engine(transfer);
+  transfer.row.step = TransferStep::kAttach;
+  c_.book.save_or_log(transfer);
+  c_.book.touch(transfer);
+}
+
+void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
+  const auto row = row_of(id);
+  if (!row) return;
+  const auto metadata = c_.metadata(row->content);
+  if (!metadata) return fail(id, metadata.error());
+  const auto wanted = wanted_entries((*metadata)->manifest, row->globs);
+  if (!wanted) return fail(id, wanted.error());
+  const auto place = escape_for_display(join_path(row->target, row->base_name));
+  const auto stamp = c_.ports.guard.stamp(row->target, (*metadata)->manifest, *wanted);
+  if (!stamp) return fail(id, stamp.error());
+  const auto progress = [this, id](std::uint64_t done, std::uint64_t total) {
+    const auto lock = c_.book.lock();
+    if (auto* transfer = c_.book.find(id)) {
+      transfer->job_done = done;
+      transfer->job_total = total;
+      c_.book.touch(*transfer);
+    }
+  };
+  const auto report = c_.ports.files.verify(row->target, (*metadata)->manifest, *wanted, progress, stop);
+  if (!report) {
+    if (report.error().code == Code::kCancelled) return;
+    return fail(id, report.error());
+  }
+  if (report->fault_count > 0) {
+    return fail(id, {Code::kCorrupt,
+                     place + " is not what was published as " + display_name(*row) + " (" + describe_faults(*report) +
+                         "); put the files right and `gridtorrent seed --from` them, or get them again"});
+  }
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kAttach) return;
+  transfer->wanted = *wanted;
+  transfer->row.step = TransferStep::kHold;
+  transfer->row.stamp = *stamp;
+  transfer->row.error.reset();
+  c_.settle_hold(*transfer);
+  c_.book.save_or_log(*transfer);
+}
+
+Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content, const std::string& path) {
+  const auto place = trimmed(path);
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, transfer] : c_.book.all()) {
+      const auto& row = transfer->row;
+      const bool has_files =
+          row.step == TransferStep::kHold || row.step == TransferStep::kAttach || row.step == TransferStep::kFailed;
+      if (!has_files) continue;
+      const bool by_name = !content.empty() && place.empty() && names(row, content);
+      const bool by_path = content.empty() && place == join_path(row.target, row.base_name);
+      if (by_name || by_path) return Held{row.content, row.target};
+    }
+  }
+  if (content.empty()) {
+    return Error{Code::kNotFound, "this node holds nothing at " + escape_for_display(place) +
+                                      "; `gridtorrent transfers` lists what it has"};
+  }
+  GT_ASSIGN(const ContentInfo info, c_.ports.link.content(content));
+  if (place.empty()) {
+    return Error{Code::kNotFound,
+                 "this node holds no " + info.owner + "/" + info.name + "; name the path where the files lie"};
+  }
+  GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
+  const auto& base = metadata->manifest.base_name;
+  return Held{info, c_.ports.guard.exists(join_path(place, base)) ? place : parent_folder(place)};
+}
+
+Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std::string& path, bool sha256,
+                                          const ProgressFn& progress, std::stop_token stop) {
+  GT_ASSIGN(const Held held, what_to_verify(content, path));
+  GT_ASSIGN(const MetadataPtr metadata, c_.metadata(held.content));
+  VerifyOutcome outcome;
+  outcome.content = held.content.id;
+  outcome.name = held.content.owner + "/" + held.content.name;
+  std::vector<std::string> globs;
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, transfer] : c_.book.all()) {
+      if (transfer->row.content.id == held.content.id && transfer->row.target == held.parent) {
+        globs = transfer->row.globs;
+      }
+    }
+  }
+  GT_ASSIGN(const std::vector<bool> wanted, wanted_entries(metadata->manifest, globs));
+  GT_ASSIGN(outcome.report, c_.ports.files.verify(held.parent, metadata->manifest, wanted, progress, stop));
+  if (outcome.report.fault_count > 0) {
+    const auto lock = c_.book.lock();
+    for (auto& [id, transfer] : c_.book.all()) {
+      const bool here = transfer->row.content.id == held.content.id && transfer->row.target == held.parent;
+      if (here && transfer->row.step == TransferStep::kHold) doubt(*transfer, describe_faults(outcome.report));
+    }
+    c_.wake();
+    return outcome;
+  }
+  if (!sha256) return outcome;
+  GT_ASSIGN(const auto digests, c_.ports.files.flat_sha256(held.parent, metadata->manifest, progress, stop));
+  for (std::size_t i = 0; i < digests.size() && i < metadata->manifest.entries.size(); ++i) {
+    if (!digests[i]) continue;
+    outcome.digests.emplace_back(metainfo::full_path(metadata->manifest, metadata->manifest.entries[i]), *digests[i]);
+  }
+  return outcome;
+}
+
+}  // namespace gridtorrent::client

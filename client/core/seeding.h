@@ -1,0 +1,39 @@
+#pragma once
+
+#include "client/core/node_context.h"
+
+namespace gridtorrent::client {
+
+/// What this node holds: files of a publish, a finished get or a `seed --from`, given to the engine as whole after a
+/// look at their sizes and times, and hashed where these changed. Stateless but for the context.
+class SeedingFlow {
+ public:
+  explicit SeedingFlow(NodeContext& context) : c_(context) {}
+
+  /// Any thread; blocks for the server. The transfer starts in kVerifying.
+  Result<TransferView> seed(const std::string& content, const std::string& from);
+  /// Any thread; blocks until everything is hashed.
+  Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
+                               const ProgressFn& progress, std::stop_token stop);
+
+  // Lock held.
+  void start_hold(Transfer& transfer);    ///< kHold, not in the engine: add it, or verify first
+  void start_attach(Transfer& transfer);  ///< kAttach: verify
+  /// The engine cannot read the files: verify them.
+  void doubt(Transfer& transfer, const std::string& why);
+
+ private:
+  void hold(const TransferId& id);
+  void attach(const TransferId& id, std::stop_token stop);
+  void fail(const TransferId& id, const Error& error);
+  std::optional<TransferRow> row_of(const TransferId& id);
+  struct Held {
+    ContentInfo content;
+    std::string parent;
+  };
+  Result<Held> what_to_verify(const std::string& content, const std::string& path);
+
+  NodeContext& c_;
+};
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,249 @@
+#include "client/core/transfer.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client {
+namespace {
+
+constexpr std::uint64_t kSpaceReserve = std::uint64_t{16} << 20;
+constexpr std::uint64_t kRecheckLimit = std::uint64_t{4} << 30;
+
+bool below(std::string_view path, std::string_view folder) {
+  return path.size() > folder.size() && path.substr(0, folder.size()) == folder && path[folder.size()] == '/';
+}
+
+/// Everything below the folder at `index`: sorted by path bytes, it follows, though names such as "a-b" may stand
+/// between.
+void mark_below(const metainfo::Manifest& manifest, std::size_t index, std::vector<bool>& wanted) {
+  const std::string& folder = manifest.entries[index].path;
+  for (std::size_t i = index + 1; i < manifest.entries.size(); ++i) {
+    if (manifest.entries[i].path.compare(0, folder.size(), folder) != 0) break;
+    if (below(manifest.entries[i].path, folder)) wanted[i] = true;
+  }
+}
+
+/// Folders above what is wanted, BASE among them.
+void mark_parents(const metainfo::Manifest& manifest, std::vector<bool>& wanted) {
+  std::unordered_set<std::string_view> parents;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    if (!wanted[i]) continue;
+    std::string_view path = manifest.entries[i].path;
+    while (!path.empty()) {
+      const auto slash = path.rfind('/');
+      path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+      if (!parents.insert(path).second) break;
+    }
+  }
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    if (parents.contains(manifest.entries[i].path)) wanted[i] = true;
+  }
+}
+
+}  // namespace
+
+std::string_view transfer_state_name(TransferState state) {
+  switch (state) {
+    case TransferState::kQueued:
+      return "queued";
+    case TransferState::kHashing:
+      return "hashing";
+    case TransferState::kFetching:
+      return "fetching";
+    case TransferState::kVerifying:
+      return "verifying";
+    case TransferState::kPaused:
+      return "paused";
+    case TransferState::kSeeding:
+      return "seeding";
+    case TransferState::kComplete:
+      return "complete";
+    case TransferState::kFailed:
+      return "failed";
+    case TransferState::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+TransferState visible_state(const TransferRow& row, bool active, bool held_back, bool seeds) {
+  switch (row.step) {
+    case TransferStep::kHash:
+      return TransferState::kHashing;
+    case TransferStep::kFailed:
+      return TransferState::kFailed;
+    case TransferStep::kCancel:
+    case TransferStep::kForgotten:
+      return TransferState::kCancelled;
+    default:
+      break;
+  }
+  if (row.paused || held_back) return TransferState::kPaused;
+  switch (row.step) {
+    case TransferStep::kCheckLocal:
+    case TransferStep::kAttach:
+    case TransferStep::kVerify:
+    case TransferStep::kCommit:
+      return TransferState::kVerifying;
+    case TransferStep::kFetch:
+      return active ? TransferState::kFetching : TransferState::kQueued;
+    case TransferStep::kHold:
+      return seeds ? TransferState::kSeeding : TransferState::kComplete;
+    default:
+      return TransferState::kQueued;
+  }
+}
+
+bool in_progress(TransferStep step) {
+  switch (step) {
+    case TransferStep::kCheckLocal:
+    case TransferStep::kPrepare:
+    case TransferStep::kFetch:
+    case TransferStep::kVerify:
+    case TransferStep::kCommit:
+    case TransferStep::kAttach:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs) {
+  std::vector<bool> wanted;
+  if (globs.empty()) return wanted;
+  wanted.assign(manifest.entries.size(), false);
+  for (const auto& glob : globs) {
+    bool matched = false;
+    for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+      const auto& entry = manifest.entries[i];
+      const bool base = entry.path.empty();
+      if (base && !manifest.is_single_file()) continue;
+      if (!metainfo::glob_matches(glob, base ? std::string_view(manifest.base_name) : std::string_view(entry.path))) {
+        continue;
+      }
+      matched = true;
+      wanted[i] = true;
+      if (entry.kind == metainfo::EntryKind::kFolder) mark_below(manifest, i, wanted);
+    }
+    if (!matched) {
+      return Error{Code::kNotFound, "no file matches '" + escape_for_display(glob) +
+                                        "'; `show CONTENT --manifest merkle` lists the files"};
+    }
+  }
+  mark_parents(manifest, wanted);
+  return wanted;
+}
+
+std::uint64_t wanted_bytes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    if (wanted.empty() || wanted[i]) bytes += manifest.entries[i].size;
+  }
+  return bytes;
+}
+
+std::vector<std::string> torrent_files(const metainfo::Manifest& manifest) {
+  std::vector<std::string> files;
+  for (const auto& entry : manifest.entries) {
+    if (entry.size > 0) files.push_back(metainfo::full_path(manifest, entry));
+  }
+  return files;
+}
+
+std::vector<bool> torrent_wanted(const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
+  std::vector<bool> files;
+  if (wanted.empty()) return files;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    if (manifest.entries[i].size > 0) files.push_back(wanted[i]);
+  }
+  return files;
+}
+
+bool covers(const std::vector<bool>& had, const std::vector<bool>& wanted) {
+  if (had.empty()) return true;
+  if (wanted.empty()) return std::all_of(had.begin(), had.end(), [](bool one) { return one; });
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] && !had[i]) return false;
+  }
+  return true;
+}
+
+std::vector<TransferId> choose_active(std::vector<QueueEntry> entries, std::size_t slots) {
+  std::sort(entries.begin(), entries.end(), [](const QueueEntry& a, const QueueEntry& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    if (a.created != b.created) return a.created < b.created;
+    return a.id < b.id;
+  });
+  std::vector<TransferId> active;
+  for (const auto& entry : entries) {
+    if (entry.stalled) {
+      active.push_back(entry.id);
+    } else if (slots > 0) {
+      --slots;
+      active.push_back(entry.id);
+    }
+  }
+  return active;
+}
+
+DiskVerdict judge_space(const DiskSpace& space, std::uint64_t needed_bytes) {
+  if (needed_bytes == 0) return DiskVerdict::kEnough;
+  if (space.total_bytes > 0 && space.total_bytes < needed_bytes) return DiskVerdict::kNever;
+  return space.free_bytes < needed_bytes + std::min(kSpaceReserve, needed_bytes / 16) ? DiskVerdict::kWait
+                                                                                      : DiskVerdict::kEnough;
+}
+
+Error space_error(const std::string& folder, const DiskSpace& space, std::uint64_t needed_bytes, bool never) {
+  std::string text = never ? "disk too small at " : "disk full at ";
+  text += escape_for_display(folder) + ": " + std::to_string(space.free_bytes) + " bytes (" +
+          format_bytes(space.free_bytes) + ") free, " + std::to_string(needed_bytes) + " bytes (" +
+          format_bytes(needed_bytes) + ") needed; ";
+  text += never ? "choose another place with --to" : "goes on by itself when there is room";
+  return {Code::kDisk, text};
+}
+
+std::uint64_t verified_of_wanted(const TorrentSnapshot& snapshot, std::uint64_t wanted) {
+  if (snapshot.state == TorrentState::kSeeding || snapshot.state == TorrentState::kComplete) return wanted;
+  if (snapshot.wanted_bytes > 0 && snapshot.verified_bytes >= snapshot.wanted_bytes) return wanted;
+  return std::min(snapshot.verified_bytes, wanted);
+}
+
+DiskTrust trust_after_restart(const TransferRow& row, bool has_resume_data) {
+  if (!has_resume_data) return DiskTrust::kRecheck;
+  if (row.clean || row.wanted_bytes > kRecheckLimit) return DiskTrust::kResumeData;
+  return DiskTrust::kRecheck;
+}
+
+std::string display_name(const TransferRow& row) {
+  return row.content.owner + "/" + row.content.name;
+}
+
+std::string describe_faults(const VerifyReport& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.faults.size() && i < 3; ++i) {
+    if (!text.empty()) text += "; ";
+    text += escape_for_display(report.faults[i].path) + ": " + report.faults[i].reason;
+  }
+  if (report.fault_count > 3) text += "; and " + std::to_string(report.fault_count - 3) + " more";
+  return text;
+}
+
+std::string parent_folder(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0) return "/";
+  return path.substr(0, slash);
+}
+
+std::string last_component(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string join_path(const std::string& folder, const std::string& name) {
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
+
+}  // namespace gridtorrent::client

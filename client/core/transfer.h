@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/core/engine.h"
+#include "client/core/file_work.h"
+#include "client/core/node.h"
+#include "client/core/node_store.h"
+#include "metainfo/metadata.h"
+
+/// The decisions about a transfer: pure functions of values, no I/O, no clock.
+namespace gridtorrent::client {
+
+/// What people see of a step. `active`: it is among those that may fetch now; `held_back`: it waits for disk space.
+TransferState visible_state(const TransferRow& row, bool active, bool held_back, bool seeds);
+
+/// Not yet done, not given up: a second get of the same content has to deal with it.
+bool in_progress(TransferStep step);
+
+/// Which entries `get --file GLOB...` means: matched files, all below a matched folder, and the folders above them.
+/// Empty globs: all, as an empty vector. kNotFound names the first glob that matches nothing.
+Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs);
+
+/// Bytes of the wanted files.
+std::uint64_t wanted_bytes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
+
+/// For the engine: the files with a byte in them, in order, and which of them are wanted (empty: all).
+std::vector<std::string> torrent_files(const metainfo::Manifest& manifest);
+std::vector<bool> torrent_wanted(const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
+
+/// Whether what one selection brought satisfies another.
+bool covers(const std::vector<bool>& had, const std::vector<bool>& wanted);
+
+struct QueueEntry {
+  TransferId id;
+  int priority = 0;
+  WallTime created;
+  bool stalled = false;  ///< fetching, but no peer has anything: takes no slot
+};
+/// Those that may fetch now: at most `slots`, higher priority first, then the older. Stalled ones go on beside them.
+std::vector<TransferId> choose_active(std::vector<QueueEntry> entries, std::size_t slots);
+
+enum class DiskVerdict : std::uint8_t { kEnough, kWait, kNever };
+/// Free space against what is still to come, with a reserve of 16 MiB; kNever where the whole disk is too small.
+DiskVerdict judge_space(const DiskSpace& space, std::uint64_t needed_bytes);
+/// "disk full at T: 3 MB free, 20 MB more needed; goes on by itself when there is room"
+Error space_error(const std::string& folder, const DiskSpace& space, std::uint64_t needed_bytes, bool never);
+
+/// Pieces are counted by the engine, files by people: verified bytes of the wanted files.
+std::uint64_t verified_of_wanted(const TorrentSnapshot& snapshot, std::uint64_t wanted_bytes);
+
+/// How a torrent that was being fetched is taken up again. After an unclean end small ones are hashed afresh, which
+/// costs less than fetching again what came after the last resume data; large ones trust it, since what it names was
+/// synced.
+DiskTrust trust_after_restart(const TransferRow& row, bool has_resume_data);
+
+/// "x_… (owner/name)" as errors name a transfer, and owner/name.
+std::string display_name(const TransferRow& row);
+
+/// The first faults of a report in one line.
+std::string describe_faults(const VerifyReport& report);
+
+/// Path helpers on bytes: the parts of an absolute path without a trailing slash.
+std::string parent_folder(const std::string& path);
+std::string last_component(const std::string& path);
+std::string join_path(const std::string& folder, const std::string& name);
+
+}  // namespace gridtorrent::client

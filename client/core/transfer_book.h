@@ -1,0 +1,126 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "client/core/node_ports.h"
+#include "client/core/transfer.h"
+
+namespace gridtorrent::client {
+
+using MetadataPtr = std::shared_ptr<const metainfo::VersionMetadata>;
+
+/// A peer of a transfer's swarm, with what the dialling rule needs to remember.
+struct SwarmPeer {
+  PeerInfo info;
+  MonoTime nothing_since, no_outgoing_since;
+};
+
+/// When a transfer's next announce is due, and what the server knows.
+struct AnnounceState {
+  MonoTime due{};
+  bool in_flight = false, again = false;
+  bool heard = false;  ///< the server has answered at least once
+  int failures = 0;
+  std::string trouble;                        ///< for people, while it fails
+  std::map<NodeId, PeerTotals> acknowledged;  ///< traffic the server has counted
+};
+
+/// One transfer: the durable row and what lives with the process. Guarded by the book's mutex.
+struct Transfer {
+  TransferRow row;
+  MetadataPtr metadata;      ///< while it is needed; a seeding transfer reads it again from the store
+  std::vector<bool> wanted;  ///< per manifest entry; empty: all
+
+  bool job_running = false;  ///< a pool thread works on it; the step does not move meanwhile
+  std::stop_source stop;
+  std::uint64_t job_done = 0, job_total = 0;
+
+  bool in_engine = false, engine_paused = false;
+  bool fresh = false;    ///< staging was made by this process: nothing is there yet
+  bool recheck = false;  ///< hash what is there before believing anything
+  bool active = false, stalled = false;
+  bool held_back = false;  ///< waits for disk space; row.error says how much
+  bool barred = false;     ///< held, but not seeded: private, withdrawn, another transfer seeds it
+  std::string barred_reason;
+  int disk_errors = 0, verify_rounds = 0;
+  MonoTime disk_retry{};
+  std::optional<TorrentSnapshot> snapshot;
+  MonoTime snapshot_at{};
+  bool snapshot_due = true;
+  std::map<NodeId, PeerTotals> earlier;  ///< payload before the engine's present count
+  std::uint64_t earlier_received = 0, earlier_sent = 0, earlier_redundant = 0;
+
+  std::map<NodeId, SwarmPeer> swarm;
+  LanePlan plan;
+  bool plan_due = true;
+  MonoTime plan_at{};
+  std::vector<PathProblem> problems;  ///< as the engine reports them
+  std::vector<PathProblem> no_paths;  ///< pairs of which neither end can be reached
+  AnnounceState announce;
+
+  std::shared_ptr<RootVerifier> verifier;
+  std::uint64_t saved_verified = 0;
+  MonoTime saved_at{};
+  bool saving = false;
+  MonoTime fetching_since{};
+  bool clock_runs = false;  ///< fetch_time is being counted from fetching_since
+
+  std::string waiting_for, notice;
+  MonoTime notice_at{};
+  std::uint64_t revision = 1;
+  MonoTime forget_at{};
+  MonoTime sums_not_before{};
+  std::stop_source sums_stop;
+
+  bool seeds() const { return row.step == TransferStep::kHold && in_engine && !barred; }
+};
+
+/// All transfers of a node. Every access to a Transfer happens under `mutex()`; pool threads find theirs by id again,
+/// since it may be gone. `wake` tells the transfers' thread, `touch` tells those who wait for a change.
+class TransferBook {
+ public:
+  TransferBook(NodeStore& store, NodeLogFn log) : store_(store), log_(std::move(log)) {}
+
+  using Lock = std::unique_lock<std::mutex>;
+  Lock lock() { return Lock(mutex_); }
+
+  // The rest is called with the lock held.
+  std::map<TransferId, std::unique_ptr<Transfer>>& all() { return transfers_; }
+  Transfer* find(const TransferId& id);
+  Transfer& insert(TransferRow row);
+  void erase(const TransferId& id);
+  /// Writes the row to disk.
+  Status save(Transfer& transfer);
+  /// As save, for where nobody waits for the answer: logs.
+  void save_or_log(Transfer& transfer);
+  void touch(Transfer& transfer);
+  /// Waits with `lock` until the transfer is gone, its revision is not `seen`, or the deadline passed.
+  void wait_for_change(Lock& lock, const TransferId& id, std::uint64_t seen, std::chrono::milliseconds timeout);
+
+ private:
+  NodeStore& store_;
+  NodeLogFn log_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<TransferId, std::unique_ptr<Transfer>> transfers_;
+};
+
+/// What people see of it.
+TransferView make_view(const Transfer& transfer);
+/// Payload per node over the whole life: what was before, and the engine's present count.
+std::map<NodeId, PeerTotals> traffic_totals(const Transfer& transfer);
+/// Puts counters into the row, as they are to be saved.
+void note_counters(Transfer& transfer, MonoTime now);
+/// The engine is about to forget the torrent: what it counted becomes history.
+void fold_counters(Transfer& transfer, MonoTime now);
+/// kFailed with a reason; drops what only a living transfer needs. The caller removes it from the engine.
+void mark_failed(Transfer& transfer, const Error& error);
+
+}  // namespace gridtorrent::client

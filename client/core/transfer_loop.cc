@@ -1,0 +1,327 @@
+#include "client/core/transfer_loop.h"
+
+#include <algorithm>
+
+#include "client/core/lane_plan.h"
+
+namespace gridtorrent::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kBusyRound{200}, kIdleRound{1000};
+constexpr seconds kSaveEvery{10}, kDiskRetry{3}, kPlanEvery{1}, kNoticeStays{300};
+constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
+                                     << 20;  // below the promised 64 MiB: more comes while it is written
+constexpr int kDiskAttempts = 3;
+
+milliseconds since(MonoTime then, MonoTime now) {
+  return std::chrono::duration_cast<milliseconds>(now - then);
+}
+
+}  // namespace
+
+milliseconds TransferLoop::round(const EngineEvents::Batch& events, Reachability own_reachability) {
+  const auto now = c_.ports.clock.mono();
+  own_reachability_ = own_reachability;
+  for (const auto& id : events.changed) {
+    if (auto* transfer = c_.book.find(id)) transfer->snapshot_due = true;
+  }
+  for (const auto& [id, message] : events.warnings) {
+    auto* transfer = c_.book.find(id);
+    c_.log(NodeLogLevel::kWarning, (transfer != nullptr ? display_name(transfer->row) + ": " : "") + message);
+    if (transfer == nullptr) continue;
+    transfer->notice = message;
+    transfer->notice_at = now;
+    c_.book.touch(*transfer);
+  }
+  choose(now);
+  milliseconds pause = kIdleRound;
+  std::vector<TransferId> gone;
+  for (auto& [id, transfer] : c_.book.all()) {
+    step(*transfer, now);
+    if (forgotten(*transfer, now)) gone.push_back(id);
+    if (in_progress(transfer->row.step) && (transfer->active || transfer->job_running)) pause = kBusyRound;
+  }
+  for (const auto& id : gone) c_.book.erase(id);
+  return pause;
+}
+
+bool TransferLoop::forgotten(const Transfer& transfer, MonoTime now) const {
+  return transfer.row.step == TransferStep::kForgotten && now >= transfer.forget_at;
+}
+
+void TransferLoop::choose(MonoTime) {
+  std::vector<QueueEntry> entries;
+  for (auto& [id, transfer] : c_.book.all()) {
+    if (transfer->row.step != TransferStep::kFetch || transfer->row.paused || transfer->held_back) {
+      transfer->active = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit;
+      continue;
+    }
+    entries.push_back({id, transfer->row.priority, transfer->row.created, transfer->stalled});
+  }
+  if (entries.empty()) return;
+  const auto chosen = choose_active(entries, c_.options.max_fetching);
+  for (const auto& entry : entries) {
+    auto& transfer = *c_.book.find(entry.id);
+    const bool active = std::find(chosen.begin(), chosen.end(), entry.id) != chosen.end();
+    if (active != transfer.active) c_.book.touch(transfer);
+    transfer.active = active;
+  }
+}
+
+void TransferLoop::refresh(Transfer& transfer, MonoTime now) {
+  if (!transfer.in_engine) return;
+  const bool seeding = transfer.row.step == TransferStep::kHold;
+  const auto every = seeding ? seconds(1) : milliseconds(kBusyRound);
+  if (!transfer.snapshot_due && now - transfer.snapshot_at < every) return;
+  auto snapshot = c_.ports.engine.snapshot(transfer.row.id);
+  transfer.snapshot_due = false;
+  transfer.snapshot_at = now;
+  if (!snapshot) return;
+  transfer.problems = snapshot->problems;
+  int lanes = 0;
+  for (const auto& peer : snapshot->peers) {
+    lanes += static_cast<int>(std::count_if(peer.lanes.begin(), peer.lanes.end(),
+                                            [](const auto& lane) { return lane.state == LaneState::kOpen; }));
+  }
+  transfer.row.lanes_peak = std::max(transfer.row.lanes_peak, lanes);
+  const bool quiet = seeding && transfer.snapshot && snapshot->peers.empty() && transfer.snapshot->peers.empty();
+  transfer.snapshot = std::move(snapshot);
+  if (!quiet) c_.book.touch(transfer);
+}
+
+void TransferLoop::step(Transfer& transfer, MonoTime now) {
+  refresh(transfer, now);
+  if (!transfer.job_running) {
+    switch (transfer.row.step) {
+      case TransferStep::kCheckLocal:
+        if (!transfer.row.paused) gets_.start_check_local(transfer);
+        break;
+      case TransferStep::kPrepare:
+        gets_.start_prepare(transfer);
+        break;
+      case TransferStep::kFetch:
+        step_fetch(transfer, now);
+        break;
+      case TransferStep::kVerify:
+      case TransferStep::kCommit:
+        gets_.start_finish(transfer);
+        break;
+      case TransferStep::kAttach:
+        if (!transfer.row.paused) seeding_.start_attach(transfer);
+        break;
+      case TransferStep::kHold:
+        step_hold(transfer, now);
+        break;
+      case TransferStep::kCancel:
+        gets_.start_discard(transfer);
+        break;
+      default:
+        break;
+    }
+  }
+  announcer_.step(transfer, now);
+  if (transfer.in_engine) update_plan(transfer, now);
+  if (!transfer.notice.empty() && now - transfer.notice_at > kNoticeStays) {
+    transfer.notice.clear();
+    c_.book.touch(transfer);
+  }
+  say_what_is_missing(transfer);
+}
+
+void TransferLoop::set_engine_paused(Transfer& transfer, bool paused, MonoTime now) {
+  if (!transfer.in_engine || transfer.engine_paused == paused) return;
+  transfer.engine_paused = paused;
+  if (paused) {
+    c_.ports.engine.pause(transfer.row.id);
+    gets_.start_save(transfer);
+  } else {
+    c_.ports.engine.resume(transfer.row.id);
+  }
+  transfer.snapshot_due = true;
+  if (transfer.row.step == TransferStep::kFetch) {
+    note_counters(transfer, now);
+    transfer.clock_runs = !paused;
+    transfer.fetching_since = now;
+  }
+  announcer_.announce_soon(transfer, now);
+}
+
+void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
+  if (transfer.row.wanted_bytes == 0) return gets_.start_finish(transfer);
+  if (transfer.row.paused) return set_engine_paused(transfer, true, now);
+  if (transfer.held_back) return step_held_back(transfer, now);
+  if (!transfer.active) return set_engine_paused(transfer, true, now);
+  if (!transfer.in_engine) return gets_.start_begin(transfer);
+  set_engine_paused(transfer, false, now);
+  if (!transfer.snapshot) return;
+  const auto& snapshot = *transfer.snapshot;
+  if (snapshot.state == TorrentState::kError) return disk_trouble(transfer, now);
+  if (snapshot.state == TorrentState::kChecking) return;
+  if (snapshot.state == TorrentState::kComplete || snapshot.state == TorrentState::kSeeding) {
+    return gets_.start_finish(transfer);
+  }
+  const bool news = snapshot.verified_bytes > transfer.saved_verified;
+  const bool due =
+      now - transfer.saved_at >= kSaveEvery || snapshot.verified_bytes >= transfer.saved_verified + kSaveBytes;
+  if (news && due) gets_.start_save(transfer);
+}
+
+/// The engine paused itself. Full: wait for room. Room enough, and still an error: try again a few times, then give up.
+void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
+  const Error error = transfer.snapshot->error;
+  const std::uint64_t missing =
+      transfer.row.wanted_bytes - verified_of_wanted(*transfer.snapshot, transfer.row.wanted_bytes);
+  if (now < transfer.disk_retry) return;
+  transfer.disk_retry = now + kDiskRetry;
+  c_.start_job(transfer, c_.quick, [this, error, missing](const TransferId& id, const std::stop_token&) {
+    std::string target;
+    {
+      const auto lock = c_.book.lock();
+      if (const auto* found = c_.book.find(id)) target = found->row.target;
+    }
+    const auto space = c_.ports.files.disk_space(target);
+    const auto lock = c_.book.lock();
+    auto* found = c_.book.find(id);
+    if (found == nullptr || found->row.step != TransferStep::kFetch) return;
+    const auto verdict = space ? judge_space(*space, missing) : DiskVerdict::kEnough;
+    if (verdict != DiskVerdict::kEnough) {
+      found->held_back = true;
+      note_counters(*found, c_.ports.clock.mono());
+      found->clock_runs = false;
+      found->row.error = space_error(target, *space, missing, false);
+      c_.log(NodeLogLevel::kWarning, display_name(found->row) + ": " + found->row.error->message);
+      announcer_.announce_soon(*found, c_.ports.clock.mono());
+      return;
+    }
+    if (++found->disk_errors >= kDiskAttempts || !found->in_engine) {
+      c_.log(NodeLogLevel::kError, display_name(found->row) + " failed: " + error.message);
+      c_.announce_gone(*found);
+      c_.take_out_of_engine(*found);
+      mark_failed(*found, error);
+      c_.book.save_or_log(*found);
+      return;
+    }
+    c_.ports.engine.resume(id);
+  });
+}
+
+void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
+  if (transfer.in_engine && transfer.snapshot && transfer.snapshot->state != TorrentState::kError) {
+    set_engine_paused(transfer, true, now);
+  }
+  if (now < transfer.disk_retry) return;
+  transfer.disk_retry = now + kDiskRetry;
+  const std::uint64_t verified =
+      transfer.snapshot ? verified_of_wanted(*transfer.snapshot, transfer.row.wanted_bytes) : 0;
+  c_.start_job(transfer, c_.quick,
+               [this, missing = transfer.row.wanted_bytes - verified](const TransferId& id, const std::stop_token&) {
+                 std::string target;
+                 {
+                   const auto lock = c_.book.lock();
+                   if (const auto* found = c_.book.find(id)) target = found->row.target;
+                 }
+                 const auto space = c_.ports.files.disk_space(target);
+                 const auto lock = c_.book.lock();
+                 auto* found = c_.book.find(id);
+                 if (found == nullptr || !found->held_back || !space) return;
+                 if (judge_space(*space, missing) != DiskVerdict::kEnough) {
+                   found->row.error = space_error(target, *space, missing, false);
+                   return;
+                 }
+                 c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: there is room again");
+                 found->held_back = false;
+                 found->disk_errors = 0;
+                 found->row.error.reset();
+                 if (found->in_engine) {
+                   c_.ports.engine.resume(id);
+                   found->clock_runs = true;
+                   found->fetching_since = c_.ports.clock.mono();
+                 }
+                 found->engine_paused = false;
+                 announcer_.announce_soon(*found, c_.ports.clock.mono());
+               });
+}
+
+void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {
+  if (transfer.row.checksums_due && now >= transfer.sums_not_before && !transfer.row.paused) {
+    publishes_.start_checksums(transfer);
+  }
+  if (transfer.barred || transfer.row.wanted_bytes == 0) return;
+  if (!transfer.in_engine) {
+    if (!transfer.row.paused) seeding_.start_hold(transfer);
+    return;
+  }
+  set_engine_paused(transfer, transfer.row.paused, now);
+  if (transfer.snapshot && transfer.snapshot->state == TorrentState::kError && !transfer.row.paused) {
+    seeding_.doubt(transfer, transfer.snapshot->error.message);
+  }
+}
+
+ControllerInput TransferLoop::controller_input(Transfer& transfer, MonoTime now) {
+  ControllerInput input;
+  input.self = c_.options.node;
+  input.self_reachability = own_reachability_;
+  input.wants_data = transfer.row.step == TransferStep::kFetch;
+  input.tls = transfer.row.content.generation != 0;
+  input.lanes_wish = transfer.row.lanes_wish;
+  input.seeders_wish = transfer.row.seeders_wish;
+  input.snapshot = transfer.snapshot;
+  for (auto& [node, known] : transfer.swarm) {
+    ControllerPeer peer;
+    peer.info = known.info;
+    if (transfer.snapshot) {
+      for (const auto& seen : transfer.snapshot->peers) {
+        if (seen.node != node) continue;
+        peer.receive_bits_per_s = seen.receive_bits_per_s;
+        for (const auto& lane : seen.lanes) {
+          if (lane.state == LaneState::kOpen) (lane.outgoing ? peer.outgoing : peer.incoming) = true;
+        }
+      }
+    }
+    if (peer.incoming || peer.outgoing) known.nothing_since = now;
+    if (peer.outgoing) known.no_outgoing_since = now;
+    peer.nothing_for = since(known.nothing_since, now);
+    peer.no_outgoing_for = since(known.no_outgoing_since, now);
+    input.peers.push_back(std::move(peer));
+  }
+  return input;
+}
+
+void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
+  if (!transfer.plan_due && (transfer.swarm.empty() || now - transfer.plan_at < kPlanEvery)) return;
+  transfer.plan_due = false;
+  transfer.plan_at = now;
+  const bool idle = transfer.engine_paused || transfer.row.paused || transfer.held_back;
+  const auto input = controller_input(transfer, now);
+  LanePlan plan = idle ? LanePlan{0, "paused", {}} : c_.ports.controller.plan(input);
+  transfer.stalled = input.wants_data && transfer.announce.heard && plan.peers.empty();
+  transfer.no_paths.clear();
+  for (const auto& peer : input.peers) {
+    const PairFacts facts{input.self,           peer.info.node,    input.wants_data,
+                          peer.info.wants_data, own_reachability_, peer.info.reachability};
+    if (!without_path(facts) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
+    transfer.no_paths.push_back({peer.info.node, relay_message(peer.info.node)});
+  }
+  if (plan.peers == transfer.plan.peers && plan.reason == transfer.plan.reason) return;
+  plan.revision = transfer.plan.revision + 1;
+  transfer.plan = plan;
+  c_.ports.engine.set_plan(transfer.row.id, plan);
+  c_.book.touch(transfer);
+}
+
+void TransferLoop::say_what_is_missing(Transfer& transfer) {
+  if (!swarm_role(transfer)) return;
+  std::string text = transfer.announce.trouble;
+  if (text.empty() && c_.server_lost) text = "server down, retrying";
+  if (text.empty() && transfer.row.step == TransferStep::kFetch && transfer.active && transfer.stalled) {
+    text = "no seeders online";
+  }
+  if (text == transfer.waiting_for) return;
+  transfer.waiting_for = text;
+  c_.book.touch(transfer);
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "client/core/announcer.h"
+#include "client/core/get_job.h"
+#include "client/core/node_context.h"
+#include "client/core/publish_job.h"
+#include "client/core/seeding.h"
+
+namespace gridtorrent::client {
+
+/// One round over all transfers: looks at the engine, lets each transfer take its next step, keeps plans and announces
+/// up to date. Runs on the transfers' thread alone, with the book's lock held; starts jobs, never blocks.
+class TransferLoop {
+ public:
+  TransferLoop(NodeContext& context, GetFlow& gets, PublishFlow& publishes, SeedingFlow& seeding, Announcer& announcer)
+      : c_(context), gets_(gets), publishes_(publishes), seeding_(seeding), announcer_(announcer) {}
+
+  /// Returns how long to sleep if nothing rings.
+  std::chrono::milliseconds round(const EngineEvents::Batch& events, Reachability own_reachability);
+
+ private:
+  void step(Transfer& transfer, MonoTime now);
+  void step_fetch(Transfer& transfer, MonoTime now);
+  void step_held_back(Transfer& transfer, MonoTime now);
+  void step_hold(Transfer& transfer, MonoTime now);
+  void disk_trouble(Transfer& transfer, MonoTime now);
+  void refresh(Transfer& transfer, MonoTime now);
+  void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
+  void choose(MonoTime now);
+  void update_plan(Transfer& transfer, MonoTime now);
+  ControllerInput controller_input(Transfer& transfer, MonoTime now);
+  void say_what_is_missing(Transfer& transfer);
+  bool forgotten(const Transfer& transfer, MonoTime now) const;
+
+  NodeContext& c_;
+  GetFlow& gets_;
+  PublishFlow& publishes_;
+  SeedingFlow& seeding_;
+  Announcer& announcer_;
+  Reachability own_reachability_ = Reachability::kUnknown;
+};
+
+}  // namespace gridtorrent::client

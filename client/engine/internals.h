@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <libtorrent/peer_connection_handle.hpp>
+
+namespace gridtorrent::client::engine {
+
+/// The only door to libtorrent's internal headers, which move between releases (2.1 puts them under aux_): internals.cc
+/// alone includes them. Network thread only.
+
+/// The kernel's socket of a connection; -1 if it is none of TCP's.
+int socket_of(const lt::peer_connection_handle& peer);
+
+struct PayloadCounters {
+  std::int64_t received = 0, sent = 0;  ///< bytes of payload over the connection's life
+};
+PayloadCounters payload_of(const lt::peer_connection_handle& peer);
+
+/// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
+void forbid_redial(const lt::peer_connection_handle& peer);
+
+}  // namespace gridtorrent::client::engine

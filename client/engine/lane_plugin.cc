@@ -1,0 +1,112 @@
+#include "client/engine/lane_plugin.h"
+
+#include <libtorrent/bdecode.hpp>
+#include <libtorrent/entry.hpp>
+#include <libtorrent/error_code.hpp>
+#include <libtorrent/operations.hpp>
+#include <string_view>
+
+#include "client/engine/internals.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+std::string_view view(lt::span<const char> bytes) {
+  return {bytes.data(), static_cast<std::size_t>(bytes.size())};
+}
+
+/// One connection's side of the gt extension.
+class LanePlugin final : public lt::peer_plugin {
+ public:
+  LanePlugin(std::shared_ptr<Swarm> swarm, const lt::peer_connection_handle& peer)
+      : swarm_(std::move(swarm)), lane_(swarm_->lane_opened(peer)) {}
+
+  lt::string_view type() const override { return "gt"; }
+
+  void add_handshake(lt::entry& handshake) override {
+    // With our listening port in the handshake the other side would take all lanes for one peer and close all but one.
+    handshake.dict().erase("p");
+    handshake.dict().erase("complete_ago");
+    lt::entry& messages = handshake["m"];
+    messages[kLanesMessage] = kLanesNumber;
+    messages[kGrantMessage] = kGrantNumber;
+    messages[kStatsMessage] = kStatsNumber;
+    const std::string hello = encode_hello(swarm_->hello_for(*lane_));
+    handshake["gt"] = lt::entry(lt::entry::preformatted_type(hello.begin(), hello.end()));
+  }
+
+  void on_connected() override { swarm_->lane_connected(*lane_); }
+
+  bool on_handshake(lt::span<const char>) override {
+    swarm_->lane_established(*lane_);
+    return true;
+  }
+
+  bool on_extension_handshake(const lt::bdecode_node& handshake) override {
+    std::optional<Hello> hello;
+    if (const auto gt = handshake.dict_find_dict("gt")) hello = decode_hello(view(gt.data_section()));
+    if (const auto messages = handshake.dict_find_dict("m"); messages && hello) {
+      lane_->lanes_id = message_id(messages, kLanesMessage);
+      lane_->grant_id = message_id(messages, kGrantMessage);
+      lane_->stats_id = message_id(messages, kStatsMessage);
+    }
+    if (!swarm_->lane_greeted(*lane_, hello)) {
+      forbid_redial(lane_->peer);
+      lane_->peer.disconnect(lt::error_code(lt::errors::no_error), lt::operation_t::bittorrent);
+    }
+    return true;  // false would end the measuring, too
+  }
+
+  bool on_extended(int length, int number, lt::span<const char> body) override {
+    if (number != kLanesNumber && number != kGrantNumber && number != kStatsNumber) return false;
+    if (length < 0 || static_cast<std::size_t>(length) > kMaxMessageBytes)
+      return false;                         // libtorrent ends the connection
+    if (body.size() < length) return true;  // more is to come
+    if (number == kLanesNumber) {
+      if (const auto want = decode_lanes(view(body))) swarm_->lane_wants(*lane_, *want);
+    } else if (number == kGrantNumber) {
+      if (const auto lanes = decode_grant(view(body))) swarm_->lane_grants(*lane_, *lanes);
+    } else if (const auto figures = decode_stats(view(body))) {
+      swarm_->lane_stats(*lane_, *figures);
+    }
+    return true;
+  }
+
+  void on_piece_failed(lt::piece_index_t piece) override {
+    swarm_->lane_sent_bad_data(*lane_, static_cast<std::uint32_t>(static_cast<int>(piece)));
+  }
+
+  void on_disconnect(const lt::error_code& reason) override {
+    forbid_redial(lane_->peer);
+    swarm_->lane_closed(*lane_, reason);
+  }
+
+ private:
+  static int message_id(const lt::bdecode_node& messages, const char* name) {
+    const auto id = messages.dict_find_int_value(name, 0);
+    return id > 0 && id < 256 ? static_cast<int>(id) : 0;
+  }
+
+  const std::shared_ptr<Swarm> swarm_;
+  const std::shared_ptr<Lane> lane_;
+};
+
+class TorrentPlugin final : public lt::torrent_plugin {
+ public:
+  explicit TorrentPlugin(std::shared_ptr<Swarm> swarm) : swarm_(std::move(swarm)) {}
+  std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& peer) override {
+    return std::make_shared<LanePlugin>(swarm_, peer);
+  }
+  void on_state(lt::torrent_status::state_t) override { swarm_->refresh(); }
+
+ private:
+  const std::shared_ptr<Swarm> swarm_;
+};
+
+}  // namespace
+
+std::shared_ptr<lt::torrent_plugin> make_torrent_plugin(std::shared_ptr<Swarm> swarm) {
+  return std::make_shared<TorrentPlugin>(std::move(swarm));
+}
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,53 @@
+#include "client/engine/lane_rules.h"
+
+#include <algorithm>
+
+#include "client/engine/wire.h"
+
+namespace gridtorrent::client::engine {
+
+int outgoing_target(const DialState& s) {
+  if (!s.planned || (s.we_are_complete && s.peer_is_complete)) return 0;
+  if (!s.plan_dials) {
+    return std::min(s.outgoing, std::max(0, s.plan_lanes - s.inbound_open));
+  }
+  int wish = s.plan_lanes;
+  if (s.peer_wants) {
+    const int wanted = std::min(*s.peer_wants, s.own_grant);
+    wish = s.we_are_complete ? wanted : std::max(wish, wanted);
+  }
+  wish = std::clamp(wish, 0, kMaxLanes);
+  if (!s.we_have_lower_id) wish = std::max(0, wish - s.inbound_open);
+  wish = std::min({wish, s.peer_grant, s.endpoints});
+  return s.held_back ? std::min(wish, s.outgoing) : wish;
+}
+
+int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete) {
+  return planned && !plan_dials && !we_are_complete ? std::clamp(plan_lanes, 0, kMaxLanes) : 0;
+}
+
+std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count) {
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].in_use && !candidates[i].waiting) free.push_back(i);
+  }
+  std::ranges::stable_sort(
+      free, {}, [&](std::size_t i) { return std::pair(candidates[i].address_failures, candidates[i].failures); });
+  if (free.size() > static_cast<std::size_t>(std::max(count, 0)))
+    free.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return free;
+}
+
+std::chrono::milliseconds redial_pause(int failures) {
+  using std::chrono::milliseconds;
+  if (failures <= 0) return milliseconds(0);
+  return std::min(milliseconds(900) * (1 << std::min(failures - 1, 4)), milliseconds(8000));
+}
+
+std::chrono::milliseconds bad_data_pause(int count) {
+  using std::chrono::milliseconds;
+  if (count <= 0) return milliseconds(0);
+  return std::min(milliseconds(2000) * (1 << std::min(count - 1, 5)), milliseconds(60'000));
+}
+
+}  // namespace gridtorrent::client::engine

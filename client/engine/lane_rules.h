@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "client/core/plan.h"
+#include "common/ids.h"
+
+namespace gridtorrent::client::engine {
+
+/// What is known about one node when deciding how many lanes we dial to it.
+struct DialState {
+  bool planned = false;     ///< the plan names the node
+  bool plan_dials = false;  ///< ... and says that we dial
+  int plan_lanes = 0;
+  bool we_are_complete = false, peer_is_complete = false;
+  bool held_back = false;  ///< it sent bad data a moment ago: what stands may stay, nothing is dialled
+  bool we_have_lower_id = false;
+  std::optional<int> peer_wants;  ///< its last gt_lanes; nothing: never sent
+  int own_grant = 16, peer_grant = 16;
+  int endpoints = 0;     ///< distinct ones we may dial
+  int outgoing = 0;      ///< lanes we dialled: open or on the way
+  int inbound_open = 0;  ///< lanes it dialled
+};
+
+/// How many outgoing lanes there should be: more than `outgoing` means dial, fewer means drop.
+/// Who wants data dials; a node that only serves obeys the peer's gt_lanes, within its grant; where both dialled, the
+/// lanes of the lower node id stay; where the plan stops our dialling, our lanes stay until the peer's stand.
+int outgoing_target(const DialState& state);
+
+/// What we ask of a node by gt_lanes: as many lanes as planned where the plan lets the peer dial, else none.
+int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete);
+
+/// One endpoint of a planned node, as far as dialling goes.
+struct DialCandidate {
+  bool in_use = false;       ///< a lane to it stands or is on the way
+  int failures = 0;          ///< in a row
+  int address_failures = 0;  ///< in a row, of any port of this address
+  bool waiting = false;      ///< its pause after a failure is not over
+};
+/// Indexes of the endpoints to dial next, at most `count`: untroubled addresses first, then in the plan's order.
+std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count);
+
+/// The pause after `failures` failed dials in a row: 0.9 s at first (a pair is never without lanes for long), doubling
+/// to 8 s.
+std::chrono::milliseconds redial_pause(int failures);
+/// The pause after the `count`-th bad piece in a row from a node: 2 s, doubling to 60 s, so that an altered seeder is
+/// used for its good pieces and never loops hot.
+std::chrono::milliseconds bad_data_pause(int count);
+
+}  // namespace gridtorrent::client::engine

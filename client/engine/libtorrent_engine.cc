@@ -1,0 +1,305 @@
+#include "client/engine/libtorrent_engine.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <libtorrent/alert_types.hpp>
+#include <libtorrent/extensions.hpp>
+#include <libtorrent/session.hpp>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "client/engine/byte_paths.h"
+#include "client/engine/flushed_disk.h"
+#include "client/engine/listen.h"
+#include "client/engine/settings.h"
+#include "client/engine/torrent.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+constexpr auto kPortPatience = std::chrono::seconds(10);
+constexpr auto kPortPause = std::chrono::milliseconds(250);
+
+/// All swarms, for the network thread's round. Thread-safe by its own mutex.
+class SwarmList {
+ public:
+  void add(const std::shared_ptr<Swarm>& swarm) {
+    const std::lock_guard lock(mutex_);
+    swarms_.push_back(swarm);
+  }
+  void remove(const std::shared_ptr<Swarm>& swarm) {
+    const std::lock_guard lock(mutex_);
+    std::erase(swarms_, swarm);
+  }
+  std::vector<std::shared_ptr<Swarm>> all() const {
+    const std::lock_guard lock(mutex_);
+    return swarms_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Swarm>> swarms_;
+};
+
+/// libtorrent's once-a-second call in the network thread, just before it dials.
+class RoundPlugin final : public lt::plugin {
+ public:
+  explicit RoundPlugin(std::shared_ptr<SwarmList> swarms) : swarms_(std::move(swarms)) {}
+  lt::feature_flags_t implemented_features() override { return tick_feature; }
+  void on_tick() override {
+    for (const auto& swarm : swarms_->all()) swarm->tick();
+  }
+
+ private:
+  const std::shared_ptr<SwarmList> swarms_;
+};
+
+struct Opened {
+  std::unique_ptr<lt::session> session;
+  std::vector<ListenSocket> sockets;
+};
+
+/// One attempt to start a session on the wanted ports. The first alerts are consumed: they say what listens.
+Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<SwarmList>& swarms) {
+  GT_ASSIGN(auto sockets, choose_listen_sockets(options));
+  lt::session_params params(make_settings(this_machine(), to_listen_interfaces(sockets)),
+                            std::vector<std::shared_ptr<lt::plugin>>{std::make_shared<RoundPlugin>(swarms)});
+  params.disk_io_constructor = flushed_disk_io();
+  Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets)};
+  const bool listening =
+      opened.session->is_listening();  // waits for the network thread, which has tried them all by then
+  std::vector<lt::alert*> alerts;
+  opened.session->pop_alerts(&alerts);
+  for (const lt::alert* alert : alerts) {
+    if (const auto* failed = lt::alert_cast<lt::listen_failed_alert>(alert)) {
+      const bool in_use = failed->error == boost::system::errc::address_in_use;
+      return Error{in_use ? Code::kConflict : Code::kInvalid,
+                   "cannot listen on " + failed->address.to_string() + " port " + std::to_string(failed->port) + ": " +
+                       failed->error.message() + "; choose another --lane-ports range or --address"};
+    }
+  }
+  if (!listening) return Error{Code::kInvalid, "no lane port could be opened; check --address and --lane-ports"};
+  return opened;
+}
+
+/// The adapter. Calls may come from any thread: `torrents_` is guarded by `mutex_`, each Torrent by its own. Alerts are
+/// handled in one thread, "gt-engine".
+class LibtorrentEngine final : public Engine {
+ public:
+  LibtorrentEngine(const EngineOptions& options, EngineListener& listener, Opened opened,
+                   std::shared_ptr<SwarmList> swarms)
+      : options_(options),
+        listener_(listener),
+        swarms_(std::move(swarms)),
+        sockets_(std::move(opened.sockets)),
+        session_(std::move(opened.session)),
+        alert_thread_([this](const std::stop_token& stop) { run(stop); }) {}
+  ~LibtorrentEngine() override { stop(); }
+
+  std::vector<LaneEndpoint> listening() const override {
+    std::vector<LaneEndpoint> endpoints;
+    for (const auto& socket : sockets_)
+      endpoints.push_back({socket.address, socket.port, socket.tls, options_.advertised_path});
+    return endpoints;
+  }
+
+  Status add(const TorrentSpec& spec) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (by_id_.contains(spec.id))
+        return Error{Code::kConflict, "transfer " + spec.id.str() + " is already in the engine"};
+    }
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_));
+    const std::lock_guard lock(mutex_);
+    if (by_id_.contains(spec.id))
+      return Error{Code::kConflict, "transfer " + spec.id.str() + " is already in the engine"};
+    GT_TRY(insert(torrent));
+    by_id_[spec.id] = torrent;
+    swarms_->add(torrent->swarm());
+    return {};
+  }
+
+  void remove(const TransferId& id) override {
+    const auto torrent = find(id);
+    if (!torrent) return;
+    const std::lock_guard lock(mutex_);
+    swarms_->remove(torrent->swarm());
+    by_id_.erase(id);
+    by_handle_.erase(torrent->handle());
+    // An unfinished transfer may come back, and then needs what its part file holds.
+    session_->remove_torrent(torrent->handle(),
+                             torrent->complete() ? lt::session::delete_partfile : lt::remove_flags_t{});
+  }
+
+  Status set_save_path(const TransferId& id, const std::string& save_path) override {
+    const auto torrent = find(id);
+    if (!torrent) return Error{Code::kNotFound, "transfer " + id.str() + " is not in the engine"};
+    if (save_path.empty() || save_path.front() != '/') {
+      return Error{Code::kInvalid, "the folder " + escape_for_display(save_path) + " is no absolute path"};
+    }
+    const lt::torrent_handle before = torrent->handle();
+    if (!torrent->move_to(save_path)) return {};
+    const std::lock_guard lock(mutex_);
+    by_handle_.erase(before);
+    session_->remove_torrent(before, lt::session::delete_partfile);
+    return insert(torrent);
+  }
+
+  void set_plan(const TransferId& id, const LanePlan& plan) override {
+    if (const auto torrent = find(id)) torrent->set_plan(plan);
+  }
+
+  void set_rate_limit(const TransferId& id, std::uint64_t receive_bits_per_s, std::uint64_t send_bits_per_s) override {
+    const auto to_bytes = [](std::uint64_t bits) {
+      return static_cast<int>(std::min<std::uint64_t>((bits + 7) / 8, std::numeric_limits<int>::max()));
+    };
+    if (const auto torrent = find(id)) torrent->set_rate_limit(to_bytes(receive_bits_per_s), to_bytes(send_bits_per_s));
+  }
+
+  void pause(const TransferId& id) override {
+    if (const auto torrent = find(id)) torrent->pause();
+  }
+  void resume(const TransferId& id) override {
+    if (const auto torrent = find(id)) torrent->resume();
+  }
+
+  std::optional<TorrentSnapshot> snapshot(const TransferId& id) const override {
+    const auto torrent = find(id);
+    return torrent ? std::optional(torrent->snapshot()) : std::nullopt;
+  }
+
+  Result<std::string> resume_data(const TransferId& id) override {
+    const auto torrent = find(id);
+    if (!torrent) return Error{Code::kNotFound, "transfer " + id.str() + " is not in the engine"};
+    return torrent->resume_data();
+  }
+
+  void stop() override {
+    if (!alert_thread_.joinable()) return;
+    alert_thread_.request_stop();
+    alert_thread_.join();
+    const std::lock_guard lock(mutex_);
+    by_id_.clear();
+    by_handle_.clear();
+    session_.reset();  // joins libtorrent's threads
+  }
+
+ private:
+  std::shared_ptr<Torrent> find(const TransferId& id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+  }
+
+  /// Hands a torrent to libtorrent; `mutex_` is held, so its alerts find it.
+  Status insert(const std::shared_ptr<Torrent>& torrent) {
+    lt::error_code error;
+    const lt::torrent_handle handle = session_->add_torrent(torrent->parameters(), error);
+    if (error == lt::errors::duplicate_torrent) {
+      return Error{Code::kConflict, "the same data is already in the engine under another transfer"};
+    }
+    if (error) return Error{Code::kInvalid, "libtorrent refuses the torrent: " + error.message()};
+    torrent->attach(handle);
+    by_handle_[handle] = torrent;
+    return {};
+  }
+
+  void run(const std::stop_token& stop) {
+    ::pthread_setname_np(::pthread_self(), "gt-engine");
+    auto last_second = std::chrono::steady_clock::now();
+    while (!stop.stop_requested()) {
+      session_->wait_for_alert(std::chrono::milliseconds(200));
+      std::vector<lt::alert*> alerts;
+      session_->pop_alerts(&alerts);
+      for (const lt::alert* alert : alerts) handle(*alert);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last_second < std::chrono::seconds(1)) continue;
+      last_second = now;
+      session_->post_torrent_updates();
+      for (const auto& torrent : all()) torrent->on_second();
+    }
+  }
+
+  std::vector<std::shared_ptr<Torrent>> all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Torrent>> torrents;
+    for (const auto& [id, torrent] : by_id_) torrents.push_back(torrent);
+    return torrents;
+  }
+
+  std::shared_ptr<Torrent> of(const lt::torrent_handle& handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_handle_.find(handle);
+    return found == by_handle_.end() ? nullptr : found->second;
+  }
+
+  void handle(const lt::alert& alert) {
+    if (const auto* update = lt::alert_cast<lt::state_update_alert>(&alert)) {
+      for (const auto& status : update->status) {
+        if (const auto torrent = of(status.handle)) torrent->on_progress(status);
+      }
+    } else if (const auto* dead = lt::alert_cast<lt::listen_failed_alert>(&alert)) {
+      listener_.warning({}, "the lane port " + std::to_string(dead->port) + " on " + dead->address.to_string() +
+                                " no longer listens: " + dead->error.message());
+    } else if (const auto* about = dynamic_cast<const lt::torrent_alert*>(&alert)) {
+      if (const auto torrent = of(about->handle)) handle_torrent(*torrent, alert);
+    }
+  }
+
+  static void handle_torrent(Torrent& torrent, const lt::alert& alert) {
+    if (const auto* piece = lt::alert_cast<lt::piece_finished_alert>(&alert)) {
+      torrent.on_piece(static_cast<std::uint32_t>(static_cast<int>(piece->piece_index)));
+    } else if (const auto* changed = lt::alert_cast<lt::state_changed_alert>(&alert)) {
+      if (changed->state == lt::torrent_status::checking_files) torrent.on_checking();
+    } else if (lt::alert_cast<lt::torrent_checked_alert>(&alert) != nullptr) {
+      torrent.on_checked();
+    } else if (const auto* file = lt::alert_cast<lt::file_error_alert>(&alert)) {
+      torrent.on_disk_error(file->error, file->filename(), file->op, alert.timestamp());
+    } else if (const auto* error = lt::alert_cast<lt::torrent_error_alert>(&alert)) {
+      torrent.on_disk_error(error->error, error->filename(), lt::operation_t::unknown, alert.timestamp());
+    } else if (lt::alert_cast<lt::fastresume_rejected_alert>(&alert) != nullptr) {
+      torrent.on_resume_rejected();
+    } else if (const auto* stuck = lt::alert_cast<lt::storage_moved_failed_alert>(&alert)) {
+      torrent.on_move_failed(stuck->error);
+    }
+  }
+
+  const EngineOptions options_;
+  EngineListener& listener_;
+  const std::shared_ptr<SwarmList> swarms_;
+  const std::vector<ListenSocket> sockets_;
+  mutable std::mutex mutex_;
+  std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
+  std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
+  std::unique_ptr<lt::session> session_;
+  std::jthread alert_thread_;  ///< last: uses all of the above
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_libtorrent_engine(const EngineOptions& options, EngineListener& listener) {
+  if (!paths_are_bytes())
+    return Error{Code::kInternal, "the environment is full: LANG could not be set for libtorrent"};
+  const auto deadline = std::chrono::steady_clock::now() + kPortPatience;
+  try {
+    const auto swarms = std::make_shared<SwarmList>();
+    while (true) {
+      auto opened = open_session(options, swarms);
+      if (opened) {
+        return std::unique_ptr<Engine>(
+            std::make_unique<LibtorrentEngine>(options, listener, std::move(opened).value(), swarms));
+      }
+      if (opened.error().code != Code::kConflict || std::chrono::steady_clock::now() >= deadline) return opened.error();
+      std::this_thread::sleep_for(kPortPause);  // another program's outgoing connection may hold the port for a moment
+    }
+  } catch (const std::exception& e) {
+    return Error{Code::kInternal, std::string("libtorrent did not start: ") + e.what()};
+  }
+}
+
+}  // namespace gridtorrent::client::engine

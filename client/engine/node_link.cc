@@ -1,0 +1,69 @@
+#include "client/engine/node_link.h"
+
+#include <algorithm>
+
+namespace gridtorrent::client::engine {
+
+void NodeLink::set_plan(const PeerPlan& new_plan) {
+  std::vector<DialTarget> next;
+  for (const auto& endpoint : new_plan.endpoints) {
+    if (endpoint.tls || endpoint.port == 0) continue;  // TLS lanes belong to TLS editions
+    if (std::ranges::any_of(next, [&](const DialTarget& t) {
+          return t.endpoint.address == endpoint.address && t.endpoint.port == endpoint.port;
+        })) {
+      continue;
+    }
+    const DialTarget* known = find(endpoint.address, endpoint.port);
+    next.push_back(known != nullptr ? *known : DialTarget{});
+    next.back().endpoint = endpoint;
+  }
+  targets = std::move(next);
+  plan = new_plan;
+}
+
+DialTarget* NodeLink::find(const std::string& address_text, std::uint16_t port) {
+  const auto found = std::ranges::find_if(
+      targets, [&](const DialTarget& t) { return t.endpoint.address == address_text && t.endpoint.port == port; });
+  return found == targets.end() ? nullptr : &*found;
+}
+
+void NodeLink::dial_failed(DialTarget& target, const std::string& error, MonoTime now) {
+  ++target.failures;
+  target.last_error = error;
+  target.not_before = now + redial_pause(target.failures);
+}
+
+void NodeLink::bad_piece(MonoTime now) {
+  ++bad_pieces;
+  // A quiet minute after the last pause wipes the slate.
+  if (bad_in_a_row > 0 && now > held_until + std::chrono::minutes(1)) bad_in_a_row = 0;
+  ++bad_in_a_row;
+  held_until = now + bad_data_pause(bad_in_a_row);
+}
+
+int NodeLink::address_failures(const std::string& address_text) const {
+  int failures = 0;
+  for (const auto& target : targets) {
+    if (target.endpoint.address != address_text) continue;
+    if (target.failures == 0 && target.dialled) return 0;
+    failures += target.failures;
+  }
+  return failures;
+}
+
+std::optional<std::string> path_problem(const NodeId& node, const NodeLink& link, MonoTime now) {
+  if (!link.plan || link.plan->lanes == 0 || !link.without_lane_since) return std::nullopt;
+  if (now - *link.without_lane_since < std::chrono::seconds(2)) return std::nullopt;
+  if (now < link.held_until) return node.str() + " sent data that failed verification; it is left alone for a while";
+  if (!link.plan->dial) return "no lane from " + node.str() + " yet: it is to dial us";
+  if (link.targets.empty()) return "no lane to " + node.str() + ": it publishes no endpoint that can be dialled";
+  for (const auto& target : link.targets) {
+    if (target.failures == 0) continue;
+    const bool v6 = target.endpoint.address.find(':') != std::string::npos;
+    return "no lane to " + node.str() + ": " + (v6 ? "[" + target.endpoint.address + "]" : target.endpoint.address) +
+           ":" + std::to_string(target.endpoint.port) + ": " + target.last_error;
+  }
+  return "no lane to " + node.str() + " yet: dialling";
+}
+
+}  // namespace gridtorrent::client::engine

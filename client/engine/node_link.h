@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/core/plan.h"
+#include "client/engine/lane_rules.h"
+#include "common/clock.h"
+
+namespace gridtorrent::client::engine {
+
+/// Where a planned node listens, and how dialling it went.
+struct DialTarget {
+  LaneEndpoint endpoint;
+  int failures = 0;  ///< in a row
+  std::string last_error;
+  MonoTime not_before{};            ///< the pause after a failure
+  std::optional<MonoTime> dialled;  ///< asked of libtorrent, no connection object seen yet
+};
+
+/// Everything kept about one peer of one torrent beyond its lanes: what the plan says, what it said, what went wrong. A
+/// plain value; `Swarm` owns and guards it.
+struct NodeLink {
+  std::optional<PeerPlan> plan;
+  std::vector<DialTarget> targets;
+
+  std::optional<int> peer_wants;  ///< its last gt_lanes
+  int peer_grant = 16;
+  std::optional<int> asked;  ///< our last gt_lanes to it
+
+  std::uint64_t closed_received_bytes = 0, closed_sent_bytes = 0;  ///< of lanes that are gone
+  std::uint64_t bad_pieces = 0;
+  int bad_in_a_row = 0;
+  MonoTime held_until{};
+  int lanes_peak = 0;
+  bool complete = false;
+  std::string address;
+  std::string client;
+  std::optional<MonoTime> without_lane_since;
+
+  /// Takes over a new plan; endpoints keep their history.
+  void set_plan(const PeerPlan& new_plan);
+  DialTarget* find(const std::string& address_text, std::uint16_t port);
+  int usable_endpoints() const { return static_cast<int>(targets.size()); }
+  void dial_failed(DialTarget& target, const std::string& error, MonoTime now);
+  void bad_piece(MonoTime now);
+  /// Failures in a row over all ports of an address, so that a dead address is tried last.
+  int address_failures(const std::string& address_text) const;
+};
+
+/// What a person should know about a link that wants a lane and has none for two seconds; nothing while all is well.
+std::optional<std::string> path_problem(const NodeId& node, const NodeLink& link, MonoTime now);
+
+}  // namespace gridtorrent::client::engine

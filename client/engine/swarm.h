@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <libtorrent/address.hpp>
+#include <libtorrent/peer_connection_handle.hpp>
+#include <libtorrent/socket.hpp>
+#include <libtorrent/torrent_handle.hpp>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/core/engine.h"
+#include "client/engine/node_link.h"
+#include "client/engine/wire.h"
+
+namespace gridtorrent::client::engine {
+
+/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` which is used in the network thread alone.
+struct Lane {
+  explicit Lane(lt::peer_connection_handle handle) : peer(std::move(handle)) {}
+  lt::peer_connection_handle peer;
+  bool outgoing = false;
+  lt::tcp::endpoint remote;
+  std::string local;
+  LaneState state = LaneState::kConnecting;
+  NodeId node;           ///< nil: not known, or foreign
+  bool greeted = false;  ///< its extended handshake had our key
+  bool foreign = false;  ///< speaks BitTorrent, but not our extension
+  bool established = false;
+  MonoTime since{};  ///< of the present state
+  int number = 0;
+  int lanes_id = 0, grant_id = 0, stats_id = 0;  ///< the peer's numbers for our messages; 0: it takes none
+  std::uint64_t received_bytes = 0, sent_bytes = 0;
+  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  int outstanding_blocks = 0;
+  std::optional<TcpFigures> own, theirs;
+  std::string congestion_control;  ///< as last asked of the kernel
+  std::string client;
+  bool complete = false;
+};
+
+/// Peers and rates of a torrent, as last published.
+struct SwarmReport {
+  std::uint64_t plan_revision = 0;
+  std::vector<PeerSnapshot> peers;
+  std::vector<PathProblem> problems;
+  std::uint64_t received_bytes = 0, sent_bytes = 0, receive_bits_per_s = 0, send_bits_per_s = 0;
+};
+
+/// The lanes of one torrent: moves them towards the plan and measures them, once a second. All dialling is decided
+/// here; libtorrent is kept from dialling by itself. Thread-safe by one private mutex. `tick` and the lane_* methods
+/// are called in libtorrent's network thread, the others anywhere. libtorrent is never called with the mutex held if
+/// that could call back.
+class Swarm : public std::enable_shared_from_this<Swarm> {
+ public:
+  Swarm(const TransferId& id, const NodeId& self, EngineListener& listener)
+      : id_(id), self_(self), listener_(listener) {}
+
+  /// The torrent to dial for; a new one after it was added again.
+  void attach(const lt::torrent_handle& torrent);
+  /// Where inactive (paused, in error, not checked yet), nothing is dialled.
+  void set_active(bool active);
+  void set_complete(bool complete);
+  /// Starts to dial at once.
+  void set_plan(const LanePlan& plan);
+  SwarmReport report() const;
+
+  void tick();
+  /// Counts anew between two ticks: the torrent changed its state, and a finished one must name all it got from whom.
+  void refresh();
+  std::shared_ptr<Lane> lane_opened(const lt::peer_connection_handle& peer);
+  void lane_connected(Lane& lane);
+  void lane_established(Lane& lane);
+  /// False: end the connection. A nil greeting is that of a client without our extension.
+  bool lane_greeted(Lane& lane, const std::optional<Hello>& hello);
+  void lane_closed(Lane& lane, const lt::error_code& reason);
+  void lane_sent_bad_data(Lane& lane, std::uint32_t piece);
+  void lane_wants(Lane& lane, int want);
+  void lane_grants(Lane& lane, int lanes);
+  void lane_stats(Lane& lane, const TcpFigures& figures);
+  Hello hello_for(const Lane& lane) const;
+
+ private:
+  /// A node, or a foreign client by its address.
+  using PeerKey = std::pair<NodeId, std::string>;
+  /// What a round of decisions asks of libtorrent, carried out without the mutex.
+  struct Orders {
+    std::vector<lt::tcp::endpoint> dial;
+    std::vector<std::shared_ptr<Lane>> close;
+    std::vector<std::pair<std::shared_ptr<Lane>, std::vector<char>>> send;
+    std::vector<std::string> warnings;
+  };
+
+  static PeerKey key_of(const Lane& lane);
+  NodeLink* link_of(const Lane& lane);
+  int open_lanes(const NodeId& node, bool outgoing) const;
+  int outgoing_lanes(const NodeId& node) const;
+  bool welcome_stranger(Lane& lane);
+  bool welcome_node(Lane& lane, const Hello& hello, MonoTime now);
+  void measure(Lane& lane, double seconds);
+  void check_strangers(Orders& orders, MonoTime now);
+  void check_bad_pieces(Orders& orders, MonoTime now);
+  void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
+  /// Network thread only, as all that touches a socket.
+  void apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders);
+  void dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now);
+  void drop(const NodeId& node, int count, Orders& orders);
+  void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);
+  void send_stats(Orders& orders);
+  void publish(MonoTime now);
+  void carry_out(Orders& orders);
+
+  const TransferId id_;
+  const NodeId self_;
+  EngineListener& listener_;
+
+  mutable std::mutex mutex_;
+  lt::torrent_handle torrent_;
+  bool active_ = false, complete_ = false;
+  std::uint64_t revision_ = 0;
+  int next_number_ = 0;
+  MonoTime last_tick_{};
+  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::map<PeerKey, NodeLink> links_;
+  std::map<std::uint32_t, std::set<PeerKey>> bad_pieces_;  ///< since the last tick: who had blocks in them
+  SwarmReport report_;
+};
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,59 @@
+#include "client/engine/tcp_info.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+namespace gridtorrent::client::engine {
+
+std::optional<TcpFigures> read_tcp_figures(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  if (fd < 0 || ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  std::array<char, 16> algorithm{};
+  socklen_t length = algorithm.size() - 1;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), &length) != 0) return std::nullopt;
+  // Until the first sample the kernel reports the largest number as the smallest round trip.
+  const std::uint32_t min_rtt = info.tcpi_min_rtt == ~0U ? 0 : info.tcpi_min_rtt;
+  return TcpFigures{info.tcpi_rtt, min_rtt, info.tcpi_total_retrans, info.tcpi_snd_cwnd, std::string(algorithm.data())};
+}
+
+void set_no_delay(int fd) {
+  const int on = 1;
+  if (fd >= 0) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+bool set_congestion_control(int fd, const std::string& algorithm) {
+  return fd >= 0 &&
+         ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), static_cast<socklen_t>(algorithm.size())) == 0;
+}
+
+ReceiveLimits receive_limits() {
+  static const ReceiveLimits limits = [] {
+    ReceiveLimits read;
+    std::uint64_t low = 0, middle = 0;
+    std::ifstream("/proc/sys/net/ipv4/tcp_rmem") >> low >> middle >> read.autotuned_max;
+    std::ifstream("/proc/sys/net/core/rmem_max") >> read.settable_max;
+    return read;
+  }();
+  return limits;
+}
+
+std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits) {
+  constexpr std::uint64_t kMiB = 1024 * 1024, kInAll = 64 * kMiB, kTooSmall = 2 * kMiB;
+  const std::uint64_t share = kInAll / static_cast<std::uint64_t>(std::max(lanes, 1));
+  if (limits.autotuned_max <= share) return std::nullopt;
+  // The kernel doubles what it is told, to allow for its own overhead.
+  const std::uint64_t told = std::min(std::max(share / 2, kTooSmall), limits.settable_max);
+  return told < kTooSmall ? std::nullopt : std::optional(static_cast<int>(told));
+}
+
+void set_receive_buffer(int fd, int bytes) {
+  if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+}
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "client/engine/wire.h"
+
+namespace gridtorrent::client::engine {
+
+/// What the kernel knows about a TCP socket (Linux, TCP_INFO and TCP_CONGESTION); nothing if it is no TCP socket.
+std::optional<TcpFigures> read_tcp_figures(int fd);
+
+/// Requests are 17 bytes: Nagle's algorithm would hold them back (libtorrent never sets this).
+void set_no_delay(int fd);
+
+/// False if the kernel does not offer it to us.
+bool set_congestion_control(int fd, const std::string& algorithm);
+
+/// The kernel's limits for receive buffers (sysctl net.ipv4.tcp_rmem's last number, net.core.rmem_max), bytes; read
+/// once.
+struct ReceiveLimits {
+  std::uint64_t autotuned_max = 0, settable_max = 0;
+};
+ReceiveLimits receive_limits();
+
+/// libtorrent takes all that a socket holds in one read, so what the kernel may queue is memory of ours, too. How large
+/// a buffer (SO_RCVBUF, bytes) each of `lanes` lanes may have for 64 MiB in all; nothing: the kernel's own sizing is
+/// within that, or the largest that we may set would be too small for long paths.
+std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits);
+void set_receive_buffer(int fd, int bytes);
+
+}  // namespace gridtorrent::client::engine

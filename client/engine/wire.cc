@@ -1,0 +1,105 @@
+#include "client/engine/wire.h"
+
+#include <algorithm>
+#include <libtorrent/bdecode.hpp>
+#include <limits>
+
+#include "common/hex.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+std::string integer(std::int64_t value) {
+  return "i" + std::to_string(value) + "e";
+}
+std::string text(std::string_view value) {
+  return std::to_string(value.size()) + ":" + std::string(value);
+}
+
+/// Bencode nests; ours does not. A low limit keeps hostile input cheap.
+constexpr int kMaxDepth = 4, kMaxTokens = 100;
+
+std::optional<lt::bdecode_node> dictionary(std::string_view bytes) {
+  if (bytes.size() > kMaxMessageBytes) return std::nullopt;
+  lt::error_code error;
+  lt::bdecode_node node =
+      lt::bdecode({bytes.data(), static_cast<std::ptrdiff_t>(bytes.size())}, error, nullptr, kMaxDepth, kMaxTokens);
+  if (error || node.type() != lt::bdecode_node::dict_t) return std::nullopt;
+  return node;
+}
+
+std::optional<std::int64_t> number(const lt::bdecode_node& dict, const char* key, std::int64_t low, std::int64_t high) {
+  const lt::bdecode_node found = dict.dict_find_int(key);
+  if (!found) return std::nullopt;
+  const std::int64_t value = found.int_value();
+  return value < low || value > high ? std::nullopt : std::optional(value);
+}
+
+std::optional<int> small_number(std::string_view bytes, const char* key) {
+  const auto dict = dictionary(bytes);
+  const auto value = dict ? number(*dict, key, 0, kMaxLanes) : std::nullopt;
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+}
+
+bool is_algorithm_name(std::string_view name) {
+  return name.size() < 16 &&
+         std::ranges::all_of(
+             name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+}
+
+}  // namespace
+
+std::string encode_hello(const Hello& hello) {
+  return "d5:grant" + integer(hello.grant) + "4:lane" + integer(hello.lane) + "4:node" +
+         text(as_chars(hello.node.bytes())) + "1:v" + integer(kWireVersion) + "e";
+}
+
+std::optional<Hello> decode_hello(std::string_view bytes) {
+  const auto dict = dictionary(bytes);
+  if (!dict || !number(*dict, "v", kWireVersion, kWireVersion)) return std::nullopt;
+  const auto grant = number(*dict, "grant", 0, kMaxLanes);
+  const auto lane = number(*dict, "lane", 0, std::numeric_limits<std::uint16_t>::max());
+  const lt::string_view node = dict->dict_find_string_value("node");
+  NodeId::Bytes id{};
+  if (!grant || !lane || node.size() != id.size()) return std::nullopt;
+  std::ranges::transform(node, id.begin(), [](char c) { return static_cast<std::uint8_t>(c); });
+  if (NodeId(id).is_nil()) return std::nullopt;
+  return Hello{NodeId(id), static_cast<int>(*lane), static_cast<int>(*grant)};
+}
+
+std::string encode_lanes(int want) {
+  return "d4:want" + integer(want) + "e";
+}
+std::optional<int> decode_lanes(std::string_view bytes) {
+  return small_number(bytes, "want");
+}
+std::string encode_grant(int lanes) {
+  return "d5:lanes" + integer(lanes) + "e";
+}
+std::optional<int> decode_grant(std::string_view bytes) {
+  return small_number(bytes, "lanes");
+}
+
+std::string encode_stats(const TcpFigures& figures) {
+  return "d2:cc" + text(figures.congestion_control) + "4:cwnd" + integer(figures.cwnd_segments) + "6:minrtt" +
+         integer(figures.min_rtt_us) + "4:retr" + integer(static_cast<std::int64_t>(figures.retransmits)) + "4:srtt" +
+         integer(figures.srtt_us) + "e";
+}
+
+std::optional<TcpFigures> decode_stats(std::string_view bytes) {
+  const auto dict = dictionary(bytes);
+  if (!dict) return std::nullopt;
+  constexpr std::int64_t k32 = std::numeric_limits<std::uint32_t>::max();
+  const auto cwnd = number(*dict, "cwnd", 0, k32), min_rtt = number(*dict, "minrtt", 0, k32),
+             srtt = number(*dict, "srtt", 0, k32),
+             retransmits = number(*dict, "retr", 0, std::numeric_limits<std::int64_t>::max());
+  const lt::string_view algorithm = dict->dict_find_string_value("cc");
+  if (!cwnd || !min_rtt || !srtt || !retransmits || !is_algorithm_name({algorithm.data(), algorithm.size()})) {
+    return std::nullopt;
+  }
+  return TcpFigures{static_cast<std::uint32_t>(*srtt), static_cast<std::uint32_t>(*min_rtt),
+                    static_cast<std::uint64_t>(*retransmits), static_cast<std::uint32_t>(*cwnd),
+                    std::string(algorithm.data(), algorithm.size())};
+}
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/ids.h"
+
+namespace gridtorrent::client::engine {
+
+/// What two GridTorrent nodes say to each other beside BitTorrent: the key `gt` of the extended handshake (BEP 10) and
+/// three extension messages. All bodies are bencoded dictionaries; unknown keys are ignored, so that later versions
+/// can add some. Decoders take anything, never throw, and return nothing for what is malformed or out of range.
+inline constexpr int kWireVersion = 1;
+inline constexpr int kMaxLanes = 16;
+/// A longer message is no message of ours.
+inline constexpr std::size_t kMaxMessageBytes = 1024;
+
+/// Names of the messages in the handshake's `m` dictionary, and the numbers under which we receive them.
+inline constexpr char kLanesMessage[] = "gt_lanes";
+inline constexpr char kGrantMessage[] = "gt_grant";
+inline constexpr char kStatsMessage[] = "gt_stats";
+inline constexpr int kLanesNumber = 41, kGrantNumber = 42, kStatsNumber = 43;
+
+/// The handshake's `gt`: who speaks, on which of its lanes, and how many lanes it lets the other open.
+struct Hello {
+  NodeId node;
+  int lane = 0;
+  int grant = kMaxLanes;  ///< 0 to 16
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+std::string encode_hello(const Hello& hello);
+/// Refuses a nil node and versions other than ours.
+std::optional<Hello> decode_hello(std::string_view bytes);
+
+/// gt_lanes {want: n} and gt_grant {lanes: n}; n is 0 to 16.
+std::string encode_lanes(int want);
+std::optional<int> decode_lanes(std::string_view bytes);
+std::string encode_grant(int lanes);
+std::optional<int> decode_grant(std::string_view bytes);
+
+/// TCP as the sender of the data sees it (Linux's TCP_INFO).
+struct TcpFigures {
+  std::uint32_t srtt_us = 0, min_rtt_us = 0;
+  std::uint64_t retransmits = 0;  ///< segments, over the connection's life
+  std::uint32_t cwnd_segments = 0;
+  std::string congestion_control;
+  friend bool operator==(const TcpFigures&, const TcpFigures&) = default;
+};
+std::string encode_stats(const TcpFigures& figures);
+/// Refuses negative numbers and a congestion control that is no short lower-case name.
+std::optional<TcpFigures> decode_stats(std::string_view bytes);
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,198 @@
+#include "client/files/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/text.h"
+
+namespace gridtorrent::client::files {
+
+namespace {
+
+constexpr std::int64_t kNsPerS = 1'000'000'000;
+
+// For kernels before 5.6 and sandboxes that refuse openat2.
+UniqueFd open_by_components(int folder, const std::string& path, int flags) {
+  UniqueFd held;
+  int at = folder;
+  std::size_t start = 0;
+  while (true) {
+    const std::size_t slash = path.find('/', start);
+    const std::string component = path.substr(start, slash == std::string::npos ? slash : slash - start);
+    if (component.empty() || component == "..") {
+      errno = EXDEV;
+      return {};
+    }
+    const bool last = slash == std::string::npos;
+    UniqueFd next(::openat(at, component.c_str(),
+                           last ? flags | O_NOFOLLOW | O_CLOEXEC : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next || last) return next;
+    held = std::move(next);
+    at = held.get();
+    start = slash + 1;
+  }
+}
+
+Code code_of(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+      return Code::kDenied;
+    case EEXIST:
+    case ENOTEMPTY:
+    case ELOOP:
+      return Code::kConflict;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return Code::kExhausted;
+    case ENAMETOOLONG:
+      return Code::kInvalid;
+    default:
+      return Code::kDisk;
+  }
+}
+
+Status remove_below(int root, const std::string& folder, std::string_view shown_path) {
+  UniqueFd fd = open_beneath(root, folder, O_RDONLY | O_DIRECTORY);
+  if (!fd && errno == EACCES) {
+    const SplitPath split = split_path(folder);
+    UniqueFd above = open_beneath(root, split.folder, O_PATH | O_DIRECTORY);
+    // Where the mode cannot be changed, the open below says why.
+    if (above && ::fchmodat(above.get(), split.name.c_str(), 0700, 0) != 0)
+      return errno_error(errno, shown_path, "cannot be removed");
+    fd = open_beneath(root, folder, O_RDONLY | O_DIRECTORY);
+  }
+  if (!fd) return errno_error(errno, shown_path, "cannot be removed");
+  GT_ASSIGN(const std::vector<Listed> names, list_folder(fd.get(), shown_path));
+  bool made_writable = false;
+  for (const Listed& listed : names) {
+    if (listed.type != DT_DIR && ::unlinkat(fd.get(), listed.name.c_str(), 0) == 0) continue;
+    if (listed.type != DT_DIR && errno == EACCES && !made_writable) {
+      made_writable = ::fchmod(fd.get(), 0700) == 0;
+      if (::unlinkat(fd.get(), listed.name.c_str(), 0) == 0) continue;
+    }
+    if (listed.type != DT_DIR && errno != EISDIR) return errno_error(errno, shown_path, "cannot be removed");
+    if (!made_writable) made_writable = ::fchmod(fd.get(), 0700) == 0;
+    GT_TRY(remove_below(root, folder + "/" + listed.name, shown_path));
+    if (::unlinkat(fd.get(), listed.name.c_str(), AT_REMOVEDIR) != 0)
+      return errno_error(errno, shown_path, "cannot be removed");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string quoted(std::string_view path) {
+  return "'" + escape_for_display(path) + "'";
+}
+
+Error errno_error(int error_number, std::string_view path, std::string_view action) {
+  return {code_of(error_number), quoted(path) + " " + std::string(action) + ": " + errno_text(error_number)};
+}
+
+UniqueFd open_beneath(int folder, const std::string& path, int flags, bool same_device) {
+  open_how how{};
+  how.flags = static_cast<__u64>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  if (same_device) how.resolve |= RESOLVE_NO_XDEV;
+  while (true) {
+    const long fd = ::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how);
+    if (fd >= 0) return UniqueFd(static_cast<int>(fd));
+    if (errno == ENOSYS || errno == EPERM) break;
+    if (errno != EINTR && errno != EAGAIN) return {};
+  }
+  return open_by_components(folder, path, flags);
+}
+
+Result<UniqueFd> open_folder(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return errno_error(errno, path, "cannot be opened as a folder");
+  return fd;
+}
+
+SplitPath split_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {".", std::string(path)};
+  return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
+}
+
+int FolderCache::open(const std::string& folder) {
+  if (folder == ".") return root_;
+  if (fd_ && folder == folder_) return fd_.get();
+  fd_ = open_beneath(root_, folder, O_RDONLY | O_DIRECTORY, same_device_);
+  // A folder that may be searched but not listed.
+  if (!fd_ && errno == EACCES) fd_ = open_beneath(root_, folder, O_PATH | O_DIRECTORY, same_device_);
+  if (!fd_) return -1;
+  folder_ = folder;
+  return fd_.get();
+}
+
+UniqueFd FolderCache::open_file(const std::string& path, int flags) {
+  const SplitPath split = split_path(path);
+  const int folder = open(split.folder);
+  if (folder < 0) return {};
+  return UniqueFd(::openat(folder, split.name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path) {
+  UniqueFd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own) return errno_error(errno, shown_path, "cannot be listed");
+  DIR* stream = ::fdopendir(own.get());
+  if (stream == nullptr) return errno_error(errno, shown_path, "cannot be listed");
+  own.release();
+  std::vector<Listed> names;
+  errno = 0;
+  while (const dirent* item = ::readdir(stream)) {
+    const std::string_view name = item->d_name;
+    if (name != "." && name != "..") names.push_back({std::string(name), item->d_type});
+    errno = 0;
+  }
+  const int error_number = errno;
+  ::closedir(stream);
+  if (error_number != 0) return errno_error(error_number, shown_path, "cannot be listed");
+  return names;
+}
+
+Status remove_tree(int parent, const std::string& name, std::string_view shown_path) {
+  struct stat info{};
+  if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT ? Status{} : errno_error(errno, shown_path, "cannot be removed");
+  if (!S_ISDIR(info.st_mode)) return Error{Code::kConflict, quoted(shown_path) + " is no folder; it is left alone"};
+  GT_TRY(remove_below(parent, name, shown_path));
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) return errno_error(errno, shown_path, "cannot be removed");
+  return {};
+}
+
+std::int64_t to_ns(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * kNsPerS + time.tv_nsec;
+}
+
+timespec to_timespec(std::int64_t ns) {
+  timespec time{};
+  time.tv_sec = ns / kNsPerS;
+  time.tv_nsec = ns % kNsPerS;
+  if (time.tv_nsec < 0) {
+    time.tv_nsec += kNsPerS;
+    --time.tv_sec;
+  }
+  return time;
+}
+
+void name_thread(const char* name, bool low_priority) {
+  ::pthread_setname_np(::pthread_self(), name);
+  // On Linux the "process" of a thread id is that thread alone.
+  if (low_priority) ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
+}
+
+}  // namespace gridtorrent::client::files

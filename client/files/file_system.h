@@ -1,0 +1,73 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "common/unique_fd.h"
+
+/// Thin helpers over the system calls for files: no symbolic link is ever followed below the folder one starts from.
+namespace gridtorrent::client::files {
+
+/// 'path', escaped, for messages.
+std::string quoted(std::string_view path);
+
+/// What an errno means for a path: ENOENT is kNotFound, EACCES kDenied, EEXIST kConflict, ENOSPC kDisk, ...
+Error errno_error(int error_number, std::string_view path, std::string_view action);
+
+/// Opens a path relative to a folder, never leaving it and never through a symbolic link (openat2; where the kernel
+/// lacks it, component by component with O_NOFOLLOW). Empty and errno set on failure. `same_device`: EXDEV on a mount
+/// point.
+UniqueFd open_beneath(int folder, const std::string& path, int flags, bool same_device = false);
+
+/// An absolute folder that a person named: symbolic links in it are followed.
+Result<UniqueFd> open_folder(const std::string& path);
+
+/// The folder part and the last component of a relative path; the folder is "." where there is none.
+struct SplitPath {
+  std::string folder;
+  std::string name;
+};
+SplitPath split_path(std::string_view path);
+
+/// Finds the folder that holds a path below a root and keeps the last one open: entries come sorted, so that most
+/// look-ups open nothing. Not thread-safe.
+class FolderCache {
+ public:
+  /// `root` must stay open.
+  explicit FolderCache(int root, bool same_device = false) : root_(root), same_device_(same_device) {}
+  /// The folder's descriptor, valid until the next call, or -1 with errno.
+  int open(const std::string& folder);
+  /// Opens a file for reading without blocking on FIFOs; empty with errno on failure.
+  UniqueFd open_file(const std::string& path, int flags);
+
+ private:
+  const int root_;
+  const bool same_device_;
+  UniqueFd fd_;
+  std::string folder_;
+};
+
+/// The names in a folder but "." and "..", in no order. The descriptor is read from its start and stays open.
+struct Listed {
+  std::string name;
+  unsigned char type = 0;  ///< DT_*, DT_UNKNOWN where the filesystem does not say
+};
+Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path);
+
+/// Removes a folder below `parent` with all in it, folders without permission bits included. Missing: nothing to do.
+Status remove_tree(int parent, const std::string& name, std::string_view shown_path);
+
+/// Nanoseconds since the epoch, and back.
+std::int64_t to_ns(const timespec& time);
+timespec to_timespec(std::int64_t ns);
+
+/// Names the calling thread and, if asked, lets all others go first.
+void name_thread(const char* name, bool low_priority = false);
+
+}  // namespace gridtorrent::client::files

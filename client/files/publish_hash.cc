@@ -1,0 +1,94 @@
+#include "client/files/publish_hash.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "client/files/hash_run.h"
+#include "client/files/walker.h"
+
+namespace gridtorrent::client::files {
+
+namespace {
+
+/// Once all is read: each file and folder must still be what was listed, or the result would describe a state that
+/// never was as a whole. A folder's own mtime tells of names that came or went.
+Status check_unchanged(const WalkedTree& tree) {
+  FolderCache folders(tree.parent_fd.get(), true);
+  for (std::size_t i = 0; i < tree.manifest.entries.size(); ++i) {
+    const std::string path = metainfo::full_path(tree.manifest, tree.manifest.entries[i]);
+    const SplitPath split = split_path(path);
+    const int folder = folders.open(split.folder);
+    struct stat info{};
+    if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      return errno_error(errno, path, "changed while it was being hashed").code == Code::kNotFound
+                 ? Error{Code::kConflict, quoted(path) + " vanished while it was being hashed"}
+                 : errno_error(errno, path, "cannot be examined");
+    if (FileIdentity::of(info) == tree.identities[i]) continue;
+    return Error{Code::kConflict, quoted(path) + " changed while it was being hashed; try again when it rests"};
+  }
+  return {};
+}
+
+Status check_limits(std::uint64_t total_bytes, std::uint32_t piece_bytes) {
+  const std::uint64_t pieces = total_bytes == 0 ? 0 : (total_bytes - 1) / piece_bytes + 1;
+  if (pieces <= metainfo::kMaxPieces) return {};
+  return Error{Code::kInvalid, "the data needs " + std::to_string(pieces) + " pieces, the limit is " +
+                                   std::to_string(metainfo::kMaxPieces) + "; publish its parts"};
+}
+
+}  // namespace
+
+Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned threads, std::uint64_t memory_bytes,
+                                       const ProgressFn& progress, std::stop_token stop) {
+  GT_ASSIGN(WalkedTree tree, walk(request.path, request.strict, stop));
+  const Layout layout(tree.manifest);
+  const std::uint64_t total = layout.total_bytes();
+  const std::uint32_t piece_bytes = metainfo::choose_piece_bytes(total);
+  GT_TRY(check_limits(total, piece_bytes));
+
+  std::vector<FileIdentity> identities;
+  identities.reserve(layout.slots().size());
+  for (const Slot& slot : layout.slots()) identities.push_back(tree.identities[slot.entry]);
+  std::unique_ptr<Checkpoint> checkpoint;
+  if (!request.checkpoint_file.empty() && total > 0) {
+    GT_ASSIGN(checkpoint, Checkpoint::open(request.checkpoint_file));
+  }
+
+  HashedTree result;
+  metainfo::Segment segment{.piece_bytes = piece_bytes, .piece_hashes = {}};
+  if (total > 0) segment.piece_hashes.resize(((total - 1) / piece_bytes + 1) * sizeof(crypto::Sha1Digest));
+  std::vector<crypto::Sha256Digest> roots(layout.slots().size());
+  HashSink sink;
+  sink.on_pieces = [&](std::uint64_t first, std::span<const crypto::Sha1Digest> pieces) {
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      std::copy(pieces[i].begin(), pieces[i].end(), &segment.piece_hashes[(first + i) * sizeof(crypto::Sha1Digest)]);
+  };
+  sink.on_root = [&](std::size_t slot, const crypto::Sha256Digest& root) { roots[slot] = root; };
+  ProgressMeter meter(progress, total);
+  HashRun run({.manifest = tree.manifest,
+               .layout = layout,
+               .root = tree.parent_fd.get(),
+               .piece_bytes = piece_bytes,
+               .identities = identities,
+               .same_device = true,
+               .stop = stop},
+              plan_hash(total, piece_bytes, threads, memory_bytes), std::move(sink), checkpoint.get(), meter);
+  GT_TRY(run.run());
+  GT_TRY(check_unchanged(tree));
+  meter.finish();
+  if (checkpoint) checkpoint->remove();
+  if (const Status noted = run.checkpoint_status(); !noted)
+    tree.warnings.push_back("an interruption would have cost the work so far: " + noted.error().message);
+
+  for (std::size_t i = 0; i < roots.size(); ++i) tree.manifest.entries[layout.slots()[i].entry].root = roots[i];
+  result.metadata.manifest = std::move(tree.manifest);
+  if (total > 0) result.metadata.segments.push_back(std::move(segment));
+  result.parent = std::move(tree.parent);
+  result.skipped = tree.skipped;
+  result.warnings = std::move(tree.warnings);
+  result.resumed_bytes = run.resumed_bytes();
+  return result;
+}
+
+}  // namespace gridtorrent::client::files

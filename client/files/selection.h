@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "metainfo/manifest.h"
+
+namespace gridtorrent::client::files {
+
+/// Which entries of a manifest a transfer is about: all, or the chosen files and the folders that hold one. Immutable.
+class Selection {
+ public:
+  /// `wanted` is per entry, of which only files count; empty: all. The manifest must outlive this.
+  Selection(const metainfo::Manifest& manifest, const std::vector<bool>& wanted)
+      : included_(manifest.entries.size(), true) {
+    const auto is_file = [&](std::size_t i) { return manifest.entries[i].kind == metainfo::EntryKind::kFile; };
+    bool all = true;
+    for (std::size_t i = 0; i < wanted.size(); ++i) all = all && (wanted[i] || !is_file(i));
+    if (all) return;
+    std::unordered_set<std::string_view> folders;
+    for (std::size_t i = 0; i < included_.size(); ++i) {
+      if (!is_file(i)) continue;
+      included_[i] = wanted[i];
+      if (wanted[i]) add_folders_of(manifest.entries[i].path, folders);
+    }
+    for (std::size_t i = 0; i < included_.size(); ++i)
+      if (!is_file(i)) included_[i] = folders.contains(manifest.entries[i].path);
+  }
+
+  bool includes(std::size_t entry) const { return included_[entry]; }
+  const std::vector<bool>& included() const { return included_; }
+
+ private:
+  static void add_folders_of(std::string_view path, std::unordered_set<std::string_view>& folders) {
+    for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
+      path = path.substr(0, slash);
+      if (!folders.insert(path).second) return;
+    }
+    folders.insert(std::string_view{});
+  }
+
+  std::vector<bool> included_;
+};
+
+}  // namespace gridtorrent::client::files

@@ -1,0 +1,321 @@
+#include "client/files/staging.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "client/files/file_system.h"
+#include "client/files/selection.h"
+
+namespace gridtorrent::client::files {
+
+namespace {
+
+using metainfo::EntryKind;
+using metainfo::Manifest;
+using metainfo::ManifestEntry;
+
+constexpr const char* kMarker = ".committing";
+// With more files than this, one syncfs for the whole filesystem beats a sync a file.
+constexpr std::size_t kSyncSingly = 256;
+constexpr unsigned kSyncThreads = 8;
+
+std::string staging_name(const StagingPlan& plan) {
+  return ".gridtorrent-" + plan.id.str();
+}
+
+std::string done_name(const StagingPlan& plan) {
+  return staging_name(plan) + ".done";
+}
+
+std::string base_path(const StagingPlan& plan, const Manifest& manifest) {
+  return plan.target + "/" + manifest.base_name;
+}
+
+bool exists(int folder, const std::string& name) {
+  struct stat info{};
+  return ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+Error in_the_way(const StagingPlan& plan, const Manifest& manifest) {
+  return {Code::kConflict, quoted(base_path(plan, manifest)) +
+                               " already exists and is not from this transfer; move it away or choose another folder"};
+}
+
+Error disk_error(int error_number, const std::string& path, std::string_view action) {
+  return {Code::kDisk, errno_error(error_number, path, action).message};
+}
+
+Status make_with_parents(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
+      struct stat info{};
+      const int error_number = errno;
+      if (::stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+        return disk_error(error_number, part, "cannot be made");
+    }
+    if (slash == std::string::npos) return {};
+  }
+}
+
+/// The staging folder, which must be a real folder of ours.
+Result<UniqueFd> open_staging(int target, const StagingPlan& plan) {
+  UniqueFd fd(::openat(target, staging_name(plan).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return disk_error(errno, plan.staging(), "cannot be opened");
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0) return disk_error(errno, plan.staging(), "cannot be examined");
+  if (info.st_uid != ::geteuid())
+    return Error{Code::kConflict, quoted(plan.staging()) + " belongs to somebody else; remove it"};
+  return fd;
+}
+
+Status make_empty_file(int folder, const std::string& name, const std::string& shown) {
+  const UniqueFd fd(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) return disk_error(errno, shown, "cannot be made");
+  return {};
+}
+
+/// All folders of the selection, and its empty files, below an open staging folder.
+Status make_entries(int staging, const StagingPlan& plan, const Manifest& manifest) {
+  const Selection selection(manifest, plan.wanted);
+  FolderCache folders(staging);
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    const ManifestEntry& entry = manifest.entries[i];
+    if (!selection.includes(i) || entry.size > 0) continue;
+    const std::string path = metainfo::full_path(manifest, entry);
+    const SplitPath split = split_path(path);
+    const int folder = folders.open(split.folder);
+    if (folder < 0) return disk_error(errno, plan.staging() + "/" + split.folder, "cannot be opened");
+    if (entry.kind == EntryKind::kFile) {
+      GT_TRY(make_empty_file(folder, split.name, plan.staging() + "/" + path));
+    } else if (::mkdirat(folder, split.name.c_str(), 0700) != 0 && errno != EEXIST) {
+      return disk_error(errno, plan.staging() + "/" + path, "cannot be made");
+    }
+  }
+  return {};
+}
+
+/// One commit; lives for one call.
+class Commit {
+ public:
+  Commit(const StagingPlan& plan, const Manifest& manifest, bool durable)
+      : plan_(plan), manifest_(manifest), durable_(durable), selection_(manifest, plan.wanted) {}
+
+  Status run() {
+    target_ = UniqueFd(::open(plan_.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!target_) return disk_error(errno, plan_.target, "cannot be opened");
+    const bool in_place = exists(target_.get(), base());
+    if (!exists(target_.get(), staging_name(plan_))) {
+      // Everything was done before the crash but, at most, to remove what was the staging folder.
+      if (in_place) return remove_tree(target_.get(), done_name(plan_), plan_.staging());
+      return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
+    }
+    GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
+    const bool interrupted = exists(staging_.get(), kMarker);
+    const bool staged = exists(staging_.get(), base());
+    if (!staged && !(interrupted && in_place))
+      return Error{Code::kDisk, quoted(plan_.staging() + "/" + base()) + " vanished; fetch the content again"};
+    if (staged) {
+      if (in_place && !interrupted) return in_the_way(plan_, manifest_);
+      if (interrupted) unlock_folders();
+      if (durable_) GT_TRY(sync_data());
+      GT_TRY(make_empty_file(staging_.get(), kMarker, plan_.staging() + "/" + kMarker));
+      if (durable_) ::fsync(staging_.get());
+      GT_TRY(set_all_modes_and_times());
+      GT_TRY(move(interrupted));
+    }
+    GT_TRY(set_mode_and_time(target_.get(), base(), manifest_.entries.front()));
+    if (durable_) ::fsync(target_.get());
+    return clean_up();
+  }
+
+ private:
+  const std::string& base() const { return manifest_.base_name; }
+  std::string shown(const ManifestEntry& entry) const {
+    return plan_.staging() + "/" + metainfo::full_path(manifest_, entry);
+  }
+
+  // A crash may have left folders without write or search permission.
+  void unlock_folders() {
+    FolderCache folders(staging_.get());
+    for (std::size_t i = 0; i < manifest_.entries.size(); ++i) {
+      if (!selection_.includes(i) || manifest_.entries[i].kind != EntryKind::kFolder) continue;
+      const SplitPath split = split_path(metainfo::full_path(manifest_, manifest_.entries[i]));
+      const int folder = folders.open(split.folder);
+      // Where the mode cannot be changed, what is done below the folder fails and names it.
+      if (folder < 0 || ::fchmodat(folder, split.name.c_str(), 0700, 0) != 0) continue;
+    }
+  }
+
+  Status sync_data() {
+    std::vector<std::size_t> files;
+    for (std::size_t i = 0; i < manifest_.entries.size() && files.size() <= kSyncSingly; ++i)
+      if (selection_.includes(i) && manifest_.entries[i].size > 0) files.push_back(i);
+    if (files.size() > kSyncSingly) {
+      if (::syncfs(staging_.get()) != 0) return disk_error(errno, plan_.staging(), "cannot be written to the disk");
+      return {};
+    }
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    Status outcome;
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t t = 0; t < std::min<std::size_t>(kSyncThreads, files.size()); ++t)
+        threads.emplace_back([&] {
+          name_thread("gt-sync");
+          for (std::size_t i = next++; i < files.size(); i = next++) {
+            const Status status = sync_file(manifest_.entries[files[i]]);
+            const std::lock_guard lock(mutex);
+            if (!status && outcome) outcome = status;
+          }
+        });
+    }
+    return outcome;
+  }
+
+  Status sync_file(const ManifestEntry& entry) {
+    const std::string path = metainfo::full_path(manifest_, entry);
+    FolderCache folders(staging_.get());
+    UniqueFd fd = folders.open_file(path, O_RDONLY);
+    // A mode without read permission, set before a crash: it was synced then.
+    if (!fd && errno == EACCES) return {};
+    if (!fd) return disk_error(errno, shown(entry), "cannot be opened");
+    if (::fdatasync(fd.get()) != 0) return disk_error(errno, shown(entry), "cannot be written to the disk");
+    return {};
+  }
+
+  // Children first: a folder may lose its write permission, and its time changes with every entry.
+  Status set_all_modes_and_times() {
+    FolderCache folders(staging_.get());
+    for (std::size_t i = manifest_.entries.size(); i-- > 0;) {
+      const ManifestEntry& entry = manifest_.entries[i];
+      if (!selection_.includes(i)) continue;
+      // BASE itself comes after its move, which a folder without write permission would not allow.
+      if (i == 0 && entry.kind == EntryKind::kFolder) continue;
+      const SplitPath split = split_path(metainfo::full_path(manifest_, entry));
+      const int folder = folders.open(split.folder);
+      if (folder < 0) return disk_error(errno, plan_.staging() + "/" + split.folder, "cannot be opened");
+      GT_TRY(set_mode_and_time(folder, split.name, entry));
+    }
+    return {};
+  }
+
+  Status set_mode_and_time(int folder, const std::string& name, const ManifestEntry& entry) {
+    const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, to_timespec(entry.mtime_ns)};
+    struct stat info{};
+    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      return disk_error(errno, shown(entry), "cannot be examined");
+    const bool right_kind = entry.kind == EntryKind::kFolder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode);
+    if (!right_kind) return Error{Code::kConflict, quoted(shown(entry)) + " was replaced by something else"};
+    // A folder made below a set-group-id folder of the site keeps that bit.
+    const mode_t mode = entry.mode | (S_ISDIR(info.st_mode) ? info.st_mode & S_ISGID : 0U);
+    if ((info.st_mode & 07777) != mode && ::fchmodat(folder, name.c_str(), mode, 0) != 0)
+      return disk_error(errno, shown(entry), "cannot be given its mode");
+    if (::utimensat(folder, name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0)
+      return disk_error(errno, shown(entry), "cannot be given its time");
+    return {};
+  }
+
+  Status move(bool interrupted) {
+    const char* name = base().c_str();
+    if (::renameat2(staging_.get(), name, target_.get(), name, RENAME_NOREPLACE) == 0) return {};
+    if (errno == EEXIST && !(interrupted && placeholder_in_the_way())) return in_the_way(plan_, manifest_);
+    if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
+      return disk_error(errno, base_path(plan_, manifest_), "cannot be moved to its place");
+    return move_without_noreplace();
+  }
+
+  /// What move_without_noreplace() of an interrupted commit may have left: an empty folder or file of ours.
+  bool placeholder_in_the_way() const {
+    struct stat info{};
+    if (::fstatat(target_.get(), base().c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (info.st_uid != ::geteuid()) return false;
+    if (!manifest_.is_single_file()) {
+      const UniqueFd fd(::openat(target_.get(), base().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      const auto names = fd ? list_folder(fd.get(), "") : Result<std::vector<Listed>>(std::vector<Listed>(1));
+      errno = EEXIST;
+      return names && names->empty();
+    }
+    errno = EEXIST;
+    return S_ISREG(info.st_mode) && info.st_size == 0;
+  }
+
+  // Filesystems without RENAME_NOREPLACE (NFS, some FUSE): a file is linked, which fails where the name exists; a
+  // folder replaces an empty one that we make first, and a rename never replaces a folder with something in it.
+  Status move_without_noreplace() {
+    const char* name = base().c_str();
+    if (manifest_.is_single_file()) {
+      if (::linkat(staging_.get(), name, target_.get(), name, 0) == 0) return unlink_staged();
+      if (errno == EEXIST && !placeholder_in_the_way()) return in_the_way(plan_, manifest_);
+      const UniqueFd placeholder(::openat(target_.get(), name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+      if (!placeholder) return disk_error(errno, base_path(plan_, manifest_), "cannot be made");
+    } else if (::mkdirat(target_.get(), name, 0700) != 0 && !(errno == EEXIST && placeholder_in_the_way())) {
+      if (errno == EEXIST) return in_the_way(plan_, manifest_);
+      return disk_error(errno, base_path(plan_, manifest_), "cannot be made");
+    }
+    if (::renameat(staging_.get(), name, target_.get(), name) == 0) return {};
+    if (errno == ENOTEMPTY || errno == EEXIST) return in_the_way(plan_, manifest_);
+    return disk_error(errno, base_path(plan_, manifest_), "cannot be moved to its place");
+  }
+
+  Status unlink_staged() {
+    if (::unlinkat(staging_.get(), base().c_str(), 0) == 0) return {};
+    return disk_error(errno, plan_.staging(), "cannot be cleaned up");
+  }
+
+  // First out of sight in one step: a staging folder that is half removed could not be told from one never filled.
+  Status clean_up() {
+    if (::renameat(target_.get(), staging_name(plan_).c_str(), target_.get(), done_name(plan_).c_str()) != 0)
+      return disk_error(errno, plan_.staging(), "cannot be cleaned up");
+    return remove_tree(target_.get(), done_name(plan_), plan_.staging());
+  }
+
+  const StagingPlan& plan_;
+  const Manifest& manifest_;
+  const bool durable_;
+  const Selection selection_;
+  UniqueFd target_;
+  UniqueFd staging_;
+};
+
+}  // namespace
+
+Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
+  GT_TRY(metainfo::validate_component(manifest.base_name));
+  if (!plan.target.starts_with('/')) return Error{Code::kInvalid, quoted(plan.target) + " is no absolute path"};
+  GT_TRY(make_with_parents(plan.target));
+  const UniqueFd target(::open(plan.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!target) return disk_error(errno, plan.target, "cannot be opened");
+  if (exists(target.get(), manifest.base_name)) {
+    const std::string marker = staging_name(plan) + "/" + kMarker;
+    // Our own BASE, moved before a crash: commit() has only to clean up.
+    if (exists(target.get(), staging_name(plan)) && exists(target.get(), marker)) return {};
+    return in_the_way(plan, manifest);
+  }
+  if (::mkdirat(target.get(), staging_name(plan).c_str(), 0700) != 0 && errno != EEXIST)
+    return disk_error(errno, plan.target, "cannot be written");
+  GT_ASSIGN(const UniqueFd staging, open_staging(target.get(), plan));
+  return make_entries(staging.get(), plan, manifest);
+}
+
+Status commit_staging(const StagingPlan& plan, const Manifest& manifest, bool durable) {
+  return Commit(plan, manifest, durable).run();
+}
+
+Status discard_staging(const StagingPlan& plan) {
+  const UniqueFd target(::open(plan.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!target) return errno == ENOENT ? Status{} : disk_error(errno, plan.target, "cannot be opened");
+  GT_TRY(remove_tree(target.get(), done_name(plan), plan.staging()));
+  return remove_tree(target.get(), staging_name(plan), plan.staging());
+}
+
+}  // namespace gridtorrent::client::files

@@ -1,0 +1,101 @@
+#include "client/files/verify.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "client/files/hash_run.h"
+#include "client/files/selection.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::files {
+
+namespace {
+
+constexpr std::size_t kMaxFaults = 1000;
+
+/// Empty if kind and size are as published.
+std::string difference(const metainfo::ManifestEntry& entry, int error_number, const struct stat& info) {
+  if (error_number == ENOENT || error_number == ENOTDIR) return "missing";
+  if (error_number == ELOOP) return "reached through a symbolic link";
+  if (error_number != 0) return errno_text(error_number);
+  if (entry.kind == metainfo::EntryKind::kFolder) return S_ISDIR(info.st_mode) ? "" : "no folder";
+  if (!S_ISREG(info.st_mode)) return "no regular file";
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size == entry.size) return "";
+  return "size " + std::to_string(size) + ", not " + std::to_string(entry.size);
+}
+
+}  // namespace
+
+void add_fault(VerifyReport& report, const std::string& path, std::string reason) {
+  ++report.fault_count;
+  if (report.faults.size() < kMaxFaults) report.faults.push_back({path, std::move(reason)});
+}
+
+std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
+                                        VerifyReport& report) {
+  std::vector<bool> sound(manifest.entries.size());
+  const Selection selection(manifest, wanted);
+  FolderCache folders(parent);
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    if (!selection.includes(i)) continue;
+    const metainfo::ManifestEntry& entry = manifest.entries[i];
+    const std::string path = metainfo::full_path(manifest, entry);
+    const SplitPath split = split_path(path);
+    struct stat info{};
+    int error_number = 0;
+    const int folder = parent < 0 ? -1 : folders.open(split.folder);
+    if (parent < 0) {
+      error_number = ENOENT;
+    } else if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      error_number = errno;
+    }
+    std::string reason = difference(entry, error_number, info);
+    if (entry.kind == metainfo::EntryKind::kFile) {
+      ++report.files;
+      report.bytes += entry.size;
+    }
+    sound[i] = reason.empty();
+    if (!reason.empty()) add_fault(report, path, std::move(reason));
+  }
+  return sound;
+}
+
+Result<VerifyReport> verify_tree(const std::string& parent, const metainfo::Manifest& manifest,
+                                 const std::vector<bool>& wanted, unsigned threads, std::uint64_t memory_bytes,
+                                 const ProgressFn& progress, std::stop_token stop) {
+  VerifyReport report;
+  UniqueFd parent_fd(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return errno_error(errno, parent, "cannot be opened");
+  // Without the folder every entry is missing, which is a finding and no error.
+  const int root = parent_fd ? parent_fd.get() : -1;
+  const std::vector<bool> sound = check_kinds_and_sizes(root, manifest, wanted, report);
+  const Layout layout(manifest, sound);
+  std::vector<bool> failed(layout.slots().size());
+  const auto path_of = [&](std::size_t slot) {
+    return metainfo::full_path(manifest, manifest.entries[layout.slots()[slot].entry]);
+  };
+  HashSink sink;
+  sink.on_failure = [&](std::size_t slot, const Error& error) {
+    if (!failed[slot]) add_fault(report, path_of(slot), error.message);
+    failed[slot] = true;
+  };
+  sink.on_root = [&](std::size_t slot, const crypto::Sha256Digest& root_found) {
+    if (root_found != manifest.entries[layout.slots()[slot].entry].root)
+      add_fault(report, path_of(slot), "content differs from what was published");
+  };
+  ProgressMeter meter(progress, layout.total_bytes());
+  HashRun run({.manifest = manifest,
+               .layout = layout,
+               .root = root,
+               .identities = {},
+               .tolerate_failures = true,
+               .stop = std::move(stop)},
+              plan_hash(layout.total_bytes(), 0, threads, memory_bytes), std::move(sink), nullptr, meter);
+  GT_TRY(run.run());
+  meter.finish();
+  return report;
+}
+
+}  // namespace gridtorrent::client::files

@@ -1,0 +1,214 @@
+#include "client/remote/convert.h"
+
+#include <limits>
+
+#include "common/text.h"
+
+namespace gridtorrent::client::remote {
+namespace {
+
+Error malformed(std::string_view what) {
+  return {Code::kInternal, "the server sent " + std::string(what) + ": update the server or this node"};
+}
+
+template <class IdType>
+Result<IdType> parse_id(std::string_view what, const std::string& text) {
+  auto id = IdType::parse(text);
+  if (!id) return malformed(std::string(what) + " without a proper id (\"" + escape_for_display(text) + "\")");
+  return id;
+}
+
+Result<LaneEndpoint> to_endpoint(const v1::Endpoint& message) {
+  if (message.port() > std::numeric_limits<std::uint16_t>::max()) {
+    return malformed("an endpoint with port " + std::to_string(message.port()));
+  }
+  return LaneEndpoint{message.address(), static_cast<std::uint16_t>(message.port()), message.tls(), message.path()};
+}
+
+std::string_view level_name(v1::Access::Level level) {
+  switch (level) {
+    case v1::Access::PUBLIC:
+      return "public";
+    case v1::Access::SHARED:
+      return "shared";
+    default:
+      return "private";
+  }
+}
+
+PublishTask to_work(const v1::PublishTask& message, const std::string& task_id) {
+  PublishTask work;
+  work.root_path = message.root_path();
+  work.strict = message.strict();
+  // A task may arrive twice: without a request id of its own, its task id makes publishing twice publishing once.
+  work.publish.request_id = message.request_id().empty() ? task_id : message.request_id();
+  work.publish.name = message.name();
+  work.publish.access = message.access();
+  work.publish.description = message.description();
+  work.publish.license = message.license();
+  work.publish.tags.assign(message.tags().begin(), message.tags().end());
+  return work;
+}
+
+GetTask to_work(const v1::GetTask& message) {
+  GetTask work;
+  work.content = message.content_id();
+  work.root_path = message.root_path();
+  work.globs.assign(message.globs().begin(), message.globs().end());
+  work.lanes = message.lanes();
+  work.seeders = message.seeders();
+  work.rate_limit_bits_per_s = message.limit_bits_per_s();
+  work.priority = message.priority();
+  work.refetch = message.refetch();
+  return work;
+}
+
+}  // namespace
+
+Result<ContentInfo> to_content(const v1::Content& message) {
+  ContentInfo info;
+  GT_ASSIGN(info.id, parse_id<ContentId>("a content", message.content_id()));
+  info.name = message.name();
+  info.owner = message.owner();
+  info.version = message.version();
+  info.access_level = level_name(message.access().level());
+  info.bytes = message.bytes();
+  info.files = message.files();
+  info.metadata_sha256 = message.metadata_sha256();
+  info.generation = message.generation();
+  info.ca_pem = message.data_ca_pem();
+  info.withdrawn = message.state() == "withdrawn" || message.state() == "purged";
+  return info;
+}
+
+Result<Task> to_task(const v1::Task& message) {
+  Task task;
+  GT_ASSIGN(task.id, parse_id<TaskId>("a task", message.task_id()));
+  task.sequence = message.sequence();
+  const v1::TaskWork& work = message.work();
+  switch (work.work_case()) {
+    case v1::TaskWork::kPublish:
+      task.work = to_work(work.publish(), message.task_id());
+      break;
+    case v1::TaskWork::kGet:
+      task.work = to_work(work.get());
+      break;
+    case v1::TaskWork::kSeed:
+      task.work = SeedTask{work.seed().content_id(), work.seed().root_path()};
+      break;
+    case v1::TaskWork::kStopSeeding: {
+      GT_ASSIGN(const ContentId content, parse_id<ContentId>("a content to stop", work.stop_seeding().content_id()));
+      task.work = StopSeedingTask{content};
+      break;
+    }
+    case v1::TaskWork::kListFolder:
+      task.work = ListFolderTask{work.list_folder().root_path()};
+      break;
+    case v1::TaskWork::kTransfer:
+      task.work = TransferCommandTask{work.transfer().transfer_id(), work.transfer().command()};
+      break;
+    case v1::TaskWork::WORK_NOT_SET:
+      task.work = UnknownTask{message.kind()};
+      break;
+  }
+  return task;
+}
+
+Reachability to_reachability(v1::Reachability message) {
+  switch (message) {
+    case v1::REACHABLE:
+      return Reachability::kReachable;
+    case v1::UNREACHABLE:
+      return Reachability::kUnreachable;
+    default:
+      return Reachability::kUnknown;
+  }
+}
+
+Result<PeerInfo> to_peer(const v1::Peer& message) {
+  PeerInfo peer;
+  GT_ASSIGN(peer.node, parse_id<NodeId>("a peer", message.node_id()));
+  for (const v1::Endpoint& endpoint : message.endpoints()) {
+    GT_ASSIGN(LaneEndpoint one, to_endpoint(endpoint));
+    peer.endpoints.push_back(std::move(one));
+  }
+  peer.reachability = to_reachability(message.reachability());
+  peer.wants_data = message.wants_data();
+  peer.complete = message.complete();
+  peer.verified_bytes = message.verified_bytes();
+  return peer;
+}
+
+void fill(v1::Endpoint& out, const LaneEndpoint& endpoint) {
+  out.set_address(endpoint.address);
+  out.set_port(endpoint.port);
+  out.set_tls(endpoint.tls);
+  out.set_path(endpoint.path);
+}
+
+v1::AnnounceRequest to_message(const AnnounceRequest& request) {
+  v1::AnnounceRequest out;
+  out.set_content_id(request.content.str());
+  out.set_version(request.version);
+  switch (request.role) {
+    case SwarmRole::kFetching:
+      out.set_role(v1::AnnounceRequest::FETCHING);
+      break;
+    case SwarmRole::kSeeding:
+      out.set_role(v1::AnnounceRequest::SEEDING);
+      break;
+    case SwarmRole::kPaused:
+      out.set_role(v1::AnnounceRequest::PAUSED);
+      break;
+    case SwarmRole::kGone:
+      out.set_role(v1::AnnounceRequest::GONE);
+      break;
+  }
+  out.set_verified_bytes(request.verified_bytes);
+  out.set_total_bytes(request.total_bytes);
+  for (const PeerTraffic& traffic : request.traffic) {
+    v1::PeerTraffic& message = *out.add_traffic();
+    // A nil id stands for foreign clients, which have no name.
+    if (!traffic.node.is_nil()) message.set_node_id(traffic.node.str());
+    message.set_received_bytes(traffic.received_bytes);
+    message.set_sent_bytes(traffic.sent_bytes);
+  }
+  return out;
+}
+
+std::string_view task_state_name(TaskState state) {
+  switch (state) {
+    case TaskState::kQueued:
+      return "queued";
+    case TaskState::kDelivered:
+      return "delivered";
+    case TaskState::kRunning:
+      return "running";
+    case TaskState::kDone:
+      return "done";
+    case TaskState::kFailed:
+      return "failed";
+    case TaskState::kCancelled:
+      return "cancelled";
+    case TaskState::kUnsupported:
+      return "unsupported";
+  }
+  return "unknown";
+}
+
+v1::ReportTaskRequest to_message(const TaskReport& report) {
+  v1::ReportTaskRequest out;
+  out.set_task_id(report.id.str());
+  out.set_state(std::string(task_state_name(report.state)));
+  out.set_done(report.done);
+  out.set_total(report.total);
+  out.set_result_json(report.result_json);
+  if (report.state == TaskState::kFailed || report.state == TaskState::kUnsupported) {
+    out.set_error_code(std::string(code_name(report.error.code)));
+    const std::string& text = report.error.message;
+    out.set_error_message(is_valid_utf8(text) ? text : escape_for_display(text));
+  }
+  return out;
+}
+
+}  // namespace gridtorrent::client::remote

@@ -1,0 +1,452 @@
+#include "client/remote/grpc_link.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/logging/logging.h"
+#include "base/rpc/access_text.h"
+#include "base/rpc/channel.h"
+#include "base/rpc/diagnosis.h"
+#include "base/rpc/hello.h"
+#include "base/rpc/status.h"
+#include "client/remote/convert.h"
+#include "client/remote/node_stream.h"
+#include "common/hex.h"
+#include "common/text.h"
+#include "gridtorrent/v1/ccm.grpc.pb.h"
+#include "gridtorrent/v1/tracker.grpc.pb.h"
+
+namespace gridtorrent::client::remote {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+/// Long calls get this much more for each chunk: 256 KiB/s is a poor line.
+constexpr milliseconds kPerChunk{1'000};
+constexpr milliseconds kDiagnosisAge{10'000};
+constexpr milliseconds kRenewalPause{3'600'000};
+constexpr char kServer[] = "the server";
+
+milliseconds deadline_for(std::size_t bytes, milliseconds base) {
+  return base + kPerChunk * static_cast<std::int64_t>(bytes / kChunkBytes);
+}
+
+/// See client/remote/grpc_link.h. `mutex_` guards credential, greeting and the last diagnosis; the stream belongs to
+/// `thread_` alone; stubs are gRPC's and thread-safe.
+class GrpcLink final : public ServerLink {
+ public:
+  GrpcLink(ServerLinkOptions options, const std::shared_ptr<grpc::Channel>& channel)
+      : options_(std::move(options)),
+        clock_(*options_.clock),
+        rng_(*options_.rng),
+        contents_(v1::Contents::NewStub(channel)),
+        nodes_(v1::Nodes::NewStub(channel)),
+        swarms_(v1::Swarms::NewStub(channel)),
+        tasks_(v1::Tasks::NewStub(channel)),
+        credential_(options_.credential) {}
+  ~GrpcLink() override { stop(); }
+
+  Result<ContentInfo> content(const std::string& reference) override;
+  Result<metainfo::VersionMetadata> metadata(const ContentId& content, std::uint32_t version) override;
+  Result<PublishTicket> begin_publish(const PublishRequest& request) override;
+  Result<ContentInfo> finish_publish(const std::string& request_id, const PublishTicket& ticket,
+                                     const metainfo::VersionMetadata& metadata) override;
+  Status add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) override;
+  Result<AnnounceReply> announce(const AnnounceRequest& request) override;
+  Result<std::vector<Reachability>> update_endpoints(const std::vector<LaneEndpoint>& endpoints) override;
+  Status ack_task(std::uint64_t sequence) override;
+  Status report_task(const TaskReport& report) override;
+  void start(ServerListener& listener, std::uint64_t cursor) override;
+  void stop() override;
+  bool is_connected() const override { return connected_; }
+  milliseconds clock_offset() const override { return milliseconds(offset_ms_.load()); }
+
+ private:
+  template <class Stub, class Request, class Reply>
+  Result<Reply> call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+                     const Request& request);
+  Status refusal() const;
+  std::string token() const;
+  Error explain(const Error& error);
+  Status greet(const v1::Hello& hello);
+  void keep_stream(std::stop_token stop, ServerListener& listener);
+  Status on_event(const v1::NodeEvent& event, ServerListener& listener);
+  void tell_lost(const Error& reason, ServerListener& listener);
+  void renew_if_due();
+  void accept_renewal(const v1::RenewNodeReply& reply);
+
+  const ServerLinkOptions options_;
+  Clock& clock_;
+  Rng& rng_;
+  const std::unique_ptr<v1::Contents::Stub> contents_;
+  const std::unique_ptr<v1::Nodes::Stub> nodes_;
+  const std::unique_ptr<v1::Swarms::Stub> swarms_;
+  const std::unique_ptr<v1::Tasks::Stub> tasks_;
+
+  std::atomic<bool> connected_{false};
+  std::atomic<std::int64_t> offset_ms_{0};
+  std::atomic<std::uint64_t> cursor_{0};
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  NodeCredential credential_;
+  std::optional<Error> refused_;  ///< by the last greeting
+  struct Diagnosis {
+    MonoTime when;
+    Error error;
+  };
+  std::optional<Diagnosis> diagnosis_;
+
+  // The stream thread's own.
+  MonoTime next_renewal_{};
+  bool greeted_ = false;
+  std::optional<std::string> told_;  ///< the loss the listener knows of
+  std::jthread thread_;
+};
+
+template <class Stub, class Request, class Reply>
+Result<Reply> GrpcLink::call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+                             const Request& request) {
+  GT_TRY(refusal());
+  auto reply = rpc::call(stub, method, request, token(), options_.deadline);
+  if (!reply) return explain(reply.error());
+  return reply;
+}
+
+Status GrpcLink::refusal() const {
+  const std::lock_guard lock(mutex_);
+  if (refused_) return *refused_;
+  return {};
+}
+
+std::string GrpcLink::token() const {
+  const std::lock_guard lock(mutex_);
+  return credential_.token;
+}
+
+/// Thousands of swarms may fail at once: one look at the server each ten seconds serves them all.
+Error GrpcLink::explain(const Error& error) {
+  if (error.code != Code::kUnreachable && error.code != Code::kTimeout) return error;
+  {
+    const std::lock_guard lock(mutex_);
+    if (diagnosis_ && clock_.mono() - diagnosis_->when < kDiagnosisAge) return diagnosis_->error;
+  }
+  const Error unreachable{Code::kUnreachable, error.message};
+  const Error found = rpc::diagnose(unreachable, options_.server.address, options_.server.ca_file, clock_.wall());
+  const std::lock_guard lock(mutex_);
+  diagnosis_ = Diagnosis{clock_.mono(), found};
+  return found;
+}
+
+// --- calls
+
+Result<ContentInfo> GrpcLink::content(const std::string& reference) {
+  v1::GetContentRequest request;
+  request.set_reference(reference);
+  GT_ASSIGN(const v1::GetContentReply reply, call(*contents_, &v1::Contents::Stub::GetContent, request));
+  return to_content(reply.content());
+}
+
+Result<metainfo::VersionMetadata> GrpcLink::metadata(const ContentId& content, std::uint32_t version) {
+  GT_TRY(refusal());
+  v1::GetMetadataRequest request;
+  request.set_content_id(content.str());
+  request.set_version(version);
+  grpc::ClientContext context;
+  rpc::prepare(context, deadline_for(metainfo::kMaxMetadataBytes, options_.deadline), token());
+  const auto reader = contents_->GetMetadata(&context, request);
+  const Error cut{Code::kCorrupt, "the metadata of " + content.str() + " does not arrive as the server announced it"};
+  std::string bytes, sha256;
+  std::uint64_t total = 0;
+  v1::MetadataChunk chunk;
+  while (reader->Read(&chunk)) {
+    if (bytes.empty()) {
+      total = chunk.total_bytes();
+      sha256 = chunk.sha256();
+    }
+    if (total > metainfo::kMaxMetadataBytes || bytes.size() + chunk.data().size() > total) {
+      context.TryCancel();
+      return cut;
+    }
+    bytes += chunk.data();
+  }
+  if (const grpc::Status status = reader->Finish(); !status.ok()) return explain(rpc::from_grpc(status));
+  if (bytes.size() != total || hex_encode(crypto::sha256(as_bytes(bytes))) != sha256) return cut;
+  return metainfo::decode(bytes);
+}
+
+Result<PublishTicket> GrpcLink::begin_publish(const PublishRequest& request) {
+  v1::BeginPublishRequest message;
+  GT_ASSIGN(*message.mutable_access(), rpc::parse_access(request.access));
+  message.set_request_id(request.request_id);
+  message.set_name(request.name);
+  message.set_description(request.description);
+  message.set_license(request.license);
+  for (const std::string& tag : request.tags) message.add_tags(tag);
+  GT_ASSIGN(const v1::BeginPublishReply reply, call(*contents_, &v1::Contents::Stub::BeginPublish, message));
+  PublishTicket ticket;
+  GT_ASSIGN(ticket.content, ContentId::parse(reply.content_id()));
+  ticket.version = reply.version();
+  ticket.generation = reply.generation();
+  ticket.ca_pem = reply.data_ca_pem();
+  return ticket;
+}
+
+Result<ContentInfo> GrpcLink::finish_publish(const std::string& request_id, const PublishTicket& ticket,
+                                             const metainfo::VersionMetadata& metadata) {
+  GT_TRY(refusal());
+  const std::string document = metainfo::encode(metadata);
+  grpc::ClientContext context;
+  rpc::prepare(context, deadline_for(document.size(), options_.deadline), token());
+  v1::FinishPublishReply reply;
+  const auto writer = contents_->FinishPublish(&context, &reply);
+  v1::FinishPublishChunk chunk;
+  chunk.set_request_id(request_id);
+  chunk.set_content_id(ticket.content.str());
+  chunk.set_version(ticket.version);
+  chunk.set_total_bytes(document.size());
+  chunk.set_sha256(hex_encode(crypto::sha256(as_bytes(document))));
+  std::size_t offset = 0;
+  bool open = true;
+  do {
+    chunk.set_data(document.substr(offset, kChunkBytes));
+    open = writer->Write(chunk);
+    offset += kChunkBytes;
+    chunk.Clear();
+  } while (open && offset < document.size());
+  if (open) writer->WritesDone();
+  if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(rpc::from_grpc(status));
+  return to_content(reply.content());
+}
+
+Status GrpcLink::add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) {
+  GT_TRY(refusal());
+  grpc::ClientContext context;
+  rpc::prepare(context, deadline_for(digests.size(), options_.deadline), token());
+  v1::AddChecksumsReply reply;
+  const auto writer = contents_->AddChecksums(&context, &reply);
+  v1::AddChecksumsChunk chunk;
+  chunk.set_content_id(content.str());
+  chunk.set_version(version);
+  std::size_t offset = 0;
+  bool open = true;
+  do {
+    chunk.set_data(digests.substr(offset, kChunkBytes));
+    open = writer->Write(chunk);
+    offset += kChunkBytes;
+  } while (open && offset < digests.size());
+  if (open) writer->WritesDone();
+  if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(rpc::from_grpc(status));
+  return {};
+}
+
+Result<AnnounceReply> GrpcLink::announce(const AnnounceRequest& request) {
+  GT_ASSIGN(const v1::AnnounceReply message, call(*swarms_, &v1::Swarms::Stub::Announce, to_message(request)));
+  AnnounceReply reply;
+  for (const v1::Peer& peer : message.peers()) {
+    GT_ASSIGN(PeerInfo one, to_peer(peer));
+    reply.peers.push_back(std::move(one));
+  }
+  if (message.next_ms() > 0) reply.next = milliseconds(message.next_ms());
+  return reply;
+}
+
+Result<std::vector<Reachability>> GrpcLink::update_endpoints(const std::vector<LaneEndpoint>& endpoints) {
+  v1::UpdateEndpointsRequest request;
+  bool declared = !endpoints.empty();
+  for (const LaneEndpoint& endpoint : endpoints) {
+    fill(*request.add_endpoints(), endpoint);
+    declared = declared && !endpoint.address.empty();
+  }
+  request.set_declared(declared);
+  GT_ASSIGN(const v1::UpdateEndpointsReply reply, call(*swarms_, &v1::Swarms::Stub::UpdateEndpoints, request));
+  std::vector<Reachability> reachability(endpoints.size(), Reachability::kUnknown);
+  const auto answered = static_cast<std::size_t>(std::max(reply.endpoints_size(), 0));
+  for (std::size_t i = 0; i < std::min(answered, endpoints.size()); ++i) {
+    reachability[i] = to_reachability(reply.endpoints(static_cast<int>(i)).reachability());
+  }
+  return reachability;
+}
+
+Status GrpcLink::ack_task(std::uint64_t sequence) {
+  v1::AckTaskRequest request;
+  request.set_sequence(sequence);
+  GT_TRY(call(*tasks_, &v1::Tasks::Stub::AckTask, request));
+  std::uint64_t known = cursor_;
+  while (known < sequence && !cursor_.compare_exchange_weak(known, sequence)) {
+  }
+  return {};
+}
+
+Status GrpcLink::report_task(const TaskReport& report) {
+  GT_TRY(call(*tasks_, &v1::Tasks::Stub::ReportTask, to_message(report)));
+  return {};
+}
+
+// --- the stream
+
+void GrpcLink::start(ServerListener& listener, std::uint64_t cursor) {
+  stop();
+  cursor_ = cursor;
+  thread_ = std::jthread([this, &listener](std::stop_token stop) { keep_stream(std::move(stop), listener); });
+  pthread_setname_np(thread_.native_handle(), "gt-server-link");
+}
+
+void GrpcLink::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
+  NodeStream stream(*tasks_, {options_.deadline, options_.silence_max});
+  told_.reset();
+  for (int attempt = 0; !stop.stop_requested(); ++attempt) {
+    greeted_ = false;
+    v1::WatchNodeRequest request;
+    *request.mutable_hello() = rpc::make_hello(clock_.wall());
+    request.set_cursor(cursor_);
+    const Error ended =
+        stream.run(request, token(), [&](const v1::NodeEvent& event) { return on_event(event, listener); }, stop);
+    connected_ = false;
+    if (stop.stop_requested()) return;
+    tell_lost(explain(ended), listener);
+    if (greeted_) attempt = 0;
+    const milliseconds pause = backoff_pause(attempt, options_.backoff_min, options_.backoff_max, rng_.next());
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, stop, pause, [] { return false; });
+  }
+}
+
+void GrpcLink::tell_lost(const Error& reason, ServerListener& listener) {
+  if (told_ == reason.message) return;
+  told_ = reason.message;
+  listener.disconnected(reason);
+}
+
+Status GrpcLink::greet(const v1::Hello& hello) {
+  const WallTime now = clock_.wall();
+  const Status accepted = rpc::check_hello(hello, now, kServer);
+  if (hello.time_ms() != 0) offset_ms_ = (WallTime{hello.time_ms()} - now).count();
+  const std::lock_guard lock(mutex_);
+  refused_ = accepted ? std::nullopt : std::optional(accepted.error());
+  if (accepted) diagnosis_.reset();
+  return accepted;
+}
+
+Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) {
+  if (!greeted_ && event.event_case() != v1::NodeEvent::kHello) {
+    return Error{Code::kUnsupported, "the server's stream does not open with a greeting: update it or this node"};
+  }
+  switch (event.event_case()) {
+    case v1::NodeEvent::kHello:
+      GT_TRY(greet(event.hello()));
+      if (!greeted_) {
+        greeted_ = true;
+        told_.reset();
+        connected_ = true;
+        listener.connected();
+      }
+      renew_if_due();
+      return {};
+    case v1::NodeEvent::kTask: {
+      GT_ASSIGN(const Task task, to_task(event.task()));
+      listener.task(task);
+      return {};
+    }
+    case v1::NodeEvent::kTaskCancelled: {
+      GT_ASSIGN(const TaskId id, TaskId::parse(event.task_cancelled()));
+      listener.task_cancelled(id);
+      return {};
+    }
+    case v1::NodeEvent::kPeerChanged: {
+      const v1::PeerChanged& change = event.peer_changed();
+      GT_ASSIGN(const ContentId content, ContentId::parse(change.content_id()));
+      GT_ASSIGN(const PeerInfo peer, to_peer(change.peer()));
+      listener.peer_changed(content, change.version(), peer);
+      return {};
+    }
+    case v1::NodeEvent::EVENT_NOT_SET:
+      return {};  // a hint of a newer server: hints need no answer
+  }
+  return {};
+}
+
+void GrpcLink::renew_if_due() {
+  if (clock_.mono() < next_renewal_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const milliseconds life = credential_.expires - credential_.issued;
+    if (life.count() <= 0 || clock_.wall() - credential_.issued < life * 2 / 3) return;
+  }
+  next_renewal_ = clock_.mono() + kRenewalPause;
+  v1::RenewNodeRequest request;
+  *request.mutable_hello() = rpc::make_hello(clock_.wall());
+  const auto reply = call(*nodes_, &v1::Nodes::Stub::RenewNode, request);
+  if (reply) {
+    accept_renewal(*reply);
+  } else {
+    logging::warning("this node's credential could not be renewed; trying again in an hour",
+                     {{"reason", reply.error().message}});
+  }
+}
+
+void GrpcLink::accept_renewal(const v1::RenewNodeReply& reply) {
+  if (reply.node_token().empty()) return;
+  const NodeCredential fresh{reply.node_token(), clock_.wall(), WallTime{reply.expires_ms()}};
+  if (options_.on_credential) {
+    const Status kept = options_.on_credential(fresh);
+    if (!kept) {
+      // The old one is still good for a third of its life, and an unkept new one would be lost at the next start.
+      logging::warning("this node's renewed credential could not be kept, so the old one is used on",
+                       {{"reason", kept.error().message}});
+      return;
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  credential_ = fresh;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ServerLink>> make_server_link(ServerLinkOptions options) {
+  GT_CHECK(options.clock != nullptr && options.rng != nullptr);
+  GT_ASSIGN(const std::shared_ptr<grpc::Channel> channel,
+            rpc::connect_tls(options.server.address, options.server.ca_file));
+  return std::unique_ptr<ServerLink>(std::make_unique<GrpcLink>(std::move(options), channel));
+}
+
+std::string enroll_proof_text(const std::string& enroll_token) {
+  return "gridtorrent-enroll:" + enroll_token;
+}
+
+Result<Enrollment> enroll(const ServerAddress& server, const EnrollRequest& request, Clock& clock,
+                          milliseconds deadline) {
+  GT_ASSIGN(const std::shared_ptr<grpc::Channel> channel, rpc::connect_tls(server.address, server.ca_file));
+  const auto stub = v1::Nodes::NewStub(channel);
+  v1::EnrollRequest message;
+  *message.mutable_hello() = rpc::make_hello(clock.wall());
+  message.set_request_id(request.request_id);
+  message.set_name(request.name);
+  message.set_public_key(request.public_key);
+  message.set_proof(request.proof);
+  const auto reply = rpc::call(*stub, &v1::Nodes::Stub::Enroll, message, request.enroll_token, deadline);
+  if (!reply) return rpc::diagnose(reply.error(), server.address, server.ca_file, clock.wall());
+  GT_TRY(rpc::check_hello(reply->hello(), clock.wall(), kServer));
+  Enrollment enrollment;
+  GT_ASSIGN(enrollment.node, NodeId::parse(reply->node_id()));
+  GT_ASSIGN(enrollment.owner_id, UserId::parse(reply->owner_id()));
+  enrollment.owner = reply->owner();
+  enrollment.credential = {reply->node_token(), clock.wall(), WallTime{reply->expires_ms()}};
+  return enrollment;
+}
+
+}  // namespace gridtorrent::client::remote

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "client/core/server_link.h"
+#include "common/clock.h"
+#include "common/result.h"
+#include "common/rng.h"
+
+namespace gridtorrent::client::remote {
+
+/// Where the server is and whom to believe.
+struct ServerAddress {
+  std::string address;  ///< "host:port", "[v6]:port"
+  std::string ca_file;  ///< PEM; named in errors
+};
+
+/// This node's credential. Kept by the caller (client/security), 0600.
+struct NodeCredential {
+  std::string token;  ///< "gtn_…"
+  WallTime issued, expires;
+};
+
+struct ServerLinkOptions {
+  ServerAddress server;
+  NodeCredential credential;
+  /// Called on the link's own thread with each renewed credential, before it is used for the next call: keep it.
+  std::function<Status(const NodeCredential&)> on_credential;
+  Clock* clock = nullptr;                      ///< must outlive the link
+  Rng* rng = nullptr;                          ///< jitter and request ids; must outlive the link
+  std::chrono::milliseconds deadline{15'000};  ///< of a short call; long ones get more by their size
+  /// Pauses between attempts at the stream: uniform in [0, min(max, min · 2^attempt)] ("full jitter"; Brooker,
+  /// "Exponential Backoff And Jitter", AWS Architecture Blog 2015).
+  std::chrono::milliseconds backoff_min{1'000}, backoff_max{60'000};
+  /// Without a message for so long the stream counts as lost; the server sends one every 30 s.
+  std::chrono::milliseconds silence_max{95'000};
+};
+
+/// A ServerLink over gRPC and TLS. One thread of its own ("gt-server-link") holds the stream, renews the credential at
+/// two thirds of its life and calls the listener; all other methods run on the caller's. While the last greeting was
+/// refused (another protocol, clocks more than 48 h apart) every call returns that error. kInvalid: no such CA file, a
+/// malformed address.
+Result<std::unique_ptr<ServerLink>> make_server_link(ServerLinkOptions options);
+
+struct EnrollRequest {
+  std::string enroll_token;
+  std::string request_id;  ///< repeated, the node has been enrolled once
+  std::string name;        ///< wished name of the node; empty: as in the token
+  std::string public_key;  ///< SubjectPublicKeyInfo in DER
+  std::string proof;       ///< signature over enroll_proof_text(enroll_token)
+};
+
+struct Enrollment {
+  NodeId node;
+  UserId owner_id;
+  std::string owner;
+  NodeCredential credential;
+};
+
+/// What the node's key signs (ECDSA P-256, SHA-256) to prove that the node has it.
+std::string enroll_proof_text(const std::string& enroll_token);
+
+/// Makes this machine a node of the token's user. Blocks up to `deadline`. kUnreachable: try again with the same
+/// request_id.
+Result<Enrollment> enroll(const ServerAddress& server, const EnrollRequest& request, Clock& clock,
+                          std::chrono::milliseconds deadline = std::chrono::milliseconds(15'000));
+
+}  // namespace gridtorrent::client::remote

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "common/result.h"
+#include "gridtorrent/v1/tracker.grpc.pb.h"
+
+namespace gridtorrent::client::remote {
+
+/// How long to wait before attempt number `attempt` (from 0): "full jitter". `random` is uniform over all 64-bit
+/// values.
+std::chrono::milliseconds backoff_pause(int attempt, std::chrono::milliseconds min, std::chrono::milliseconds max,
+                                        std::uint64_t random);
+
+/// One attempt at the server's event stream: opens it and hands on what arrives until it ends, falls silent or `stop`
+/// is requested. Everything runs on the caller's thread.
+class NodeStream {
+ public:
+  struct Timeouts {
+    std::chrono::milliseconds first_message;  ///< until the greeting
+    std::chrono::milliseconds silence;        ///< between messages
+  };
+  /// An error ends the stream.
+  using EventFn = std::function<Status(const v1::NodeEvent&)>;
+
+  NodeStream(v1::Tasks::Stub& stub, Timeouts timeouts) : stub_(stub), timeouts_(timeouts) {}
+
+  /// Always returns why it ended; kCancelled for `stop`.
+  Error run(const v1::WatchNodeRequest& request, const std::string& token, const EventFn& on_event,
+            std::stop_token stop);
+
+ private:
+  v1::Tasks::Stub& stub_;
+  const Timeouts timeouts_;
+};
+
+}  // namespace gridtorrent::client::remote

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "client/core/node_store.h"
+
+/// Values as text in columns. Decoders refuse (kCorrupt) what the encoders do not write.
+namespace gridtorrent::client::store {
+
+std::string_view kind_name(TransferKind kind);
+Result<TransferKind> parse_kind(std::string_view text);
+std::string_view step_name(TransferStep step);
+Result<TransferStep> parse_step(std::string_view text);
+std::string_view task_state_name(TaskState state);
+Result<TaskState> parse_task_state(std::string_view text);
+Result<Code> parse_code(std::string_view text);
+
+std::string encode_globs(const std::vector<std::string>& globs);
+Result<std::vector<std::string>> decode_globs(const std::string& text);
+std::string encode_peers(const std::vector<PeerTotals>& peers);
+Result<std::vector<PeerTotals>> decode_peers(const std::string& text);
+std::string encode_content(const ContentInfo& content);
+Result<ContentInfo> decode_content(const std::string& text);
+std::string encode_work(const Task& task);
+/// Fills `task.work`.
+Status decode_work(const std::string& text, Task& task);
+
+}  // namespace gridtorrent::client::store

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+
+#include "base/sql/database.h"
+
+namespace gridtorrent::client::store {
+
+/// "GTnd": whose database it is.
+inline constexpr std::uint32_t kApplicationId = 0x47546e64;
+
+/// The node's schema, step by step; a released step never changes.
+inline constexpr std::array<sql::Migration, 1> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+CREATE TABLE transfer (
+  transfer_id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  step TEXT NOT NULL,
+  paused INTEGER NOT NULL,
+  content_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  access_level TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  metadata_sha256 TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  ca_pem TEXT NOT NULL,
+  withdrawn INTEGER NOT NULL,
+  base_name BLOB NOT NULL,
+  target BLOB NOT NULL,
+  globs TEXT NOT NULL,
+  old_place TEXT NOT NULL,
+  lanes_wish INTEGER NOT NULL,
+  seeders_wish INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  limit_bits_per_s INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  wanted_bytes INTEGER NOT NULL,
+  verified_bytes INTEGER NOT NULL,
+  received_bytes INTEGER NOT NULL,
+  sent_bytes INTEGER NOT NULL,
+  redundant_bytes INTEGER NOT NULL,
+  fetch_ms INTEGER NOT NULL,
+  lanes_peak INTEGER NOT NULL,
+  peers TEXT NOT NULL,
+  error_code TEXT,
+  error_message TEXT,
+  stamp TEXT NOT NULL,
+  checksums_due INTEGER NOT NULL,
+  clean INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE resume (
+  transfer_id TEXT PRIMARY KEY REFERENCES transfer(transfer_id) ON DELETE CASCADE,
+  data BLOB NOT NULL
+) STRICT;
+CREATE TABLE publish (
+  request_id TEXT PRIMARY KEY,
+  path BLOB NOT NULL,
+  name TEXT NOT NULL,
+  access TEXT NOT NULL,
+  transfer_id TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  done INTEGER NOT NULL,
+  published TEXT NOT NULL,
+  skipped INTEGER NOT NULL
+) STRICT;
+CREATE TABLE task (
+  task_id TEXT PRIMARY KEY,
+  sequence INTEGER NOT NULL UNIQUE,
+  work TEXT NOT NULL,
+  state TEXT NOT NULL,
+  done INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  result_json TEXT NOT NULL,
+  error_code TEXT,
+  error_message TEXT,
+  report_pending INTEGER NOT NULL,
+  transfer_id TEXT NOT NULL
+) STRICT;
+)sql"}}};
+
+}  // namespace gridtorrent::client::store

@@ -1,0 +1,308 @@
+#include "client/store/sqlite_store.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "client/store/codec.h"
+#include "client/store/metadata_files.h"
+#include "client/store/schema.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::store {
+namespace {
+
+constexpr std::string_view kTransferColumns =
+    "transfer_id, kind, step, paused, content_id, version, name, owner, access_level, bytes, files, metadata_sha256, "
+    "generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, seeders_wish, priority, "
+    "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
+    "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes";
+
+std::string id_text(const TransferId& id) {
+  return id.is_nil() ? std::string() : id.str();
+}
+
+Result<TransferId> parse_transfer(const std::string& text) {
+  if (text.empty()) return TransferId();
+  return TransferId::parse(text);
+}
+
+Status read_content(const sql::Row& row, ContentInfo& content) {
+  GT_ASSIGN(content.id, ContentId::parse(row.text(4)));
+  content.version = row.u32(5);
+  content.name = row.text(6);
+  content.owner = row.text(7);
+  content.access_level = row.text(8);
+  content.bytes = row.u64(9);
+  content.files = row.u64(10);
+  content.metadata_sha256 = row.text(11);
+  content.generation = row.u32(12);
+  content.ca_pem = row.text(13);
+  content.withdrawn = row.boolean(14);
+  return {};
+}
+
+Result<TransferRow> read_transfer(const sql::Row& row) {
+  TransferRow transfer;
+  GT_ASSIGN(transfer.id, TransferId::parse(row.text(0)));
+  GT_ASSIGN(transfer.kind, parse_kind(row.text(1)));
+  GT_ASSIGN(transfer.step, parse_step(row.text(2)));
+  transfer.paused = row.boolean(3);
+  GT_TRY(read_content(row, transfer.content));
+  transfer.base_name = row.text(15);
+  transfer.target = row.text(16);
+  GT_ASSIGN(transfer.globs, decode_globs(row.text(17)));
+  GT_ASSIGN(transfer.old_place, parse_transfer(row.text(18)));
+  transfer.lanes_wish = row.i32(19);
+  transfer.seeders_wish = row.i32(20);
+  transfer.priority = row.i32(21);
+  transfer.limit_bits_per_s = row.u64(22);
+  transfer.source = row.text(23);
+  transfer.wanted_bytes = row.u64(24);
+  transfer.received_bytes = row.u64(25);
+  transfer.sent_bytes = row.u64(26);
+  transfer.redundant_bytes = row.u64(27);
+  transfer.fetch_time = std::chrono::milliseconds(row.i64(28));
+  transfer.lanes_peak = row.i32(29);
+  GT_ASSIGN(transfer.peers, decode_peers(row.text(30)));
+  if (!row.is_null(31)) {
+    GT_ASSIGN(const Code code, parse_code(row.text(31)));
+    transfer.error = Error{code, row.text(32)};
+  }
+  transfer.stamp = row.text(33);
+  transfer.checksums_due = row.boolean(34);
+  transfer.clean = row.boolean(35);
+  transfer.created = WallTime{row.i64(36)};
+  transfer.verified_bytes = row.u64(37);
+  return transfer;
+}
+
+constexpr std::string_view kTaskColumns =
+    "task_id, sequence, work, state, done, total, result_json, error_code, error_message, report_pending, transfer_id";
+
+Result<TaskRow> read_task(const sql::Row& row) {
+  TaskRow task;
+  GT_ASSIGN(task.task.id, TaskId::parse(row.text(0)));
+  task.task.sequence = row.u64(1);
+  GT_TRY(decode_work(row.text(2), task.task));
+  task.report.id = task.task.id;
+  GT_ASSIGN(task.report.state, parse_task_state(row.text(3)));
+  task.report.done = row.u64(4);
+  task.report.total = row.u64(5);
+  task.report.result_json = row.text(6);
+  if (!row.is_null(7)) {
+    GT_ASSIGN(task.report.error.code, parse_code(row.text(7)));
+    task.report.error.message = row.text(8);
+  }
+  task.report_pending = row.boolean(9);
+  GT_ASSIGN(task.transfer, parse_transfer(row.text(10)));
+  return task;
+}
+
+Result<PublishRow> read_publish(const sql::Row& row) {
+  PublishRow publish;
+  publish.request_id = row.text(0);
+  publish.path = row.text(1);
+  publish.name = row.text(2);
+  publish.access = row.text(3);
+  GT_ASSIGN(publish.transfer, TransferId::parse(row.text(4)));
+  publish.created = WallTime{row.i64(5)};
+  publish.done = row.boolean(6);
+  GT_ASSIGN(publish.published, decode_content(row.text(7)));
+  publish.skipped = row.u64(8);
+  return publish;
+}
+
+/// "INSERT OR REPLACE" would end the row it replaces, and with it what refers to it.
+std::string upsert(std::string_view table, std::string_view columns, std::string_view key, std::size_t count) {
+  std::string marks, updates;
+  for (std::size_t i = 0; i < count; ++i) marks += i == 0 ? "?" : ", ?";
+  std::size_t start = 0;
+  while (start < columns.size()) {
+    const auto end = std::min(columns.find(", ", start), columns.size());
+    const auto column = std::string(columns.substr(start, end - start));
+    if (column != key) updates += (updates.empty() ? "" : ", ") + column + " = excluded." + column;
+    start = end + 2;
+  }
+  return "INSERT INTO " + std::string(table) + " (" + std::string(columns) + ") VALUES (" + marks + ") ON CONFLICT (" +
+         std::string(key) + ") DO UPDATE SET " + updates;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& options) {
+  const std::string metadata = options.data_dir + "/metadata";
+  if (::mkdir(metadata.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{Code::kDisk, "cannot make " + escape_for_display(metadata) + ": " + errno_text(errno)};
+  }
+  sql::Options sql_options;
+  sql_options.path = options.data_dir + "/node.db";
+  sql_options.application_id = kApplicationId;
+  sql_options.migrations = kMigrations;
+  sql_options.readers = 2;
+  sql_options.group_window = std::chrono::microseconds(200);
+  sql_options.restore_hint =
+      "move node.db away: the node starts anew and `gridtorrent seed --from` attaches its files again";
+  sql_options.on_fatal = options.on_fatal;
+  GT_ASSIGN(std::unique_ptr<sql::Database> db, sql::Database::open(std::move(sql_options)));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(metadata, std::move(db)));
+}
+
+Status SqliteStore::put_transfer(const TransferRow& row) {
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 38);
+  const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
+                    peers = encode_peers(row.peers), old_place = id_text(row.old_place);
+  std::optional<std::string_view> error_code, error_message;
+  if (row.error) {
+    error_code = code_name(row.error->code);
+    error_message = row.error->message;
+  }
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec(statement, {id,
+                               kind_name(row.kind),
+                               step_name(row.step),
+                               row.paused,
+                               content,
+                               row.content.version,
+                               row.content.name,
+                               row.content.owner,
+                               row.content.access_level,
+                               row.content.bytes,
+                               row.content.files,
+                               row.content.metadata_sha256,
+                               row.content.generation,
+                               row.content.ca_pem,
+                               row.content.withdrawn,
+                               sql::Blob(row.base_name),
+                               sql::Blob(row.target),
+                               globs,
+                               old_place,
+                               row.lanes_wish,
+                               row.seeders_wish,
+                               row.priority,
+                               row.limit_bits_per_s,
+                               row.source,
+                               row.wanted_bytes,
+                               row.received_bytes,
+                               row.sent_bytes,
+                               row.redundant_bytes,
+                               row.fetch_time.count(),
+                               row.lanes_peak,
+                               peers,
+                               error_code,
+                               error_message,
+                               row.stamp,
+                               row.checksums_due,
+                               row.clean,
+                               row.created.ms,
+                               row.verified_bytes});
+  });
+}
+
+Status SqliteStore::erase_transfer(const TransferId& id) {
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec("DELETE FROM transfer WHERE transfer_id = ?", {id.str()});
+  });
+}
+
+Result<std::vector<TransferRow>> SqliteStore::transfers() {
+  return db_->read([&](sql::Transaction& tx) -> Result<std::vector<TransferRow>> {
+    return tx.all("SELECT " + std::string(kTransferColumns) + " FROM transfer ORDER BY created_ms, transfer_id", {},
+                  read_transfer);
+  });
+}
+
+Status SqliteStore::save_resume(const TransferId& id, const std::string& data) {
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec(
+        "INSERT INTO resume (transfer_id, data) SELECT transfer_id, ? FROM transfer WHERE transfer_id = ? "
+        "ON CONFLICT (transfer_id) DO UPDATE SET data = excluded.data",
+        {sql::Blob(data), id.str()});
+  });
+}
+
+Result<std::optional<std::string>> SqliteStore::load_resume(const TransferId& id) {
+  return db_->read([&](sql::Transaction& tx) {
+    return tx.one("SELECT data FROM resume WHERE transfer_id = ?", {id.str()},
+                  [](const sql::Row& row) { return row.text(0); });
+  });
+}
+
+Status SqliteStore::put_publish(const PublishRow& row) {
+  constexpr std::string_view kColumns =
+      "request_id, path, name, access, transfer_id, created_ms, done, published, skipped";
+  static const std::string statement = upsert("publish", kColumns, "request_id", 9);
+  const std::string published = encode_content(row.published);
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    GT_TRY(tx.exec(statement, {row.request_id, sql::Blob(row.path), row.name, row.access, row.transfer.str(),
+                               row.created.ms, row.done, published, row.skipped}));
+    return tx.exec(
+        "DELETE FROM publish WHERE done = 1 AND request_id NOT IN "
+        "(SELECT request_id FROM publish WHERE done = 1 ORDER BY created_ms DESC LIMIT 1000)");
+  });
+}
+
+Status SqliteStore::erase_publish(const std::string& request_id) {
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec("DELETE FROM publish WHERE request_id = ?", {request_id});
+  });
+}
+
+Result<std::vector<PublishRow>> SqliteStore::publishes() {
+  return db_->read([&](sql::Transaction& tx) -> Result<std::vector<PublishRow>> {
+    return tx.all(
+        "SELECT request_id, path, name, access, transfer_id, created_ms, done, published, skipped FROM publish "
+        "ORDER BY created_ms",
+        {}, read_publish);
+  });
+}
+
+Status SqliteStore::save_metadata(const std::string& sha256, const std::string& document) {
+  return write_file_durably(metadata_folder_ + "/" + sha256, document);
+}
+
+Result<std::optional<std::string>> SqliteStore::load_metadata(const std::string& sha256) {
+  return read_whole_file(metadata_folder_ + "/" + sha256);
+}
+
+Status SqliteStore::put_task(const TaskRow& row) {
+  static const std::string statement = upsert("task", kTaskColumns, "task_id", 11);
+  const std::string work = encode_work(row.task), transfer = id_text(row.transfer);
+  std::optional<std::string_view> error_code, error_message;
+  if (!row.report.error.message.empty()) {
+    error_code = code_name(row.report.error.code);
+    error_message = row.report.error.message;
+  }
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    GT_TRY(tx.exec(statement, {row.task.id.str(), row.task.sequence, work, task_state_name(row.report.state),
+                               row.report.done, row.report.total, row.report.result_json, error_code, error_message,
+                               row.report_pending, transfer}));
+    return tx.exec(
+        "DELETE FROM task WHERE state IN ('done', 'failed', 'cancelled', 'unsupported') AND report_pending = 0 "
+        "AND sequence < (SELECT max(sequence) FROM task) - 10000");
+  });
+}
+
+Result<std::optional<TaskRow>> SqliteStore::find_task(const TaskId& id) {
+  return db_->read([&](sql::Transaction& tx) -> Result<std::optional<TaskRow>> {
+    return tx.one("SELECT " + std::string(kTaskColumns) + " FROM task WHERE task_id = ?", {id.str()}, read_task);
+  });
+}
+
+Result<std::vector<TaskRow>> SqliteStore::open_tasks() {
+  return db_->read([&](sql::Transaction& tx) -> Result<std::vector<TaskRow>> {
+    return tx.all("SELECT " + std::string(kTaskColumns) +
+                      " FROM task WHERE report_pending = 1 OR state NOT IN ('done', 'failed', 'cancelled', "
+                      "'unsupported') ORDER BY sequence",
+                  {}, read_task);
+  });
+}
+
+Result<std::uint64_t> SqliteStore::task_cursor() {
+  GT_ASSIGN(const auto highest, db_->read([&](sql::Transaction& tx) {
+    return tx.one("SELECT coalesce(max(sequence), 0) FROM task", {}, [](const sql::Row& row) { return row.u64(0); });
+  }));
+  return highest.value_or(0);
+}
+
+}  // namespace gridtorrent::client::store

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/sql/database.h"
+#include "client/core/node_store.h"
+
+namespace gridtorrent::client::store {
+
+struct StoreOptions {
+  std::string data_dir;  ///< holds node.db, and metadata/<sha256>
+  /// Called once where the disk did not take a commit: the node should end.
+  std::function<void(const Error&)> on_fatal;
+};
+
+/// The node's memory in SQLite (<data dir>/node.db) and metadata documents as files, written beside, synced and
+/// renamed. Thread-safe; the locks are sql::Database's.
+class SqliteStore final : public NodeStore {
+ public:
+  /// Makes or opens it. Errors as sql::Database::open.
+  static Result<std::unique_ptr<SqliteStore>> open(const StoreOptions& options);
+
+  Status put_transfer(const TransferRow& row) override;
+  Status erase_transfer(const TransferId& id) override;
+  Result<std::vector<TransferRow>> transfers() override;
+  Status save_resume(const TransferId& id, const std::string& data) override;
+  Result<std::optional<std::string>> load_resume(const TransferId& id) override;
+  Status put_publish(const PublishRow& row) override;
+  Status erase_publish(const std::string& request_id) override;
+  Result<std::vector<PublishRow>> publishes() override;
+  Status save_metadata(const std::string& sha256, const std::string& document) override;
+  Result<std::optional<std::string>> load_metadata(const std::string& sha256) override;
+  Status put_task(const TaskRow& row) override;
+  Result<std::optional<TaskRow>> find_task(const TaskId& id) override;
+  Result<std::vector<TaskRow>> open_tasks() override;
+  Result<std::uint64_t> task_cursor() override;
+
+ private:
+  SqliteStore(std::string metadata_folder, std::unique_ptr<sql::Database> db)
+      : metadata_folder_(std::move(metadata_folder)), db_(std::move(db)) {}
+
+  const std::string metadata_folder_;
+  const std::unique_ptr<sql::Database> db_;
+};
+
+}  // namespace gridtorrent::client::store

@@ -1,0 +1,26 @@
+# gt_proto: everything under proto/, generated into the build tree only.
+find_package(Protobuf REQUIRED)
+find_program(GT_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+
+function(gt_proto_room)
+  set(out ${CMAKE_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${out})
+  set(generated)
+  foreach(proto IN LISTS ARGN)
+    string(REGEX REPLACE "\\.proto$" "" stem ${proto})
+    set(files ${out}/${stem}.pb.cc ${out}/${stem}.pb.h)
+    set(plugin)
+    if(proto MATCHES "^gridtorrent/")
+      list(APPEND files ${out}/${stem}.grpc.pb.cc ${out}/${stem}.grpc.pb.h)
+      set(plugin --grpc_out=${out} --plugin=protoc-gen-grpc=${GT_GRPC_PLUGIN})
+    endif()
+    add_custom_command(OUTPUT ${files}
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/proto --cpp_out=${out} ${plugin} ${proto}
+      DEPENDS ${PROJECT_SOURCE_DIR}/proto/${proto} COMMENT "protoc ${proto}" VERBATIM)
+    list(APPEND generated ${files})
+  endforeach()
+  add_library(gt_proto STATIC ${generated})
+  target_include_directories(gt_proto SYSTEM PUBLIC ${out})
+  target_compile_features(gt_proto PUBLIC cxx_std_20)
+  target_link_libraries(gt_proto PUBLIC gRPC::grpc++ protobuf::libprotobuf)
+endfunction()

@@ -1,0 +1,358 @@
+#include <algorithm>
+
+#include "tests/contract/stores_fixture.h"
+
+namespace gridtorrent::contract {
+namespace {
+
+using ccm::Access;
+using ccm::AccessLevel;
+using ccm::Content;
+using ccm::ContentState;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing_support::code_of;
+
+INSTANTIATE_TEST_SUITE_P(Every, Stores, testing::Values("memory", "sqlite"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(Stores, AnErrorPutsEverythingBack) {
+  const auto alice = user("alice");
+  const Status failed = write([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.users.set_disabled(alice.id, true));
+    GT_TRY(tx.audit.append({now_, alice.id, "alice", "t", "::1", "x", "y", "ok", "r"}));
+    return Error{Code::kDenied, "no"};
+  });
+  EXPECT_EQ(failed.error().code, Code::kDenied);
+  look([&](tracker::Tx& tx) {
+    EXPECT_FALSE(value_of(tx.users.by_id(alice.id))->disabled);
+    EXPECT_THAT(value_of(tx.audit.newest(10)), IsEmpty());
+  });
+}
+
+TEST_P(Stores, UsersAreKeptByIdAndUniqueName) {
+  const auto bob = user("bob");
+  const auto alice = user("alice");
+  ccm::User twin = alice;
+  twin.id = UserId::make(now_, rng_);
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.users.insert(twin); })), Code::kConflict);
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.users.set_disabled(alice.id, true));
+    return tx.users.set_password_hash(alice.id, "new");
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.users.by_id(bob.id)), bob);
+    EXPECT_EQ(value_of(tx.users.by_name("bob")), bob);
+    EXPECT_EQ(value_of(tx.users.by_name("nobody")), std::nullopt);
+    EXPECT_EQ(value_of(tx.users.by_id(UserId::make(now_, rng_))), std::nullopt);
+    const auto changed = value_of(tx.users.by_name("alice"));
+    EXPECT_TRUE(changed->disabled);
+    EXPECT_EQ(changed->password_hash, "new");
+    const auto all = value_of(tx.users.list());
+    ASSERT_THAT(all, SizeIs(2));
+    EXPECT_EQ(all.front().name, "alice");
+  });
+}
+
+TEST_P(Stores, TokensEndByRevocationAndUse) {
+  const auto alice = user("alice");
+  ccm::Token token;
+  token.id = "t1";
+  token.secret_hash = std::string("\0\1\2", 3);
+  token.kind = ccm::TokenKind::kEnroll;
+  token.user = alice.id;
+  token.scopes = ccm::node_scopes();
+  token.label = "label";
+  token.created = now_;
+  token.expires = now_ + std::chrono::hours(1);
+  token.uses_left = 1;
+  token.node_name = "n";
+  token.ephemeral = true;
+  ccm::Token newer = token;
+  newer.id = "t2";
+  newer.kind = ccm::TokenKind::kNode;
+  newer.node = NodeId::make(now_, rng_);
+  newer.created = now_ + std::chrono::seconds(1);
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.tokens.insert(token));
+    return tx.tokens.insert(newer);
+  });
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.tokens.insert(token); })), Code::kConflict);
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.tokens.by_id("t1")), token);
+    EXPECT_EQ(value_of(tx.tokens.by_id("t3")), std::nullopt);
+    EXPECT_THAT(value_of(tx.tokens.of_user(alice.id)), ElementsAre(newer, token));
+    EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kEnroll, now_)), 1u);
+    EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kEnroll, token.expires)), 0u);
+    EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kPersonal, now_)), 0u);
+  });
+  must([&](tracker::Tx& tx) -> Status {
+    EXPECT_TRUE(value_of(tx.tokens.take_use("t1")));
+    EXPECT_FALSE(value_of(tx.tokens.take_use("t1")));
+    EXPECT_FALSE(value_of(tx.tokens.take_use("none")));
+    EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kEnroll, now_)), 0u);
+    GT_TRY(tx.tokens.revoke("t1", now_));
+    GT_TRY(tx.tokens.revoke("t1", now_ + std::chrono::hours(1)));
+    EXPECT_EQ(value_of(tx.tokens.by_id("t1"))->revoked, now_);
+    GT_TRY(tx.tokens.revoke_all_of_node(newer.node, now_ + std::chrono::seconds(5)));
+    EXPECT_EQ(value_of(tx.tokens.by_id("t2"))->revoked, now_ + std::chrono::seconds(5));
+    EXPECT_EQ(value_of(tx.tokens.by_id("t1"))->revoked, now_);
+    GT_TRY(tx.tokens.set_last_used("t2", now_));
+    GT_TRY(tx.tokens.set_expires("t2", now_ + std::chrono::hours(9)));
+    EXPECT_EQ(value_of(tx.tokens.by_id("t2"))->last_used, now_);
+    EXPECT_EQ(value_of(tx.tokens.by_id("t2"))->expires, now_ + std::chrono::hours(9));
+    GT_TRY(tx.tokens.prune(now_ + std::chrono::seconds(1)));
+    EXPECT_EQ(value_of(tx.tokens.by_id("t1")), std::nullopt);
+    EXPECT_NE(value_of(tx.tokens.by_id("t2")), std::nullopt);
+    return tx.tokens.revoke_all_of_user(alice.id, now_);
+  });
+}
+
+TEST_P(Stores, ContentsComeBackAsTheyWere) {
+  const auto alice = user("alice");
+  Content made = content(alice, "Grüße");
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.contents.by_id(made.id)), made);
+    EXPECT_EQ(value_of(tx.contents.by_owner_and_name(alice.id, "Grüße")), made);
+    EXPECT_EQ(value_of(tx.contents.by_owner_and_name(alice.id, "grüße")), std::nullopt);
+    EXPECT_EQ(value_of(tx.contents.by_id(ContentId::make(now_, rng_))), std::nullopt);
+  });
+  made.access = {AccessLevel::kShared, {"g"}, {"bob"}, true};
+  made.state = ContentState::kWithdrawn;
+  made.version = 2;
+  made.bytes = INT64_MAX;
+  made.files = 9;
+  made.description = "";
+  made.license = "";
+  made.tags = {};
+  made.published = now_ + std::chrono::hours(1);
+  made.touched = now_ + std::chrono::hours(2);
+  made.metadata_sha256 = "";
+  made.metadata_bytes = 0;
+  made.piece_bytes = 1;
+  made.generation = 3;
+  made.checksums_sha256 = "";
+  made.checksums_bytes = 0;
+  made.publisher_node = NodeId::make(now_, rng_);
+  must([&](tracker::Tx& tx) { return tx.contents.update(made); });
+  look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.contents.by_id(made.id)), made); });
+}
+
+TEST_P(Stores, ANameIsUniquePerOwnerWhileNotPurged) {
+  const auto alice = user("alice");
+  const auto bob = user("bob");
+  Content first = content(alice, "data");
+  content(bob, "data");
+  Content second = first;
+  second.id = ContentId::make(now_, rng_);
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.contents.insert(second); })), Code::kConflict);
+  first.state = ContentState::kPurged;
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.contents.update(first));
+    return tx.contents.insert(second);
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.contents.by_owner_and_name(alice.id, "data"))->id, second.id);
+    EXPECT_EQ(value_of(tx.contents.usage(alice.id)).contents, 1u);
+    EXPECT_EQ(value_of(tx.contents.usage(alice.id)).metadata_bytes, 77u);
+    EXPECT_EQ(value_of(tx.contents.usage(UserId::make(now_, rng_))).contents, 0u);
+  });
+}
+
+TEST_P(Stores, VisibleByNameFollowsThePolicy) {
+  const auto alice = user("alice");
+  const auto bob = user("bob");
+  const auto carol = user("carol");
+  content(alice, "data");
+  content(bob, "data", ContentState::kPublished, AccessLevel::kPrivate);
+  content(carol, "data", ContentState::kDraft);
+  const auto owners = [&](const ccm::User& viewer) {
+    std::vector<std::string> names;
+    look([&](tracker::Tx& tx) {
+      for (const auto& c : value_of(tx.contents.visible_by_name(viewer.id, viewer.name, "data", 10))) {
+        names.push_back(c.owner_name);
+      }
+    });
+    return names;
+  };
+  EXPECT_THAT(owners(alice), ElementsAre("alice"));
+  EXPECT_THAT(owners(bob), ElementsAre("alice", "bob"));
+  EXPECT_THAT(owners(carol), ElementsAre("alice", "carol"));
+  look([&](tracker::Tx& tx) {
+    EXPECT_THAT(value_of(tx.contents.visible_by_name(bob.id, bob.name, "data", 1)), SizeIs(1));
+  });
+  must([&](tracker::Tx& tx) { return tx.users.set_disabled(carol.id, true); });
+  EXPECT_THAT(owners(carol), IsEmpty());
+}
+
+TEST_P(Stores, SearchFiltersOrdersAndPages) {
+  const auto alice = user("alice");
+  const auto bob = user("bob");
+  std::vector<Content> made;
+  for (int i = 0; i < 6; ++i) {
+    if (i % 2 == 0) now_ = now_ + std::chrono::seconds(1);  // pairs with the same time
+    made.push_back(content(i < 3 ? alice : bob, "Run_" + std::to_string(i) + "%x"));
+  }
+  content(alice, "hidden", ContentState::kPublished, AccessLevel::kPrivate);
+  content(alice, "gone", ContentState::kWithdrawn);
+  ccm::SearchFilter filter = search_by(bob);
+  const auto names = [&] {
+    std::vector<std::string> found;
+    look([&](tracker::Tx& tx) {
+      for (const auto& c : value_of(tx.contents.search(filter))) found.push_back(c.name.substr(4, 1));
+    });
+    return found;
+  };
+  std::sort(made.begin(), made.end(), [](const Content& a, const Content& b) {
+    return std::pair(a.published, a.id.str()) > std::pair(b.published, b.id.str());
+  });
+  std::vector<std::string> expected;
+  for (const Content& c : made) expected.push_back(c.name.substr(4, 1));
+  EXPECT_EQ(names(), expected);
+
+  std::vector<std::string> paged;
+  filter.limit = 2;
+  for (int page = 0; page < 4; ++page) {
+    look([&](tracker::Tx& tx) {
+      const auto found = value_of(tx.contents.search(filter));
+      for (const auto& c : found) paged.push_back(c.name.substr(4, 1));
+      if (!found.empty()) filter.after = ccm::PageCursor{found.back().published, found.back().id};
+    });
+  }
+  EXPECT_EQ(paged, expected);
+
+  filter = search_by(bob);
+  filter.folded_query = "run_1%";
+  EXPECT_THAT(names(), ElementsAre("1"));
+  filter = search_by(bob);
+  filter.owner = "alice";
+  EXPECT_THAT(names(), SizeIs(3));
+  filter.tag = "a";
+  EXPECT_THAT(names(), SizeIs(3));
+  filter.tag = "b";
+  EXPECT_THAT(names(), IsEmpty());
+  filter = search_by(bob);
+  filter.access = AccessLevel::kPrivate;
+  EXPECT_THAT(names(), IsEmpty());
+  filter.viewer = alice.id;
+  filter.viewer_name = alice.name;
+  EXPECT_THAT(names(), SizeIs(1));
+  filter = search_by(bob);
+  filter.min_bytes = 1001;
+  EXPECT_THAT(names(), IsEmpty());
+  filter.min_bytes = UINT64_MAX;
+  EXPECT_THAT(names(), IsEmpty());
+  filter.min_bytes = 1000;
+  filter.since = now_;
+  EXPECT_THAT(names(), SizeIs(2));
+}
+
+TEST_P(Stores, ATagIsFoundWhetherRareOrCommon) {
+  const auto alice = user("alice");
+  must([&](tracker::Tx& tx) -> Status {
+    for (int i = 0; i < 1002; ++i) {
+      Content made;
+      made.id = ContentId::make(now_ + std::chrono::milliseconds(i), rng_);
+      made.owner = alice.id;
+      made.owner_name = alice.name;
+      made.name = std::to_string(i);
+      made.state = ContentState::kPublished;
+      made.published = now_ + std::chrono::milliseconds(i);
+      made.tags = {"common"};
+      if (i < 2) made.tags.push_back("rare");
+      GT_TRY(tx.contents.insert(made));
+    }
+    return {};
+  });
+  ccm::SearchFilter filter = search_by(alice);
+  filter.limit = 2;
+  const auto names = [&](const std::string& tag) {
+    std::vector<std::string> found;
+    filter.tag = tag;
+    look([&](tracker::Tx& tx) {
+      for (const auto& c : value_of(tx.contents.search(filter))) found.push_back(c.name);
+    });
+    return found;
+  };
+  EXPECT_THAT(names("common"), ElementsAre("1001", "1000"));
+  EXPECT_THAT(names("rare"), ElementsAre("1", "0"));
+}
+
+TEST_P(Stores, StaleDraftsAreFoundOldestFirst) {
+  const auto alice = user("alice");
+  const auto first = content(alice, "a", ContentState::kDraft);
+  now_ = now_ + std::chrono::hours(1);
+  const auto second = content(alice, "b", ContentState::kDraft);
+  content(alice, "c");
+  look([&](tracker::Tx& tx) {
+    const auto later = now_ + std::chrono::seconds(1);
+    EXPECT_THAT(value_of(tx.contents.stale_drafts(later, 10)), ElementsAre(first, second));
+    EXPECT_THAT(value_of(tx.contents.stale_drafts(later, 1)), ElementsAre(first));
+    EXPECT_THAT(value_of(tx.contents.stale_drafts(now_, 10)), ElementsAre(first));
+  });
+}
+
+TEST_P(Stores, ReplicasCarryTheirNodesNames) {
+  const auto alice = user("alice");
+  const auto data = content(alice, "data");
+  const auto b = node(alice, "b");
+  const auto a = node(alice, "a");
+  const auto c = node(alice, "c");
+  const ccm::Replica whole{data.id, 1, c.id, "c", "alice", 1000, true, now_};
+  const ccm::Replica half{data.id, 1, b.id, "b", "alice", 500, false, now_};
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.replicas.put({data.id, 1, b.id, "", "", 1, false, now_}));
+    GT_TRY(tx.replicas.put(half));
+    GT_TRY(tx.replicas.put({data.id, 1, a.id, "", "", 1, false, now_}));
+    GT_TRY(tx.replicas.put({data.id, 2, a.id, "", "", 1, false, now_}));
+    GT_TRY(tx.replicas.put(whole));
+    return tx.replicas.remove(data.id, 1, a.id);
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_THAT(value_of(tx.replicas.of_content(data.id, 1)), ElementsAre(whole, half));
+    EXPECT_EQ(value_of(tx.replicas.find(data.id, 1, b.id)), half);
+    EXPECT_EQ(value_of(tx.replicas.find(data.id, 1, a.id)), std::nullopt);
+  });
+}
+
+TEST_P(Stores, AuditRecordsComeNewestFirst) {
+  const auto alice = user("alice");
+  const ccm::AuditRecord one{now_, alice.id, "alice", "t", "192.0.2.1", "login", "alice", "ok", "r1"};
+  ccm::AuditRecord two = one;
+  two.actor = UserId();
+  two.outcome = "wrong password";
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.audit.append(one));
+    return tx.audit.append(two);
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_THAT(value_of(tx.audit.newest(10)), ElementsAre(two, one));
+    EXPECT_THAT(value_of(tx.audit.newest(1)), ElementsAre(two));
+  });
+}
+
+TEST_P(Stores, RequestIdsAreTheCallersOwnAndAreForgotten) {
+  const auto alice = user("alice");
+  const auto bob = user("bob");
+  const std::string answer("\0bytes", 6);
+  must([&](tracker::Tx& tx) { return tx.requests.put(alice.id, "r", {"m", answer}, now_); });
+  look([&](tracker::Tx& tx) {
+    const auto entry = value_of(tx.requests.find(alice.id, "r"));
+    ASSERT_TRUE(entry.has_value());
+    EXPECT_EQ(entry->method, "m");
+    EXPECT_EQ(entry->answer, answer);
+    EXPECT_FALSE(value_of(tx.requests.find(bob.id, "r")).has_value());
+  });
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.requests.put(alice.id, "r", {"m", "again"}, now_));
+    EXPECT_EQ(value_of(tx.requests.find(alice.id, "r"))->answer, "again");
+    GT_TRY(tx.requests.prune(now_));
+    EXPECT_TRUE(value_of(tx.requests.find(alice.id, "r")).has_value());
+    return tx.requests.prune(now_ + std::chrono::seconds(1));
+  });
+  look([&](tracker::Tx& tx) { EXPECT_FALSE(value_of(tx.requests.find(alice.id, "r")).has_value()); });
+}
+
+}  // namespace
+}  // namespace gridtorrent::contract

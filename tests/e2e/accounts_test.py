@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Accounts, tokens and the server's own housekeeping: what is revoked is revoked, and a backup brings everything back."""
+import os
+import shutil
+import subprocess
+
+import cases
+import harness
+
+
+def server_command(scene, *args, expect=0):
+    done = subprocess.run([scene.bin / 'gridtorrent-server', '--data-dir', scene.the_server.data, *args], env=scene.env,
+                          capture_output=True, text=True, timeout=120)
+    cases.check(done.returncode == expect, f'{args}: exit {done.returncode}\n{done.stdout}{done.stderr}')
+    return done
+
+
+def a_logout_and_a_revoked_token_end_at_once():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        token = alice.cli('token', 'create', '--label', 'script', '--ttl', '1h', '--json').json
+        secret = scene.dir / 'script.token'
+        secret.touch(mode=0o600)
+        secret.write_text(token['token'])
+        cases.check(alice.cli('whoami', '--token-file', secret, '--json').json['user'] == 'alice', 'the token is not good')
+        alice.cli('token', 'revoke', token['token_id'])
+        harness.wait_until(lambda: alice.cli('whoami', '--token-file', secret, expect=None).code == 4, 'the token to end', 35)
+        alice.cli('logout')
+        cases.refused(alice.cli('search', expect=None), 4, 'log')
+        leftovers = [p for p in alice.home.rglob('*') if p.is_file() and 'token' in str(p)]
+        cases.check(leftovers == [], leftovers)
+
+
+def only_an_admin_adds_users_and_the_disabled_are_out():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        secret = scene.dir / 'x.password'
+        secret.touch(mode=0o600)
+        secret.write_text('carol likes long passphrases')
+        cases.refused(alice.cli('user', 'add', 'carol', '--password-file', secret, expect=None), 4)
+        cases.refused(scene.admin().cli('user', 'add', 'bob', '--password-file', secret, expect=None), 6, 'bob')
+        scene.admin().cli('user', 'disable', 'bob')
+        harness.wait_until(lambda: bob.cli('whoami', expect=None).code == 4, "bob's login to end", 35)
+
+
+def secrets_are_private_and_never_shown():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        alice.cli('search', node=alpha)
+        for top in (scene.the_server.data, alpha.data, alice.home):
+            cases.check(os.stat(top).st_mode & 0o077 == 0 or top == alice.home, f'{top} is open to others')
+            for path in top.rglob('*'):
+                if path.is_file() and any(word in path.name for word in ('token', 'key', 'sqlite', '.db')):
+                    cases.check(path.stat().st_mode & 0o077 == 0, f'{path} is open to others')
+        token = next((alice.home / 'state').rglob('tokens/*')).read_text().strip()
+        for daemon in scene.daemons:
+            cases.check(token not in daemon.log(1 << 20), f'the token is in the log of {daemon.name}')
+            arguments = open(f'/proc/{daemon.pid}/cmdline').read()
+            cases.check('gte_' not in arguments and 'gtn_' not in arguments, arguments)
+
+
+def a_backup_brings_everything_back():
+    with harness.Scene() as scene:
+        server = scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        source = cases.make_file(scene.dir / 'in/data.bin', 1_000_000)
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        backup = scene.dir / 'backup'
+        server_command(scene, 'backup', backup)
+        late = cases.make_file(scene.dir / 'in/late.bin', 1_000, seed=1)
+        alice.cli('publish', late, '--name', 'late', '--access', 'public', node=alpha)
+        server.stop()
+        server_command(scene, 'check')
+        for name in os.listdir(server.data):
+            if 'metadata' in name or 'sqlite' in name or name.endswith('.db') or '.db-' in name:
+                path = server.data / name
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        server_command(scene, 'restore', backup)
+        server_command(scene, 'check')
+        server.restart_on_same_port()
+        names = [c['name'] for c in alice.cli('search', '--json').json['contents']]
+        cases.check(names == ['data'], names)
+        bob = scene.user('bob')
+        beta = scene.node(bob, 'beta')
+        harness.wait_until(lambda: bob.cli('show', 'data', '--json').json['seeders'] == 1, 'the seeder to be known again', 90)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
+        cases.same(source, scene.dir / 'out/data.bin')
+
+
+cases.run(a_logout_and_a_revoked_token_end_at_once, only_an_admin_adds_users_and_the_disabled_are_out,
+          secrets_are_private_and_never_shown, a_backup_brings_everything_back)

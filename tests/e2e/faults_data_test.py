@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Data that is not what was published never arrives, and never goes unnoticed."""
+import os
+import subprocess
+
+import cases
+import harness
+
+SIZE = cases.scaled('DATA_BYTES', 20_000_000)
+
+
+def alter(path):
+    """Other bytes in place; size and time stay, so that nothing but their hash can tell."""
+    before = os.stat(path)
+    with open(path, 'r+b') as file:
+        for offset in range(0, before.st_size, 1_000_000):
+            file.seek(offset)
+            file.write(b'altered!')
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def an_altered_seeder_is_refused_and_others_are_used():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
+        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+        source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        bob.cli('get', 'data', '--to', scene.dir / 'good', node=beta)
+        alter(source)
+        carol.cli('get', 'data', '--to', scene.dir / 'out', node=gamma)
+        cases.same(scene.dir / 'good/data.bin', scene.dir / 'out/data.bin')
+
+
+def an_altered_seeder_alone_gives_nothing_and_it_is_said():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+        source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        alter(source)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', '--detach', node=beta)
+        harness.wait_until(lambda: alpha.node_id in beta.log(100_000) and 'piece' in beta.log(100_000),
+                           f'the node to name {alpha.node_id} as a source of bad pieces', 60)
+        cases.check(cases.transfer_of(bob, beta, 'data')['state'] not in ('seeding', 'complete'), 'it arrived')
+        cases.check(not (scene.dir / 'out/data.bin').exists(), 'it arrived')
+        cases.refused(alice.cli('verify', 'data', '--json', node=alpha, expect=None), 7)
+
+
+def verify_names_what_differs():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        run = scene.dir / 'run'
+        for i in range(4):
+            cases.make_file(run / f'{i}.dat', 100_000, seed=i)
+        alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
+        alice.cli('verify', 'run', node=alpha)
+        alter(run / '1.dat')
+        (run / '2.dat').unlink()
+        os.truncate(run / '3.dat', 99_999)
+        result = alice.cli('verify', 'run', '--json', node=alpha, expect=None)
+        cases.check(result.code == 7, result)
+        faults = {f['path']: f['reason'] for f in result.event('verified')['faults']}
+        cases.check(sorted(faults) == ['run/1.dat', 'run/2.dat', 'run/3.dat'], faults)
+        cases.check('missing' in faults['run/2.dat'] and '99999' in faults['run/3.dat'], faults)
+
+
+def checksums_fit_sha256sum():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        run = scene.dir / 'run'
+        for i, name in enumerate(('a', 'b c', 'new\nline', 'back\\slash')):
+            cases.make_file(run / name, 50_000, seed=i)
+        alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
+        harness.wait_until(lambda: alice.cli('show', 'run', '--json').json['has_checksums'], 'the checksums in the background')
+        sums = alice.cli('show', 'run', '--manifest', 'sha256').out
+        subprocess.run(['sha256sum', '--strict', '-c', '-'], input=sums.encode(), cwd=scene.dir, check=True, capture_output=True)
+        sums = alice.cli('verify', 'run', '--sha256', node=alpha).out
+        subprocess.run(['sha256sum', '--strict', '-c', '-'], input=sums.encode(), cwd=scene.dir, check=True, capture_output=True)
+
+
+cases.run(an_altered_seeder_is_refused_and_others_are_used, an_altered_seeder_alone_gives_nothing_and_it_is_said,
+          verify_names_what_differs, checksums_fit_sha256sum)

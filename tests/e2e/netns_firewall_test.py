@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Firewalls that let nobody in: whoever can dial does, seeders too; where neither can, it is said (the issue's row H)."""
+import shutil
+
+import cases
+import harness
+import netns
+
+SIZE = 8_000_000
+
+
+def fetch(closed, also_closed=()):
+    """A transfer between two hosts of which some drop what comes in; returns the scene's parts while it runs."""
+    with netns.Network('hub', 'near', 'far') as net, harness.Scene() as scene:
+        hub, near, far = net['hub'], net['near'], net['far']
+        for name in (*closed, *also_closed):
+            net[name].drop_inbound()
+        scene.server(listen=f'{hub.address}:7443', advertise=f'{hub.address}:7443', netns=hub.ns)
+        scene.admin(hub.ns)
+        alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
+        alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports='50000-50003')
+        beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports='50000-50003')
+        source = cases.make_file(scene.dir / 'data.bin', SIZE)
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', 4, '--detach', node=beta)
+        if also_closed:
+            stuck = cases.wait_transfer(bob, beta, 'data', lambda t: 'relay' in t.get('message', ''), 'the need of a relay to be said', 90)
+            cases.check(f'no path to {alpha.node_id}: needs a relay' in stuck['message'], stuck)
+            cases.check(stuck['verified_bytes'] == 0, stuck)
+            net['far'].allow_inbound()
+        cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] in ('seeding', 'complete'), 'the end', 120)
+        cases.same(source, scene.dir / 'out/data.bin')
+        if also_closed:
+            return
+        seen = {e['reachability'] for e in alice.cli('node', 'show', 'alpha', '--json').json['endpoints'] if not e['tls']}
+        cases.check(seen == {'unreachable' if 'near' in closed else 'reachable'}, f'the seeder is said to be {seen}')
+
+
+def a_leecher_behind_a_firewall_dials():
+    fetch(('far',))
+
+
+def a_seeder_behind_a_firewall_dials():
+    fetch(('near',))
+
+
+def two_firewalls_need_a_relay_and_one_opened_is_enough():
+    fetch(('near',), ('far',))
+
+
+netns.require_root()
+if not shutil.which('nft'):
+    harness.skip('firewalls need nftables')
+cases.run(a_leecher_behind_a_firewall_dials, a_seeder_behind_a_firewall_dials, two_firewalls_need_a_relay_and_one_opened_is_enough)

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Lanes as the kernel counts them, on a shaped link (the issue's row E; GT_E2E_LANES_MBIT=200 GT_E2E_LANES_STEADY_S=60)."""
+import time
+
+import cases
+import harness
+import netns
+
+MBIT = cases.scaled('LANES_MBIT', 50)
+STEADY_S = cases.scaled('LANES_STEADY_S', 4)
+PORTS = range(50000, 50016)
+CHANGE_S = 3.0
+
+
+def two_hosts(scene, net):
+    """A server and a seeder on one host, a leecher on the other."""
+    near, far = net['near'], net['far']
+    scene.server(listen=f'{near.address}:7443', advertise=f'{near.address}:7443', netns=near.ns)
+    scene.admin(near.ns)
+    alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
+    alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports='50000-50015')
+    beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports='50000-50015')
+    return alice, bob, alpha, beta
+
+
+def lanes_are_as_many_as_wished_and_change_within_3_s():
+    with netns.Network('near', 'far') as net, harness.Scene() as scene:
+        alice, bob, alpha, beta = two_hosts(scene, net)
+        net['near'].shape_uplink(MBIT)
+        wishes = (1, 4, 8, 16, 4, 1)
+        seconds = len(wishes) * (STEADY_S + CHANGE_S) * 2 + 20
+        source = cases.make_file(scene.dir / 'data.bin', int(MBIT * 125_000 * seconds))
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        started = bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', wishes[0], '--detach', '--json', node=beta).event('started')
+        cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > 0, 'the first bytes')
+        for wish in wishes:
+            bob.cli('transfer', 'set', started['transfer_id'], '--lanes', wish, node=beta)
+            asked = time.monotonic()
+            harness.wait_until(lambda: net['far'].established(PORTS) == wish, f'{wish} lanes by ss', CHANGE_S)
+            reached = time.monotonic() - asked
+            samples = []
+            while time.monotonic() < asked + reached + STEADY_S:
+                samples.append(net['far'].established(PORTS))
+                time.sleep(0.1)
+            print(f'  {wish:>2} lanes after {reached:.2f} s, then {min(samples)} to {max(samples)} in {len(samples)} samples', flush=True)
+            cases.check(set(samples) == {wish}, f'{wish} lanes wished, seen: {samples}')
+            cases.check(cases.transfer_of(bob, beta, 'data')['state'] == 'fetching', 'it ended too early: publish more')
+        told = cases.transfer_of(bob, beta, 'data')
+        cases.check(told['lanes_peak'] >= 16 and told['lanes'] == wishes[-1], told)
+
+
+def lanes_measure_the_path():
+    with netns.Network('near', 'far') as net, harness.Scene() as scene:
+        alice, bob, alpha, beta = two_hosts(scene, net)
+        net['near'].shape_uplink(MBIT)
+        source = cases.make_file(scene.dir / 'data.bin', int(MBIT * 125_000 * 12))
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', 4, '--detach', node=beta)
+
+        def measured(transfer):
+            lanes = [lane for peer in transfer['peers'] for lane in peer['lane_stats']]
+            return len(lanes) == 4 and all(lane['srtt_us'] > 0 and lane['receive_bits_per_s'] > 0 for lane in lanes)
+        both = cases.wait_transfer(bob, beta, 'data', measured, 'four lanes with figures of their sender')
+        rate = sum(lane['receive_bits_per_s'] for peer in both['peers'] for lane in peer['lane_stats'])
+        cases.check(rate < 1.3e6 * MBIT, f'{rate} bit/s over a link of {MBIT} Mbit/s')
+
+
+netns.require_root()
+cases.run(lanes_are_as_many_as_wished_and_change_within_3_s, lanes_measure_the_path)

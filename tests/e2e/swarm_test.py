@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""People give each other data: what arrives is what was published, byte for byte, from every node that has it."""
+import os
+import subprocess
+
+import cases
+import harness
+
+
+def a_real_folder_travels_to_two_nodes_and_is_identical():
+    folder = cases.real_folder()
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
+        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+        published = alice.cli('publish', folder, '--name', 'tools', '--access', 'public', '--json', node=alpha).event('published')
+        found = bob.cli('search', 'TOOL', '--json').json['contents']
+        cases.check([c['content_id'] for c in found] == [published['content_id']], found)
+
+        jobs = []
+        for user, node in ((bob, beta), (carol, gamma)):
+            (scene.dir / f'of-{user.name}').mkdir()
+            jobs.append(lambda u=user, n=node: u.cli('get', 'alice/tools', '--to', scene.dir / f'of-{u.name}', '--lanes', 4,
+                                                     '--json', node=n).event('done'))
+        for user, done in zip((bob, carol), harness.run_parallel(*jobs)):
+            copy = scene.dir / f'of-{user.name}' / folder.name
+            cases.check(done['source'] == 'swarm', done)
+            cases.check(done['verified_bytes'] == published['bytes'], done)
+            cases.check(os.path.samefile(done['path'], copy), done)
+            cases.same(folder, copy)
+            links = [p for p in folder.rglob('*') if p.is_symlink()]
+            if not links:
+                subprocess.run(['diff', '-r', folder, copy], check=True)
+        replicas = alice.cli('show', 'tools', '--replicas', '--json').json['replicas']
+        harness.wait_until(lambda: sum(r['complete'] for r in alice.cli('show', 'tools', '--replicas', '--json').json['replicas']) == 3,
+                           f'three complete replicas, not {replicas}')
+        for user, node in ((bob, beta), (carol, gamma)):
+            user.cli('verify', 'alice/tools', node=node)
+
+
+def a_single_file_stays_a_file_and_a_second_get_needs_no_network():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+        source = cases.make_file(scene.dir / 'in/scan 7.h5', 3_000_001)
+        alice.cli('publish', source, '--name', 'scan', '--access', 'public', node=alpha)
+        target = scene.dir / 'out'
+        first = bob.cli('get', 'scan', '--to', target, '--json', node=beta).event('done')
+        cases.same(source, target / 'scan 7.h5')
+        again = bob.cli('get', 'scan', '--to', target, '--json', node=beta).event('done')
+        cases.check(first['source'] == 'swarm' and again['source'] == 'local', (first, again))
+        other = bob.cli('get', 'scan', '--to', scene.dir / 'other', '--json', node=beta).event('done')
+        cases.check(other['source'] == 'local', other)
+        cases.same(source, scene.dir / 'other/scan 7.h5')
+
+
+def chosen_files_arrive_alone():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+        run = scene.dir / 'run'
+        for i, name in enumerate(('a.nc', 'raw/b.nc', 'raw/c.txt', 'notes.txt')):
+            cases.make_file(run / name, 400_000 + i, seed=i)
+        alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
+        bob.cli('get', 'run', '--to', scene.dir / 'out', '--file', '*.nc', node=beta)
+        out = scene.dir / 'out/run'
+        files = sorted(str(p.relative_to(out)) for p in out.rglob('*') if p.is_file())
+        cases.check(files == ['a.nc', 'raw/b.nc'], files)
+        for name in files:
+            cases.same(run / name, out / name)
+
+
+def files_that_are_here_already_are_seeded_and_not_fetched():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
+        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+        source = cases.make_file(scene.dir / 'in/data.bin', 5_000_000)
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        shared = cases.make_file(scene.dir / 'shared/data.bin', 5_000_000)
+        bob.cli('seed', 'alice/data', '--from', shared, node=beta)
+        seeding = cases.transfer_of(bob, beta, 'data')
+        cases.check(seeding['state'] == 'seeding' and seeding['received_bytes'] == 0, seeding)
+        alpha.stop()
+        done = carol.cli('get', 'data', '--to', scene.dir / 'out', '--json', node=gamma).event('done')
+        cases.check([s['node'] for s in done['seeders']] == [beta.node_id], done)
+        cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
+
+
+def another_node_of_mine_does_it_by_task():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        share, store = scene.dir / 'share', scene.dir / 'store'
+        store.mkdir()
+        source = cases.make_file(share / 'sub/data.bin', 2_000_000)
+        alpha = scene.node(alice, 'alpha', args=('--share-root', f'data={share}'))
+        scene.node(alice, 'beta', args=('--download-root', f'in={store}'))
+        listed = alice.cli('node', 'ls', 'alpha:data/sub', '--json').json['entries']
+        cases.check([e['name'] for e in listed] == ['data.bin'], listed)
+        alice.cli('publish', 'data:sub', '--name', 'sub', '--access', 'public', '--node', 'alpha')
+        alice.cli('get', 'sub', '--node', 'beta', '--to', 'in:deep/er')
+        cases.same(source, store / 'deep/er/sub/data.bin')
+        cases.refused(alice.cli('publish', 'data:../../etc', '--name', 'etc', '--node', 'alpha', expect=None), 2, '..')
+        cases.check(alpha.running(), 'the node ended')
+
+
+cases.run(a_real_folder_travels_to_two_nodes_and_is_identical, a_single_file_stays_a_file_and_a_second_get_needs_no_network,
+          chosen_files_arrive_alone, files_that_are_here_already_are_seeded_and_not_fetched, another_node_of_mine_does_it_by_task)

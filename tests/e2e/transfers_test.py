@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Steering a transfer: pause, resume, cancel, limit, join, wait; every command with its exit code."""
+import os
+import signal
+import time
+
+import cases
+import harness
+
+SIZE = 30_000_000
+
+
+def setting(scene):
+    scene.server()
+    alice, bob = scene.user('alice'), scene.user('bob')
+    alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+    source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
+    alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+    return source, bob, beta
+
+
+def begun(bob, beta, target, *options):
+    """A get that is under way, slow enough to be steered; its id."""
+    started = bob.cli('get', 'data', '--to', target, '--detach', '--json', *options, node=beta).event('started')
+    cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > 0, 'the first bytes')
+    return started['transfer_id']
+
+
+def a_paused_transfer_rests_and_a_resumed_one_arrives():
+    with harness.Scene() as scene:
+        source, bob, beta = setting(scene)
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
+        bob.cli('transfer', 'pause', transfer, node=beta)
+        cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] == 'paused' and t['lanes'] == 0, 'no lane to be left')
+        cases.refused(bob.cli('transfer', 'wait', transfer, '--timeout', '2s', node=beta, expect=None), 9, transfer)
+        resting = cases.transfer_of(bob, beta, 'data')
+        cases.refused(bob.cli('transfer', 'wait', transfer, '--timeout', '2s', node=beta, expect=None), 9, transfer)
+        still = cases.transfer_of(bob, beta, 'data')
+        cases.check(still['state'] == 'paused' and still['received_bytes'] == resting['received_bytes'], still)
+        beta.stop()
+        beta.start()
+        cases.check(cases.transfer_of(bob, beta, 'data')['state'] == 'paused', 'a restart resumed it')
+        bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
+        bob.cli('transfer', 'resume', transfer, node=beta)
+        bob.cli('transfer', 'wait', transfer, node=beta)
+        cases.same(source, scene.dir / 'out/data.bin')
+
+
+def a_cancelled_transfer_leaves_nothing_behind():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        target = scene.dir / 'out'
+        transfer = begun(bob, beta, target, '--limit', '40Mbit')
+        bob.cli('transfer', 'cancel', transfer, node=beta)
+        harness.wait_until(lambda: os.listdir(target) == [], 'the staging folder to go')
+        cases.check(bob.cli('transfers', '--json', node=beta).json['transfers'] == [], 'it is still listed')
+        cases.check(bob.cli('transfer', 'show', transfer, '--json', node=beta).json['state'] == 'cancelled', 'it is not known as cancelled')
+
+
+def a_limit_holds():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        began = time.monotonic()
+        bob.cli('get', 'data', '--to', scene.dir / 'out', '--limit', '60Mbit', node=beta)
+        seconds = time.monotonic() - began
+        cases.check(seconds > 0.8 * SIZE * 8 / 60e6, f'{SIZE} bytes at 60 Mbit/s took {seconds:.1f} s')
+
+
+def a_second_get_joins_and_one_to_elsewhere_is_a_conflict():
+    with harness.Scene() as scene:
+        source, bob, beta = setting(scene)
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
+        cases.refused(bob.cli('get', 'data', '--to', scene.dir / 'elsewhere', node=beta, expect=None), 6, transfer)
+        joined = bob.start_cli('get', 'data', '--to', scene.dir / 'out', '--json', node=beta)
+        bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
+        out, err = joined.communicate(timeout=60)
+        done = harness.Result([], joined.returncode, out, err, 0).event('done')
+        cases.check(done['transfer_id'] == transfer, done)
+        cases.same(source, scene.dir / 'out/data.bin')
+
+
+def ctrl_c_stops_the_watching_and_not_the_transfer():
+    with harness.Scene() as scene:
+        source, bob, beta = setting(scene)
+        get = bob.start_cli('get', 'data', '--to', scene.dir / 'out', '--limit', '40Mbit', '--json', node=beta)
+        get.stdout.readline()
+        get.send_signal(signal.SIGINT)
+        out, err = get.communicate(timeout=30)
+        cases.refused(harness.Result(['get'], get.returncode, out, err, 0), 10, 'cancel')
+        transfer = cases.transfer_of(bob, beta, 'data')['transfer_id']
+        bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
+        bob.cli('transfer', 'wait', transfer, node=beta)
+        cases.same(source, scene.dir / 'out/data.bin')
+
+
+def what_is_withdrawn_is_served_no_more_and_its_files_stay():
+    with harness.Scene() as scene:
+        source, bob, beta = setting(scene)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
+        alice, alpha = scene.users['alice'], scene.daemons[1]
+        alice.cli('unpublish', 'data')
+        for user, node in ((alice, alpha), (bob, beta)):
+            harness.wait_until(lambda u=user, n=node: all(t['state'] != 'seeding' for t in u.cli('transfers', '--json', node=n).json['transfers']),
+                               f'{node.name} to stop seeding')
+        cases.same(source, scene.dir / 'out/data.bin')
+        cases.refused(bob.cli('get', 'alice/data', '--to', scene.dir / 'again', '--refetch', node=beta, expect=None), 3, 'alice/data')
+
+
+def doctor_finds_a_well_node_and_a_lost_server():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        well = bob.cli('doctor', '--json', node=beta)
+        cases.check(isinstance(well.json, dict), well)
+        scene.the_server.kill()
+        address = scene.the_server.address
+        ill = bob.cli('doctor', node=beta, expect=None)
+        cases.check(address in ill.out + ill.err, ill)
+
+
+cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind, a_limit_holds,
+          a_second_get_joins_and_one_to_elsewhere_is_a_conflict, ctrl_c_stops_the_watching_and_not_the_transfer,
+          what_is_withdrawn_is_served_no_more_and_its_files_stay, doctor_finds_a_well_node_and_a_lost_server)

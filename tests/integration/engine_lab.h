@@ -1,0 +1,99 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/engine/libtorrent_engine.h"
+#include "common/rng.h"
+
+namespace gridtorrent::client::engine::test {
+
+/// Content for a torrent: names and bytes, and the info dictionary over them, made by hand.
+struct Sample {
+  std::vector<std::string> names;
+  std::vector<std::string> bytes;
+  std::uint32_t piece_bytes = 64 * 1024;
+
+  std::string info_dict() const;
+  std::uint64_t total() const;
+  /// Writes the files below a folder.
+  void write(const std::string& folder) const;
+  /// The names of files below `folder` that are not exactly as in the sample.
+  std::vector<std::string> differing(const std::string& folder) const;
+};
+std::string random_bytes(std::size_t count, std::uint64_t seed);
+Sample one_file(std::size_t bytes, std::uint64_t seed = 1);
+
+std::string read_file(const std::string& path);
+void write_file(const std::string& path, const std::string& bytes);
+
+/// A folder that is gone at the end of the test.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Remembers what the engine tells.
+class Recorder final : public EngineListener {
+ public:
+  void torrent_changed(const TransferId& id) override;
+  void piece_verified(const TransferId& id, std::uint32_t piece) override;
+  void warning(const TransferId& id, const std::string& message) override;
+
+  std::set<std::uint32_t> pieces() const;
+  std::vector<std::string> warnings() const;
+  std::function<void(std::uint32_t piece)> on_piece;  ///< set before the engine starts
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::uint32_t> pieces_;
+  std::vector<std::string> warnings_;
+};
+
+/// An engine on loopback with free ports.
+class Node {
+ public:
+  explicit Node(const std::string& address = "127.0.0.1", std::function<void(std::uint32_t)> on_piece = {});
+  ~Node() { engine->stop(); }
+
+  /// What others need in their plan to reach this node; at most `ports` endpoints.
+  PeerPlan peer(int lanes, bool dial = true, std::size_t ports = 16) const;
+  void seed(const Sample& sample, const std::string& folder, const TransferId& id);
+  void fetch(const Sample& sample, const std::string& folder, const TransferId& id);
+  void plan(const TransferId& id, std::vector<PeerPlan> peers);
+  TorrentSnapshot snapshot(const TransferId& id) const;
+
+  NodeId id;
+  Recorder recorder;
+  std::unique_ptr<Engine> engine;
+
+ private:
+  std::uint64_t revision_ = 0;
+};
+
+TorrentSpec spec_of(const Sample& sample, const std::string& folder, const TransferId& id, DiskTrust trust);
+TransferId new_transfer();
+NodeId new_node();
+int open_lanes(const TorrentSnapshot& snapshot, const NodeId& node);
+bool is_whole(const TorrentSnapshot& snapshot);
+
+/// Looks again every few milliseconds until true; false once the time is up.
+bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = std::chrono::seconds(20));
+/// True if the condition stays true all that time.
+bool stays(const std::function<bool()>& condition, std::chrono::milliseconds time);
+
+}  // namespace gridtorrent::client::engine::test

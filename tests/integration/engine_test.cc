@@ -1,0 +1,299 @@
+// Two or three real engines in one process, on loopback.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <libtorrent/load_torrent.hpp>
+#include <libtorrent/session.hpp>
+#include <libtorrent/torrent_status.hpp>
+
+#include "tests/integration/engine_lab.h"
+
+namespace gridtorrent::client::engine::test {
+namespace {
+
+using std::chrono::seconds;
+
+class Lanes : public testing::TestWithParam<int> {};
+
+TEST_P(Lanes, CarryAFileFromSeederToLeecher) {
+  const Folder folder;
+  const Sample sample = one_file(20'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  Node seeder, leecher;
+  seeder.seed(sample, folder / "seed", transfer);
+  leecher.fetch(sample, folder / "get", transfer);
+  // Slow enough to see the lanes stand.
+  leecher.engine->set_rate_limit(transfer, 64'000'000, 0);
+  leecher.plan(transfer, {seeder.peer(GetParam())});
+  EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), seeder.id) == GetParam(); }, seconds(5)));
+  EXPECT_TRUE(eventually([&] { return open_lanes(seeder.snapshot(transfer), leecher.id) == GetParam(); }, seconds(5)));
+  leecher.engine->set_rate_limit(transfer, 0, 0);
+  ASSERT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
+  EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
+  EXPECT_EQ(leecher.recorder.pieces().size(), (sample.total() + sample.piece_bytes - 1) / sample.piece_bytes);
+  EXPECT_TRUE(eventually([&] {
+    const auto snapshot = leecher.snapshot(transfer);
+    return snapshot.peers.size() == 1 && snapshot.peers[0].node == seeder.id &&
+           snapshot.peers[0].lanes_peak == GetParam() && snapshot.peers[0].received_bytes >= sample.total();
+  }));
+}
+INSTANTIATE_TEST_SUITE_P(OneFourSixteen, Lanes, testing::Values(1, 4, 16));
+
+/// A transfer that is slow enough to watch.
+struct SlowPair {
+  SlowPair() {
+    sample.write(folder / "seed");
+    seeder.seed(sample, folder / "seed", transfer);
+    leecher.fetch(sample, folder / "get", transfer);
+    leecher.engine->set_rate_limit(transfer, 16'000'000, 0);
+  }
+  /// Both ends see that many open lanes.
+  bool stand(int lanes, std::chrono::milliseconds limit = seconds(10)) {
+    return eventually(
+        [&] {
+          return open_lanes(leecher.snapshot(transfer), seeder.id) == lanes &&
+                 open_lanes(seeder.snapshot(transfer), leecher.id) == lanes;
+        },
+        limit);
+  }
+  const Folder folder;
+  const Sample sample = one_file(60'000'000);
+  const TransferId transfer = new_transfer();
+  Node seeder, leecher;
+};
+
+TEST(LanePlans, RaiseAndLowerWhileATransferRuns) {
+  SlowPair pair;
+  for (const int lanes : {2, 8, 3, 16, 1}) {
+    pair.leecher.plan(pair.transfer, {pair.seeder.peer(lanes)});
+    EXPECT_TRUE(pair.stand(lanes, seconds(8))) << lanes;  // 1 to 2 s on a machine that is not loaded
+  }
+  EXPECT_TRUE(stays([&] { return open_lanes(pair.leecher.snapshot(pair.transfer), pair.seeder.id) == 1; }, seconds(3)));
+}
+
+TEST(LanePlans, OfNoLanesEndTheConnections) {
+  SlowPair pair;
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(4)});
+  ASSERT_TRUE(pair.stand(4));
+  pair.leecher.plan(pair.transfer, {});
+  EXPECT_TRUE(pair.stand(0));
+}
+
+TEST(LanePlans, LetThePeerDialWhenTheySaySo) {
+  SlowPair pair;
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(5, false)});
+  EXPECT_TRUE(eventually([&] { return !pair.leecher.snapshot(pair.transfer).problems.empty(); }, seconds(5)));
+  // The seeder dials one lane by its own plan; the leecher then asks for the others.
+  pair.seeder.plan(pair.transfer, {pair.leecher.peer(1)});
+  EXPECT_TRUE(pair.stand(5, seconds(6)));
+  const auto snapshot = pair.leecher.snapshot(pair.transfer);
+  for (const auto& lane : snapshot.peers.at(0).lanes) EXPECT_FALSE(lane.outgoing);
+  EXPECT_TRUE(eventually([&] { return pair.leecher.snapshot(pair.transfer).problems.empty(); }, seconds(3)));
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(2, false)});
+  EXPECT_TRUE(pair.stand(2));
+  pair.leecher.engine->set_rate_limit(pair.transfer, 0, 0);
+  EXPECT_TRUE(eventually([&] { return is_whole(pair.leecher.snapshot(pair.transfer)); }));
+  EXPECT_THAT(pair.sample.differing(pair.folder / "get"), testing::IsEmpty());
+}
+
+TEST(LanePlans, KeepTheLowerNodesLanesWhereBothDial) {
+  SlowPair pair;
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(4)});
+  pair.seeder.plan(pair.transfer, {pair.leecher.peer(4)});
+  Node& lower = pair.leecher.id < pair.seeder.id ? pair.leecher : pair.seeder;
+  EXPECT_TRUE(eventually([&] {
+    const auto snapshot = lower.snapshot(pair.transfer);
+    return snapshot.peers.size() == 1 && snapshot.peers[0].lanes.size() == 4 &&
+           std::ranges::all_of(snapshot.peers[0].lanes, [](const LaneSnapshot& lane) { return lane.outgoing; });
+  }));
+  EXPECT_TRUE(pair.stand(4));
+}
+
+TEST(LanePlans, SayWhyNoLaneStands) {
+  SlowPair pair;
+  PeerPlan nowhere = pair.seeder.peer(2);
+  nowhere.endpoints.resize(1);
+  nowhere.endpoints[0].port = 1;  // nobody listens there
+  pair.leecher.plan(pair.transfer, {nowhere});
+  EXPECT_TRUE(eventually([&] {
+    const auto problems = pair.leecher.snapshot(pair.transfer).problems;
+    return problems.size() == 1 && problems[0].node == pair.seeder.id &&
+           problems[0].message.find("127.0.0.1:1: Connection refused") != std::string::npos;
+  }));
+}
+
+TEST(LanePlans, TakeNoOtherNodeForThePlannedOne) {
+  SlowPair pair;
+  Node other;
+  PeerPlan mistaken = pair.seeder.peer(2);
+  mistaken.node = other.id;
+  pair.leecher.plan(pair.transfer, {mistaken});
+  EXPECT_TRUE(eventually([&] {
+    const auto problems = pair.leecher.snapshot(pair.transfer).problems;
+    return !problems.empty() && problems[0].message.find(pair.seeder.id.str() + " answers there") != std::string::npos;
+  }));
+}
+
+TEST(LanePlans, ReplaceALaneThatBroke) {
+  SlowPair pair;
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(3)});
+  ASSERT_TRUE(pair.stand(3));
+  pair.seeder.engine->pause(pair.transfer);  // ends its connections
+  ASSERT_TRUE(pair.stand(0));
+  pair.seeder.engine->resume(pair.transfer);
+  EXPECT_TRUE(pair.stand(3, seconds(12)));
+}
+
+TEST(Swarms, OfThreeShareWhatTheyHave) {
+  const Folder folder;
+  const Sample sample = one_file(40'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  Node seeder, one, two;
+  seeder.seed(sample, folder / "seed", transfer);
+  seeder.engine->set_rate_limit(transfer, 0, 80'000'000);
+  one.fetch(sample, folder / "one", transfer);
+  two.fetch(sample, folder / "two", transfer);
+  one.plan(transfer, {seeder.peer(2), two.peer(2, one.id < two.id)});
+  two.plan(transfer, {seeder.peer(2), one.peer(2, two.id < one.id)});
+  ASSERT_TRUE(
+      eventually([&] { return is_whole(one.snapshot(transfer)) && is_whole(two.snapshot(transfer)); }, seconds(40)));
+  EXPECT_THAT(sample.differing(folder / "one"), testing::IsEmpty());
+  EXPECT_THAT(sample.differing(folder / "two"), testing::IsEmpty());
+  EXPECT_TRUE(eventually(
+      [&] {
+        const auto from_two = [&](const Node& node, const Node& from) {
+          const auto snapshot = node.snapshot(transfer);
+          for (const auto& peer : snapshot.peers) {
+            if (peer.node == from.id) return peer.received_bytes;
+          }
+          return std::uint64_t{0};
+        };
+        return from_two(one, two) > sample.total() / 5 && from_two(two, one) > sample.total() / 5;
+      },
+      seconds(3)));
+}
+
+TEST(Swarms, RefuseAlteredDataAndTakeItFromOthers) {
+  const Folder folder;
+  const Sample sample = one_file(8'000'000);
+  sample.write(folder / "good");
+  sample.write(folder / "bad");
+  std::string altered = sample.bytes[0];
+  for (std::size_t at = 100'000; at < altered.size(); at += 1'000'000) altered[at] = static_cast<char>(altered[at] ^ 1);
+  write_file(folder / "bad/data.bin", altered);
+  const TransferId transfer = new_transfer();
+  Node good, bad, leecher;
+  good.seed(sample, folder / "good", transfer);
+  bad.seed(sample, folder / "bad", transfer);
+  leecher.fetch(sample, folder / "get", transfer);
+  leecher.plan(transfer, {bad.peer(2)});
+  // Alone, it gives its good pieces and no more; nothing runs hot.
+  EXPECT_TRUE(eventually([&] { return !leecher.recorder.warnings().empty(); }));
+  EXPECT_THAT(leecher.recorder.warnings(), testing::Contains(testing::HasSubstr(bad.id.str())));
+  EXPECT_TRUE(eventually([&] { return leecher.snapshot(transfer).failed_bytes > 0; }));
+  EXPECT_TRUE(stays([&] { return leecher.snapshot(transfer).failed_bytes < 40 * sample.piece_bytes; }, seconds(4)));
+  EXPECT_FALSE(is_whole(leecher.snapshot(transfer)));
+  leecher.plan(transfer, {bad.peer(2), good.peer(2)});
+  ASSERT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
+  EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
+  const auto snapshot = leecher.snapshot(transfer);
+  for (const auto& peer : snapshot.peers) {
+    EXPECT_EQ(peer.bad_pieces > 0, peer.node == bad.id);
+  }
+}
+
+TEST(Swarms, MeasureTheSendersTcpOnBothSides) {
+  SlowPair pair;
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(2)});
+  const auto measured = [&](const Node& node) {
+    const auto snapshot = node.snapshot(pair.transfer);
+    if (snapshot.peers.size() != 1 || snapshot.peers[0].lanes.size() != 2) return false;
+    return std::ranges::all_of(snapshot.peers[0].lanes, [](const LaneSnapshot& lane) {
+      return lane.srtt_us > 0 && lane.cwnd_segments > 0 && !lane.congestion_control.empty() && !lane.local.empty();
+    });
+  };
+  EXPECT_TRUE(eventually([&] { return measured(pair.leecher) && measured(pair.seeder); }, seconds(6)));
+}
+
+TEST(Listening, OnAllAddressesReportsWhatWasAskedFor) {
+  Recorder recorder;
+  EngineOptions options;
+  options.node = new_node();
+  options.first_lane_port = options.last_lane_port = 0;
+  auto engine = make_libtorrent_engine(options, recorder);
+  ASSERT_TRUE(engine.ok()) << engine.error().message;
+  const auto endpoints = (*engine)->listening();
+  EXPECT_EQ(std::ranges::count(endpoints, "0.0.0.0", &LaneEndpoint::address), 16);
+  EXPECT_TRUE(std::ranges::all_of(endpoints, [](const LaneEndpoint& e) { return e.port >= 1024 && !e.tls; }));
+
+  const Folder folder;
+  const Sample sample = one_file(2'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  ASSERT_TRUE((*engine)->add(spec_of(sample, folder / "seed", transfer, DiskTrust::kComplete)).ok());
+  Node leecher;
+  leecher.fetch(sample, folder / "get", transfer);
+  PeerPlan plan;
+  plan.node = options.node;
+  plan.lanes = 16;
+  for (const auto& endpoint : endpoints) {
+    if (endpoint.address == "0.0.0.0") plan.endpoints.push_back({"127.0.0.1", endpoint.port, false, ""});
+  }
+  leecher.plan(transfer, {plan});
+  EXPECT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
+  (*engine)->stop();
+}
+
+TEST(Swarms, WorkOverIpv6) {
+  const Folder folder;
+  const Sample sample = one_file(3'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  Node seeder("::1"), leecher("::1");
+  seeder.seed(sample, folder / "seed", transfer);
+  leecher.fetch(sample, folder / "get", transfer);
+  leecher.plan(transfer, {seeder.peer(4)});
+  ASSERT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
+  EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
+}
+
+/// A stock libtorrent that dials all the lanes it is told of.
+TEST(Strangers, GetOneLane) {
+  SlowPair pair;
+  pair.seeder.engine->set_rate_limit(pair.transfer, 0, 16'000'000);
+  lt::settings_pack settings;
+  settings.set_str(lt::settings_pack::listen_interfaces, "127.0.0.1:0");
+  settings.set_bool(lt::settings_pack::allow_multiple_connections_per_ip, true);
+  for (const int off : {lt::settings_pack::enable_dht, lt::settings_pack::enable_lsd, lt::settings_pack::enable_upnp,
+                        lt::settings_pack::enable_natpmp}) {
+    settings.set_bool(off, false);
+  }
+  settings.set_int(lt::settings_pack::out_enc_policy, lt::settings_pack::pe_disabled);
+  lt::session session(settings);
+  const std::string torrent = "d4:info" + pair.sample.info_dict() + "e";
+  lt::add_torrent_params params = lt::load_torrent_buffer(torrent, lt::load_torrent_limits{});
+  params.save_path = pair.folder / "stranger";
+  const lt::torrent_handle handle = session.add_torrent(std::move(params));
+  for (const auto& endpoint : pair.seeder.peer(6, true, 6).endpoints) {
+    handle.connect_peer({lt::make_address(endpoint.address), endpoint.port});
+  }
+  const auto strangers = [&] {
+    std::size_t lanes = 0;
+    const auto snapshot = pair.seeder.snapshot(pair.transfer);
+    for (const auto& peer : snapshot.peers) {
+      if (peer.node.is_nil()) lanes += peer.lanes.size();
+    }
+    return lanes;
+  };
+  EXPECT_TRUE(eventually([&] { return strangers() == 1 && handle.status().total_payload_download > 0; }, seconds(15)));
+  // Nodes on the same host have theirs.
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(4)});
+  EXPECT_TRUE(pair.stand(4));
+  EXPECT_TRUE(eventually([&] { return strangers() == 1; }));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine::test

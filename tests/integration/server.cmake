@@ -1,0 +1,16 @@
+if(TARGET gt_tracker_app)
+  include(${CMAKE_CURRENT_LIST_DIR}/../support/memory_store.cmake)
+  gt_test(server_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/server_auth_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_content_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/server_node_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_start_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/server_door_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/server_http2_probe.cc ${CMAKE_CURRENT_LIST_DIR}/server_lab.cc
+    DEPENDS tracker/app
+    LINK OpenSSL::SSL gt_test_memory_store LABELS integration)
+  find_package(Python3 COMPONENTS Interpreter)
+  if(Python3_FOUND)
+    add_test(NAME server_process
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/server_process_test.py $<TARGET_FILE:gridtorrent-server>)
+    set_tests_properties(server_process PROPERTIES TIMEOUT 300 LABELS integration)
+  endif()
+endif()

@@ -1,0 +1,350 @@
+// Who may call what, and what strangers can do to the server (docs/security: nothing).
+
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/integration/server_http2_probe.h"
+#include "tests/integration/server_lab.h"
+
+namespace gridtorrent::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ServerAuth : public ::testing::Test {
+ protected:
+  /// One call of any method with an empty message and these headers, however its kind.
+  grpc::Status poke(const std::string& method, const std::vector<std::pair<std::string, std::string>>& headers) {
+    grpc::GenericStub stub(lab_.channel());
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+    for (const auto& [name, value] : headers) context.AddMetadata(name, value);
+    grpc::ByteBuffer request{&empty_, 1};
+    grpc::ByteBuffer reply;
+    std::promise<grpc::Status> done;
+    stub.UnaryCall(&context, method, grpc::StubOptions(), &request, &reply,
+                   [&](grpc::Status status) { done.set_value(std::move(status)); });
+    return done.get_future().get();
+  }
+  grpc::Status poke_as(const std::string& method, const std::string& token) {
+    return poke(method, {{"authorization", "Bearer " + token}});
+  }
+
+  Result<v1::WhoAmIReply> who(const std::string& token) {
+    return lab_.call<v1::Accounts>(&v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), token);
+  }
+
+  std::string token_with(const std::string& scope, const std::string& user_token) {
+    v1::CreateTokenRequest request;
+    request.set_request_id(lab_.request_id());
+    request.set_label("narrow");
+    request.add_scopes(scope);
+    const auto made = lab_.call<v1::Accounts>(&v1::Accounts::Stub::CreateToken, request, user_token);
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made->token();
+  }
+
+  ServerLab lab_;
+  const grpc::Slice empty_;
+};
+
+/// Each method of both services' files, as "/gridtorrent.v1.Contents/Search".
+std::vector<std::string> all_methods() {
+  std::vector<std::string> methods;
+  // Linking alone does not load the descriptors.
+  v1::LoginRequest::descriptor();
+  v1::EnrollRequest::descriptor();
+  for (const char* name : {"gridtorrent/v1/ccm.proto", "gridtorrent/v1/tracker.proto"}) {
+    const auto* file = google::protobuf::DescriptorPool::generated_pool()->FindFileByName(name);
+    for (int s = 0; s < file->service_count(); ++s) {
+      for (int m = 0; m < file->service(s)->method_count(); ++m) {
+        const auto* method = file->service(s)->method(m);
+        methods.push_back("/" + std::string(method->service()->full_name()) + "/" + std::string(method->name()));
+      }
+    }
+  }
+  return methods;
+}
+
+std::string short_name(const std::string& method) {
+  return method.substr(sizeof("/gridtorrent.v1.") - 1);
+}
+
+const std::set<std::string> kOpenToAll = {"Accounts/Login", "Nodes/Enroll"};
+
+/// What each method needs; "node" is a node's own credential. A new method without a line here fails the test.
+const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"},
+                                                   {"Accounts/WhoAmI", ""},
+                                                   {"Accounts/CreateToken", "account"},
+                                                   {"Accounts/ListTokens", "account"},
+                                                   {"Accounts/RevokeToken", "account"},
+                                                   {"Accounts/AddUser", "admin"},
+                                                   {"Accounts/ListUsers", "admin"},
+                                                   {"Accounts/DisableUser", "admin"},
+                                                   {"Contents/BeginPublish", "content:publish"},
+                                                   {"Contents/FinishPublish", "content:publish"},
+                                                   {"Contents/AddChecksums", "content:publish"},
+                                                   {"Contents/Search", "content:read"},
+                                                   {"Contents/GetContent", "content:read"},
+                                                   {"Contents/GetMetadata", "content:read"},
+                                                   {"Contents/GetChecksums", "content:read"},
+                                                   {"Contents/ListReplicas", "content:read"},
+                                                   {"Contents/SetAccess", "content:publish"},
+                                                   {"Contents/ExplainAccess", "content:read"},
+                                                   {"Contents/Unpublish", "content:publish"},
+                                                   {"Nodes/CreateEnrollToken", "account"},
+                                                   {"Nodes/ListNodes", "content:read"},
+                                                   {"Nodes/GetNode", "content:read"},
+                                                   {"Nodes/RenewNode", "node"},
+                                                   {"Swarms/UpdateEndpoints", "node"},
+                                                   {"Swarms/Announce", "node"},
+                                                   {"Tasks/CreateTask", "task:write"},
+                                                   {"Tasks/ListTasks", "task:read"},
+                                                   {"Tasks/GetTask", "task:read"},
+                                                   {"Tasks/CancelTask", "task:write"},
+                                                   {"Tasks/WatchTask", "task:read"},
+                                                   {"Tasks/WatchNode", "node"},
+                                                   {"Tasks/AckTask", "node"},
+                                                   {"Tasks/ReportTask", "node"}};
+
+TEST_F(ServerAuth, EveryMethodButTheOpenOnesWantsAToken) {
+  for (const std::string& method : all_methods()) {
+    if (kOpenToAll.contains(short_name(method))) continue;
+    EXPECT_EQ(poke(method, {}).error_code(), grpc::StatusCode::UNAUTHENTICATED) << method;
+  }
+}
+
+TEST_F(ServerAuth, NoMethodTakesAWrongToken) {
+  std::string wrong_secret = lab_.admin_token();
+  wrong_secret[20] = wrong_secret[20] == 'a' ? 'b' : 'a';
+  for (const std::string& method : all_methods()) {
+    if (short_name(method) == "Accounts/Login") continue;
+    for (const std::string& token : {std::string("nonsense"), wrong_secret}) {
+      EXPECT_EQ(poke_as(method, token).error_code(), grpc::StatusCode::UNAUTHENTICATED) << method;
+    }
+  }
+}
+
+TEST_F(ServerAuth, ATokenIsTakenOnlyFromExactlyOneBearerHeader) {
+  const std::string who = "/gridtorrent.v1.Accounts/WhoAmI";
+  const std::string& good = lab_.admin_token();
+  EXPECT_TRUE(poke(who, {{"authorization", "Bearer " + good}}).ok());
+  const auto refused = [&](const std::vector<std::pair<std::string, std::string>>& headers) {
+    EXPECT_EQ(poke(who, headers).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  };
+  refused({{"authorization", "Bearer " + good}, {"authorization", "Bearer " + good}});
+  refused({{"authorization", good}});
+  refused({{"authorization", "Basic " + good}});
+  refused({{"x-authorization", "Bearer " + good}});
+  refused({{"authorization", "Bearer " + good + " "}});
+}
+
+TEST_F(ServerAuth, StrangersMayAskForTheHealthAndForNothingElse) {
+  EXPECT_TRUE(poke("/grpc.health.v1.Health/Check", {}).ok());
+  EXPECT_EQ(poke("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", {}).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_F(ServerAuth, AScopeOpensItsOwnMethodsAlone) {
+  const std::string alice = lab_.add_user("alice");
+  std::map<std::string, std::string> tokens;
+  for (const char* scope : {"account", "content:read", "content:publish", "task:read", "task:write"}) {
+    tokens[scope] = token_with(scope, alice);
+  }
+  for (const std::string& method : all_methods()) {
+    const std::string name = short_name(method);
+    if (kOpenToAll.contains(name)) continue;
+    ASSERT_TRUE(kNeeds.contains(name)) << "say in kNeeds who may call " << name;
+    if (name == "Accounts/Logout") continue;  // would end its token
+    for (const auto& [scope, token] : tokens) {
+      const std::string& need = kNeeds.at(name);
+      const bool refused = poke_as(method, token).error_code() == grpc::StatusCode::PERMISSION_DENIED;
+      EXPECT_EQ(refused, !need.empty() && need != scope) << name << " with " << scope;
+    }
+  }
+}
+
+TEST_F(ServerAuth, ANodesCredentialDoesNoPersonsWork) {
+  const std::string alice = lab_.add_user("alice");
+  const LabNode node = lab_.enroll(alice, "n1");
+  for (const auto& [name, need] : kNeeds) {
+    if (need != "account" && need != "admin" && need != "task:write" && need != "task:read") continue;
+    EXPECT_EQ(poke_as("/gridtorrent.v1." + name, node.token).error_code(), grpc::StatusCode::PERMISSION_DENIED) << name;
+  }
+}
+
+TEST_F(ServerAuth, ATokenCannotMakeOneThatMayMore) {
+  const std::string alice = lab_.add_user("alice");
+  v1::CreateTokenRequest request;
+  request.set_request_id(lab_.request_id());
+  request.set_label("wider");
+  request.add_scopes("admin");
+  const auto made = lab_.call<v1::Accounts>(&v1::Accounts::Stub::CreateToken, request, alice);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Code::kDenied);
+}
+
+// CVE-2023-1428's family: with an AuthMetadataProcessor this one header aborts the process (security: F1).
+TEST_F(ServerAuth, TheHeaderThatKillsMetadataProcessorsDoesNoHarm) {
+  for (const char* header :
+       {"grpclb_client_stats", "grpc-server-stats-bin", "lb-token", "x-endpoint-load-metrics-bin"}) {
+    const std::string answer = http2_request_over_tls(lab_.server().port(), "/gridtorrent.v1.Accounts/WhoAmI",
+                                                      {{header, "x"}, {"authorization", "Bearer nonsense"}});
+    EXPECT_FALSE(answer.empty()) << header;
+    EXPECT_TRUE(who(lab_.admin_token()).ok()) << "after " << header;
+  }
+}
+
+TEST_F(ServerAuth, IdentityBelongsToTheCallNotToTheConnection) {
+  const std::string alice = lab_.add_user("alice");
+  const std::string bob = lab_.add_user("bob");
+  for (int round = 0; round < 20; ++round) {
+    const auto first = who(alice);
+    const auto second = who(bob);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(first->user(), "alice");
+    EXPECT_EQ(second->user(), "bob");
+  }
+  EXPECT_EQ(poke("/gridtorrent.v1.Accounts/WhoAmI", {}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(ServerAuth, ARevokedTokenIsRefusedAtOnce) {
+  const std::string alice = lab_.add_user("alice");
+  const std::string narrow = token_with("content:read", alice);
+  const auto before = who(narrow);
+  ASSERT_TRUE(before.ok());
+  v1::RevokeTokenRequest revoke;
+  revoke.set_request_id(lab_.request_id());
+  revoke.set_token_id(before->token_id());
+  ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::RevokeToken, revoke, alice).ok());
+  const auto after = who(narrow);
+  ASSERT_FALSE(after.ok());
+  EXPECT_EQ(after.error().code, Code::kUnauthenticated);
+  EXPECT_TRUE(who(alice).ok());
+}
+
+TEST_F(ServerAuth, LoggingOutEndsThatLoginAlone) {
+  const std::string alice = lab_.add_user("alice");
+  const std::string other = lab_.login("alice");
+  v1::LogoutRequest request;
+  request.set_request_id(lab_.request_id());
+  ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::Logout, request, alice).ok());
+  EXPECT_FALSE(who(alice).ok());
+  EXPECT_TRUE(who(other).ok());
+}
+
+TEST_F(ServerAuth, ADisabledUserIsOut) {
+  const std::string alice = lab_.add_user("alice");
+  ASSERT_TRUE(who(alice).ok());
+  v1::DisableUserRequest request;
+  request.set_request_id(lab_.request_id());
+  request.set_user("alice");
+  ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::DisableUser, request, lab_.admin_token()).ok());
+  EXPECT_FALSE(who(alice).ok());
+}
+
+TEST_F(ServerAuth, AFailedLoginDoesNotTellWhy) {
+  lab_.add_user("alice");
+  v1::LoginRequest request;
+  *request.mutable_hello() = lab_.hello();
+  request.set_user("alice");
+  request.set_password("wrong horse battery");
+  const auto wrong = lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, request, "");
+  request.set_user("nobody");
+  const auto unknown = lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, request, "");
+  ASSERT_FALSE(wrong.ok());
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(wrong.error(), unknown.error());
+  EXPECT_EQ(wrong.error().code, Code::kUnauthenticated);
+}
+
+TEST_F(ServerAuth, GuessingPasswordsIsSlowedDown) {
+  lab_.add_user("alice");
+  v1::LoginRequest request;
+  *request.mutable_hello() = lab_.hello();
+  request.set_user("alice");
+  request.set_password("wrong horse battery");
+  Code last = Code::kInternal;
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    const auto reply = lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, request, "");
+    ASSERT_FALSE(reply.ok());
+    last = reply.error().code;
+  }
+  EXPECT_EQ(last, Code::kExhausted);
+}
+
+TEST_F(ServerAuth, OversizedHeadersAreRefusedAndTheServerLives) {
+  EXPECT_FALSE(poke("/gridtorrent.v1.Accounts/WhoAmI",
+                    {{"authorization", "Bearer " + lab_.admin_token()}, {"x-filler", std::string(20'000, 'x')}})
+                   .ok());
+  // The offender may lose its connection; everybody else goes on.
+  const auto other = rpc::connect_tls(lab_.server().address(), lab_.server().ca_file());
+  ASSERT_TRUE(other.ok());
+  const auto stub = v1::Accounts::NewStub(*other);
+  const auto after = rpc::call<v1::Accounts::Stub, v1::WhoAmIRequest, v1::WhoAmIReply>(
+      *stub, &v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), lab_.admin_token());
+  EXPECT_TRUE(after.ok()) << after.error().message;
+}
+
+TEST_F(ServerAuth, OversizedMessagesAreRefusedAndTheServerLives) {
+  v1::SearchRequest request;
+  request.set_query(std::string(std::size_t{2} << 20, 'x'));
+  const auto reply = lab_.call<v1::Contents>(&v1::Contents::Stub::Search, request, lab_.admin_token());
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::kExhausted);
+  EXPECT_TRUE(who(lab_.admin_token()).ok());
+}
+
+TEST_F(ServerAuth, AnErrorNamesItsRequestAndNeverTheToken) {
+  grpc::ClientContext context;
+  rpc::prepare(context, std::chrono::seconds(10), lab_.admin_token());
+  context.AddMetadata("x-request-id", "my-request-7");
+  v1::GetContentRequest request;
+  request.set_reference("no-such-thing");
+  v1::GetContentReply reply;
+  const grpc::Status status = v1::Contents::NewStub(lab_.channel())->GetContent(&context, request, &reply);
+  EXPECT_EQ(rpc::from_grpc(status).code, Code::kNotFound);
+  EXPECT_EQ(rpc::request_id_of(status), "my-request-7");
+  EXPECT_THAT(status.error_message(), Not(HasSubstr(lab_.admin_token())));
+}
+
+TEST_F(ServerAuth, ATokenSurvivesARestartAndTheServerKeepsItsCa) {
+  const std::string alice = lab_.add_user("alice");
+  lab_.restart();
+  const auto me = who(alice);
+  ASSERT_TRUE(me.ok()) << me.error().message;
+  EXPECT_EQ(me->user(), "alice");
+}
+
+TEST_F(ServerAuth, AnotherCaIsRefusedInOneLine) {
+  ServerLab stranger;
+  const auto channel = rpc::connect_tls(lab_.server().address(), stranger.server().ca_file());
+  ASSERT_TRUE(channel.ok());
+  const auto stub = v1::Accounts::NewStub(*channel);
+  const auto reply = rpc::call<v1::Accounts::Stub, v1::WhoAmIRequest, v1::WhoAmIReply>(
+      *stub, &v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), lab_.admin_token());
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::kUnreachable);
+  EXPECT_THAT(reply.error().message, HasSubstr("certificate is not signed by the CA"));
+}
+
+TEST_F(ServerAuth, TwoServersOnOneDataFolderAreRefused) {
+  tracker::app::ServerConfig config;
+  const std::string ca = lab_.server().ca_file();
+  config.data_dir = ca.substr(0, ca.rfind('/'));
+  const auto second = tracker::app::Server::start(config);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::kConflict);
+  EXPECT_THAT(second.error().message, HasSubstr("another gridtorrent-server"));
+}
+
+}  // namespace
+}  // namespace gridtorrent::test

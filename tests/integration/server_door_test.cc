@@ -1,0 +1,375 @@
+// The door and the streams behind it, with a clock that stands still: what happens to slow, silent, greedy and
+// disowned callers.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <future>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/rpc/channel.h"
+#include "base/rpc/door.h"
+#include "base/rpc/hello.h"
+#include "base/rpc/server.h"
+#include "base/rpc/unix_socket.h"
+#include "gridtorrent/v1/ccm.grpc.pb.h"
+#include "gridtorrent/v1/tracker.grpc.pb.h"
+#include "tests/support/server_world.h"
+#include "tracker/rpc/tasks_rpc.h"
+
+namespace gridtorrent::rpc {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_support::ServerWorld;
+
+/// Knows tokens by heart; they can be taken away.
+class FakeAuthenticator final : public Authenticator {
+ public:
+  Result<Principal> resolve(std::string_view token, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    const auto it = known_.find(std::string(token));
+    if (it == known_.end()) return Error{Code::kUnauthenticated, "the token is not valid"};
+    return it->second;
+  }
+  void add(const std::string& token, const ccm::Actor& actor) {
+    Principal principal;
+    principal.user = actor.user;
+    principal.user_name = actor.name;
+    principal.node = actor.node;
+    principal.scopes = actor.scopes.bits();
+    const std::lock_guard lock(mutex_);
+    known_[token] = principal;
+  }
+  void remove(const std::string& token) {
+    const std::lock_guard lock(mutex_);
+    known_.erase(token);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, Principal> known_;
+};
+
+/// Handlers that misbehave in every way a handler can.
+class OddContents final : public v1::Contents::CallbackService {
+ public:
+  explicit OddContents(Door& door) : door_(door) {}
+
+  std::function<Status(const Call&)> on_get;
+  std::atomic<std::uint64_t> offered = 0;
+
+  grpc::ServerUnaryReactor* GetContent(grpc::CallbackServerContext* context, const v1::GetContentRequest* request,
+                                       v1::GetContentReply* reply) override {
+    static constexpr Method kMethod{"Odd/GetContent", Need::scope(0)};
+    return door_.unary(context, kMethod, request, reply,
+                       [this](const Call& call, const auto&, auto&) { return on_get(call); });
+  }
+  /// Fills the queue with more than a connection takes in while the client does not read.
+  grpc::ServerWriteReactor<v1::MetadataChunk>* GetMetadata(grpc::CallbackServerContext* context,
+                                                           const v1::GetMetadataRequest*) override {
+    static constexpr Method kMethod{"Odd/GetMetadata", Need::scope(0)};
+    using Stream = EventStream<v1::MetadataChunk>;
+    return door_.events<v1::MetadataChunk>(context, kMethod,
+                                           [this](const Call&, const std::shared_ptr<Stream>& stream) -> Status {
+                                             v1::MetadataChunk chunk;
+                                             chunk.set_data(std::string(kChunkBytes, 'x'));
+                                             while (stream->offer(chunk)) ++offered;
+                                             return {};
+                                           });
+  }
+  grpc::ServerReadReactor<v1::FinishPublishChunk>* FinishPublish(grpc::CallbackServerContext* context,
+                                                                 v1::FinishPublishReply* reply) override {
+    static constexpr Method kMethod{"Odd/FinishPublish", Need::scope(0)};
+    struct Sink final : UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
+      explicit Sink(std::promise<void>& arrived) : first(arrived) {}
+      Status accept(const v1::FinishPublishChunk&) override {
+        first.set_value();
+        return {};
+      }
+      Status finish(v1::FinishPublishReply&) override { return {}; }
+      std::promise<void>& first;
+    };
+    return door_.upload<v1::FinishPublishChunk>(
+        context, kMethod, reply,
+        [this](const Call&) -> Result<std::unique_ptr<UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>> {
+          return std::unique_ptr<UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>(
+              std::make_unique<Sink>(first_chunk));
+        });
+  }
+  std::promise<void> first_chunk;
+
+ private:
+  Door& door_;
+};
+
+class ServerDoor : public ::testing::Test {
+ protected:
+  ServerDoor() {
+    auto listener = UnixListener::open(folder_.path() + "/door.sock");
+    EXPECT_TRUE(listener.ok());
+    listener_ = std::move(*listener);
+    server_ = start_local_server({&tasks_rpc_, &odd_});
+    listener_->serve(*server_);
+    channel_ = *connect_unix(listener_->path());
+    tasks_ = v1::Tasks::NewStub(channel_);
+    tokens_.add("alice", alice_);
+    tokens_.add("node", node_);
+  }
+  ~ServerDoor() override {
+    listener_->stop();
+    server_->Shutdown(std::chrono::system_clock::now());
+    server_->Wait();
+    ticker_.stop();
+    executor_.stop();
+  }
+
+  Result<v1::GetContentReply> get(const std::string& token = "alice") {
+    const auto stub = v1::Contents::NewStub(channel_);
+    return call<v1::Contents::Stub, v1::GetContentRequest, v1::GetContentReply>(*stub, &v1::Contents::Stub::GetContent,
+                                                                                v1::GetContentRequest(), token);
+  }
+
+  struct Watch {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<v1::NodeEvent>> reader;
+  };
+  std::unique_ptr<Watch> watch(const std::string& token) {
+    auto open = std::make_unique<Watch>();
+    prepare(open->context, std::chrono::seconds(20), token);
+    v1::WatchNodeRequest request;
+    *request.mutable_hello() = make_hello(world_.clock.wall());
+    open->reader = tasks_->WatchNode(&open->context, request);
+    return open;
+  }
+  /// Opens a node's stream and reads until it is settled: greeted, and a task sent by the strand, which starts last.
+  std::unique_ptr<Watch> settled_watch() {
+    EXPECT_TRUE(world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"}).ok());
+    auto open = watch("node");
+    v1::NodeEvent event;
+    EXPECT_TRUE(open->reader->Read(&event) && event.has_hello());
+    EXPECT_TRUE(open->reader->Read(&event) && event.has_task());
+    return open;
+  }
+  /// Lets so much time pass, as the ticker sees it.
+  void pass(std::chrono::seconds time) {
+    world_.clock.advance(time);
+    ticker_.tick_now();
+  }
+
+  sql::TempFolder folder_;
+  ServerWorld world_{"memory"};
+  const ccm::Actor alice_ = world_.user("alice");
+  const ccm::Actor node_ = world_.node(alice_, "n1");
+  FakeAuthenticator tokens_;
+  metrics::Registry metrics_;
+  Executor executor_{"rpc-work", 2, 4};
+  Ticker ticker_{world_.clock, std::chrono::hours(1)};  // ticks by hand
+  Door door_{{tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_}};
+  tracker::rpc::TasksRpc tasks_rpc_{{door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.clock}};
+  OddContents odd_{door_};
+  std::unique_ptr<UnixListener> listener_;
+  std::unique_ptr<grpc::Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Tasks::Stub> tasks_;
+};
+
+TEST_F(ServerDoor, HandlersRunOnOurThreadsAndNotOnThoseOfGrpc) {
+  std::string name;
+  odd_.on_get = [&](const Call&) -> Status {
+    std::array<char, 32> buffer{};
+    pthread_getname_np(pthread_self(), buffer.data(), buffer.size());
+    name = buffer.data();
+    return {};
+  };
+  ASSERT_TRUE(get().ok());
+  EXPECT_THAT(name, HasSubstr("rpc-work"));
+}
+
+TEST_F(ServerDoor, AnExceptionIsOurFaultAndEndsTheCallAlone) {
+  odd_.on_get = [](const Call&) -> Status { throw std::runtime_error("/secret/path"); };
+  const auto reply = get();
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::kInternal);
+  EXPECT_THAT(reply.error().message, ::testing::Not(HasSubstr("secret")));
+  odd_.on_get = [](const Call&) -> Status { return {}; };
+  EXPECT_TRUE(get().ok());
+}
+
+TEST_F(ServerDoor, WhatWaitedTooLongIsNotDoneAnyMore) {
+  std::promise<void> go;
+  const std::shared_future<void> gate = go.get_future().share();
+  // Both threads are busy: what comes now waits.
+  std::atomic<int> busy = 0;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(executor_.post([gate, &busy] {
+      ++busy;
+      gate.wait();
+    }));
+  }
+  while (busy < 2) std::this_thread::yield();
+  std::atomic<bool> ran = false;
+  odd_.on_get = [&](const Call&) -> Status {
+    ran = true;
+    return {};
+  };
+  auto waiting = std::async(std::launch::async, [&] { return get(); });
+  while (executor_.queued() == 0) std::this_thread::yield();
+  world_.clock.advance(Door::kMaxUnaryTime + std::chrono::seconds(1));
+  go.set_value();
+  const auto reply = waiting.get();
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::kTimeout);
+  EXPECT_FALSE(ran);
+}
+
+TEST_F(ServerDoor, AFullQueueRefusesAtOnce) {
+  std::promise<void> go;
+  const std::shared_future<void> gate = go.get_future().share();
+  int taken = 0;
+  // Two run, four wait; how soon the first two begin is not ours to say.
+  while (taken < 6) {
+    if (executor_.post([gate] { gate.wait(); })) ++taken;
+    std::this_thread::yield();
+  }
+  const auto reply = get();
+  go.set_value();
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::kExhausted);
+}
+
+TEST_F(ServerDoor, AStreamGreetsAgainEach30Seconds) {
+  const auto open = settled_watch();
+  v1::NodeEvent event;
+  pass(std::chrono::seconds(29));
+  pass(std::chrono::seconds(1));
+  ASSERT_TRUE(open->reader->Read(&event) && event.has_hello());
+  EXPECT_EQ(event.hello().time_ms(), world_.clock.wall().ms) << "one greeting, and not before its time";
+}
+
+TEST_F(ServerDoor, ARevokedTokenEndsItsStreamWithinAMinute) {
+  const auto open = settled_watch();
+  v1::NodeEvent event;
+  tokens_.remove("node");
+  // Not 60 at once: a write that seems to hang for longer than 30 s would end the stream for that reason.
+  pass(std::chrono::seconds(30));
+  ASSERT_TRUE(open->reader->Read(&event) && event.has_hello());
+  pass(std::chrono::seconds(30));
+  while (open->reader->Read(&event)) EXPECT_TRUE(event.has_hello());
+  EXPECT_EQ(from_grpc(open->reader->Finish()).code, Code::kUnauthenticated);
+}
+
+TEST_F(ServerDoor, AStreamWhoseTokenIsGoodGoesOn) {
+  const auto open = settled_watch();
+  v1::NodeEvent event;
+  for (int i = 0; i < 10; ++i) {
+    pass(std::chrono::seconds(30));
+    ASSERT_TRUE(open->reader->Read(&event) && event.has_hello());
+  }
+  ASSERT_TRUE(world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"}).ok());
+  ASSERT_TRUE(open->reader->Read(&event) && event.has_task());
+  EXPECT_EQ(event.task().sequence(), 2u);
+}
+
+TEST_F(ServerDoor, HintsThatAreDroppedAreMadeGoodFromTheStore) {
+  const auto open = watch("node");
+  v1::NodeEvent event;
+  ASSERT_TRUE(open->reader->Read(&event));
+  const auto task = world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"});
+  ASSERT_TRUE(task.ok());
+  ASSERT_TRUE(world_.tasks.ack(node_, 1).ok());
+  // Far more at once than the queue of hints holds.
+  const ContentId content = ContentId::make(world_.clock.wall(), world_.rng);
+  for (std::size_t i = 0; i < 4 * tracker::NodeStream::kMaxHints; ++i) {
+    world_.hub.push(node_.node, tracker::PeerChanged{content, 1, {}});
+  }
+  ASSERT_TRUE(world_.tasks.cancel(alice_, world_.request_id(), task->id).ok());
+  bool cancelled = false;
+  while (!cancelled && open->reader->Read(&event)) cancelled = event.task_cancelled() == task->id.str();
+  EXPECT_TRUE(cancelled);
+}
+
+TEST_F(ServerDoor, WhoDoesNotReadIsCutOffAndHoldsABoundedQueue) {
+  const auto stub = v1::Contents::NewStub(channel_);
+  grpc::ClientContext context;
+  prepare(context, std::chrono::seconds(20), "alice");
+  const auto reader = stub->GetMetadata(&context, v1::GetMetadataRequest());
+  // The queue is full, and the write under way waits for the client.
+  std::uint64_t before = 0;
+  do {
+    before = odd_.offered;
+    std::this_thread::yield();
+  } while (before < EventStream<v1::MetadataChunk>::kMaxQueue);
+  EXPECT_LE(before, EventStream<v1::MetadataChunk>::kMaxQueue + 64);
+  // However many writes end meanwhile: at last one hangs for longer than allowed.
+  v1::MetadataChunk chunk;
+  std::atomic<bool> over = false;
+  std::thread clock([&] {
+    while (!over) {
+      pass(Door::kMaxWriteTime + std::chrono::seconds(1));
+      std::this_thread::yield();
+    }
+  });
+  // Not one Read until the server has given up: then what had come through is followed by the end.
+  while (metrics_.text().find("gridtorrent_rpc_total{code=\"cancelled\"") == std::string::npos) {
+    std::this_thread::yield();
+  }
+  over = true;
+  clock.join();
+  while (reader->Read(&chunk)) {
+  }
+  EXPECT_FALSE(reader->Finish().ok());
+}
+
+TEST_F(ServerDoor, AnUploadThatFallsSilentIsCutOff) {
+  const auto stub = v1::Contents::NewStub(channel_);
+  grpc::ClientContext context;
+  prepare(context, std::chrono::seconds(20), "alice");
+  v1::FinishPublishReply reply;
+  const auto writer = stub->FinishPublish(&context, &reply);
+  ASSERT_TRUE(writer->Write(v1::FinishPublishChunk()));
+  odd_.first_chunk.get_future().wait();
+  grpc::Status status;
+  std::atomic<bool> over = false;
+  std::thread clock([&] {
+    while (!over) {
+      pass(Door::kMaxUploadIdle + std::chrono::seconds(1));
+      std::this_thread::yield();
+    }
+  });
+  status = writer->Finish();  // without WritesDone: the client says nothing more
+  over = true;
+  clock.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ServerDoor, ACallerHasSoManyStreamsAndNoMore) {
+  v1::GetTaskReply reply;
+  const auto task = world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"});
+  ASSERT_TRUE(task.ok());
+  v1::GetTaskRequest request;
+  request.set_task_id(task->id.str());
+  struct TaskWatch {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<v1::GetTaskReply>> reader;
+  };
+  std::vector<std::unique_ptr<TaskWatch>> watches;
+  // A connection carries 32 at once: three connections.
+  std::vector<std::unique_ptr<v1::Tasks::Stub>> stubs;
+  for (int i = 0; i < 3; ++i) stubs.push_back(v1::Tasks::NewStub(*connect_unix(listener_->path())));
+  for (std::size_t i = 0; i <= Door::kMaxStreamsPerCaller; ++i) {
+    auto& added = watches.emplace_back(std::make_unique<TaskWatch>());
+    prepare(added->context, std::chrono::seconds(20), "alice");
+    added->reader = stubs[i / 30]->WatchTask(&added->context, request);
+    EXPECT_EQ(added->reader->Read(&reply), i < Door::kMaxStreamsPerCaller) << i;
+  }
+  EXPECT_EQ(from_grpc(watches.back()->reader->Finish()).code, Code::kExhausted);
+}
+
+}  // namespace
+}  // namespace gridtorrent::rpc

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Checks what a reviewer would otherwise have to: sizes, leftovers, tests that assert nothing, paths of one machine."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CODE = {'.h', '.cc'}
+LEFTOVER = re.compile(r'\b(' + '|'.join(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK']) + r')\b')
+
+
+def main():
+    names = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.split('\n')
+    faults, notes = [], []
+    for name in filter(None, names):
+        path = ROOT / name
+        if not path.is_file() or path.suffix in {'.png', '.torrent'} or path.stat().st_size > 1 << 20 or 'corpus' in name:
+            continue
+        text = path.read_text(errors='replace')
+        lines = text.split('\n')
+        if path.suffix in CODE:
+            if len(lines) > 600:
+                notes.append(f'{name}: {len(lines)} lines; could it be two things?')
+            for m in re.finditer(r'\bTEST(?:_F|_P)?\s*\(([^)]*)\)\s*\{', text):
+                depth, i = 1, m.end()
+                while i < len(text) and depth:
+                    depth += {'{': 1, '}': -1}.get(text[i], 0)
+                    i += 1
+                if not re.search(r'EXPECT_|ASSERT_|FAIL\(|expect_|check_|require_|wait_for\(', text[m.end():i]):
+                    faults.append(f'{name}: TEST({m.group(1)}) asserts nothing')
+            for number, line in enumerate(lines, 1):
+                if LEFTOVER.search(line):
+                    faults.append(f'{name}:{number}: leftover: {line.strip()[:80]}')
+        for number, line in enumerate(lines, 1):
+            if re.search(r'(^|[\s"\'=(])/work/\w', line) and not name.startswith(('docs/', 'README')):
+                faults.append(f'{name}:{number}: a path of one machine: {line.strip()[:80]}')
+    for note in notes:
+        print('note:', note)
+    if faults:
+        print('\n'.join(faults))
+        sys.exit(f'tree: {len(faults)} faults')
+    print(f'tree: {len(names)} files are tidy')
+
+
+main()

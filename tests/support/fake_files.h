@@ -1,0 +1,161 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/core/disk_guard.h"
+#include "client/core/file_work.h"
+
+namespace gridtorrent::testing {
+
+/// A disk of names: what exists is a set of BASE paths with a stamp; a path in `damaged` differs from its manifest.
+/// Serves as FileWork and DiskGuard alike. Thread-safe.
+class FakeFiles final : public client::FileWork, public client::DiskGuard {
+ public:
+  // ---- what tests set and see
+  struct State {
+    client::HashedTree tree;  ///< what hash_tree finds
+    std::optional<Error> hash_error, prepare_error, commit_error;
+    std::map<std::string, int> existing;  ///< BASE path → stamp
+    std::set<std::string> damaged;        ///< BASE paths that differ
+    int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
+    client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
+    std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
+  };
+  template <class F>
+  auto with(F&& use) {
+    const std::lock_guard lock(mutex_);
+    return use(state_);
+  }
+  int count(const std::string& call) {
+    return with([&](State& state) {
+      int found = 0;
+      for (const auto& one : state.calls) found += one == call ? 1 : 0;
+      return found;
+    });
+  }
+
+  // ---- FileWork
+  Result<client::HashedTree> hash_tree(const client::HashRequest& request, const client::ProgressFn& progress,
+                                       std::stop_token) override {
+    note("hash " + request.path);
+    if (progress) progress(1, 1);
+    return with([&](State& state) -> Result<client::HashedTree> {
+      if (state.hash_error) return *state.hash_error;
+      state.existing.try_emplace(request.path, 1);
+      return state.tree;
+    });
+  }
+  Result<client::VerifyReport> verify(const std::string& parent, const metainfo::Manifest& manifest,
+                                      const std::vector<bool>&, const client::ProgressFn&, std::stop_token) override {
+    const auto base = parent + "/" + manifest.base_name;
+    note("verify " + base);
+    return with([&](State& state) -> Result<client::VerifyReport> {
+      client::VerifyReport report;
+      report.files = manifest.file_count();
+      report.bytes = manifest.total_bytes();
+      const bool missing = !state.existing.contains(base);
+      if (missing || state.damaged.contains(base)) {
+        report.fault_count = 1;
+        report.faults.push_back({manifest.base_name, missing ? "missing" : "differs from byte 0 on"});
+      }
+      return report;
+    });
+  }
+  Status prepare(const client::StagingPlan& plan, const metainfo::Manifest& manifest) override {
+    note("prepare " + plan.target);
+    return with([&](State& state) -> Status {
+      if (state.prepare_error) return *state.prepare_error;
+      const auto base = plan.target + "/" + manifest.base_name;
+      if (state.existing.contains(base)) return Error{Code::kConflict, base + " is in the way"};
+      return {};
+    });
+  }
+  Status commit(const client::StagingPlan& plan, const metainfo::Manifest& manifest) override {
+    note("commit " + plan.target);
+    return with([&](State& state) -> Status {
+      if (state.commit_error) return *state.commit_error;
+      state.existing.try_emplace(plan.target + "/" + manifest.base_name, 1);
+      return {};
+    });
+  }
+  Status discard(const client::StagingPlan& plan) override {
+    note("discard " + plan.target);
+    return {};
+  }
+  Status copy_into_staging(const std::string& parent, const client::StagingPlan& plan, const metainfo::Manifest&,
+                           const client::ProgressFn&, std::stop_token) override {
+    note("copy " + parent + " " + plan.target);
+    return {};
+  }
+  std::unique_ptr<client::RootVerifier> make_root_verifier(std::string, const metainfo::VersionMetadata&,
+                                                           std::vector<bool>) override {
+    return std::make_unique<Verifier>(*this);
+  }
+  Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const std::string&,
+                                                                       const metainfo::Manifest& manifest,
+                                                                       const client::ProgressFn&,
+                                                                       std::stop_token) override {
+    std::vector<std::optional<crypto::Sha256Digest>> digests;
+    for (const auto& entry : manifest.entries) {
+      digests.emplace_back();
+      if (entry.kind == metainfo::EntryKind::kFile) digests.back() = crypto::Sha256Digest{};
+    }
+    return digests;
+  }
+  Result<client::DiskSpace> disk_space(const std::string&) override {
+    return with([](State& state) { return state.space; });
+  }
+
+  // ---- DiskGuard
+  Result<std::string> resolve_below(const std::string& root, const std::string& relative, bool) override {
+    return relative.empty() ? root : root + "/" + relative;
+  }
+  Result<std::vector<client::FolderEntry>> list(const std::string&) override {
+    return std::vector<client::FolderEntry>{{"a", metainfo::EntryKind::kFile, 3}};
+  }
+  bool exists(const std::string& path) override {
+    return with([&](State& state) { return state.existing.contains(path); });
+  }
+  Result<std::string> stamp(const std::string& parent, const metainfo::Manifest& manifest,
+                            const std::vector<bool>&) override {
+    return with([&](State& state) -> Result<std::string> {
+      const auto found = state.existing.find(parent + "/" + manifest.base_name);
+      if (found == state.existing.end()) return Error{Code::kNotFound, manifest.base_name + " is missing"};
+      return std::to_string(found->second);
+    });
+  }
+
+ private:
+  class Verifier final : public client::RootVerifier {
+   public:
+    explicit Verifier(FakeFiles& files) : files_(files) {}
+    void piece_verified(std::uint32_t) override {}
+    Result<client::VerifyReport> finish(std::stop_token, const client::ProgressFn&) override {
+      return files_.with([](State& state) -> Result<client::VerifyReport> {
+        client::VerifyReport report;
+        if (state.roots_wrong > 0) {
+          --state.roots_wrong;
+          report.fault_count = 1;
+          report.faults.push_back({"a", "differs from byte 0 on"});
+        }
+        return report;
+      });
+    }
+
+   private:
+    FakeFiles& files_;
+  };
+  void note(std::string call) {
+    const std::lock_guard lock(mutex_);
+    state_.calls.push_back(std::move(call));
+  }
+
+  std::mutex mutex_;
+  State state_;
+};
+
+}  // namespace gridtorrent::testing

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "client/core/server_link.h"
+#include "common/hex.h"
+
+namespace gridtorrent::testing {
+
+/// A server of one user that lives in memory. Thread-safe.
+class FakeLink final : public client::ServerLink {
+ public:
+  struct State {
+    std::map<std::string, client::ContentInfo> contents;  ///< by name
+    std::map<ContentId, metainfo::VersionMetadata> metadata;
+    std::map<std::string, client::PublishTicket> tickets;  ///< by request id
+    std::vector<client::AnnounceRequest> announces;
+    std::vector<client::PeerInfo> peers;
+    std::vector<client::TaskReport> reports;
+    std::vector<std::uint64_t> acks;
+    std::vector<std::vector<client::LaneEndpoint>> endpoints;
+    client::Reachability reachability = client::Reachability::kReachable;
+    std::optional<Error> down;  ///< what every call answers
+    std::optional<Error> begin_error, finish_error, announce_error;
+    ContentId next_content;
+    int begins = 0, finishes = 0, metadata_calls = 0, checksums = 0;
+  };
+  template <class F>
+  auto with(F&& use) {
+    const std::lock_guard lock(mutex_);
+    return use(state_);
+  }
+  client::ServerListener& listener() { return *listener_; }
+  std::uint64_t cursor() const { return cursor_; }
+
+  Result<client::ContentInfo> content(const std::string& reference) override {
+    return with([&](State& state) -> Result<client::ContentInfo> {
+      if (state.down) return *state.down;
+      for (const auto& [name, content] : state.contents) {
+        if (reference == name || reference == content.id.str() || reference == content.owner + "/" + name)
+          return content;
+      }
+      return Error{Code::kNotFound, "there is no content '" + reference + "', or it is not yours to see"};
+    });
+  }
+  Result<metainfo::VersionMetadata> metadata(const ContentId& content, std::uint32_t) override {
+    return with([&](State& state) -> Result<metainfo::VersionMetadata> {
+      if (state.down) return *state.down;
+      ++state.metadata_calls;
+      return state.metadata.at(content);
+    });
+  }
+  Result<client::PublishTicket> begin_publish(const client::PublishRequest& request) override {
+    return with([&](State& state) -> Result<client::PublishTicket> {
+      if (state.down) return *state.down;
+      if (state.begin_error) return *state.begin_error;
+      ++state.begins;
+      auto& ticket = state.tickets[request.request_id];
+      ticket.content = state.next_content;
+      state.contents[request.name].name = request.name;
+      state.contents[request.name].access_level = request.access;
+      return ticket;
+    });
+  }
+  Result<client::ContentInfo> finish_publish(const std::string&, const client::PublishTicket& ticket,
+                                             const metainfo::VersionMetadata& metadata) override {
+    return with([&](State& state) -> Result<client::ContentInfo> {
+      if (state.down) return *state.down;
+      if (state.finish_error) return *state.finish_error;
+      ++state.finishes;
+      for (auto& [name, content] : state.contents) {
+        if (!content.id.is_nil()) continue;
+        describe(content, ticket.content, metadata);
+        state.metadata[ticket.content] = metadata;
+        return content;
+      }
+      return Error{Code::kNotFound, "nothing was begun"};
+    });
+  }
+  /// Puts a published content there.
+  static void describe(client::ContentInfo& content, const ContentId& id, const metainfo::VersionMetadata& metadata) {
+    const std::string document = metainfo::encode(metadata);
+    content.id = id;
+    content.owner = "ada";
+    content.bytes = metadata.manifest.total_bytes();
+    content.files = metadata.manifest.file_count();
+    content.metadata_sha256 = hex_encode(crypto::sha256(as_bytes(document)));
+  }
+  Status add_checksums(const ContentId&, std::uint32_t, const std::string&) override {
+    return with([](State& state) -> Status {
+      ++state.checksums;
+      return {};
+    });
+  }
+  Result<client::AnnounceReply> announce(const client::AnnounceRequest& request) override {
+    return with([&](State& state) -> Result<client::AnnounceReply> {
+      if (state.down) return *state.down;
+      if (state.announce_error) return *state.announce_error;
+      state.announces.push_back(request);
+      client::AnnounceReply reply;
+      reply.peers = state.peers;
+      return reply;
+    });
+  }
+  Result<std::vector<client::Reachability>> update_endpoints(
+      const std::vector<client::LaneEndpoint>& endpoints) override {
+    return with([&](State& state) -> Result<std::vector<client::Reachability>> {
+      if (state.down) return *state.down;
+      state.endpoints.push_back(endpoints);
+      return std::vector<client::Reachability>(endpoints.size(), state.reachability);
+    });
+  }
+  Status ack_task(std::uint64_t sequence) override {
+    return with([&](State& state) -> Status {
+      if (state.down) return *state.down;
+      state.acks.push_back(sequence);
+      return {};
+    });
+  }
+  Status report_task(const client::TaskReport& report) override {
+    return with([&](State& state) -> Status {
+      if (state.down) return *state.down;
+      state.reports.push_back(report);
+      return {};
+    });
+  }
+  void start(client::ServerListener& listener, std::uint64_t cursor) override {
+    listener_ = &listener;
+    cursor_ = cursor;
+    listener.connected();
+  }
+  void stop() override {}
+  bool is_connected() const override {
+    const std::lock_guard lock(mutex_);
+    return !state_.down;
+  }
+  std::chrono::milliseconds clock_offset() const override { return {}; }
+
+ private:
+  mutable std::mutex mutex_;
+  State state_;
+  client::ServerListener* listener_ = nullptr;
+  std::uint64_t cursor_ = 0;
+};
+
+}  // namespace gridtorrent::testing

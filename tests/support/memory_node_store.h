@@ -1,0 +1,113 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "client/core/node_store.h"
+
+namespace gridtorrent::testing {
+
+/// A NodeStore without a disk; outlives a NodeCore to play a restart. Passes the same contract suite as the real one.
+class MemoryNodeStore final : public client::NodeStore {
+ public:
+  Status put_transfer(const client::TransferRow& row) override {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
+    transfers_[row.id] = row;
+    return {};
+  }
+  Status erase_transfer(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    transfers_.erase(id);
+    resume_.erase(id);
+    return {};
+  }
+  Result<std::vector<client::TransferRow>> transfers() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<client::TransferRow> rows;
+    for (const auto& [id, row] : transfers_) rows.push_back(row);
+    return rows;
+  }
+  Status save_resume(const TransferId& id, const std::string& data) override {
+    const std::lock_guard lock(mutex_);
+    if (transfers_.contains(id)) resume_[id] = data;
+    return {};
+  }
+  Result<std::optional<std::string>> load_resume(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = resume_.find(id);
+    return found == resume_.end() ? std::optional<std::string>() : std::optional(found->second);
+  }
+  Status put_publish(const client::PublishRow& row) override {
+    const std::lock_guard lock(mutex_);
+    publishes_[row.request_id] = row;
+    return {};
+  }
+  Status erase_publish(const std::string& request_id) override {
+    const std::lock_guard lock(mutex_);
+    publishes_.erase(request_id);
+    return {};
+  }
+  Result<std::vector<client::PublishRow>> publishes() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<client::PublishRow> rows;
+    for (const auto& [id, row] : publishes_) rows.push_back(row);
+    return rows;
+  }
+  Status save_metadata(const std::string& sha256, const std::string& document) override {
+    const std::lock_guard lock(mutex_);
+    metadata_[sha256] = document;
+    return {};
+  }
+  Result<std::optional<std::string>> load_metadata(const std::string& sha256) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = metadata_.find(sha256);
+    return found == metadata_.end() ? std::optional<std::string>() : std::optional(found->second);
+  }
+  Status put_task(const client::TaskRow& row) override {
+    const std::lock_guard lock(mutex_);
+    tasks_[row.task.id] = row;
+    return {};
+  }
+  Result<std::optional<client::TaskRow>> find_task(const TaskId& id) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = tasks_.find(id);
+    return found == tasks_.end() ? std::optional<client::TaskRow>() : std::optional(found->second);
+  }
+  Result<std::vector<client::TaskRow>> open_tasks() override {
+    const std::lock_guard lock(mutex_);
+    std::map<std::uint64_t, client::TaskRow> open;
+    for (const auto& [id, row] : tasks_) {
+      const auto state = row.report.state;
+      const bool ended = state == client::TaskState::kDone || state == client::TaskState::kFailed ||
+                         state == client::TaskState::kCancelled || state == client::TaskState::kUnsupported;
+      if (!ended || row.report_pending) open[row.task.sequence] = row;
+    }
+    std::vector<client::TaskRow> rows;
+    for (const auto& [sequence, row] : open) rows.push_back(row);
+    return rows;
+  }
+  Result<std::uint64_t> task_cursor() override {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t highest = 0;
+    for (const auto& [id, row] : tasks_) highest = std::max(highest, row.task.sequence);
+    return highest;
+  }
+
+  /// The disk refuses from now on.
+  void fail(std::optional<Error> failure) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::move(failure);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Error> failure_;
+  std::map<TransferId, client::TransferRow> transfers_;
+  std::map<TransferId, std::string> resume_;
+  std::map<std::string, client::PublishRow> publishes_;
+  std::map<std::string, std::string> metadata_;
+  std::map<TaskId, client::TaskRow> tasks_;
+};
+
+}  // namespace gridtorrent::testing

@@ -1,0 +1,175 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "client/api/server/server_api.h"
+#include "common/hex.h"
+#include "metainfo/metadata.h"
+#include "tests/unit/remote_support.h"
+
+namespace gridtorrent::client::api {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeServer;
+using testing::FakeState;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::TestCa;
+
+constexpr char kContent[] = "c_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+class Server : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gtapi-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    std::ofstream(folder_ + "/ca.pem") << ca_.pem();
+    server_ = std::make_unique<FakeServer>(ca_.issue());
+    auto api = ServerApi::open({server_->address(), folder_ + "/ca.pem", "", std::chrono::seconds(20)});
+    ASSERT_TRUE(api) << api.error().message;
+    api_ = std::move(*api);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// A folder with one file of three bytes and one of none.
+  static metainfo::VersionMetadata metadata() {
+    metainfo::VersionMetadata metadata;
+    metadata.manifest.base_name = "run7";
+    crypto::Sha256Digest root{};
+    root[0] = 0xab;
+    metadata.manifest.entries = {{"", metainfo::EntryKind::kFolder, 0, 0755, 1, {}},
+                                 {"a\xff", metainfo::EntryKind::kFile, 3, 0640, 42, root},
+                                 {"b", metainfo::EntryKind::kFile, 0, 0644, 1, {}}};
+    metadata.segments = {{metainfo::choose_piece_bytes(3), std::string(20, 'h')}};
+    return metadata;
+  }
+  void store(const std::string& document) {
+    server_->with([&](FakeState& state) {
+      state.metadata = document;
+      state.metadata_sha256 = hex_encode(crypto::sha256(as_bytes(document)));
+    });
+  }
+
+  TestCa ca_;
+  std::string folder_;
+  std::unique_ptr<FakeServer> server_;
+  std::unique_ptr<ServerApi> api_;
+};
+
+TEST_F(Server, AWrongPasswordIsNotLoggedIn) {
+  v1::LoginRequest request;
+  request.set_user("ann");
+  request.set_password("wrong");
+  const auto reply = api_->accounts().login(request);
+  EXPECT_EQ(reply.error().code, Code::kUnauthenticated);
+  EXPECT_EQ(reply.error().message, "wrong user or password");
+}
+
+TEST_F(Server, ALoginsTokenIsUsedFromThenOn) {
+  v1::LoginRequest request;
+  request.set_user("ann");
+  request.set_password("right");
+  ASSERT_TRUE(api_->accounts().login(request));
+  ASSERT_TRUE(api_->accounts().who_am_i());
+  server_->with([](FakeState& state) { EXPECT_THAT(state.authorizations, ElementsAre("", "Bearer gtp_fresh")); });
+}
+
+TEST_F(Server, AClockTwoYearsOffIsNamed) {
+  server_->with([](FakeState& state) { state.hello.set_time_ms(state.hello.time_ms() - 2LL * 365 * 24 * 3'600'000); });
+  EXPECT_THAT(api_->accounts().who_am_i().error().message, HasSubstr("730 d"));
+}
+
+TEST_F(Server, WhatDoesNotExistIsNotFound) {
+  EXPECT_EQ(api_->contents().get("missing").error().code, Code::kNotFound);
+}
+
+TEST_F(Server, AServerThatIsDownIsNamed) {
+  server_->stop();
+  const auto reply = api_->accounts().who_am_i();
+  EXPECT_EQ(reply.error().code, Code::kUnreachable);
+  EXPECT_THAT(reply.error().message, HasSubstr("no server at " + server_->address()));
+  server_->start();
+}
+
+TEST_F(Server, AWrongCaFileIsNamed) {
+  const TestCa other;
+  std::ofstream(folder_ + "/other.pem") << other.pem();
+  auto api = ServerApi::open({server_->address(), folder_ + "/other.pem", "", std::chrono::seconds(20)});
+  ASSERT_TRUE(api);
+  EXPECT_THAT((*api)->accounts().who_am_i().error().message, HasSubstr("is not signed by " + folder_ + "/other.pem"));
+}
+
+TEST_F(Server, EachMutationGetsARequestIdOfItsOwn) {
+  ASSERT_TRUE(api_->contents().unpublish(kContent));
+  ASSERT_TRUE(api_->contents().unpublish(kContent));
+  server_->with([](FakeState& state) {
+    ASSERT_EQ(state.request_ids.size(), 2U);
+    EXPECT_EQ(state.request_ids[0].size(), 26U);
+    EXPECT_NE(state.request_ids[0], state.request_ids[1]);
+  });
+}
+
+TEST_F(Server, AManifestComesCheckedAndWithDigests) {
+  store(metainfo::encode(metadata()));
+  const auto plain = api_->contents().manifest(kContent, 1);
+  ASSERT_TRUE(plain) << plain.error().message;
+  ASSERT_EQ(plain->size(), 3U);
+  EXPECT_EQ((*plain)[1].path, "run7/a\xff");
+  EXPECT_EQ((*plain)[1].bytes, 3U);
+  EXPECT_THAT((*plain)[1].merkle_root, ::testing::StartsWith("ab00"));
+  EXPECT_TRUE((*plain)[0].folder);
+  EXPECT_EQ((*plain)[2].merkle_root, "");
+
+  server_->with([](FakeState& state) { state.checksums = std::string(3 * 32, '\x11'); });
+  const auto full = api_->contents().manifest_with_sha256(kContent, 1);
+  ASSERT_TRUE(full) << full.error().message;
+  EXPECT_EQ((*full)[1].sha256, std::string(64, '1'));
+  EXPECT_EQ((*full)[0].sha256, "");
+}
+
+TEST_F(Server, AManifestThatIsCutOrAlteredIsRefused) {
+  const std::string document = metainfo::encode(metadata());
+  store(document.substr(0, document.size() - 1));
+  EXPECT_FALSE(api_->contents().manifest(kContent, 1));
+  store(document);
+  server_->with([](FakeState& state) { state.metadata.back() = 'x'; });
+  EXPECT_EQ(api_->contents().manifest(kContent, 1).error().code, Code::kCorrupt);
+  store(document);
+  server_->with([](FakeState& state) { state.checksums = std::string(31, 'x'); });
+  EXPECT_EQ(api_->contents().manifest_with_sha256(kContent, 1).error().code, Code::kCorrupt);
+}
+
+TEST_F(Server, AWatchedTaskIsShownUntilItEndsOrTheCallerHasEnough) {
+  server_->with([](FakeState& state) {
+    for (const char* name : {"queued", "running", "done"}) state.task_states.emplace_back().set_state(name);
+  });
+  std::vector<std::string> seen;
+  ASSERT_TRUE(api_->tasks().watch("t", [&](const v1::Task& task) { return seen.push_back(task.state()), true; }, {}));
+  EXPECT_THAT(seen, ElementsAre("queued", "running", "done"));
+  int calls = 0;
+  EXPECT_TRUE(api_->tasks().watch("t", [&](const v1::Task&) { return ++calls < 1; }, {}));
+  EXPECT_EQ(calls, 1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(
+      api_->tasks().watch("t", [](const v1::Task&) { return true; }, stop.get_token()).error().code, Code::kCancelled);
+}
+
+TEST(AccessText, ReadsTargetsAndRefusesTheRest) {
+  EXPECT_EQ(parse_access("")->level(), v1::Access::PRIVATE);
+  EXPECT_EQ(parse_access("public")->level(), v1::Access::PUBLIC);
+  const auto shared = parse_access("group:lab, user:bob,buddies");
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_EQ(access_text(*shared), "group:lab,user:bob,buddies");
+  for (const char* bad : {"Public", "group:", "lab", "user:a,,user:b", "public,private"}) {
+    EXPECT_EQ(parse_access(bad).error().code, Code::kInvalid) << bad;
+  }
+  EXPECT_THAT(parse_access("lab").error().message, HasSubstr("'lab'"));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::api

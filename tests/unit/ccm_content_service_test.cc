@@ -1,0 +1,437 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/server_world.h"
+
+namespace gridtorrent::ccm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing_support::code_of;
+using testing_support::message_of;
+using testing_support::ServerWorld;
+
+class Contents : public testing::TestWithParam<const char*> {
+ protected:
+  BeginPublish begin(const std::string& name, AccessLevel level = AccessLevel::kPublic) {
+    BeginPublish request;
+    request.request_id = w.request_id();
+    request.name = name;
+    request.access.level = level;
+    return request;
+  }
+  std::vector<std::string> found(const Actor& actor, const SearchQuery& query = {}) {
+    const auto result = w.contents.search(actor, query);
+    EXPECT_TRUE(result.ok()) << message_of(result);
+    std::vector<std::string> names;
+    if (!result.ok()) return names;
+    for (const auto& view : result->contents) names.push_back(view.content.name);
+    return names;
+  }
+
+  ServerWorld w{GetParam()};
+  Actor alice = w.user("alice");
+  Actor bob = w.user("bob");
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, Contents, testing::Values("memory", "sqlite"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(Contents, ArePublishedInTwoSteps) {
+  auto request = begin("Da\u0308ta");
+  request.description = "about";
+  request.tags = {"x"};
+  const auto ticket = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(ticket.ok()) << message_of(ticket);
+  EXPECT_EQ(ticket->version, 1u);
+  EXPECT_EQ(ticket->generation, 0u);
+  EXPECT_THAT(found(bob), IsEmpty());
+  EXPECT_EQ(code_of(w.contents.get(bob, ticket->content.str())), Code::kNotFound);
+  EXPECT_EQ(code_of(w.contents.open_metadata(alice, ticket->content, 1)), Code::kConflict);
+
+  const auto done = w.contents.finish_publish(alice, w.finish_of(ticket->content, 5000));
+  ASSERT_TRUE(done.ok()) << message_of(done);
+  EXPECT_EQ(done->content.state, ContentState::kPublished);
+  EXPECT_EQ(done->content.bytes, 5000u);
+  EXPECT_EQ(done->content.published, w.clock.wall());
+  EXPECT_EQ(w.files.files.at(std::string(64, 'a')), "metadata");
+  EXPECT_THAT(found(bob), ElementsAre("D\u00e4ta"));
+  const auto opened = w.contents.open_metadata(bob, ticket->content, 0);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(opened->metadata_sha256, std::string(64, 'a'));
+  EXPECT_EQ(code_of(w.contents.open_metadata(bob, ticket->content, 2)), Code::kInvalid);
+}
+
+TEST_P(Contents, ARepeatedBeginGivesTheFirstAnswer) {
+  const auto request = begin("data");
+  const auto first = w.contents.begin_publish(alice, request);
+  const auto second = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->content, second->content);
+  ASSERT_TRUE(w.contents.finish_publish(alice, w.finish_of(first->content)).ok());
+  const auto third = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(third.ok()) << "a node that crashed after finishing begins once more";
+  EXPECT_EQ(third->content, first->content);
+}
+
+TEST_P(Contents, ARequestIdIsForOneMethodAndOneUser) {
+  auto request = begin("data");
+  const auto ticket = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(w.contents.finish_publish(alice, w.finish_of(ticket->content)).ok());
+  EXPECT_EQ(code_of(w.contents.set_access(alice, request.request_id, ticket->content,
+                                          {AccessLevel::kPrivate, {}, {}, false})),
+            Code::kConflict);
+  const auto bobs = w.contents.begin_publish(bob, request);
+  ASSERT_TRUE(bobs.ok());
+  EXPECT_NE(bobs->content, ticket->content);
+  request.request_id = "";
+  EXPECT_EQ(code_of(w.contents.begin_publish(bob, request)), Code::kInvalid);
+}
+
+TEST_P(Contents, ATakenNameIsAConflict) {
+  const auto content = w.publish(alice, "data");
+  const auto again = w.contents.begin_publish(alice, begin("data"));
+  EXPECT_EQ(code_of(again), Code::kConflict);
+  EXPECT_THAT(message_of(again), HasSubstr("alice/data"));
+  EXPECT_TRUE(w.contents.begin_publish(bob, begin("data")).ok()) << "names are per owner";
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), content.id).ok());
+  const auto after = w.contents.begin_publish(alice, begin("data"));
+  EXPECT_EQ(code_of(after), Code::kConflict);
+  EXPECT_THAT(message_of(after), HasSubstr("withdrawn"));
+}
+
+TEST_P(Contents, ADraftIsTakenUpAgainOnTheSameNode) {
+  const Actor node = w.node(alice, "n1");
+  const auto first = w.contents.begin_publish(node, begin("data"));
+  auto changed = begin("data", AccessLevel::kPrivate);
+  changed.description = "second thoughts";
+  const auto second = w.contents.begin_publish(node, changed);
+  ASSERT_TRUE(first.ok() && second.ok()) << message_of(second);
+  EXPECT_EQ(first->content, second->content);
+  EXPECT_EQ(w.contents.get(alice, first->content.str())->content.description, "second thoughts");
+}
+
+TEST_P(Contents, ADraftOfAnotherNodeIsGivenUpOnlyWhenItShowsNoLife) {
+  const Actor one = w.node(alice, "n1");
+  const Actor two = w.node(alice, "n2");
+  const auto first_request = begin("data");
+  const auto first = w.contents.begin_publish(one, first_request);
+  const auto busy = w.contents.begin_publish(two, begin("data"));
+  EXPECT_EQ(code_of(busy), Code::kConflict);
+  EXPECT_THAT(message_of(busy), HasSubstr(one.node.str()));
+  w.clock.advance(ContentService::kDraftLifetime);
+  const auto second = w.contents.begin_publish(two, begin("data"));
+  ASSERT_TRUE(second.ok()) << message_of(second);
+  EXPECT_NE(second->content, first->content);
+  EXPECT_EQ(code_of(w.contents.finish_publish(one, w.finish_of(first->content))), Code::kNotFound);
+}
+
+TEST_P(Contents, SweepGivesUpForgottenDrafts) {
+  const auto request = begin("data");
+  const auto draft = w.contents.begin_publish(alice, request);
+  w.clock.advance(ContentService::kDraftLifetime);
+  ASSERT_TRUE(w.contents.sweep().ok());
+  EXPECT_TRUE(w.contents.get(alice, "data").ok()) << "not yet";
+  w.clock.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(w.contents.sweep().ok());
+  EXPECT_EQ(code_of(w.contents.get(alice, "data")), Code::kNotFound);
+  const auto anew = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(anew.ok()) << "the same request begins anew";
+  EXPECT_NE(anew->content, draft->content);
+}
+
+TEST_P(Contents, RequestIdsAreForgottenAfterAWeek) {
+  const auto content = w.publish(alice, "data");
+  const std::string id = w.request_id();
+  const Access closed{AccessLevel::kPrivate, {}, {}, false};
+  ASSERT_TRUE(w.contents.set_access(alice, id, content.id, closed).ok());
+  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kPublic, {}, {}, false}).ok());
+  const auto repeated = w.contents.set_access(alice, id, content.id, closed);
+  ASSERT_TRUE(repeated.ok());
+  EXPECT_EQ(repeated->content.access.level, AccessLevel::kPublic) << "done once";
+  w.clock.advance(kRequestLifetime + std::chrono::seconds(1));
+  ASSERT_TRUE(w.contents.sweep().ok());
+  EXPECT_EQ(w.contents.set_access(alice, id, content.id, closed)->content.access.level, AccessLevel::kPrivate);
+}
+
+TEST_P(Contents, AFinishMayBeRepeatedButNotWithOtherData) {
+  const auto ticket = w.contents.begin_publish(alice, begin("data"));
+  ASSERT_TRUE(w.contents.finish_publish(alice, w.finish_of(ticket->content)).ok());
+  EXPECT_TRUE(w.contents.finish_publish(alice, w.finish_of(ticket->content)).ok());
+  const auto other = w.contents.finish_publish(alice, w.finish_of(ticket->content, 1000, 'b'));
+  EXPECT_EQ(code_of(other), Code::kConflict);
+  EXPECT_EQ(code_of(w.contents.finish_publish(bob, w.finish_of(ticket->content))), Code::kDenied);
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), ticket->content).ok());
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, w.finish_of(ticket->content))), Code::kConflict);
+}
+
+TEST_P(Contents, AFinishThatMakesNoSenseIsRefused) {
+  const auto ticket = w.contents.begin_publish(alice, begin("data"));
+  auto finish = w.finish_of(ticket->content);
+  finish.version = 2;
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kInvalid);
+  finish = w.finish_of(ticket->content, UINT64_MAX);
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kInvalid);
+  finish = w.finish_of(ContentId::make(w.clock.wall(), w.rng));
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kNotFound);
+  EXPECT_EQ(code_of(w.contents.finish_publish(bob, w.finish_of(ticket->content))), Code::kNotFound);
+  w.files.full = true;
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, w.finish_of(ticket->content))), Code::kDisk);
+  EXPECT_EQ(w.contents.get(alice, "data")->content.state, ContentState::kDraft) << "no row without its document";
+  w.files.full = false;
+  EXPECT_TRUE(w.contents.finish_publish(alice, w.finish_of(ticket->content)).ok());
+}
+
+TEST_P(Contents, BadInputIsRefusedAtBegin) {
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, begin("a/b"))), Code::kInvalid);
+  const auto shared = w.contents.begin_publish(alice, begin("data", AccessLevel::kShared));
+  EXPECT_EQ(code_of(shared), Code::kUnsupported);
+  auto request = begin("data");
+  request.tags = {"a,b"};
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kInvalid);
+  request = begin("data");
+  request.description = std::string(5000, 'x');
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kInvalid);
+  request = begin("data");
+  request.license = "a\nb";
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kInvalid);
+}
+
+TEST_P(Contents, PrivateOnesLookMissingToOthers) {
+  const auto hidden = w.publish(alice, "secret", AccessLevel::kPrivate);
+  const std::string id = hidden.id.str();
+  EXPECT_THAT(found(bob), IsEmpty());
+  EXPECT_THAT(found(alice), ElementsAre("secret"));
+  for (const std::string& reference : {std::string("secret"), std::string("alice/secret"), id}) {
+    const auto refused = w.contents.get(bob, reference);
+    EXPECT_EQ(refused.error(), missing_content(reference));
+    EXPECT_TRUE(w.contents.get(alice, reference).ok()) << reference;
+  }
+  const Error missing = missing_content(id);
+  EXPECT_EQ(w.contents.open_metadata(bob, hidden.id, 1).error(), missing);
+  EXPECT_EQ(w.contents.replicas(bob, hidden.id).error(), missing);
+  EXPECT_EQ(w.contents.unpublish(bob, w.request_id(), hidden.id).error(), missing);
+  EXPECT_EQ(w.contents.explain(bob, hidden.id, "bob").error(), missing);
+  EXPECT_EQ(w.contents.explain(bob, hidden.id, "alice").error(), missing);
+  EXPECT_EQ(w.contents.set_access(bob, w.request_id(), hidden.id, {AccessLevel::kPublic, {}, {}, false}).error(),
+            missing);
+  EXPECT_EQ(w.contents.get(bob, "nobody/secret").error(), missing_content("nobody/secret"));
+}
+
+TEST_P(Contents, AnAmbiguousNameIsAConflictThatListsTheChoices) {
+  w.publish(alice, "data");
+  EXPECT_TRUE(w.contents.get(w.user("carol"), "data").ok());
+  const auto bobs = w.publish(bob, "data");
+  const auto ambiguous = w.contents.get(alice, "data");
+  EXPECT_EQ(code_of(ambiguous), Code::kConflict);
+  EXPECT_THAT(message_of(ambiguous), HasSubstr("alice/data, bob/data"));
+  EXPECT_EQ(w.contents.get(alice, "bob/data")->content.id, bobs.id);
+  ASSERT_TRUE(w.contents.unpublish(bob, w.request_id(), bobs.id).ok());
+  EXPECT_EQ(w.contents.get(bob, "data")->content.owner_name, "alice")
+      << "what is published comes before what is withdrawn";
+}
+
+TEST_P(Contents, SearchPagesNewestFirstWithoutGaps) {
+  for (int i = 0; i < 7; ++i) {
+    if (i % 3 == 0) w.clock.advance(std::chrono::seconds(1));
+    w.publish(alice, "d" + std::to_string(i));
+  }
+  std::vector<std::string> all;
+  SearchQuery query;
+  query.limit = 3;
+  int pages = 0;
+  do {
+    const auto result = w.contents.search(bob, query);
+    ASSERT_TRUE(result.ok()) << message_of(result);
+    EXPECT_LE(result->contents.size(), 3u);
+    for (const auto& view : result->contents) all.push_back(view.content.name);
+    query.page = result->next_page;
+    w.publish(alice, "later" + std::to_string(++pages));  // what comes meanwhile does not disturb
+  } while (!query.page.empty());
+  EXPECT_EQ(pages, 3);
+  EXPECT_THAT(all, SizeIs(7));
+  EXPECT_THAT(std::vector<std::string>(all.end() - 3, all.end()), testing::UnorderedElementsAre("d0", "d1", "d2"));
+}
+
+TEST_P(Contents, SearchObeysItsFilters) {
+  w.publish(alice, "Climate ERA5", AccessLevel::kPublic, 5000, {"climate"});
+  w.clock.advance(std::chrono::hours(1));
+  w.publish(bob, "genome", AccessLevel::kPublic, 10, {"bio", "climate"});
+  SearchQuery query;
+  query.text = "era";
+  EXPECT_THAT(found(bob, query), ElementsAre("Climate ERA5"));
+  query = {};
+  query.owner = "bob";
+  EXPECT_THAT(found(alice, query), ElementsAre("genome"));
+  query = {};
+  query.tag = "climate";
+  EXPECT_THAT(found(alice, query), ElementsAre("genome", "Climate ERA5"));
+  query = {};
+  query.min_bytes = 11;
+  EXPECT_THAT(found(alice, query), ElementsAre("Climate ERA5"));
+  query = {};
+  query.since = w.clock.wall();
+  EXPECT_THAT(found(alice, query), ElementsAre("genome"));
+  query = {};
+  query.access = "private";
+  EXPECT_THAT(found(alice, query), IsEmpty());
+}
+
+TEST_P(Contents, BadSearchesAreRefused) {
+  SearchQuery query;
+  query.limit = 201;
+  EXPECT_EQ(code_of(w.contents.search(alice, query)), Code::kInvalid);
+  query = {};
+  query.access = "secret";
+  EXPECT_EQ(code_of(w.contents.search(alice, query)), Code::kInvalid);
+  query = {};
+  query.page = "x";
+  EXPECT_EQ(code_of(w.contents.search(alice, query)), Code::kInvalid);
+  query = {};
+  query.tag = "a,b";
+  EXPECT_EQ(code_of(w.contents.search(alice, query)), Code::kInvalid);
+  query = {};
+  query.text = std::string(5000, 'x');
+  EXPECT_EQ(code_of(w.contents.search(alice, query)), Code::kInvalid);
+}
+
+TEST_P(Contents, ClosingAccessTellsEveryNodeThatHoldsIt) {
+  const auto content = w.publish(alice, "data");
+  const Actor holder = w.node(bob, "holder");
+  ASSERT_TRUE(w.nodes.announce(holder, w.announce_of(content, tracker::SwarmRole::kSeeding, 1000)).ok());
+  int woken = 0;
+  const auto stream = w.hub.open(holder.node, [&] { ++woken; });
+  (void)stream->take();
+  const auto closed = w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kPrivate, {}, {}, false});
+  ASSERT_TRUE(closed.ok()) << message_of(closed);
+  EXPECT_EQ(woken, 1);
+  const auto tasks = w.tasks.pending(holder.node, 0);
+  ASSERT_THAT(*tasks, SizeIs(1));
+  EXPECT_EQ(task_kind(tasks->front().work), "stop_seeding");
+  EXPECT_EQ(code_of(w.nodes.announce(holder, w.announce_of(content, tracker::SwarmRole::kSeeding, 1000))),
+            Code::kNotFound);
+  EXPECT_EQ(w.swarms.member_count(), 0u) << "nor is it handed out any more";
+  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kPrivate, {}, {}, false}).ok());
+  EXPECT_THAT(*w.tasks.pending(holder.node, 0), SizeIs(1)) << "private to private closes nothing";
+}
+
+TEST_P(Contents, OnlyItsOwnerChangesAContent) {
+  const auto content = w.publish(alice, "data");
+  EXPECT_EQ(code_of(w.contents.set_access(bob, w.request_id(), content.id, {AccessLevel::kPrivate, {}, {}, false})),
+            Code::kDenied);
+  EXPECT_EQ(code_of(w.contents.unpublish(bob, w.request_id(), content.id)), Code::kDenied);
+  EXPECT_EQ(code_of(w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kShared, {"g"}, {}, false})),
+            Code::kUnsupported);
+  const Actor admin = w.user("root", true);
+  const auto hidden = w.publish(alice, "secret", AccessLevel::kPrivate);
+  EXPECT_EQ(code_of(w.contents.get(admin, hidden.id.str())), Code::kNotFound)
+      << "an administrator is nobody special here";
+}
+
+TEST_P(Contents, WithdrawingIsForGoodAndMayBeRepeated) {
+  const auto content = w.publish(alice, "data");
+  const std::string id = w.request_id();
+  ASSERT_TRUE(w.contents.unpublish(alice, id, content.id).ok());
+  EXPECT_EQ(w.contents.unpublish(alice, id, content.id)->content.state, ContentState::kWithdrawn);
+  EXPECT_EQ(w.contents.unpublish(alice, w.request_id(), content.id)->content.state, ContentState::kWithdrawn);
+  EXPECT_THAT(found(alice), IsEmpty());
+  EXPECT_EQ(w.contents.get(bob, content.id.str())->content.state, ContentState::kWithdrawn);
+}
+
+TEST_P(Contents, ExplainSaysWhy) {
+  const auto content = w.publish(alice, "data");
+  const auto hidden = w.publish(alice, "secret", AccessLevel::kPrivate);
+  const auto bobs = w.contents.explain(alice, content.id, "bob");
+  EXPECT_TRUE(bobs->allowed);
+  EXPECT_THAT(bobs->reason, HasSubstr("public"));
+  EXPECT_TRUE(w.contents.explain(bob, content.id, bob.user.str())->allowed);
+  EXPECT_TRUE(w.contents.explain(bob, content.id, "")->allowed);
+  EXPECT_EQ(code_of(w.contents.explain(bob, content.id, "alice")), Code::kDenied);
+  const auto no = w.contents.explain(alice, hidden.id, bob.user.str());
+  EXPECT_FALSE(no->allowed);
+  EXPECT_THAT(no->reason, HasSubstr("private"));
+  EXPECT_EQ(code_of(w.contents.explain(alice, hidden.id, "nobody")), Code::kNotFound);
+}
+
+TEST_P(Contents, ChecksumsAreAddedOnceAndNeverChange) {
+  const auto content = w.publish(alice, "data");
+  const std::string digests(64, 'd');
+  AddChecksums request{content.id, 1, std::string(64, 'c'), digests, 2};
+  EXPECT_EQ(code_of(w.contents.add_checksums(bob, request)), Code::kDenied);
+  request.entries = 3;
+  EXPECT_EQ(code_of(w.contents.add_checksums(alice, request)), Code::kInvalid);
+  request.entries = 2;
+  ASSERT_TRUE(w.contents.add_checksums(alice, request).ok());
+  ASSERT_TRUE(w.contents.add_checksums(alice, request).ok()) << "repeated";
+  request.sha256_hex = std::string(64, 'e');
+  EXPECT_EQ(code_of(w.contents.add_checksums(alice, request)), Code::kConflict);
+  const auto opened = w.contents.open_metadata(bob, content.id, 1);
+  EXPECT_EQ(opened->checksums_sha256, std::string(64, 'c'));
+  EXPECT_EQ(opened->checksums_bytes, 64u);
+}
+
+TEST_P(Contents, ReplicasAreShownWithWhoIsOnline) {
+  const auto content = w.publish(alice, "data");
+  const Actor one = w.node(alice, "one");
+  const Actor two = w.node(bob, "two");
+  ASSERT_TRUE(w.nodes.announce(one, w.announce_of(content, tracker::SwarmRole::kSeeding, 1000)).ok());
+  w.clock.advance(std::chrono::minutes(5));
+  ASSERT_TRUE(w.nodes.announce(two, w.announce_of(content, tracker::SwarmRole::kFetching, 100)).ok());
+  const auto replicas = w.contents.replicas(bob, content.id);
+  ASSERT_TRUE(replicas.ok());
+  ASSERT_THAT(*replicas, SizeIs(2));
+  EXPECT_TRUE((*replicas)[0].replica.complete);
+  EXPECT_EQ((*replicas)[0].replica.node_name, "one");
+  EXPECT_FALSE((*replicas)[0].online);
+  EXPECT_EQ((*replicas)[1].replica.owner_name, "bob");
+  EXPECT_EQ((*replicas)[1].replica.verified_bytes, 100u);
+  EXPECT_TRUE((*replicas)[1].online);
+  const auto view = w.contents.get(bob, "data");
+  EXPECT_EQ(view->seeders, 0u);
+  EXPECT_EQ(view->leechers, 1u);
+}
+
+TEST_P(Contents, EveryChangeIsAudited) {
+  const auto content = w.publish(alice, "data");
+  ASSERT_TRUE(w.contents.unpublish(alice, "the-request", content.id).ok());
+  std::vector<AuditRecord> records;
+  ASSERT_TRUE(w.store.ccm()
+                  .read([&](Tx& tx) -> Status {
+                    GT_ASSIGN(records, tx.audit.newest(10));
+                    return {};
+                  })
+                  .ok());
+  ASSERT_THAT(records, SizeIs(3));
+  EXPECT_EQ(records[0].action, "content.unpublish");
+  EXPECT_EQ(records[0].object, content.id.str());
+  EXPECT_EQ(records[0].actor, alice.user);
+  EXPECT_EQ(records[0].request_id, "the-request");
+  EXPECT_EQ(records[1].action, "content.publish");
+  EXPECT_EQ(records[2].action, "content.begin");
+}
+
+TEST(ContentQuotas, AreRefusedByName) {
+  Quotas quotas;
+  quotas.contents = 1;
+  quotas.metadata_bytes = 10;
+  ServerWorld w("memory", quotas);
+  const Actor alice = w.user("alice");
+  BeginPublish request{w.request_id(), "one", {AccessLevel::kPublic, {}, {}, false}, "", "", {}};
+  const auto ticket = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(ticket.ok());
+  EXPECT_EQ(code_of(w.contents.check_finish(alice, ticket->content, 1, 11)), Code::kExhausted);
+  EXPECT_TRUE(w.contents.check_finish(alice, ticket->content, 1, 10).ok());
+  auto finish = w.finish_of(ticket->content);
+  finish.metadata = "more than ten bytes";
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kExhausted);
+  request.request_id = w.request_id();
+  request.name = "two";
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kExhausted);
+}
+
+}  // namespace
+}  // namespace gridtorrent::ccm

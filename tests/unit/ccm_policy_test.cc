@@ -1,0 +1,152 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ccm/domain/policy.h"
+#include "common/rng.h"
+
+namespace gridtorrent::ccm {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Action kAllActions[] = {Action::kSearch,       Action::kShow,      Action::kTransfer,
+                                  Action::kListReplicas, Action::kFinish,    Action::kAddChecksums,
+                                  Action::kSetAccess,    Action::kUnpublish, Action::kExplain};
+
+class Policy : public testing::Test {
+ protected:
+  Content content(AccessLevel level, ContentState state = ContentState::kPublished) {
+    Content c;
+    c.id = ContentId::make({1}, rng_);
+    c.owner = owner_.user;
+    c.owner_name = owner_.name;
+    c.name = "data";
+    c.access.level = level;
+    c.state = state;
+    return c;
+  }
+  Denial denial(const Subject& subject, Action action, const Content& c) {
+    const AccessDecision decision = decide(subject, action, c);
+    EXPECT_EQ(decision.allowed, decision.denial == Denial::kNone);
+    EXPECT_FALSE(decision.reason.empty());
+    return decision.denial;
+  }
+
+  SeededRng rng_{3};
+  Subject owner_{UserId::make({1}, rng_), "alice", false};
+  Subject other_{UserId::make({1}, rng_), "bob", false};
+};
+
+TEST_F(Policy, PurgedContentIsHiddenFromEveryone) {
+  for (const Action action : kAllActions) {
+    EXPECT_EQ(denial(owner_, action, content(AccessLevel::kPublic, ContentState::kPurged)), Denial::kHidden);
+  }
+}
+
+TEST_F(Policy, PrivateContentIsHiddenFromOthersWhateverTheyDo) {
+  for (const Action action : kAllActions) {
+    EXPECT_EQ(denial(other_, action, content(AccessLevel::kPrivate)), Denial::kHidden) << action_name(action);
+  }
+}
+
+TEST_F(Policy, ADisabledAccountSeesNothingNotEvenItsOwn) {
+  owner_.disabled = true;
+  for (const Action action : kAllActions) {
+    EXPECT_EQ(denial(owner_, action, content(AccessLevel::kPublic)), Denial::kHidden);
+  }
+}
+
+TEST_F(Policy, DraftsAreTheirOwnersAlone) {
+  const Content draft = content(AccessLevel::kPublic, ContentState::kDraft);
+  for (const Action action : kAllActions) EXPECT_EQ(denial(other_, action, draft), Denial::kHidden);
+  EXPECT_EQ(denial(owner_, Action::kShow, draft), Denial::kNone);
+  EXPECT_EQ(denial(owner_, Action::kFinish, draft), Denial::kNone);
+  EXPECT_EQ(denial(owner_, Action::kSearch, draft), Denial::kState);
+  EXPECT_EQ(denial(owner_, Action::kTransfer, draft), Denial::kState);
+  EXPECT_EQ(denial(owner_, Action::kSetAccess, draft), Denial::kState);
+  EXPECT_EQ(denial(owner_, Action::kUnpublish, draft), Denial::kState);
+  EXPECT_EQ(denial(owner_, Action::kAddChecksums, draft), Denial::kState);
+}
+
+TEST_F(Policy, PublicContentIsForEveryLoggedInUserToHaveAndForItsOwnerToChange) {
+  const Content c = content(AccessLevel::kPublic);
+  for (const Action action : {Action::kSearch, Action::kShow, Action::kTransfer, Action::kListReplicas}) {
+    EXPECT_EQ(denial(other_, action, c), Denial::kNone) << action_name(action);
+    EXPECT_EQ(denial(owner_, action, c), Denial::kNone) << action_name(action);
+  }
+  for (const Action action :
+       {Action::kFinish, Action::kAddChecksums, Action::kSetAccess, Action::kUnpublish, Action::kExplain}) {
+    EXPECT_EQ(denial(other_, action, c), Denial::kForbidden) << action_name(action);
+    EXPECT_EQ(denial(owner_, action, c), Denial::kNone) << action_name(action);
+  }
+}
+
+TEST_F(Policy, OnlyPublicContentIsTransferredUntilLanesAreEncrypted) {
+  for (const AccessLevel level : {AccessLevel::kPrivate, AccessLevel::kShared}) {
+    const AccessDecision decision = decide(owner_, Action::kTransfer, content(level));
+    EXPECT_EQ(decision.denial, Denial::kUnsupported);
+    EXPECT_THAT(decision.reason, HasSubstr("encrypted lanes"));
+    EXPECT_EQ(denial(owner_, Action::kShow, content(level)), Denial::kNone);
+  }
+}
+
+TEST_F(Policy, SharedContentIsForListedUsers) {
+  Content c = content(AccessLevel::kShared);
+  EXPECT_EQ(denial(other_, Action::kShow, c), Denial::kHidden);
+  c.access.groups = {"bob"};
+  EXPECT_EQ(denial(other_, Action::kShow, c), Denial::kHidden);
+  c.access.users = {"carol", "bob"};
+  EXPECT_EQ(denial(other_, Action::kShow, c), Denial::kNone);
+  EXPECT_EQ(denial(other_, Action::kSetAccess, c), Denial::kForbidden);
+}
+
+TEST_F(Policy, WithdrawnContentIsNeitherListedNorTransferred) {
+  const Content c = content(AccessLevel::kPublic, ContentState::kWithdrawn);
+  for (const Subject& subject : {owner_, other_}) {
+    EXPECT_EQ(denial(subject, Action::kSearch, c), Denial::kState);
+    EXPECT_EQ(denial(subject, Action::kTransfer, c), Denial::kState);
+    EXPECT_EQ(denial(subject, Action::kShow, c), Denial::kNone);
+  }
+  EXPECT_EQ(denial(owner_, Action::kUnpublish, c), Denial::kNone) << "again is no error";
+  EXPECT_EQ(denial(owner_, Action::kSetAccess, c), Denial::kState);
+}
+
+TEST_F(Policy, UnknownValuesAreDenied) {
+  Content c = content(static_cast<AccessLevel>(9));
+  EXPECT_EQ(denial(other_, Action::kShow, c), Denial::kHidden);
+  EXPECT_FALSE(decide(owner_, static_cast<Action>(99), c).allowed);
+}
+
+TEST_F(Policy, AHiddenContentAndAMissingOneGiveTheSameError) {
+  const Content c = content(AccessLevel::kPrivate);
+  const Error missing = missing_content("data");
+  EXPECT_EQ(denial_error(decide(other_, Action::kShow, c), c, missing), missing);
+  EXPECT_EQ(missing.code, Code::kNotFound);
+}
+
+TEST_F(Policy, EveryOtherDenialSaysWhy) {
+  const Error missing = missing_content("data");
+  Content c = content(AccessLevel::kPublic);
+  EXPECT_EQ(denial_error(decide(other_, Action::kUnpublish, c), c, missing).code, Code::kDenied);
+  c.state = ContentState::kWithdrawn;
+  EXPECT_EQ(denial_error(decide(owner_, Action::kTransfer, c), c, missing).code, Code::kConflict);
+  c = content(AccessLevel::kPrivate);
+  const Error unsupported = denial_error(decide(owner_, Action::kTransfer, c), c, missing);
+  EXPECT_EQ(unsupported.code, Code::kUnsupported);
+  EXPECT_THAT(unsupported.message, HasSubstr("alice/data"));
+  EXPECT_EQ(denial_error({}, c, missing), missing);
+  EXPECT_EQ(denial_error({true, Denial::kNone, ""}, c, missing).code, Code::kInternal);
+}
+
+TEST_F(Policy, GroupsUsersAndBuddiesComeLater) {
+  EXPECT_TRUE(check_access_supported({AccessLevel::kPublic, {}, {}, false}));
+  EXPECT_TRUE(check_access_supported({AccessLevel::kPrivate, {}, {}, false}));
+  const Status shared = check_access_supported({AccessLevel::kShared, {}, {"bob"}, false});
+  EXPECT_EQ(shared.error().code, Code::kUnsupported);
+  EXPECT_THAT(shared.error().message, HasSubstr("groups, users and buddies come with encrypted lanes"));
+  EXPECT_EQ(check_access_supported({AccessLevel::kPublic, {"g"}, {}, false}).error().code, Code::kInvalid);
+  EXPECT_EQ(check_access_supported({AccessLevel::kPrivate, {}, {}, true}).error().code, Code::kInvalid);
+}
+
+}  // namespace
+}  // namespace gridtorrent::ccm

@@ -1,0 +1,401 @@
+// The command line against a control server whose node is played by the test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "client/cli/interrupt.h"
+#include "client/control/control_server.h"
+#include "tests/unit/cli_fixture.h"
+
+namespace gridtorrent::client::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+TransferId id_of(std::uint8_t tag) {
+  TransferId::Bytes bytes{};
+  bytes[0] = tag;
+  return TransferId(bytes);
+}
+
+/// Plays scripted states of one transfer, one a look, and remembers what it was asked for. Own mutex.
+class PlayedNode final : public Node {
+ public:
+  NodeStatus status() override {
+    NodeStatus status;
+    NodeId::Bytes bytes{};
+    bytes[0] = 1;
+    status.node = NodeId(bytes);
+    status.node_name = "alpha";
+    status.owner = "mia";
+    UserId::Bytes owner{};
+    owner[0] = 2;
+    status.owner_id = UserId(owner);
+    status.server = "lab:7443";
+    status.server_connected = true;
+    status.data_dir = "/";
+    status.listeners = {{{"198.18.0.1", 50000, false, ""}, Reachability::kReachable}};
+    return status;
+  }
+
+  Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override {
+    const std::lock_guard lock(mutex_);
+    published.push_back(job);
+    hashing(1, 2);
+    if (stop_publish_by_signal) {
+      std::raise(SIGINT);
+      std::condition_variable_any never;
+      std::mutex mine;
+      std::unique_lock waiting(mine);
+      never.wait_for(waiting, stop, std::chrono::seconds(20), [] { return false; });
+      return Error{Code::kCancelled, "stopped"};
+    }
+    if (publish_failures > 0) {
+      --publish_failures;
+      return Error{Code::kUnreachable, "no server at lab:7443"};
+    }
+    if (publish_error) return *publish_error;
+    PublishOutcome outcome;
+    outcome.content.name = job.request.name;
+    outcome.content.bytes = 2;
+    outcome.content.files = 1;
+    outcome.content.access_level = job.request.access;
+    outcome.skipped = 1;
+    outcome.warnings = {"skipped the link x"};
+    return outcome;
+  }
+
+  Result<TransferView> get(const GetJob& job, bool& joined) override {
+    const std::lock_guard lock(mutex_);
+    if (get_error) return *get_error;
+    got = job;
+    joined = false;
+    return script.front();
+  }
+  Result<TransferView> seed(const std::string& content, const std::string& from) override {
+    const std::lock_guard lock(mutex_);
+    got.content = content;
+    got.target = from;
+    return script.front();
+  }
+  std::vector<TransferView> transfers() override {
+    const std::lock_guard lock(mutex_);
+    return {script.begin(), script.end()};
+  }
+  Result<TransferView> transfer(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    if (script.empty() || id != script.front().id) return Error{Code::kNotFound, "no transfer " + id.str()};
+    return script.front();
+  }
+  Result<TransferView> wait_for_change(const TransferId&, std::uint64_t seen, milliseconds timeout) override {
+    std::unique_lock lock(mutex_);
+    if (script.size() > 1) {
+      script.pop_front();
+      script.front().revision = seen + 1;
+      return script.front();
+    }
+    if (signal_at_end) {
+      signal_at_end = false;
+      std::raise(SIGINT);
+    }
+    watched_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, timeout, [] { return false; });
+    return script.front();
+  }
+  /// Returns once somebody watches the last state of the script.
+  void wait_until_watched() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return watched_; });
+  }
+  void play(std::deque<TransferView> states) {
+    const std::lock_guard lock(mutex_);
+    script = std::move(states);
+  }
+  Result<TransferView> pause(const TransferId& id) override { return ask("pause", id); }
+  Result<TransferView> resume(const TransferId& id) override { return ask("resume", id); }
+  Result<TransferView> cancel(const TransferId& id) override { return ask("cancel", id); }
+  Result<TransferView> set(const TransferId& id, const TransferSettings& wanted) override {
+    settings = wanted;
+    return ask("set", id);
+  }
+  Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
+                               const ProgressFn& progress, std::stop_token) override {
+    verified.emplace_back(content, path);
+    if (content == "only-a-path") return Error{Code::kNotFound, "no content only-a-path here"};
+    progress(1, 1);
+    VerifyOutcome outcome;
+    outcome.name = "run42";
+    outcome.report.files = 2;
+    outcome.report.bytes = 7;
+    outcome.report.faults = faults;
+    outcome.report.fault_count = faults.size();
+    if (sha256) outcome.digests.emplace_back("run42/a\nb", crypto::Sha256Digest{});
+    return outcome;
+  }
+
+  std::deque<TransferView> script;
+  std::vector<PublishJob> published;
+  int publish_failures = 0;
+  bool stop_publish_by_signal = false;
+  bool signal_at_end = false;
+  std::optional<Error> publish_error, get_error;
+  GetJob got;
+  TransferSettings settings;
+  std::vector<std::string> asked;
+  std::vector<std::pair<std::string, std::string>> verified;
+  std::vector<EntryFault> faults;
+
+ private:
+  Result<TransferView> ask(const std::string& what, const TransferId& id) {
+    asked.push_back(what);
+    return transfer(id);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool watched_ = false;
+};
+
+class WithNode : public CommandLine {
+ protected:
+  WithNode() {
+    install_default_interrupt();
+    std::filesystem::create_directories(folder_ + "/gridtorrent");
+    start();
+  }
+
+  void start() {
+    control::ControlOptions options;
+    options.socket_path = folder_ + "/gridtorrent/control.sock";
+    options.clock = &system_clock_;
+    auto started = control::ControlServer::start(options, node_);
+    ASSERT_TRUE(started) << started.error().message;
+    server_ = std::move(*started);
+  }
+
+  static TransferView view(TransferState state, std::uint64_t verified = 0) {
+    TransferView v;
+    v.id = id_of(1);
+    v.name = "run42";
+    v.owner = "mia";
+    v.state = state;
+    v.verified_bytes = verified;
+    v.total_bytes = 1000;
+    v.path = "/data/run42";
+    v.source = "swarm";
+    v.fetch_time = milliseconds(500);
+    return v;
+  }
+  std::vector<Json> events() const {
+    std::vector<Json> all;
+    std::istringstream lines(out_);
+    for (std::string line; std::getline(lines, line);) all.push_back(Json::parse(line));
+    return all;
+  }
+  std::vector<std::string> event_names() const {
+    std::vector<std::string> names;
+    for (const Json& event : events()) names.push_back(event["event"]);
+    return names;
+  }
+
+  SystemClock system_clock_;
+  PlayedNode node_;
+  std::unique_ptr<control::ControlServer> server_;
+};
+
+TEST_F(WithNode, GetTellsStartProgressAndEnd) {
+  node_.script = {view(TransferState::kFetching), view(TransferState::kFetching, 500),
+                  view(TransferState::kVerifying, 1000), view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"get", "run42", "--to", "/data", "--json", "--lanes", "8", "--seeders", "3", "--limit", "1MB",
+                 "--file", "*.nc", "--priority", "5", "--refetch"}),
+            0)
+      << err_;
+  EXPECT_EQ(event_names().front(), "started");
+  EXPECT_EQ(event_names().back(), "done");
+  EXPECT_EQ(events().back()["bits_per_s"], 16000);
+  EXPECT_EQ(events().back()["path"], "/data/run42");
+  EXPECT_EQ(node_.got.content, "run42");
+  EXPECT_EQ(node_.got.target, "/data");
+  EXPECT_EQ(node_.got.lanes, 8);
+  EXPECT_EQ(node_.got.seeders, 3);
+  EXPECT_EQ(node_.got.limit_bits_per_s, 8'000'000U);
+  EXPECT_EQ(node_.got.priority, 5);
+  EXPECT_TRUE(node_.got.refetch);
+  EXPECT_THAT(node_.got.globs, ::testing::ElementsAre("*.nc"));
+}
+
+TEST_F(WithNode, GetWithoutToPutsItHere) {
+  node_.script = {view(TransferState::kComplete, 1000)};
+  EXPECT_EQ(run({"get", "run42"}), 0);
+  EXPECT_EQ(node_.got.target, std::filesystem::current_path().string());
+  EXPECT_EQ(node_.got.lanes, 0) << "auto";
+  EXPECT_THAT(out_, EndsWith("verified\n/data/run42\n"));
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(WithNode, AFailedTransferHasItsOwnCodeAndLine) {
+  TransferView failed = view(TransferState::kFailed);
+  failed.error = Error{Code::kCorrupt, "run42/a does not match its root"};
+  node_.script = {view(TransferState::kFetching), failed};
+  EXPECT_EQ(run({"get", "run42", "--json"}), 7);
+  EXPECT_EQ(events().back()["code"], "corrupt");
+  EXPECT_EQ(err_, "gridtorrent: run42/a does not match its root\n");
+}
+
+TEST_F(WithNode, ACancelledTransferIsTen) {
+  node_.script = {view(TransferState::kFetching), view(TransferState::kCancelled)};
+  EXPECT_EQ(run({"get", "run42"}), 10);
+  EXPECT_THAT(err_, HasSubstr("was cancelled"));
+}
+
+TEST_F(WithNode, WhatTheNodeRefusesIsPassedOn) {
+  node_.get_error = Error{Code::kConflict, "/data/run42 is in the way"};
+  EXPECT_EQ(run({"get", "run42"}), 6);
+  EXPECT_EQ(err_, "gridtorrent: /data/run42 is in the way\n");
+}
+
+TEST_F(WithNode, AnInterruptEndsTheWatchingAndNotTheTransfer) {
+  node_.script = {view(TransferState::kFetching)};
+  node_.signal_at_end = true;
+  EXPECT_EQ(run({"get", "run42"}), 10);
+  EXPECT_EQ(err_, "gridtorrent: the transfer " + id_of(1).str() +
+                      " is no longer watched: it goes on; 'gridtorrent transfer cancel " + id_of(1).str() +
+                      "' ends it\n");
+  EXPECT_TRUE(node_.asked.empty());
+}
+
+TEST_F(WithNode, DetachPrintsTheIdAndReturns) {
+  node_.script = {view(TransferState::kFetching)};
+  EXPECT_EQ(run({"get", "run42", "--detach"}), 0);
+  EXPECT_EQ(out_, id_of(1).str() + "\n");
+  EXPECT_EQ(run({"get", "run42", "--detach", "--json"}), 0);
+  EXPECT_THAT(event_names(), ::testing::ElementsAre("started"));
+}
+
+TEST_F(WithNode, WaitHasATimeLimit) {
+  node_.script = {view(TransferState::kFetching)};
+  EXPECT_EQ(run({"transfer", "wait", id_of(1).str(), "--timeout", "50ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on"));
+}
+
+TEST_F(WithNode, SeedSendsAnAbsolutePath) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"seed", "run42", "--from", "x"}), 0);
+  EXPECT_EQ(node_.got.target, std::filesystem::current_path().string() + "/x");
+}
+
+TEST_F(WithNode, TransferCommandsReachTheNode) {
+  node_.script = {view(TransferState::kFetching)};
+  const std::string id = id_of(1).str();
+  EXPECT_EQ(run({"transfer", "pause", id}), 0);
+  EXPECT_EQ(run({"transfer", "resume", id}), 0);
+  EXPECT_EQ(run({"transfer", "cancel", id}), 0);
+  EXPECT_EQ(run({"transfer", "set", id, "--lanes", "auto", "--limit", "0"}), 0);
+  EXPECT_THAT(node_.asked, ::testing::ElementsAre("pause", "resume", "cancel", "set"));
+  EXPECT_EQ(node_.settings.lanes, 0);
+  EXPECT_EQ(node_.settings.limit_bits_per_s, 0U);
+  EXPECT_FALSE(node_.settings.priority.has_value());
+  EXPECT_EQ(run({"transfer", "show", id, "--json"}), 0);
+  EXPECT_EQ(Json::parse(out_)["transfer_id"], id);
+  EXPECT_EQ(run({"transfer", "show", id_of(2).str()}), 3);
+  EXPECT_EQ(run({"transfers", "--json"}), 0);
+  EXPECT_EQ(Json::parse(out_)["transfers"].size(), 1U);
+  EXPECT_EQ(run({"transfers"}), 0);
+  EXPECT_THAT(out_, HasSubstr("fetching"));
+}
+
+TEST_F(WithNode, PublishTellsHashingWarningsAndTheEnd) {
+  EXPECT_EQ(run({"publish", "x\xff", "--name", "run42", "--access", "public", "--tag", "a", "--tag", "b", "--json"}), 0)
+      << err_;
+  EXPECT_EQ(event_names().front(), "hashing");
+  EXPECT_EQ(event_names().back(), "published");
+  EXPECT_EQ(events().back()["access"]["level"], "public");
+  EXPECT_EQ(events().back()["skipped"], 1);
+  EXPECT_EQ(node_.published[0].path, std::filesystem::current_path().string() + "/x\xff");
+  EXPECT_THAT(node_.published[0].request.tags, ::testing::ElementsAre("a", "b"));
+  EXPECT_THAT(err_, HasSubstr("warning: skipped the link x"));
+}
+
+TEST_F(WithNode, PublishIsPrivateUnlessSaidOtherwise) {
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
+  EXPECT_EQ(node_.published[0].request.access, "private");
+  EXPECT_THAT(err_, HasSubstr("'gridtorrent access run42 --set public'"));
+}
+
+TEST_F(WithNode, PublishWaitsForTheServerWithOneRequestId) {
+  node_.publish_failures = 1;
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
+  ASSERT_EQ(node_.published.size(), 2U);
+  EXPECT_EQ(node_.published[0].request.request_id, node_.published[1].request.request_id);
+  EXPECT_THAT(err_, HasSubstr("no server at lab:7443; trying again\n"));
+}
+
+TEST_F(WithNode, PublishThatIsRefusedIsNotTriedAgain) {
+  node_.publish_error = Error{Code::kConflict, "the name run42 is taken"};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 6);
+  EXPECT_EQ(node_.published.size(), 1U);
+}
+
+TEST_F(WithNode, AnInterruptStopsThePublish) {
+  node_.stop_publish_by_signal = true;
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 10);
+  EXPECT_EQ(err_, "gridtorrent: publishing was stopped; the same command goes on where it was\n");
+}
+
+TEST_F(WithNode, VerifyTakesAContentFirstAndThenAPath) {
+  EXPECT_EQ(run({"verify", "run42"}), 0);
+  EXPECT_EQ(run({"verify", "/data/run42"}), 0);
+  EXPECT_EQ(node_.verified[0], std::pair(std::string("run42"), std::string()));
+  EXPECT_EQ(node_.verified[1], std::pair(std::string(), std::string("/data/run42")));
+  EXPECT_EQ(run({"verify", "only-a-path"}), 3) << "nothing there of that name either";
+  std::ofstream("only-a-path") << "x";
+  EXPECT_EQ(run({"verify", "only-a-path"}), 0);
+  std::filesystem::remove("only-a-path");
+  EXPECT_THAT(node_.verified.back().second, EndsWith("/only-a-path"));
+}
+
+TEST_F(WithNode, VerifyNamesWhatIsNotAsPublished) {
+  node_.faults = {{"run42/a\n", "missing"}};
+  EXPECT_EQ(run({"verify", "run42"}), 7);
+  EXPECT_EQ(out_, "run42/a\\n: missing\n");
+  EXPECT_THAT(err_, HasSubstr("1 of the 2 files of run42 are not as published"));
+  EXPECT_EQ(run({"verify", "run42", "--json"}), 7);
+  EXPECT_EQ(events().front()["event"], "verifying");
+  EXPECT_EQ(events().back()["event"], "failed");
+}
+
+TEST_F(WithNode, VerifyPrintsSumsThatCoreutilsReads) {
+  EXPECT_EQ(run({"verify", "run42", "--sha256"}), 0);
+  EXPECT_EQ(out_, "\\" + std::string(64, '0') + "  run42/a\\nb\n");
+}
+
+TEST_F(WithNode, DoctorSeesTheNode) {
+  EXPECT_EQ(run({"doctor"}), 0);
+  EXPECT_THAT(out_, HasSubstr("alpha"));
+  EXPECT_THAT(out_, HasSubstr("the node is connected to lab:7443"));
+}
+
+TEST_F(WithNode, ANodeThatComesBackIsFollowedOn) {
+  node_.script = {view(TransferState::kFetching)};
+  std::jthread restarter([this] {
+    node_.wait_until_watched();
+    server_.reset();
+    node_.play({view(TransferState::kSeeding, 1000)});
+    start();
+  });
+  EXPECT_EQ(run({"transfer", "wait", id_of(1).str()}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("the node went away; waiting for it to come back"));
+  EXPECT_THAT(out_, HasSubstr("verified"));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/options/render.h"
+#include "client/cli/context.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/sha256sum.h"
+#include "tests/unit/cli_fixture.h"
+
+namespace gridtorrent::client::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(ExitCodes, AreTheContract) {
+  const std::vector<std::pair<Code, int>> contract{
+      {Code::kInvalid, 2},     {Code::kNotFound, 3},   {Code::kUnauthenticated, 4}, {Code::kDenied, 4},
+      {Code::kUnreachable, 5}, {Code::kConflict, 6},   {Code::kCorrupt, 7},         {Code::kDisk, 8},
+      {Code::kTimeout, 9},     {Code::kCancelled, 10}, {Code::kExhausted, 1},       {Code::kUnsupported, 1},
+      {Code::kInternal, 1}};
+  for (const auto& [code, number] : contract) EXPECT_EQ(static_cast<int>(exit_code(code)), number) << code_name(code);
+}
+
+TEST(ExitCodes, NamesOnTheWireComeBackAsCodes) {
+  for (const Code code :
+       {Code::kInvalid, Code::kNotFound, Code::kUnauthenticated, Code::kDenied, Code::kUnreachable, Code::kConflict,
+        Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled, Code::kExhausted, Code::kUnsupported})
+    EXPECT_EQ(code_from_name(code_name(code)), code);
+  EXPECT_EQ(code_from_name("from_the_future"), Code::kInternal);
+  EXPECT_EQ(code_from_name(""), Code::kInternal);
+}
+
+TEST(Sha256sum, LinesAreWhatCoreutilsReads) {
+  const std::string digest(64, 'a');
+  EXPECT_EQ(sha256sum_line(digest, "run42/a b.dat"), digest + "  run42/a b.dat\n");
+  EXPECT_EQ(sha256sum_line(digest, "a\\b"), "\\" + digest + "  a\\\\b\n");
+  EXPECT_EQ(sha256sum_line(digest, "a\nb"), "\\" + digest + "  a\\nb\n");
+  EXPECT_EQ(sha256sum_line(digest, "a\rb"), "\\" + digest + "  a\\rb\n");
+  EXPECT_EQ(sha256sum_line(digest, "a\xff\x01"), digest + "  a\xff\x01\n");
+}
+
+TEST(CommandTable, EveryCommandOfTheContractIsThere) {
+  std::set<std::string> names;
+  for (const CommandEntry& entry : all_commands())
+    EXPECT_TRUE(names.insert(entry.table.name).second) << entry.table.name;
+  for (const char* name : {"login",         "logout",         "whoami",          "node enroll-token",
+                           "node list",     "node show",      "node ls",         "publish",
+                           "search",        "show",           "access",          "unpublish",
+                           "get",           "seed",           "verify",          "transfers",
+                           "transfer show", "transfer pause", "transfer resume", "transfer cancel",
+                           "transfer wait", "transfer set",   "user add",        "user list",
+                           "user disable",  "token create",   "token list",      "token revoke",
+                           "group",         "buddy",          "inbox",           "task list",
+                           "task show",     "task cancel",    "task wait",       "subscribe",
+                           "tune",          "doctor",         "completion"})
+    EXPECT_EQ(names.count(name), 1U) << name;
+}
+
+TEST(CommandTable, EveryCommandHasHelpAndAFunction) {
+  for (const CommandEntry& entry : all_commands()) {
+    EXPECT_NE(entry.run, nullptr) << entry.table.name;
+    EXPECT_FALSE(entry.table.summary.empty()) << entry.table.name;
+    EXPECT_THAT(options::help_text(program(), entry.table.name), StartsWith("gridtorrent " + entry.table.name + ": "));
+  }
+}
+
+TEST(CommandTable, NoOptionOfACommandHidesOneOfAll) {
+  std::set<std::string> shared;
+  for (const options::Option& option : program().options) shared.insert(option.name);
+  for (const options::Option& option : options::standard_options()) shared.insert(option.name);
+  for (const CommandEntry& entry : all_commands())
+    for (const options::Option& option : entry.table.options) EXPECT_EQ(shared.count(option.name), 0U) << option.name;
+}
+
+TEST_F(CommandLine, WhatIsYetToComeSaysSoInOneLine) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"group", "list"},
+                                                    {"buddy", "add", "x"},
+                                                    {"inbox"},
+                                                    {"subscribe", "q", "--node", "n"},
+                                                    {"tune", "explain", "x"},
+                                                    {"get", "x", "--tuner", "a"},
+                                                    {"get", "x", "--target-rate", "1Gbit"},
+                                                    {"transfer", "set", "x", "--target-rate", "1Gbit"},
+                                                    {"search", "--group", "g"}}) {
+    EXPECT_EQ(run(arguments), 1) << arguments[0];
+    EXPECT_THAT(err_, HasSubstr("is not there yet")) << arguments[0];
+    EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);
+    EXPECT_EQ(out_, "");
+  }
+}
+
+TEST_F(CommandLine, WithoutALoginItSaysHowToLogIn) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"whoami"},
+                                                    {"search"},
+                                                    {"show", "x"},
+                                                    {"node", "list"},
+                                                    {"task", "list"},
+                                                    {"user", "list"},
+                                                    {"token", "list"}}) {
+    EXPECT_EQ(run(arguments), 4) << arguments[0];
+    EXPECT_THAT(err_, HasSubstr("gridtorrent: not logged in: log in with 'gridtorrent login"));
+  }
+}
+
+TEST_F(CommandLine, AProfilesTokenIsShownToItsOwnServerOnly) {
+  const ProfileStore store = ProfileStore::open("default", [this](const std::string&) { return folder_; }).value();
+  std::ofstream(folder_ + "/ca.pem") << "no certificate";
+  ASSERT_TRUE(store.save({"lab:7443", folder_ + "/ca.pem", "mia", "u_1"}, "gtp_secret").ok());
+  EXPECT_EQ(run({"whoami", "--server", "other:7443"}), 4);
+  EXPECT_THAT(err_, HasSubstr("not logged in to other:7443"));
+  EXPECT_EQ(run({"whoami"}), 2) << "the profile's own server is asked, but its CA file holds no certificate";
+}
+
+TEST_F(CommandLine, WithoutAHomeTheNodeCanStillBeAsked) {
+  for (const char* name : {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}) ::unsetenv(name);
+  EXPECT_EQ(run({"transfers"}), 5);
+  EXPECT_EQ(run({"whoami"}), 4);
+}
+
+TEST_F(CommandLine, WithoutANodeItSaysHowToStartOne) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"transfers"},
+                                                    {"get", "x"},
+                                                    {"seed", "x", "--from", "/y"},
+                                                    {"verify", "x"},
+                                                    {"publish", "/x", "--name", "n"},
+                                                    {"transfer", "show", "x"}}) {
+    EXPECT_EQ(run(arguments), 5) << arguments[0];
+    EXPECT_THAT(err_, HasSubstr("start gridtorrentd"));
+    EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);
+  }
+}
+
+TEST_F(CommandLine, AFailureOfWhatTakesTimeIsAnEventToo) {
+  EXPECT_EQ(run({"get", "x", "--json"}), 5);
+  const Json event = Json::parse(out_);
+  EXPECT_EQ(event["event"], "failed");
+  EXPECT_EQ(event["code"], "unreachable");
+  EXPECT_EQ(event["exit_code"], 5);
+  EXPECT_TRUE(event.contains("time"));
+  EXPECT_EQ(run({"transfers", "--json"}), 5);
+  EXPECT_EQ(out_, "");
+}
+
+TEST_F(CommandLine, WrongUsageIsTwo) {
+  EXPECT_EQ(run({"get"}), 2);
+  EXPECT_EQ(run({"publish", "/x"}), 2);
+  EXPECT_EQ(run({"publish", "/x", "--name", "n", "--access", "everyone"}), 2);
+  EXPECT_EQ(run({"get", "x", "--lanes", "0"}), 2);
+  EXPECT_EQ(run({"get", "x", "--limit", "quick"}), 2);
+  EXPECT_EQ(run({"search", "--since", "lately"}), 2);
+  EXPECT_EQ(run({"search", "--limit", "201"}), 2);
+  EXPECT_EQ(run({"transfer", "set", "x"}), 2);
+  EXPECT_EQ(run({"access", "x", "--set", "public", "--explain", "mia"}), 2);
+  EXPECT_EQ(run({"whoami", "--profile", "../x"}), 2);
+  EXPECT_EQ(run({"login", "--user", "mia"}), 2);
+  EXPECT_EQ(run({"login", "--server", "h:1", "--ca", folder_ + "/none", "--user", "mia"}), 2);
+  EXPECT_THAT(err_, HasSubstr(folder_ + "/none"));
+}
+
+TEST_F(CommandLine, CompletionGoesToStandardOutput) {
+  EXPECT_EQ(run({"completion", "bash"}), 0);
+  EXPECT_THAT(out_, StartsWith("# bash completion for gridtorrent"));
+  EXPECT_THAT(out_, HasSubstr("'show:--manifest') COMPREPLY=($(compgen -W 'merkle sha256' -- \"$cur\")); return ;;"));
+  EXPECT_THAT(out_, EndsWith("complete -F _gridtorrent gridtorrent\n"));
+}
+
+TEST_F(CommandLine, DoctorRunsWithoutAnythingElse) {
+  EXPECT_EQ(run({"doctor", "--json"}), 0);
+  const Json json = Json::parse(out_);
+  EXPECT_EQ(json["checks"][0]["check"], "node");
+  EXPECT_EQ(json["checks"][0]["status"], "warn");
+  EXPECT_GE(json["warnings"].get<int>(), 2);
+}
+
+TEST(AbsolutePaths, KeepBytesAndResolveTheWorkingDirectory) {
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(Context::absolute("/a/../b").value(), "/a/../b");
+  EXPECT_EQ(Context::absolute("x\xff y").value(), here + "/x\xff y");
+  EXPECT_EQ(Context::absolute(".").value(), here);
+  EXPECT_EQ(Context::absolute("./x").value(), here + "/x");
+  EXPECT_EQ(Context::absolute(".//x").value(), here + "/x");
+  EXPECT_EQ(Context::absolute("../x").value(), here + "/../x");
+  EXPECT_EQ(Context::absolute(".x").value(), here + "/.x");
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::cli

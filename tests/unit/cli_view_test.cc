@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/terminal.h"
+#include "client/cli/text_view.h"
+
+namespace gridtorrent::client::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+v1::Transfer fetching() {
+  v1::Transfer t;
+  t.set_transfer_id("x_1");
+  t.set_name("run42");
+  t.set_state("fetching");
+  t.set_verified_bytes(625);
+  t.set_total_bytes(1000);
+  t.set_payload_bits_per_s(843'000'000);
+  t.set_lanes(8);
+  t.set_seeders(2);
+  t.set_eta_s(12);
+  return t;
+}
+
+TEST(ProgressLine, ShowsPercentRateLanesAndEta) {
+  EXPECT_EQ(progress_line(fetching(), 120, false),
+            "run42  [###############---------]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s");
+}
+
+TEST(ProgressLine, HasColourOnlyWhereWanted) {
+  EXPECT_THAT(progress_line(fetching(), 120, true), HasSubstr("\x1b[32m"));
+  EXPECT_THAT(progress_line(fetching(), 120, false), Not(HasSubstr("\x1b")));
+}
+
+TEST(ProgressLine, NeverReachesTheLastColumn) {
+  v1::Transfer t = fetching();
+  t.set_name(std::string(300, 'n'));
+  for (std::size_t width = 20; width < 200; ++width)
+    EXPECT_LT(display_columns(progress_line(t, width, false)), width) << width;
+}
+
+TEST(ProgressLine, IsNotCompleteBeforeTheLastByteIsVerified) {
+  v1::Transfer t = fetching();
+  t.set_verified_bytes(999'999'999'999);
+  t.set_total_bytes(1'000'000'000'000);
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("99.9 %"));
+  t.set_verified_bytes(t.total_bytes());
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("100.0 %"));
+  t.set_verified_bytes(0);
+  t.set_total_bytes(0);
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("100.0 %"));
+}
+
+TEST(ProgressLine, SaysWhatItWaitsFor) {
+  v1::Transfer t = fetching();
+  t.set_payload_bits_per_s(0);
+  t.set_seeders(0);
+  t.set_lanes(0);
+  t.set_eta_s(-1);
+  t.set_message("no seeder is online");
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("0 seeders, 0 lanes  no seeder is online"));
+  t.set_state("paused");
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("paused: no seeder is online"));
+}
+
+TEST(ProgressLine, UnevenLanesAreCountedApart) {
+  v1::Transfer t = fetching();
+  t.set_lanes(9);
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("2 seeders, 9 lanes"));
+  t.set_seeders(1);
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("1 seeder × 9 lanes"));
+}
+
+TEST(ProgressLine, EscapesNames) {
+  v1::Transfer t = fetching();
+  t.set_name("a\x1b[31m");
+  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("a\\x1b[31m"));
+}
+
+TEST(HashingLine, ShowsHowFar) {
+  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 100, false),
+            "hashing  [######------------------]  25.0 %  500 MB of 2.00 GB");
+}
+
+TEST(DoneText, TellsFromWhomAndWhere) {
+  v1::Transfer t = fetching();
+  t.set_verified_bytes(2'000'000'000);
+  t.set_seconds(16);
+  t.set_lanes_peak(8);
+  t.set_source("swarm");
+  t.set_path("/data/run42");
+  t.add_peers()->set_received_bytes(1);
+  t.add_peers()->set_received_bytes(1);
+  t.add_peers();
+  EXPECT_EQ(done_text(t),
+            "run42: 2.00 GB in 16 s (1.00 Gbit/s) from 2 seeders over up to 8 lanes, verified\n/data/run42\n");
+  t.set_source("local");
+  EXPECT_EQ(done_text(t), "run42: 2.00 GB was here already, verified\n/data/run42\n");
+}
+
+TEST(Tables, LineUpWhateverIsInThem) {
+  Table table({"NAME", ">SIZE", "TAGS"});
+  table.row({"é", "1 B", ""});
+  table.row({"longer", "100 kB", "raw"});
+  EXPECT_EQ(table.text("empty"), "NAME      SIZE  TAGS\né          1 B\nlonger  100 kB  raw\n");
+  EXPECT_EQ(Table({"A"}).text("nothing here"), "nothing here\n");
+}
+
+TEST(Tables, OfEverythingSayWhatToDoWhenEmpty) {
+  EXPECT_THAT(transfers_table({}), HasSubstr("gridtorrent get"));
+  EXPECT_THAT(nodes_table({}), HasSubstr("enroll-token"));
+  EXPECT_THAT(contents_table({}), HasSubstr("nothing found"));
+  EXPECT_THAT(tasks_table({}), HasSubstr("no tasks"));
+  EXPECT_THAT(replicas_text({}), HasSubstr("no node has it"));
+}
+
+TEST(Views, ShowWhatIsKnown) {
+  v1::Transfer t = fetching();
+  t.set_message("slow");
+  auto* peer = t.add_peers();
+  peer->set_address("198.18.0.1:50000");
+  EXPECT_THAT(transfer_text(t), HasSubstr("message         slow\n"));
+  EXPECT_THAT(transfer_text(t), HasSubstr("(foreign client)  198.18.0.1:50000"));
+  EXPECT_THAT(transfers_table({t}),
+              HasSubstr("x_1  run42  fetching    62.5 %  1.00 kB  843 Mbit/s  0 bit/s      8  12 s"));
+
+  v1::Content content;
+  content.set_name("run42");
+  content.set_owner("mia");
+  content.mutable_access()->set_level(v1::Access::PUBLIC);
+  content.set_files(1);
+  EXPECT_THAT(content_text(content), HasSubstr("content         mia/run42\n"));
+  EXPECT_THAT(content_text(content), HasSubstr("0 B in 1 file\n"));
+  EXPECT_THAT(content_text(content), Not(HasSubstr("license")));
+  EXPECT_THAT(contents_table({content}), HasSubstr("mia/run42"));
+
+  v1::Replica replica;
+  replica.set_node_name("cluster7");
+  replica.set_complete(true);
+  EXPECT_THAT(replicas_text({replica, v1::Replica()}), HasSubstr("1 of 2 replicas complete\n"));
+
+  v1::Node node;
+  node.set_name("cluster7");
+  auto* endpoint = node.add_endpoints();
+  endpoint->mutable_endpoint()->set_address("2001:db8::1");
+  endpoint->mutable_endpoint()->set_port(50000);
+  endpoint->set_reachability(v1::UNREACHABLE);
+  EXPECT_THAT(node_text(node), HasSubstr("[2001:db8::1]:50000 not reachable from the server\n"));
+  EXPECT_THAT(nodes_table({node}), HasSubstr("offline"));
+
+  v1::Task task;
+  task.set_task_id("t_1");
+  task.set_error_message("disk full");
+  EXPECT_THAT(task_text(task), HasSubstr("error           disk full\n"));
+  EXPECT_THAT(tasks_table({task}), HasSubstr("disk full"));
+  EXPECT_EQ(short_time(0), "-");
+  EXPECT_EQ(short_time(1'700'000'000'000), "2023-11-14 22:13");
+}
+
+class TerminalTest : public ::testing::Test {
+ protected:
+  std::string stderr_of(TerminalTraits traits, const std::function<void(Terminal&)>& use) {
+    char* text = nullptr;
+    std::size_t size = 0;
+    std::FILE* err = open_memstream(&text, &size);
+    std::FILE* out = std::fopen("/dev/null", "w");
+    {
+      Terminal terminal(traits, clock_, out, err);
+      use(terminal);
+    }
+    std::fclose(err);
+    std::fclose(out);
+    std::string result(text, size);
+    std::free(text);
+    return result;
+  }
+  ManualClock clock_;
+};
+
+TEST_F(TerminalTest, ProgressReplacesItselfOnATerminal) {
+  EXPECT_EQ(stderr_of({.err_is_terminal = true},
+                      [](Terminal& t) {
+                        t.progress("a");
+                        t.progress("b");
+                        t.message("m");
+                      }),
+            "\ra\x1b[K\rb\x1b[K\nm\n");
+}
+
+TEST_F(TerminalTest, ProgressIsPlainAndRareElsewhere) {
+  EXPECT_EQ(stderr_of({},
+                      [this](Terminal& t) {
+                        t.progress("soon over");
+                        clock_.advance(std::chrono::seconds(10));
+                        t.progress("a");
+                        t.progress("b");
+                        clock_.advance(std::chrono::seconds(10));
+                        t.progress("c");
+                      }),
+            "a\nc\n");
+}
+
+TEST(TerminalOutput, ThatCannotBeWrittenIsADiskError) {
+  const ManualClock clock;
+  std::FILE* full = std::fopen("/dev/full", "w");
+  ASSERT_NE(full, nullptr);
+  {
+    Terminal terminal({}, clock, full, stderr);
+    terminal.result("x");
+    const Status status = terminal.finish();
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, Code::kDisk);
+  }
+  std::fclose(full);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include "common/base32.h"
+#include "common/clock.h"
+#include "common/hex.h"
+#include "common/ids.h"
+#include "common/result.h"
+#include "common/rng.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent {
+namespace {
+
+TEST(Ids, RefuseAnotherPrefixLengthAndSpelling) {
+  SeededRng rng(1);
+  const std::string text = ContentId::make({1'700'000'000'000}, rng).str();
+  EXPECT_FALSE(UserId::parse(text));
+  EXPECT_FALSE(ContentId::parse(text + "a"));
+  EXPECT_FALSE(ContentId::parse(text.substr(0, 27)));
+  std::string upper = text;
+  upper[5] = 'A';
+  EXPECT_FALSE(ContentId::parse(upper));
+  EXPECT_FALSE(ContentId::parse(""));
+}
+
+TEST(Ids, RefuseASecondSpellingOfTheSameBytes) {
+  // 26 characters carry 130 bits: the last two must be zero, or one id would have four names.
+  const std::string canonical = "c_" + std::string(26, 'a');
+  ASSERT_TRUE(ContentId::parse(canonical));
+  EXPECT_FALSE(ContentId::parse(canonical.substr(0, 27) + "b"));
+}
+
+TEST(Ids, RoundTripAndSortByTime) {
+  SeededRng rng(2);
+  const ContentId early = ContentId::make({1'700'000'000'000}, rng);
+  const ContentId late = ContentId::make({1'700'000'000'001}, rng);
+  EXPECT_LT(early, late);
+  EXPECT_EQ(ContentId::parse(early.str()).value(), early);
+  EXPECT_EQ(early.bytes()[6] >> 4, 7);  // RFC 9562 version
+  EXPECT_EQ(early.bytes()[8] >> 6, 2);  // and variant
+}
+
+TEST(Ids, ANameInTheFormOfAnIdIsRecognised) {
+  SeededRng rng(3);
+  EXPECT_TRUE(looks_like_id(NodeId::make({1}, rng).str()));
+  EXPECT_FALSE(looks_like_id("climate-2026"));
+  EXPECT_FALSE(looks_like_id("z_" + std::string(26, 'a')));
+}
+
+TEST(Base32, AgreesWithRfc4648) {
+  EXPECT_EQ(base32_encode(as_bytes("foobar")), "mzxw6ytboi");
+  EXPECT_EQ(base32_encode(as_bytes("fooba")), "mzxw6ytb");
+  EXPECT_EQ(base32_encode(as_bytes("")), "");
+}
+
+TEST(Hex, RoundTripsAndRefusesOddOrForeignDigits) {
+  EXPECT_EQ(hex_encode(as_bytes("\x01\xfe")), "01fe");
+  EXPECT_EQ(hex_decode("01FE").value(), "\x01\xfe");
+  EXPECT_FALSE(hex_decode("0"));
+  EXPECT_FALSE(hex_decode("0g"));
+}
+
+TEST(Units, RefuseWhatIsNoSize) {
+  for (const char* text : {"", "MB", "-1MB", "1.2.3MB", "5 apples", "1e400", "nan", "99999999999PB"})
+    EXPECT_FALSE(parse_bytes(text)) << text;
+  for (const char* text : {"", "200", "Mbit", "-5Mbit", "200 parsecs"}) EXPECT_FALSE(parse_bits_per_s(text)) << text;
+  for (const char* text : {"", "5", "-1s", "soon"}) EXPECT_FALSE(parse_duration(text)) << text;
+}
+
+TEST(Units, ReadSizesRatesAndDurations) {
+  EXPECT_EQ(parse_bytes("1.5GiB").value(), 1'610'612'736U);
+  EXPECT_EQ(parse_bytes("25MB").value(), 25'000'000U);
+  EXPECT_EQ(parse_bytes("300").value(), 300U);
+  EXPECT_EQ(parse_bits_per_s("200Mbit").value(), 200'000'000U);
+  EXPECT_EQ(parse_bits_per_s("25MB").value(), 200'000'000U);
+  EXPECT_EQ(parse_bits_per_s("25MB/s").value(), 200'000'000U);
+  EXPECT_EQ(parse_bits_per_s("0").value(), 0U);
+  EXPECT_EQ(parse_bits_per_s("unlimited").value(), 0U);
+  EXPECT_EQ(parse_duration("15m").value(), std::chrono::minutes(15));
+  EXPECT_EQ(parse_duration("7d").value(), std::chrono::hours(168));
+}
+
+TEST(Units, AreWrittenForPeople) {
+  EXPECT_EQ(format_bytes(999), "999 B");
+  EXPECT_EQ(format_bytes(1'500'000'000), "1.50 GB");
+  EXPECT_EQ(format_bytes(999'999), "1.00 MB");
+  EXPECT_EQ(format_bits_per_s(843'210'000), "843 Mbit/s");
+  EXPECT_EQ(format_duration(std::chrono::milliseconds(3'140)), "3.1 s");
+  EXPECT_EQ(format_duration(std::chrono::seconds(250)), "4 min 10 s");
+}
+
+TEST(Time, IsWrittenAndReadAsRfc3339) {
+  EXPECT_EQ(to_rfc3339({1'795'202'150'123}), "2026-11-20T19:15:50.123Z");
+  EXPECT_EQ(parse_rfc3339("2026-11-20T19:15:50.123Z").value().ms, 1'795'202'150'123);
+  EXPECT_EQ(parse_rfc3339("2026-11-20").value().ms, 1'795'132'800'000);
+  for (const char* text : {"", "yesterday", "2026-13-01", "2026-02-30", "2026-11-20T25:00:00Z", "2026-11-20T19:15:50",
+                           "2026-11-20T19:15:50.Z"})
+    EXPECT_FALSE(parse_rfc3339(text)) << text;
+}
+
+TEST(Display, EscapesWhatATerminalCouldObey) {
+  EXPECT_EQ(escape_for_display("plain ü 数"), "plain ü 数");
+  EXPECT_EQ(escape_for_display("a\nb\x1b[2J"), "a\\nb\\x1b[2J");
+  EXPECT_EQ(escape_for_display("\xff\xc0\x80"), "\\xff\\xc0\\x80");
+  EXPECT_EQ(escape_for_display("\u202e"), "\\u202e");
+  EXPECT_EQ(escape_for_display("back\\slash"), "back\\\\slash");
+}
+
+TEST(Display, AlwaysGivesValidUtf8) {
+  SeededRng rng(4);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes(rng.below(12), '\0');
+    for (char& c : bytes) c = static_cast<char>(rng.below(256));
+    EXPECT_TRUE(is_valid_utf8(escape_for_display(bytes))) << hex_encode(as_bytes(bytes));
+  }
+}
+
+TEST(Display, SurrogatesAndOverlongFormsAreNoUtf8) {
+  EXPECT_FALSE(is_valid_utf8("\xed\xa0\x80"));
+  EXPECT_FALSE(is_valid_utf8("\xc0\xaf"));
+  EXPECT_FALSE(is_valid_utf8("\xf4\x90\x80\x80"));
+  EXPECT_FALSE(is_valid_utf8("\xe2\x82"));
+  EXPECT_TRUE(is_valid_utf8("\xf0\x9f\x8e\x89"));
+}
+
+Result<int> half(int n) {
+  if (n % 2 != 0) return Error{Code::kInvalid, std::to_string(n) + " is odd"};
+  return n / 2;
+}
+Result<int> quarter(int n) {
+  GT_ASSIGN(const int h, half(n));
+  GT_ASSIGN(const int q, half(h));
+  return q;
+}
+
+TEST(Result, PassesTheFirstErrorOn) {
+  EXPECT_EQ(quarter(8).value(), 2);
+  EXPECT_EQ(quarter(6).error(), (Error{Code::kInvalid, "3 is odd"}));
+  EXPECT_EQ(quarter(6).error().with_context("dividing").message, "dividing: 3 is odd");
+}
+
+TEST(Rng, BelowStaysBelowAndReachesAll) {
+  SeededRng rng(5);
+  std::array<int, 5> seen{};
+  for (int i = 0; i < 1000; ++i) ++seen[rng.below(5)];
+  for (const int count : seen) EXPECT_GT(count, 100);
+}
+
+TEST(ManualClock, MovesOnlyWhenTold) {
+  ManualClock clock({1000});
+  const MonoTime start = clock.mono();
+  clock.set_wall({5000});
+  EXPECT_EQ(clock.mono(), start);
+  clock.advance(std::chrono::seconds(2));
+  EXPECT_EQ(clock.wall().ms, 7000);
+  EXPECT_EQ(clock.mono() - start, std::chrono::seconds(2));
+}
+
+}  // namespace
+}  // namespace gridtorrent

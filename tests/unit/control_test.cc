@@ -1,0 +1,455 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "client/api/node/node_api.h"
+#include "client/control/control_server.h"
+#include "client/control/convert.h"
+
+namespace gridtorrent::client {
+namespace {
+
+using api::NodeApi;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr milliseconds kLong{20'000};
+
+TransferId transfer_id(std::uint8_t tag) {
+  TransferId::Bytes bytes{};
+  bytes[0] = tag;
+  return TransferId(bytes);
+}
+
+UserId owner_id() {
+  UserId::Bytes bytes{};
+  bytes[15] = 7;
+  return UserId(bytes);
+}
+
+/// A Node whose transfers and publishes the test steers. Own mutex.
+class FakeNode final : public Node {
+ public:
+  NodeStatus status() override {
+    NodeStatus status;
+    NodeId::Bytes bytes{};
+    bytes[3] = 9;
+    status.node = NodeId(bytes);
+    status.node_name = "lab-1";
+    status.owner = "ann";
+    status.owner_id = owner_id();
+    status.listeners = {{{"198.18.0.1", 50000, false, "wan"}, Reachability::kReachable}};
+    return status;
+  }
+  Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override {
+    {
+      const std::lock_guard lock(mutex_);
+      published_ = job;
+    }
+    hashing(1, 4);
+    if (hash_until_stopped) {
+      std::unique_lock lock(mutex_);
+      hashing_started = true;
+      changed_.notify_all();
+      changed_.wait(lock, stop, [] { return false; });
+      publish_stopped = true;
+      changed_.notify_all();
+      return Error{Code::kCancelled, "stopped"};
+    }
+    PublishOutcome outcome;
+    outcome.content.name = job.request.name;
+    outcome.content.bytes = 4;
+    outcome.content.access_level = "public";
+    outcome.transfer = transfer_id(1);
+    outcome.warnings = {"skipped link\xff"};
+    return outcome;
+  }
+  Result<TransferView> get(const GetJob& job, bool& joined) override {
+    got = job;
+    joined = true;
+    return view(transfer_id(2), TransferState::kFetching);
+  }
+  Result<TransferView> seed(const std::string& content, const std::string& from) override {
+    if (seed_error) return *seed_error;
+    seeded = {content, from};
+    return view(transfer_id(3), TransferState::kVerifying);
+  }
+  std::vector<TransferView> transfers() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<TransferView> all;
+    for (const auto& [id, one] : transfers_) all.push_back(one);
+    return all;
+  }
+  Result<TransferView> transfer(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end()) return Error{Code::kNotFound, "no transfer " + id.str() + " on this node"};
+    return found->second;
+  }
+  Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen, milliseconds timeout) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, timeout, [&] {
+      const auto found = transfers_.find(id);
+      return found == transfers_.end() || found->second.revision != seen;
+    });
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end()) return Error{Code::kNotFound, "forgotten"};
+    return found->second;
+  }
+  Result<TransferView> pause(const TransferId& id) override { return change(id, TransferState::kPaused); }
+  Result<TransferView> resume(const TransferId& id) override { return change(id, TransferState::kFetching); }
+  Result<TransferView> cancel(const TransferId& id) override { return change(id, TransferState::kCancelled); }
+  Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override {
+    last_settings = settings;
+    return transfer(id);
+  }
+  Result<VerifyOutcome> verify(const std::string&, const std::string&, bool sha256, const ProgressFn& progress,
+                               std::stop_token) override {
+    progress(5, 5);
+    VerifyOutcome outcome;
+    outcome.report.files = digest_count;
+    outcome.report.fault_count = 1;
+    outcome.report.faults = {{"a\nb", "missing"}};
+    for (std::size_t i = 0; sha256 && i < digest_count; ++i) {
+      outcome.digests.emplace_back(std::string(100, 'p'), crypto::Sha256Digest{});
+    }
+    return outcome;
+  }
+
+  Result<TransferView> change(const TransferId& id, TransferState state) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = transfers_.find(id);
+      if (found == transfers_.end()) return Error{Code::kNotFound, "no transfer " + id.str() + " on this node"};
+      found->second.state = state;
+      ++found->second.revision;
+    }
+    changed_.notify_all();
+    return transfer(id);
+  }
+  void add(const TransferId& id, TransferState state) {
+    const std::lock_guard lock(mutex_);
+    transfers_[id] = view(id, state);
+  }
+  void wait_until(const bool& flag) {
+    std::unique_lock lock(mutex_);
+    ASSERT_TRUE(changed_.wait_for(lock, kLong, [&] { return flag; }));
+  }
+  PublishJob published() {
+    const std::lock_guard lock(mutex_);
+    return published_;
+  }
+
+  bool hash_until_stopped = false;
+  bool hashing_started = false, publish_stopped = false;  // guarded by mutex_
+  std::optional<Error> seed_error;
+  GetJob got;
+  std::pair<std::string, std::string> seeded;
+  TransferSettings last_settings;
+  std::size_t digest_count = 1;
+
+ private:
+  static TransferView view(const TransferId& id, TransferState state) {
+    TransferView one;
+    one.id = id;
+    one.state = state;
+    one.name = "data";
+    one.path = "/data/\xff";
+    one.revision = 1;
+    return one;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<TransferId, TransferView> transfers_;
+  PublishJob published_;
+};
+
+class Control : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gtctl-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    socket_ = folder_ + "/control.sock";
+    restart();
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void restart() {
+    control::ControlOptions options;
+    options.socket_path = socket_;
+    options.clock = &clock_;
+    options.hash_backend = "test";
+    auto server = control::ControlServer::start(options, node_);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+  }
+  std::unique_ptr<NodeApi> api(const std::string& user = {}) {
+    auto opened = NodeApi::open({socket_, user, kLong});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return std::move(*opened);
+  }
+
+  FakeNode node_;
+  SystemClock clock_;
+  std::string folder_, socket_;
+  std::unique_ptr<control::ControlServer> server_;
+};
+
+TEST_F(Control, RefusesTheLoginOfAnybodyButTheOwner) {
+  UserId::Bytes other{};
+  other[0] = 1;
+  const auto stranger = api(UserId(other).str());
+  for (const Error& error :
+       {stranger->status().error(), stranger->list_transfers().error(), stranger->get({}).error(),
+        stranger->seed({}).error(), stranger->publish({}, [](const auto&) { return true; }, {}).error(),
+        stranger->verify({}, [](const auto&) { return true; }, {}).error(),
+        stranger->pause_transfer(transfer_id(1).str()).error(),
+        stranger->watch_transfer(transfer_id(1).str(), [](const auto&) { return true; }, {}).error()}) {
+    EXPECT_EQ(error.code, Code::kDenied);
+    EXPECT_THAT(error.message, HasSubstr("belongs to user ann"));
+  }
+}
+
+TEST_F(Control, ServesTheOwnerAndACallerWithoutLogin) {
+  for (const std::string& user : {owner_id().str(), std::string()}) {
+    const auto status = api(user)->status();
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_EQ(status->owner(), "ann");
+    EXPECT_EQ(status->hash_backend(), "test");
+    ASSERT_EQ(status->listeners_size(), 1);
+    EXPECT_EQ(status->listeners(0).endpoint().port(), 50000U);
+    EXPECT_EQ(status->listeners(0).reachability(), v1::REACHABLE);
+  }
+}
+
+TEST_F(Control, RefusesWhatIsIncompleteOrOutOfRange) {
+  const auto caller = api();
+  v1::PublishRequest publish;
+  publish.set_path("relative/path");
+  publish.set_name("n");
+  const auto any = [](const auto&) { return true; };
+  EXPECT_EQ(caller->publish(publish, any, {}).error().code, Code::kInvalid);
+  publish.set_path("/absolute");
+  publish.clear_name();
+  EXPECT_THAT(caller->publish(publish, any, {}).error().message, HasSubstr("--name"));
+
+  v1::GetRequest get;
+  get.set_content("c");
+  get.set_to("here");
+  EXPECT_THAT(caller->get(get).error().message, HasSubstr("not absolute"));
+  get.set_to("/x");
+  get.set_lanes(17);
+  EXPECT_THAT(caller->get(get).error().message, HasSubstr("lanes 17 is not between 0 and 16"));
+  v1::SetTransferRequest set;
+  set.set_transfer_id(transfer_id(1).str());
+  set.set_lanes(-1);
+  EXPECT_EQ(caller->set_transfer(set).error().code, Code::kInvalid);
+  EXPECT_EQ(caller->get_transfer("nonsense").error().code, Code::kInvalid);
+  EXPECT_EQ(caller->verify({}, any, {}).error().code, Code::kInvalid);
+}
+
+TEST_F(Control, AnUnreachableServerIsNotTakenForALostNode) {
+  const auto caller = api();
+  node_.seed_error = Error{Code::kUnreachable, "no server at lab:7443"};
+  v1::SeedRequest request;
+  request.set_content("c");
+  request.set_from("/data");
+  const auto answer = caller->seed(request);
+  EXPECT_EQ(answer.error(), *node_.seed_error);
+}
+
+TEST_F(Control, AMissingTransferIsNotFound) {
+  const auto missing = api()->get_transfer(transfer_id(42).str());
+  EXPECT_EQ(missing.error().code, Code::kNotFound);
+  EXPECT_THAT(missing.error().message, HasSubstr(transfer_id(42).str()));
+}
+
+TEST_F(Control, PublishTellsProgressWarningsAndTheContent) {
+  v1::PublishRequest request;
+  request.set_path("/data/\xfe");
+  request.set_name("n");
+  std::vector<v1::PublishEvent> events;
+  const Status done = api()->publish(request,
+                                     [&](const v1::PublishEvent& event) {
+                                       events.push_back(event);
+                                       return true;
+                                     },
+                                     {});
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0].hashing().total_bytes(), 4U);
+  EXPECT_EQ(events[1].warning(), "skipped link\\xff");
+  EXPECT_EQ(events[2].published().name(), "n");
+  EXPECT_EQ(node_.published().path, "/data/\xfe");
+  EXPECT_FALSE(node_.published().request.request_id.empty());
+}
+
+TEST_F(Control, CancellingAPublishStopsTheHashing) {
+  node_.hash_until_stopped = true;
+  v1::PublishRequest request;
+  request.set_path("/data");
+  request.set_name("n");
+  std::stop_source stop;
+  const auto caller = api();
+  std::jthread canceller([&] {
+    node_.wait_until(node_.hashing_started);
+    stop.request_stop();
+  });
+  const Status ended = caller->publish(request, [](const auto&) { return true; }, stop.get_token());
+  EXPECT_EQ(ended.error().code, Code::kCancelled);
+  node_.wait_until(node_.publish_stopped);
+}
+
+TEST_F(Control, AWatchShowsChangesUntilTheTransferSeeds) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  std::vector<std::string> states;
+  const Status ended = api()->watch_transfer(transfer_id(1).str(),
+                                             [&](const v1::Transfer& transfer) {
+                                               states.push_back(transfer.state());
+                                               EXPECT_EQ(transfer.path(), "/data/\xff");
+                                               const auto next = states.size() == 1 ? TransferState::kVerifying
+                                                                                    : TransferState::kSeeding;
+                                               EXPECT_TRUE(node_.change(transfer_id(1), next));
+                                               return true;
+                                             },
+                                             {});
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_THAT(states, ElementsAre("fetching", "verifying", "seeding"));
+}
+
+TEST_F(Control, AWatchSendsAtMostTenChangesASecond) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  std::atomic<int> received = 0;
+  std::jthread busy([&] {
+    for (int i = 0; i < 2000 && received < 4; ++i) {
+      ASSERT_TRUE(node_.change(transfer_id(1), TransferState::kFetching));
+      std::this_thread::yield();
+    }
+    while (received < 4) ASSERT_TRUE(node_.change(transfer_id(1), TransferState::kFetching));
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const auto ended = api()->watch_transfer(transfer_id(1).str(), [&](const auto&) { return ++received < 4; }, {});
+  EXPECT_TRUE(ended);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(290));
+}
+
+TEST_F(Control, StoppingTheServerEndsAWatch) {
+  node_.add(transfer_id(1), TransferState::kPaused);
+  const auto caller = api();
+  std::jthread stopper;
+  const Status ended = caller->watch_transfer(transfer_id(1).str(),
+                                              [&](const auto&) {
+                                                stopper = std::jthread([&] { server_.reset(); });
+                                                return true;
+                                              },
+                                              {});
+  EXPECT_FALSE(ended);
+}
+
+TEST_F(Control, CommandsReachTheNode) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  const auto caller = api();
+  const std::string id = transfer_id(1).str();
+  EXPECT_EQ(caller->pause_transfer(id)->state(), "paused");
+  EXPECT_EQ(caller->resume_transfer(id)->state(), "fetching");
+  EXPECT_EQ(caller->cancel_transfer(id)->state(), "cancelled");
+  EXPECT_EQ(caller->list_transfers()->transfers_size(), 1);
+  v1::SetTransferRequest set;
+  set.set_transfer_id(id);
+  set.set_lanes(8);
+  ASSERT_TRUE(caller->set_transfer(set));
+  EXPECT_EQ(node_.last_settings.lanes, 8);
+  EXPECT_FALSE(node_.last_settings.priority.has_value());
+  v1::GetRequest get;
+  get.set_content("ann/data");
+  get.set_to("/to\xff");
+  get.add_globs("*.h5");
+  get.set_lanes(16);
+  const auto got = caller->get(get);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_TRUE(got->joined());
+  EXPECT_EQ(node_.got.target, "/to\xff");
+  EXPECT_THAT(node_.got.globs, ElementsAre("*.h5"));
+  EXPECT_EQ(node_.got.lanes, 16);
+  v1::SeedRequest seed;
+  seed.set_content("ann/data");
+  seed.set_from("/data");
+  EXPECT_EQ(caller->seed(seed)->transfer().state(), "verifying");
+  EXPECT_EQ(node_.seeded, std::pair(std::string("ann/data"), std::string("/data")));
+}
+
+TEST_F(Control, VerifyCarriesMoreDigestsThanGrpcsUsualMessage) {
+  node_.digest_count = 60'000;
+  v1::VerifyRequest request;
+  request.set_content("ann/data");
+  request.set_sha256(true);
+  v1::VerifyResult result;
+  const Status done = api()->verify(request,
+                                    [&](const v1::VerifyEvent& event) {
+                                      if (event.has_result()) result = event.result();
+                                      return true;
+                                    },
+                                    {});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(result.digests_size(), 60'000);
+  ASSERT_EQ(result.faults_size(), 1);
+  EXPECT_EQ(result.faults(0).path(), "a\nb");
+}
+
+TEST_F(Control, ASecondDaemonOnTheSocketIsAConflict) {
+  control::ControlOptions options;
+  options.socket_path = socket_;
+  options.clock = &clock_;
+  const auto second = control::ControlServer::start(options, node_);
+  EXPECT_EQ(second.error().code, Code::kConflict);
+  EXPECT_THAT(second.error().message, HasSubstr(socket_));
+}
+
+TEST_F(Control, NobodyBehindTheSocketIsUnreachableByName) {
+  server_.reset();
+  const auto none = NodeApi::open({socket_, {}, kLong});
+  EXPECT_EQ(none.error().code, Code::kUnreachable);
+  EXPECT_THAT(none.error().message, HasSubstr(socket_));
+  EXPECT_THAT(none.error().message, HasSubstr("start gridtorrentd"));
+  EXPECT_EQ(NodeApi::open({std::string(200, 'x'), {}, kLong}).error().code, Code::kInvalid);
+}
+
+TEST_F(Control, AfterARestartANewConnectionServes) {
+  const auto old = api();
+  ASSERT_TRUE(old->status());
+  server_.reset();
+  const auto gone = old->status();
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, Code::kUnreachable);
+  EXPECT_THAT(gone.error().message, HasSubstr(socket_ + " went away"));
+  restart();
+  EXPECT_TRUE(api()->status());
+}
+
+TEST(ControlConvert, SaysUnknownEtaAndAutoWishes) {
+  TransferView view;
+  view.waiting_for = "no seeders online";
+  v1::Transfer message = control::to_message(view);
+  EXPECT_EQ(message.eta_s(), -1);
+  EXPECT_EQ(message.lanes_wish(), "auto");
+  EXPECT_EQ(message.message(), "no seeders online");
+  view.lanes_wish = 4;
+  view.error = Error{Code::kDisk, "disk full"};
+  message = control::to_message(view);
+  EXPECT_EQ(message.lanes_wish(), "4");
+  EXPECT_EQ(message.error_code(), "disk");
+  EXPECT_EQ(message.message(), "disk full");
+}
+
+}  // namespace
+}  // namespace gridtorrent::client

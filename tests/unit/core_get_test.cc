@@ -1,0 +1,440 @@
+#include <algorithm>
+
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using client::DiskTrust;
+using client::SwarmRole;
+using client::TorrentState;
+using client::TransferState;
+
+class Get : public NodeFixture {};
+
+TEST_F(Get, RefusesAnUnknownContent) {
+  const auto view = get(job("nothing"));
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kNotFound);
+}
+
+TEST_F(Get, RefusesARelativeTarget) {
+  published("set");
+  EXPECT_EQ(get(job("set", "in")).error().code, Code::kInvalid);
+}
+
+TEST_F(Get, NamesTheGlobThatMatchesNothing) {
+  published("set");
+  auto wish = job("set");
+  wish.globs = {"a", "nowhere*"};
+  const auto view = get(wish);
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kNotFound);
+  EXPECT_NE(view.error().message.find("nowhere*"), std::string::npos);
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+TEST_F(Get, RefusesPrivateContentWithTheReason) {
+  published("set", "private");
+  const auto view = get(job("set"));
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kUnsupported);
+  EXPECT_NE(view.error().message.find("encrypted lanes"), std::string::npos);
+}
+
+TEST_F(Get, RefusesAForeignFileInTheWayAndLeavesNothingBehind) {
+  published("set");
+  files_.with([](auto& state) { state.existing["/home/in/data"] = 9; });
+  const auto view = get(job("set"));
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kConflict);
+  EXPECT_TRUE(node_->transfers().empty());
+  EXPECT_TRUE(store_.transfers()->empty());
+}
+
+TEST_F(Get, RefusesMetadataThatIsNotWhatTheServerNamed) {
+  auto content = published("set");
+  link_.with([&](auto& state) { state.contents["set"].metadata_sha256 = std::string(64, '0'); });
+  EXPECT_EQ(get(job("set")).error().code, Code::kCorrupt);
+}
+
+TEST_F(Get, RefusesWhatTheDiskCanNeverHold) {
+  published("set");
+  files_.with([](auto& state) { state.space = {1, 2}; });
+  const auto view = get(job("set"));
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kDisk);
+}
+
+TEST_F(Get, IsNotAcknowledgedWhereTheNodeCannotRemember) {
+  published("set");
+  store_.fail(Error{Code::kDisk, "disk full"});
+  EXPECT_EQ(get(job("set")).error().code, Code::kDisk);
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+TEST_F(Get, FetchesVerifiesMovesAndSeeds) {
+  const auto content = published("set");
+  const auto begun = get(job("set"));
+  ASSERT_TRUE(begun.ok()) << begun.error().message;
+  EXPECT_EQ(begun->content, content.id);
+  EXPECT_EQ(begun->path, "/home/in/data");
+  complete(begun->id);
+  const auto done = wait_for(begun->id, TransferState::kSeeding);
+  EXPECT_EQ(done.verified_bytes, 8u);
+  EXPECT_EQ(done.source, "swarm");
+  EXPECT_EQ(files_.count("commit /home/in"), 1);
+  const auto spec = engine_->added().front();
+  EXPECT_EQ(spec.trust, DiskTrust::kNothingThere);
+  EXPECT_EQ(spec.save_path, "/home/in/.gridtorrent-" + begun->id.str());
+  EXPECT_EQ(spec.file_paths, (std::vector<std::string>{"data/a", "data/sub/b"}));
+  EXPECT_EQ(engine_->torrent(begun->id)->spec.save_path, "/home/in");
+  EXPECT_TRUE(eventually([&] {
+    return link_.with(
+        [&](auto& state) { return !state.announces.empty() && state.announces.back().role == SwarmRole::kSeeding; });
+  }));
+}
+
+TEST_F(Get, OfAZeroByteDatasetNeedsNoSwarm) {
+  metainfo::VersionMetadata metadata;
+  metadata.manifest.base_name = "empty";
+  metadata.manifest.entries = {{"", metainfo::EntryKind::kFile, 0, 0644, 1, {}}};
+  link_.with([&](auto& state) {
+    auto& content = state.contents["empty"];
+    content.name = "empty";
+    content.access_level = "public";
+    FakeLink::describe(content, ContentId::make(clock_.wall(), rng_), metadata);
+    state.metadata[content.id] = metadata;
+  });
+  const auto view = get(job("empty"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  wait_for(view->id, TransferState::kComplete);
+  EXPECT_TRUE(engine_->added().empty());
+  EXPECT_EQ(files_.count("commit /home/in"), 1);
+}
+
+TEST_F(Get, TakesOnlyTheFilesAskedFor) {
+  published("set");
+  auto wish = job("set");
+  wish.globs = {"sub"};
+  const auto view = get(wish);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->total_bytes, 5u);
+  complete(view->id);
+  EXPECT_EQ(engine_->added().front().wanted, (std::vector<bool>{false, true}));
+}
+
+TEST_F(Get, JoinsTheSamePlaceAndRefusesAnother) {
+  published("set");
+  const auto first = get(job("set"));
+  ASSERT_TRUE(first.ok());
+  bool joined = false;
+  const auto same = node_->get(job("set"), joined);
+  ASSERT_TRUE(same.ok());
+  EXPECT_TRUE(joined);
+  EXPECT_EQ(same->id, first->id);
+  const auto other = node_->get(job("set", "/elsewhere"), joined);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, Code::kConflict);
+  EXPECT_NE(other.error().message.find(first->id.str()), std::string::npos);
+}
+
+TEST_F(Get, OfWhatIsHereAndIntactIsDoneAtOnce) {
+  published("set");
+  const auto first = fetched(job("set"));
+  const auto again = get(job("set"));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->id, first.id);
+  const auto view = wait_for(first.id, TransferState::kSeeding);
+  EXPECT_EQ(view.source, "local");
+  EXPECT_EQ(engine_->added().size(), 1u);
+  EXPECT_EQ(files_.count("verify /home/in/data"), 1);
+}
+
+TEST_F(Get, OfWhatIsHereIsCopiedToAnotherPlace) {
+  published("set");
+  fetched(job("set"));
+  const auto copy = get(job("set", "/elsewhere"));
+  ASSERT_TRUE(copy.ok());
+  const auto view = wait_for(copy->id, TransferState::kComplete);
+  EXPECT_EQ(view.source, "local");
+  EXPECT_EQ(files_.count("copy /home/in /elsewhere"), 1);
+  EXPECT_EQ(engine_->added().size(), 1u);
+}
+
+TEST_F(Get, OfWhatIsDamagedHereIsFetchedAgainAndTheOldForgotten) {
+  published("set");
+  const auto old = fetched(job("set"));
+  files_.with([](auto& state) { state.damaged.insert("/home/in/data"); });
+  const auto again = fetched(job("set", "/elsewhere"));
+  EXPECT_EQ(again.source, "swarm");
+  EXPECT_FALSE(node_->transfer(old.id).ok());
+  EXPECT_EQ(store_.transfers()->size(), 1u);
+}
+
+TEST_F(Get, NeverOverwritesWhatWasChangedInTheSamePlace) {
+  published("set");
+  const auto old = fetched(job("set"));
+  files_.with([](auto& state) { state.damaged.insert("/home/in/data"); });
+  ASSERT_TRUE(get(job("set")).ok());
+  const auto view = wait_for(old.id, TransferState::kFailed);
+  EXPECT_EQ(view.error->code, Code::kConflict);
+}
+
+TEST_F(Get, RefetchesTheMissingInTheSamePlace) {
+  published("set");
+  const auto old = fetched(job("set"));
+  files_.with([](auto& state) { state.existing.clear(); });
+  ASSERT_TRUE(get(job("set")).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  engine_->completes(old.id);
+  EXPECT_EQ(wait_for(old.id, TransferState::kSeeding).source, "swarm");
+}
+
+TEST_F(Get, WithRefetchGoesToTheNetwork) {
+  published("set");
+  fetched(job("set"));
+  auto wish = job("set", "/elsewhere");
+  wish.refetch = true;
+  EXPECT_EQ(fetched(wish).source, "swarm");
+  EXPECT_EQ(files_.count("verify /home/in/data"), 0);
+}
+
+TEST_F(Get, OnlySoManyFetchAtOnceByPriority) {
+  for (const auto* name : {"one", "two", "three"}) published(name);
+  link_.with([&](auto& state) {
+    client::PeerInfo seeder;
+    seeder.node = NodeId::make(clock_.wall(), rng_);
+    seeder.complete = true;
+    state.peers = {seeder};
+  });
+  const auto one = get(job("one", "/1")), two = get(job("two", "/2"));
+  auto urgent = job("three", "/3");
+  wait_for(one->id, TransferState::kFetching);
+  wait_for(two->id, TransferState::kFetching);
+  urgent.priority = 5;
+  const auto three = get(urgent);
+  wait_for(three->id, TransferState::kFetching);
+  wait_for(two->id, TransferState::kQueued);
+  complete(three->id);
+  wait_for(two->id, TransferState::kFetching);
+}
+
+TEST_F(Get, PausesOnAFullDiskAndGoesOnByItself) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  files_.with([](auto& state) { state.space = {2, 1000}; });
+  engine_->happens(view->id, [](auto& snapshot) {
+    snapshot.state = TorrentState::kError;
+    snapshot.error = {Code::kDisk, "No space left on device"};
+  });
+  const auto paused = wait_for(view->id, TransferState::kPaused);
+  ASSERT_TRUE(paused.error);
+  EXPECT_NE(paused.error->message.find("2 bytes"), std::string::npos) << paused.error->message;
+  EXPECT_NE(paused.error->message.find("8 bytes"), std::string::npos) << paused.error->message;
+  files_.with([](auto& state) { state.space = {1'000'000'000, 1'000'000'000}; });
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->state == TransferState::kFetching; }));
+  EXPECT_FALSE(node_->transfer(view->id)->error);
+}
+
+TEST_F(Get, FailsOnADiskThatIsNotFullButRefuses) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  ASSERT_TRUE(eventually([&] {
+    if (engine_->torrent(view->id)) {
+      engine_->happens(view->id, [](auto& snapshot) {
+        snapshot.state = TorrentState::kError;
+        snapshot.error = {Code::kDisk, "Read-only file system"};
+      });
+    }
+    return node_->transfer(view->id)->state == TransferState::kFailed;
+  }));
+  EXPECT_EQ(node_->transfer(view->id)->error->message, "Read-only file system");
+}
+
+TEST_F(Get, ChecksAgainOnceWhereRootsDifferAndThenGivesUp) {
+  published("set");
+  files_.with([](auto& state) { state.roots_wrong = 1; });
+  const auto healed = get(job("set"));
+  complete(healed->id);
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck);
+  engine_->completes(healed->id);
+  wait_for(healed->id, TransferState::kSeeding);
+
+  published("other");
+  files_.with([](auto& state) { state.roots_wrong = 2; });
+  const auto corrupt = get(job("other", "/2"));
+  complete(corrupt->id);
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 4; }));
+  engine_->completes(corrupt->id);
+  EXPECT_EQ(wait_for(corrupt->id, TransferState::kFailed).error->code, Code::kCorrupt);
+  EXPECT_EQ(files_.count("commit /2"), 0);
+}
+
+TEST_F(Get, SurvivesARestartAndBelievesItsResumeData) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  restart();
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  EXPECT_EQ(engine_->added().front().trust, DiskTrust::kResumeData);
+  EXPECT_EQ(engine_->added().front().resume_data, "resume " + view->id.str());
+  engine_->completes(view->id);
+  wait_for(view->id, TransferState::kSeeding);
+}
+
+TEST_F(Get, HashesWhatIsThereAfterADeathWithoutResumeData) {
+  published("set");
+  const auto view = get(job("set"));
+  auto rows = *store_.transfers();
+  end();
+  // As kill -9 leaves it: the row says neither "clean" nor has resume data.
+  auto row = store_.transfers()->front();
+  row.clean = false;
+  ASSERT_TRUE(store_.erase_transfer(row.id).ok());
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  start();
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  EXPECT_EQ(engine_->added().front().trust, DiskTrust::kRecheck);
+}
+
+TEST_F(Get, ACommitThatWasCutOffIsDoneAgain) {
+  published("set");
+  const auto view = get(job("set"));
+  end();
+  auto row = store_.transfers()->front();
+  row.step = client::TransferStep::kCommit;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  start();
+  wait_for(view->id, TransferState::kSeeding);
+  EXPECT_EQ(files_.count("commit /home/in"), 1);
+}
+
+TEST_F(Get, SavesResumeDataWhileItFetches) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  engine_->happens(view->id, [](auto& snapshot) {
+    snapshot.wanted_bytes = std::uint64_t{1} << 40;
+    snapshot.verified_bytes = std::uint64_t{64} << 20;
+  });
+  EXPECT_TRUE(eventually([&] { return engine_->resumes_saved() >= 1; }));
+  EXPECT_TRUE((*store_.load_resume(view->id)).has_value());
+}
+
+TEST_F(Get, CancelRemovesStagingAndForgets) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  ASSERT_TRUE(node_->cancel(view->id).ok());
+  wait_for(view->id, TransferState::kCancelled);
+  EXPECT_TRUE(eventually([&] { return files_.count("discard /home/in") == 1 && store_.transfers()->empty(); }));
+  EXPECT_FALSE(engine_->torrent(view->id));
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+TEST_F(Get, CancelOfASeedingTransferLeavesItsFiles) {
+  published("set");
+  const auto view = fetched(job("set"));
+  ASSERT_TRUE(node_->cancel(view.id).ok());
+  EXPECT_EQ(files_.count("discard /home/in"), 0);
+  EXPECT_TRUE(store_.transfers()->empty());
+}
+
+TEST_F(Get, PauseAndResumeReachTheEngineAndTheServer) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  ASSERT_TRUE(node_->pause(view->id).ok());
+  EXPECT_EQ(node_->transfer(view->id)->state, TransferState::kPaused);
+  EXPECT_TRUE(eventually([&] { return engine_->torrent(view->id)->paused; }));
+  EXPECT_TRUE(eventually(
+      [&] { return link_.with([&](auto& state) { return state.announces.back().role == SwarmRole::kPaused; }); }));
+  ASSERT_TRUE(node_->resume(view->id).ok());
+  EXPECT_TRUE(eventually([&] { return !engine_->torrent(view->id)->paused; }));
+}
+
+TEST_F(Get, SettingsReachTheEngine) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  client::TransferSettings settings;
+  settings.lanes = 17;
+  EXPECT_EQ(node_->set(view->id, settings).error().code, Code::kInvalid);
+  settings.lanes = 9;
+  settings.limit_bits_per_s = 1000;
+  ASSERT_TRUE(node_->set(view->id, settings).ok());
+  EXPECT_EQ(engine_->torrent(view->id)->receive_limit, 1000u);
+  client::PeerInfo seeder;
+  seeder.node = NodeId::make(clock_.wall(), rng_);
+  seeder.complete = true;
+  link_.listener().peer_changed(view->content, 1, seeder);
+  EXPECT_TRUE(eventually([&] {
+    const auto torrent = engine_->torrent(view->id);
+    return torrent->plan.peers.size() == 1 && torrent->plan.peers.front().lanes == 9;
+  }));
+}
+
+TEST_F(Get, SaysWhatItWaitsFor) {
+  published("set");
+  const auto view = get(job("set"));
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for == "no seeders online"; }));
+  link_.with([](auto& state) { state.down = Error{Code::kUnreachable, "connection refused"}; });
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for.starts_with("server down"); }));
+  link_.with([](auto& state) { state.down.reset(); });
+  link_.listener().connected();
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for == "no seeders online"; }));
+}
+
+TEST_F(Get, SaysThatNeitherEndCanBeReached) {
+  link_.with([](auto& state) { state.reachability = client::Reachability::kUnreachable; });
+  restart();
+  published("set");
+  client::PeerInfo seeder;
+  seeder.node = NodeId::make(clock_.wall(), rng_);
+  seeder.complete = true;
+  seeder.reachability = client::Reachability::kUnreachable;
+  link_.with([&](auto& state) { state.peers = {seeder}; });
+  const auto view = get(job("set"));
+  EXPECT_TRUE(eventually([&] {
+    return node_->transfer(view->id)->waiting_for == "no path to " + seeder.node.str() + ": needs a relay";
+  })) << node_->transfer(view->id)->waiting_for;
+}
+
+TEST_F(Get, TellsTheServerTrafficOnceAndOnlyWhatItHasNotCounted) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  const auto peer_id = NodeId::make(clock_.wall(), rng_);
+  const auto receive = [&](std::uint64_t bytes) {
+    engine_->happens(view->id, [&](auto& snapshot) {
+      client::PeerSnapshot peer;
+      peer.node = peer_id;
+      peer.received_bytes = bytes;
+      snapshot.peers = {peer};
+    });
+  };
+  const auto told = [&] {
+    return link_.with([&](auto& state) {
+      std::uint64_t sum = 0;
+      for (const auto& announce : state.announces) {
+        for (const auto& traffic : announce.traffic) sum += traffic.received_bytes;
+      }
+      return sum;
+    });
+  };
+  receive(100);
+  EXPECT_TRUE(eventually([&] { return told() == 100; }));
+  link_.with([](auto& state) { state.announce_error = Error{Code::kUnreachable, "gone"}; });
+  receive(150);
+  clock_.advance(std::chrono::minutes(1));
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for.starts_with("server down"); }));
+  link_.with([](auto& state) { state.announce_error.reset(); });
+  EXPECT_TRUE(eventually([&] { return told() == 150; }));
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing

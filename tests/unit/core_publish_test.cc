@@ -1,0 +1,218 @@
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using client::TransferState;
+
+class Publish : public NodeFixture {
+ protected:
+  Publish() {
+    files_.with([](auto& state) {
+      state.tree.metadata = metadata_of("data");
+      state.tree.parent = "/home";
+      state.tree.skipped = 2;
+    });
+    link_.with([&](auto& state) { state.next_content = ContentId::make(clock_.wall(), rng_); });
+  }
+  client::PublishJob publish_job(const std::string& request_id = "r1") {
+    client::PublishJob made;
+    made.path = "/home/data";
+    made.request.request_id = request_id;
+    made.request.name = "set";
+    made.request.access = "public";
+    return made;
+  }
+};
+
+TEST_F(Publish, FailsBeforeHashingWhereTheNameIsTaken) {
+  link_.with([](auto& state) { state.begin_error = Error{Code::kConflict, "the name is taken"}; });
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, Code::kConflict);
+  EXPECT_EQ(files_.count("hash /home/data"), 0);
+  EXPECT_TRUE(store_.publishes()->empty());
+}
+
+TEST_F(Publish, RefusesARelativePath) {
+  auto wish = publish_job();
+  wish.path = "data";
+  EXPECT_EQ(node_->publish(wish, {}, {}).error().code, Code::kInvalid);
+}
+
+TEST_F(Publish, LeavesNoTransferWhereHashingFails) {
+  files_.with([](auto& state) { state.hash_error = Error{Code::kConflict, "a changed while being hashed"}; });
+  EXPECT_EQ(node_->publish(publish_job(), {}, {}).error().code, Code::kConflict);
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+TEST_F(Publish, HashesPublishesAndSeedsInPlace) {
+  std::uint64_t seen = 0;
+  const auto outcome = node_->publish(publish_job(), [&](std::uint64_t done, std::uint64_t) { seen = done; }, {});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(seen, 1u);
+  EXPECT_EQ(outcome->skipped, 2u);
+  const auto view = wait_for(outcome->transfer, TransferState::kSeeding);
+  EXPECT_EQ(view.path, "/home/data");
+  EXPECT_EQ(view.source, "published");
+  const auto spec = engine_->added().front();
+  EXPECT_EQ(spec.trust, client::DiskTrust::kComplete);
+  EXPECT_EQ(spec.save_path, "/home");
+  EXPECT_TRUE(eventually([&] { return link_.with([](auto& state) { return state.checksums == 1; }); }));
+}
+
+TEST_F(Publish, OfPrivateDataIsSeededOnceItBecomesPublic) {
+  auto wish = publish_job();
+  wish.request.access = "private";
+  const auto outcome = node_->publish(wish, {}, {});
+  ASSERT_TRUE(outcome.ok());
+  wait_for(outcome->transfer, TransferState::kComplete);
+  link_.with([](auto& state) { state.contents["set"].access_level = "public"; });
+  EXPECT_TRUE(eventually([&] { return node_->transfer(outcome->transfer)->state == TransferState::kSeeding; }));
+}
+
+TEST_F(Publish, IsNotSeededAnyMoreWhereTheServerRefuses) {
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(outcome.ok());
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  link_.with([](auto& state) {
+    state.contents["set"].access_level = "private";
+    state.announce_error = Error{Code::kDenied, "private"};
+  });
+  clock_.advance(std::chrono::minutes(1));
+  EXPECT_TRUE(eventually([&] { return node_->transfer(outcome->transfer)->state == TransferState::kComplete; }));
+  EXPECT_FALSE(engine_->torrent(outcome->transfer));
+}
+
+TEST_F(Publish, OfDataWithoutAByteNeedsNoTorrent) {
+  files_.with([](auto& state) {
+    state.tree.metadata.segments.clear();
+    state.tree.metadata.manifest.entries = {{"", metainfo::EntryKind::kFolder, 0, 0755, 1, {}},
+                                            {"empty", metainfo::EntryKind::kFile, 0, 0644, 1, {}}};
+  });
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(wait_for(outcome->transfer, TransferState::kComplete).total_bytes, 0u);
+  EXPECT_TRUE(engine_->added().empty());
+  restart();
+  wait_for(outcome->transfer, TransferState::kComplete);
+}
+
+TEST_F(Publish, RepeatedIsDoneOnce) {
+  const auto first = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(first.ok());
+  restart();
+  const auto again = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->content.id, first->content.id);
+  EXPECT_EQ(files_.count("hash /home/data"), 1);
+}
+
+TEST_F(Publish, GoesOnUnderItsFirstRequestAfterAFailure) {
+  link_.with([](auto& state) { state.finish_error = Error{Code::kUnreachable, "gone"}; });
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(node_->publish(publish_job("r1"), {}, stop.get_token()).error().code, Code::kCancelled);
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  ASSERT_TRUE(node_->publish(publish_job("r2"), {}, {}).ok());
+  link_.with([](auto& state) {
+    EXPECT_EQ(state.tickets.size(), 1u);
+    EXPECT_TRUE(state.tickets.contains("r1"));
+  });
+}
+
+TEST_F(Publish, OfPrivateDataIsKeptButNotSeeded) {
+  auto wish = publish_job();
+  wish.request.access = "private";
+  const auto outcome = node_->publish(wish, {}, {});
+  ASSERT_TRUE(outcome.ok());
+  const auto view = wait_for(outcome->transfer, TransferState::kComplete);
+  EXPECT_NE(view.waiting_for.find("not transferred until encrypted lanes exist"), std::string::npos)
+      << view.waiting_for;
+  EXPECT_TRUE(engine_->added().empty());
+}
+
+TEST_F(Publish, SeedsAgainAfterARestartWithoutHashing) {
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  restart();
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  EXPECT_EQ(files_.count("verify /home/data"), 0);
+}
+
+TEST_F(Publish, IsVerifiedAfterARestartWhereFilesWereTouched) {
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  end();
+  files_.with([](auto& state) { state.existing["/home/data"] = 2; });
+  start();
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  EXPECT_EQ(files_.count("verify /home/data"), 1);
+}
+
+TEST_F(Publish, IsNotSeededAfterARestartWhereFilesWereChanged) {
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  end();
+  files_.with([](auto& state) {
+    state.existing["/home/data"] = 2;
+    state.damaged.insert("/home/data");
+  });
+  start();
+  const auto view = wait_for(outcome->transfer, TransferState::kFailed);
+  EXPECT_EQ(view.error->code, Code::kCorrupt);
+  EXPECT_TRUE(engine_->added().empty());
+}
+
+class Seed : public NodeFixture {};
+
+TEST_F(Seed, RefusesAPlaceWithoutTheFiles) {
+  published("set");
+  EXPECT_EQ(node_->seed("set", "/home").error().code, Code::kNotFound);
+}
+
+TEST_F(Seed, AttachesVerifiedFiles) {
+  published("set");
+  files_.with([](auto& state) { state.existing["/home/data"] = 1; });
+  const auto view = node_->seed("set", "/home/data");
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->state, TransferState::kVerifying);
+  EXPECT_EQ(wait_for(view->id, TransferState::kSeeding).source, "attached");
+  EXPECT_EQ(engine_->added().front().save_path, "/home");
+}
+
+TEST_F(Seed, FailsWhereTheFilesDiffer) {
+  published("set");
+  files_.with([](auto& state) {
+    state.existing["/home/data"] = 1;
+    state.damaged.insert("/home/data");
+  });
+  const auto view = node_->seed("set", "/home");
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(wait_for(view->id, TransferState::kFailed).error->code, Code::kCorrupt);
+}
+
+TEST_F(Seed, PassesToTheOtherCopyWhenTheSeedingOneIsCancelled) {
+  published("set");
+  const auto first = fetched(job("set"));
+  const auto copy = get(job("set", "/elsewhere"));
+  wait_for(copy->id, TransferState::kComplete);
+  ASSERT_TRUE(node_->cancel(first.id).ok());
+  wait_for(copy->id, TransferState::kSeeding);
+}
+
+class Verify : public NodeFixture {};
+
+TEST_F(Verify, ReportsWhatDiffers) {
+  published("set");
+  fetched(job("set"));
+  EXPECT_EQ(node_->verify("nothing", "", false, {}, {}).error().code, Code::kNotFound);
+  const auto whole = node_->verify("set", "", true, {}, {});
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(whole->report.fault_count, 0u);
+  EXPECT_EQ(whole->digests.size(), 2u);
+  files_.with([](auto& state) { state.damaged.insert("/home/in/data"); });
+  const auto damaged = node_->verify("", "/home/in/data", false, {}, {});
+  ASSERT_TRUE(damaged.ok());
+  EXPECT_EQ(damaged->report.fault_count, 1u);
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing

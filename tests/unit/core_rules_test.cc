@@ -1,0 +1,259 @@
+#include <gtest/gtest.h>
+
+#include "client/core/announcer.h"
+#include "client/core/lane_plan.h"
+#include "client/core/named_roots.h"
+#include "client/core/transfer.h"
+
+namespace gridtorrent::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+NodeId node(std::uint8_t last) {
+  NodeId::Bytes bytes{};
+  bytes[0] = 1;
+  bytes[15] = last;
+  return NodeId(bytes);
+}
+
+PairFacts pair(bool self_wants, bool peer_wants, Reachability self = Reachability::kReachable,
+               Reachability peer = Reachability::kReachable) {
+  return {node(1), node(2), self_wants, peer_wants, self, peer};
+}
+
+PairFacts turned(const PairFacts& facts) {
+  return {facts.peer, facts.self, facts.peer_wants, facts.self_wants, facts.peer_reachability, facts.self_reachability};
+}
+
+TEST(WhoDials, NobodyWhereNobodyWantsData) {
+  EXPECT_EQ(who_dials(pair(false, false)), Dialler::kNobody);
+}
+TEST(WhoDials, WhoeverWantsData) {
+  EXPECT_EQ(who_dials(pair(true, false)), Dialler::kSelf);
+  EXPECT_EQ(who_dials(pair(false, true)), Dialler::kPeer);
+}
+TEST(WhoDials, TheLowerIdWhereBothWant) {
+  EXPECT_EQ(who_dials(pair(true, true)), Dialler::kSelf);
+  EXPECT_EQ(who_dials(turned(pair(true, true))), Dialler::kPeer);
+}
+TEST(WhoDials, TheHiddenSideWhereOnlyTheOtherCanBeReached) {
+  EXPECT_EQ(who_dials(pair(true, false, Reachability::kReachable, Reachability::kUnreachable)), Dialler::kPeer);
+  EXPECT_EQ(who_dials(pair(false, true, Reachability::kUnreachable, Reachability::kReachable)), Dialler::kSelf);
+}
+TEST(WhoDials, BothEndsAgreeInEveryCase) {
+  const Reachability all[] = {Reachability::kUnknown, Reachability::kReachable, Reachability::kUnreachable};
+  for (const bool a : {false, true}) {
+    for (const bool b : {false, true}) {
+      for (const auto ra : all) {
+        for (const auto rb : all) {
+          const auto facts = pair(a, b, ra, rb);
+          const auto here = who_dials(facts), there = who_dials(turned(facts));
+          if (here == Dialler::kNobody) {
+            EXPECT_EQ(there, Dialler::kNobody);
+          } else {
+            EXPECT_NE(here, there);
+          }
+          EXPECT_EQ(without_path(facts), without_path(turned(facts)));
+        }
+      }
+    }
+  }
+}
+TEST(WhoDials, NoPathOnlyWhereNeitherCanBeReached) {
+  EXPECT_TRUE(without_path(pair(true, false, Reachability::kUnreachable, Reachability::kUnreachable)));
+  EXPECT_FALSE(without_path(pair(true, false, Reachability::kUnknown, Reachability::kUnreachable)));
+  EXPECT_FALSE(without_path(pair(false, false, Reachability::kUnreachable, Reachability::kUnreachable)));
+}
+
+TEST(DialsNow, TheOtherSideTriesAfterTwoSeconds) {
+  ControllerPeer peer;
+  peer.nothing_for = milliseconds(1999);
+  EXPECT_FALSE(dials_now(pair(false, true), peer));
+  peer.nothing_for = milliseconds(2000);
+  EXPECT_TRUE(dials_now(pair(false, true), peer));
+  peer.nothing_for = milliseconds(0);
+  peer.outgoing = true;
+  EXPECT_TRUE(dials_now(pair(false, true), peer)) << "what it dialled stays";
+  peer.incoming = true;
+  EXPECT_FALSE(dials_now(pair(false, true), peer)) << "where both stand, the rule's dialler's stay";
+}
+TEST(DialsNow, TheRulesDiallerAsksForLanesWhereOnlyTheOthersStand) {
+  ControllerPeer peer;
+  peer.incoming = true;
+  peer.no_outgoing_for = milliseconds(1000);
+  EXPECT_TRUE(dials_now(pair(true, false), peer));
+  peer.no_outgoing_for = milliseconds(2000);
+  EXPECT_FALSE(dials_now(pair(true, false), peer));
+}
+
+ControllerInput input_with(int seeders, bool wants = true) {
+  ControllerInput input;
+  input.self = node(100);
+  input.wants_data = wants;
+  for (int i = 0; i < seeders; ++i) {
+    ControllerPeer peer;
+    peer.info.node = node(static_cast<std::uint8_t>(i + 1));
+    peer.info.complete = true;
+    peer.info.endpoints = {{"198.18.0.1", 50000, false, ""}, {"198.18.0.1", 50016, true, ""}};
+    input.peers.push_back(peer);
+  }
+  return input;
+}
+
+TEST(FixedController, GivesFourLanesASeederAndThirtyTwoInAll) {
+  FixedController controller;
+  for (const int seeders : {1, 3, 8, 20}) {
+    const auto plan = controller.plan(input_with(seeders));
+    EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(std::min(seeders, 8)));
+    for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, 4);
+  }
+}
+TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
+  FixedController controller;
+  auto input = input_with(3);
+  input.lanes_wish = 16;
+  for (const auto& peer : controller.plan(input).peers) EXPECT_EQ(peer.lanes, 16);
+  input.lanes_wish = 1;
+  input.seeders_wish = 2;
+  const auto plan = controller.plan(input);
+  EXPECT_EQ(plan.peers.size(), 2u);
+  EXPECT_EQ(plan.peers.front().lanes, 1);
+  EXPECT_EQ(plan.reason, "fixed: 1 lane to each of 2 peers, as asked");
+}
+TEST(FixedController, NamesOnlyEndpointsOfTheEdition) {
+  FixedController controller;
+  const auto plain = controller.plan(input_with(1));
+  ASSERT_EQ(plain.peers.front().endpoints.size(), 1u);
+  EXPECT_FALSE(plain.peers.front().endpoints.front().tls);
+}
+TEST(FixedController, NeverPlansItselfOrForeigners) {
+  FixedController controller;
+  auto input = input_with(1);
+  input.peers.front().info.node = input.self;
+  EXPECT_TRUE(controller.plan(input).peers.empty());
+  input.peers.front().info.node = {};
+  EXPECT_TRUE(controller.plan(input).peers.empty());
+}
+TEST(FixedController, ASeederDialsOnlyWhomNobodyElseCan) {
+  FixedController controller;
+  auto input = input_with(2, false);
+  for (auto& peer : input.peers) {
+    peer.info.complete = false;
+    peer.info.wants_data = true;
+  }
+  EXPECT_TRUE(controller.plan(input).peers.empty());
+  input.self_reachability = Reachability::kUnreachable;
+  input.peers.front().info.reachability = Reachability::kReachable;
+  const auto plan = controller.plan(input);
+  ASSERT_EQ(plan.peers.size(), 2u) << "an unknown peer is worth a try as well";
+  EXPECT_TRUE(plan.peers.front().dial);
+}
+TEST(FixedController, KeepsThosePeersThatStand) {
+  FixedController controller;
+  auto input = input_with(5);
+  input.seeders_wish = 1;
+  input.peers[3].outgoing = true;
+  ASSERT_EQ(controller.plan(input).peers.size(), 1u);
+  EXPECT_EQ(controller.plan(input).peers.front().node, input.peers[3].info.node);
+}
+
+TEST(ChooseActive, TakesPriorityThenAgeAndStalledOnesBeside) {
+  std::vector<QueueEntry> entries;
+  for (int i = 0; i < 4; ++i) {
+    TransferId::Bytes bytes{};
+    bytes[0] = static_cast<std::uint8_t>(i + 1);
+    entries.push_back({TransferId(bytes), 0, WallTime{i}, false});
+  }
+  entries[3].priority = 1;
+  entries[0].stalled = true;
+  const auto active = choose_active(entries, 2);
+  EXPECT_EQ(active, (std::vector<TransferId>{entries[3].id, entries[0].id, entries[1].id}));
+}
+
+metainfo::Manifest tree() {
+  using metainfo::EntryKind;
+  crypto::Sha256Digest root{};
+  root.fill(1);
+  metainfo::Manifest manifest;
+  manifest.base_name = "base";
+  manifest.entries = {{"", EntryKind::kFolder, 0, 0755, 0, {}},    {"a", EntryKind::kFolder, 0, 0755, 0, {}},
+                      {"a-b", EntryKind::kFile, 1, 0644, 0, root}, {"a/x", EntryKind::kFile, 2, 0644, 0, root},
+                      {"a/y", EntryKind::kFolder, 0, 0755, 0, {}}, {"a/y/z.txt", EntryKind::kFile, 4, 0644, 0, root},
+                      {"empty", EntryKind::kFile, 0, 0644, 0, {}}};
+  return manifest;
+}
+
+TEST(Wanted, IsEverythingWithoutGlobs) {
+  EXPECT_TRUE(wanted_entries(tree(), {})->empty());
+  EXPECT_EQ(wanted_bytes(tree(), {}), 7u);
+}
+TEST(Wanted, AFolderMeansAllBelowItAndParentsComeAlong) {
+  EXPECT_EQ(*wanted_entries(tree(), {"a"}), (std::vector<bool>{true, true, false, true, true, true, false}));
+  EXPECT_EQ(*wanted_entries(tree(), {"*.txt"}), (std::vector<bool>{true, true, false, false, true, true, false}));
+  EXPECT_EQ(wanted_bytes(tree(), *wanted_entries(tree(), {"a"})), 6u);
+}
+TEST(Wanted, CountsOnlyFilesWithBytesForTheTorrent) {
+  const auto wanted = *wanted_entries(tree(), {"a-b", "empty"});
+  EXPECT_EQ(torrent_wanted(tree(), wanted), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(torrent_files(tree()), (std::vector<std::string>{"base/a-b", "base/a/x", "base/a/y/z.txt"}));
+}
+TEST(Wanted, CoversKnowsWhatASelectionLacks) {
+  EXPECT_TRUE(covers({}, {true, false}));
+  EXPECT_TRUE(covers({true, false}, {true, false}));
+  EXPECT_FALSE(covers({true, false}, {true, true}));
+  EXPECT_FALSE(covers({true, false}, {}));
+}
+
+TEST(Space, SaysFreeAndNeeded) {
+  EXPECT_EQ(judge_space({100, 1000}, 0), DiskVerdict::kEnough);
+  EXPECT_EQ(judge_space({100, 1000}, 100), DiskVerdict::kWait) << "a reserve stays free";
+  EXPECT_EQ(judge_space({200, 1000}, 100), DiskVerdict::kEnough);
+  EXPECT_EQ(judge_space({200, 1000}, 1001), DiskVerdict::kNever);
+  const auto error = space_error("/t", {3, 1000}, 7, false);
+  EXPECT_EQ(error.code, Code::kDisk);
+  EXPECT_NE(error.message.find("3 bytes"), std::string::npos);
+  EXPECT_NE(error.message.find("7 bytes"), std::string::npos);
+}
+
+TEST(Restart, TrustsResumeDataOnlyWhereItSaysAll) {
+  TransferRow row;
+  row.wanted_bytes = 1000;
+  EXPECT_EQ(trust_after_restart(row, false), DiskTrust::kRecheck);
+  EXPECT_EQ(trust_after_restart(row, true), DiskTrust::kRecheck) << "hashing little costs less than fetching it again";
+  row.clean = true;
+  EXPECT_EQ(trust_after_restart(row, true), DiskTrust::kResumeData);
+  row.clean = false;
+  row.wanted_bytes = std::uint64_t{1} << 40;
+  EXPECT_EQ(trust_after_restart(row, true), DiskTrust::kResumeData);
+}
+
+TEST(Roots, RefuseEverythingThatCouldLeadOut) {
+  const std::vector<NamedRoot> roots{{"raw", "/srv/raw"}};
+  for (const auto* text :
+       {"raw:..", "raw:../x", "raw:a/../b", "raw:/etc", "raw:a//b", "raw:./a", "other:a", "", "raw/a"}) {
+    const auto path = parse_root_path(text, roots, "share", false);
+    ASSERT_FALSE(path.ok()) << text;
+    EXPECT_EQ(path.error().code, Code::kDenied) << text;
+  }
+  EXPECT_FALSE(parse_root_path(std::string_view("raw:a\0b", 7), roots, "share", false).ok());
+  EXPECT_FALSE(parse_root_path("raw:a", {}, "share", false).ok());
+  EXPECT_EQ(parse_root_path("raw:a/b", roots, "share", false)->relative, "a/b");
+  EXPECT_EQ(parse_root_path("raw", roots, "share", false)->relative, "");
+  EXPECT_EQ(parse_root_path("", roots, "download", true)->root, "/srv/raw");
+}
+
+TEST(Retry, GrowsToAMinuteAndVaries) {
+  SeededRng rng(7);
+  for (int failures = 1; failures < 40; ++failures) {
+    const auto pause = retry_pause(failures, rng);
+    EXPECT_GE(pause, milliseconds(500));
+    EXPECT_LE(pause, milliseconds(60'000));
+    if (failures > 8) {
+      EXPECT_GE(pause, milliseconds(30'000));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridtorrent::client

@@ -1,0 +1,149 @@
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using client::TaskState;
+using client::TransferState;
+
+class Tasks : public NodeFixture {
+ protected:
+  client::Task task(std::uint64_t sequence, decltype(client::Task::work) work) {
+    client::Task made;
+    made.id = TaskId::make(clock_.wall(), rng_);
+    made.sequence = sequence;
+    made.work = std::move(work);
+    return made;
+  }
+  std::optional<client::TaskReport> last_report(const TaskId& id) {
+    return link_.with([&](auto& state) {
+      std::optional<client::TaskReport> last;
+      for (const auto& report : state.reports) {
+        if (report.id == id) last = report;
+      }
+      return last;
+    });
+  }
+  client::TaskReport ended(const TaskId& id) {
+    EXPECT_TRUE(eventually([&] {
+      const auto report = last_report(id);
+      return report && report->state != TaskState::kRunning && report->state != TaskState::kDelivered;
+    }));
+    return last_report(id).value_or(client::TaskReport{});
+  }
+};
+
+TEST_F(Tasks, OfAnUnknownKindAreReportedAsUnsupported) {
+  const auto one = task(1, client::UnknownTask{"dance"});
+  link_.listener().task(one);
+  EXPECT_EQ(ended(one.id).state, TaskState::kUnsupported);
+}
+
+TEST_F(Tasks, MayNotLeaveTheNamedRoots) {
+  published("set");
+  for (const auto* path : {"in:../etc", "in:/etc", "in:a/../../b", "nowhere:a", "in:a//b", "in:."}) {
+    client::GetTask get;
+    get.content = "set";
+    get.root_path = path;
+    const auto one = task(1, get);
+    link_.listener().task(one);
+    const auto report = ended(one.id);
+    EXPECT_EQ(report.state, TaskState::kFailed) << path;
+    EXPECT_EQ(report.error.code, Code::kDenied) << path;
+  }
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+TEST_F(Tasks, AreAcknowledgedAfterTheyAreWrittenDown) {
+  const auto one = task(7, client::ListFolderTask{"raw"});
+  link_.listener().task(one);
+  EXPECT_TRUE((*store_.find_task(one.id)).has_value());
+  EXPECT_TRUE(
+      eventually([&] { return link_.with([](auto& state) { return state.acks == std::vector<std::uint64_t>{7}; }); }));
+  restart();
+  EXPECT_EQ(link_.cursor(), 7u);
+}
+
+TEST_F(Tasks, GetsIntoTheFirstDownloadRootAndTellsTheResult) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  ASSERT_TRUE(eventually([&] { return !node_->transfers().empty(); }));
+  const auto view = node_->transfers().front();
+  EXPECT_EQ(view.path, "/in/data");
+  complete(view.id);
+  const auto report = ended(one.id);
+  EXPECT_EQ(report.state, TaskState::kDone);
+  EXPECT_NE(report.result_json.find("\"event\":\"done\""), std::string::npos);
+}
+
+TEST_F(Tasks, DeliveredTwiceHaveOneEffect) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  ASSERT_TRUE(eventually([&] { return !node_->transfers().empty(); }));
+  link_.listener().task(one);
+  complete(node_->transfers().front().id);
+  ended(one.id);
+  link_.listener().task(one);
+  EXPECT_TRUE(eventually([&] { return link_.with([](auto& state) { return state.acks.size() == 3; }); }));
+  EXPECT_EQ(engine_->added().size(), 1u);
+  EXPECT_EQ(files_.count("verify /in/data"), 0);
+}
+
+TEST_F(Tasks, GoOnAfterARestart) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  ASSERT_TRUE(
+      eventually([&] { return !node_->transfers().empty() && !(*store_.find_task(one.id))->transfer.is_nil(); }));
+  restart();
+  const auto id = node_->transfers().front().id;
+  complete(id);
+  EXPECT_EQ(ended(one.id).state, TaskState::kDone);
+  EXPECT_EQ(node_->transfers().size(), 1u);
+}
+
+TEST_F(Tasks, ReportAgainUntilTheServerHasIt) {
+  link_.with([](auto& state) { state.down = Error{Code::kUnreachable, "gone"}; });
+  const auto one = task(1, client::ListFolderTask{"raw"});
+  link_.listener().task(one);
+  EXPECT_TRUE(eventually([&] { return (*store_.find_task(one.id))->report.state == TaskState::kDone; }));
+  EXPECT_TRUE((*store_.find_task(one.id))->report_pending);
+  link_.with([](auto& state) { state.down.reset(); });
+  link_.listener().connected();
+  EXPECT_EQ(ended(one.id).state, TaskState::kDone);
+  EXPECT_TRUE(eventually([&] { return !(*store_.find_task(one.id))->report_pending; }));
+}
+
+TEST_F(Tasks, StopSeedingKeepsTheFiles) {
+  const auto content = published("set");
+  const auto view = fetched(job("set"));
+  const auto one = task(1, client::StopSeedingTask{content.id});
+  link_.listener().task(one);
+  EXPECT_EQ(ended(one.id).state, TaskState::kDone);
+  EXPECT_EQ(wait_for(view.id, TransferState::kComplete).path, "/home/in/data");
+  EXPECT_FALSE(engine_->torrent(view.id));
+  EXPECT_EQ(files_.count("discard /home/in"), 0);
+}
+
+TEST_F(Tasks, CanBeCancelled) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  ASSERT_TRUE(eventually([&] { return !(*store_.find_task(one.id))->transfer.is_nil(); }));
+  link_.listener().task_cancelled(one.id);
+  EXPECT_EQ(ended(one.id).state, TaskState::kCancelled);
+  EXPECT_TRUE(eventually([&] { return node_->transfers().empty(); }));
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing

@@ -1,0 +1,185 @@
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "client/engine/lane_rules.h"
+#include "client/engine/node_link.h"
+#include "client/engine/tcp_info.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+DialState wanting(int lanes) {
+  DialState state;
+  state.planned = state.plan_dials = state.we_have_lower_id = true;
+  state.plan_lanes = lanes;
+  state.endpoints = 16;
+  return state;
+}
+
+TEST(OutgoingTarget, IsThePlanWithinGrantAndEndpoints) {
+  EXPECT_EQ(outgoing_target(wanting(4)), 4);
+  EXPECT_EQ(outgoing_target(wanting(99)), 16);
+  EXPECT_EQ(outgoing_target(wanting(-1)), 0);
+  DialState state = wanting(8);
+  state.peer_grant = 3;
+  EXPECT_EQ(outgoing_target(state), 3);
+  state.endpoints = 2;
+  EXPECT_EQ(outgoing_target(state), 2);
+}
+
+TEST(OutgoingTarget, IsNothingWithoutAPlanOrBetweenTwoThatAreComplete) {
+  DialState state = wanting(4);
+  state.planned = false;
+  state.outgoing = 4;
+  EXPECT_EQ(outgoing_target(state), 0);
+  state = wanting(4);
+  state.we_are_complete = state.peer_is_complete = true;
+  EXPECT_EQ(outgoing_target(state), 0);
+}
+
+TEST(OutgoingTarget, OfANodeThatOnlyServesFollowsThePeersWish) {
+  DialState state = wanting(1);
+  state.we_are_complete = true;
+  EXPECT_EQ(outgoing_target(state), 1);  // one lane, so that the peer can ask
+  state.peer_wants = 6;
+  EXPECT_EQ(outgoing_target(state), 6);
+  state.own_grant = 2;
+  EXPECT_EQ(outgoing_target(state), 2);
+  state.peer_wants = 0;
+  EXPECT_EQ(outgoing_target(state), 0);
+}
+
+TEST(OutgoingTarget, WhereBothWantIsTheLargerWish) {
+  DialState state = wanting(4);
+  state.peer_wants = 6;
+  EXPECT_EQ(outgoing_target(state), 6);
+  state.peer_wants = 2;
+  EXPECT_EQ(outgoing_target(state), 4);
+}
+
+TEST(OutgoingTarget, YieldsToTheLowerNodesLanes) {
+  DialState state = wanting(4);
+  state.outgoing = 4;
+  state.inbound_open = 4;
+  EXPECT_EQ(outgoing_target(state), 4);
+  state.we_have_lower_id = false;
+  EXPECT_EQ(outgoing_target(state), 0);
+  state.inbound_open = 1;
+  EXPECT_EQ(outgoing_target(state), 3);
+}
+
+TEST(OutgoingTarget, KeepsOurLanesUntilThePeersStandWhenThePlanStopsOurDialling) {
+  DialState state = wanting(4);
+  state.plan_dials = false;
+  EXPECT_EQ(outgoing_target(state), 0);
+  state.outgoing = 4;
+  EXPECT_EQ(outgoing_target(state), 4);
+  state.inbound_open = 3;
+  EXPECT_EQ(outgoing_target(state), 1);
+}
+
+TEST(OutgoingTarget, DialsNothingNewToANodeHeldBack) {
+  DialState state = wanting(4);
+  state.held_back = true;
+  EXPECT_EQ(outgoing_target(state), 0);
+  state.outgoing = 2;
+  EXPECT_EQ(outgoing_target(state), 2);
+}
+
+TEST(AskingForLanes, HappensOnlyWhereThePeerDialsAndWeWantData) {
+  EXPECT_EQ(lanes_to_ask(true, false, 5, false), 5);
+  EXPECT_EQ(lanes_to_ask(true, true, 5, false), 0);
+  EXPECT_EQ(lanes_to_ask(false, false, 5, false), 0);
+  EXPECT_EQ(lanes_to_ask(true, false, 5, true), 0);
+  EXPECT_EQ(lanes_to_ask(true, false, 50, false), 16);
+}
+
+TEST(Endpoints, AreChosenInOrderButTroubledAddressesLast) {
+  std::array<DialCandidate, 5> candidates{};
+  EXPECT_EQ(choose_endpoints(candidates, 3), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(choose_endpoints(candidates, 0).empty());
+  EXPECT_TRUE(choose_endpoints(candidates, -2).empty());
+  candidates[0].in_use = true;
+  candidates[1].waiting = true;
+  candidates[2].address_failures = 3;
+  candidates[3].failures = 1;
+  EXPECT_EQ(choose_endpoints(candidates, 5), (std::vector<std::size_t>{4, 3, 2}));
+}
+
+TEST(Pauses, GrowAndStayBounded) {
+  EXPECT_EQ(redial_pause(0), milliseconds(0));
+  EXPECT_LT(redial_pause(1), seconds(1));
+  EXPECT_GT(redial_pause(2), redial_pause(1));
+  EXPECT_EQ(redial_pause(1000), seconds(8));
+  EXPECT_EQ(bad_data_pause(0), milliseconds(0));
+  EXPECT_EQ(bad_data_pause(1), seconds(2));
+  EXPECT_EQ(bad_data_pause(1000), seconds(60));
+}
+
+TEST(ReceiveBuffers, ShareABudgetUnlessTheKernelStaysBelow) {
+  constexpr std::uint64_t kMiB = 1024 * 1024;
+  EXPECT_FALSE(receive_buffer_for(8, {6 * kMiB, 208 * 1024}));  // the kernel's defaults
+  EXPECT_EQ(receive_buffer_for(8, {32 * kMiB, 64 * kMiB}), static_cast<int>(4 * kMiB));
+  EXPECT_EQ(receive_buffer_for(1, {128 * kMiB, 4 * kMiB}), static_cast<int>(4 * kMiB));
+  EXPECT_EQ(receive_buffer_for(64, {32 * kMiB, 64 * kMiB}), static_cast<int>(2 * kMiB));
+  EXPECT_FALSE(receive_buffer_for(16, {32 * kMiB, kMiB}));  // too small for long paths: rather memory than speed
+}
+
+PeerPlan plan_with(std::vector<LaneEndpoint> endpoints) {
+  PeerPlan plan;
+  plan.endpoints = std::move(endpoints);
+  return plan;
+}
+
+TEST(NodeLinks, KeepTheHistoryOfEndpointsAcrossPlans) {
+  NodeLink link;
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}, {"10.0.0.1", 50001, false, ""}}));
+  link.dial_failed(link.targets[1], "refused", MonoTime{});
+  link.set_plan(plan_with({{"10.0.0.1", 50001, false, "a"},
+                           {"10.0.0.1", 50001, false, "b"},  // the same socket
+                           {"10.0.0.1", 50016, true, ""},    // of TLS editions
+                           {"10.0.0.2", 50000, false, ""}}));
+  ASSERT_EQ(link.targets.size(), 2U);
+  EXPECT_EQ(link.targets[0].failures, 1);
+  EXPECT_EQ(link.targets[1].failures, 0);
+  EXPECT_EQ(link.address_failures("10.0.0.1"), 1);
+  EXPECT_EQ(link.address_failures("10.0.0.2"), 0);
+}
+
+TEST(NodeLinks, HoldBackLongerTheMoreBadPiecesCome) {
+  NodeLink link;
+  MonoTime now{};
+  link.bad_piece(now);
+  EXPECT_EQ(link.held_until, now + seconds(2));
+  link.bad_piece(now);
+  EXPECT_EQ(link.held_until, now + seconds(4));
+  now = link.held_until + seconds(61);
+  link.bad_piece(now);
+  EXPECT_EQ(link.held_until, now + seconds(2));
+  EXPECT_EQ(link.bad_pieces, 3U);
+}
+
+TEST(PathProblems, AreToldAfterTwoSecondsWithoutALane) {
+  NodeLink link;
+  const MonoTime start{seconds(100)};
+  EXPECT_FALSE(path_problem(NodeId(), link, start));
+  link.set_plan(plan_with({{"2001:db8::1", 50000, false, ""}}));
+  link.without_lane_since = start;
+  EXPECT_FALSE(path_problem(NodeId(), link, start + seconds(1)));
+  EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("yet: dialling"));
+  link.dial_failed(link.targets[0], "Connection timed out", start);
+  EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("[2001:db8::1]:50000: Connection timed out"));
+  link.plan->dial = false;
+  EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("it is to dial us"));
+  link.set_plan(plan_with({}));
+  EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("no endpoint that can be dialled"));
+  link.plan->lanes = 0;
+  EXPECT_FALSE(path_problem(NodeId(), link, start + seconds(2)));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "client/engine/resume.h"
+#include "client/engine/wire.h"
+#include "common/rng.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+NodeId node(std::uint8_t last) {
+  NodeId::Bytes bytes{};
+  bytes[15] = last;
+  return NodeId(bytes);
+}
+
+TEST(Hello, ComesBackAsSent) {
+  const Hello hello{node(7), 3, 12};
+  EXPECT_EQ(decode_hello(encode_hello(hello)), hello);
+}
+
+TEST(Hello, RefusesOtherVersionsNilNodesAndNumbersOutOfRange) {
+  const std::string good = encode_hello({node(7), 3, 12});
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = good;
+    changed.replace(changed.find(from), from.size(), to);
+    return changed;
+  };
+  EXPECT_FALSE(decode_hello(with("1:vi1e", "1:vi2e")));
+  EXPECT_FALSE(decode_hello(encode_hello({NodeId(), 3, 12})));
+  EXPECT_FALSE(decode_hello(with("5:granti12e", "5:granti17e")));
+  EXPECT_FALSE(decode_hello(with("5:granti12e", "5:granti-1e")));
+  EXPECT_FALSE(decode_hello(with("4:lanei3e", "4:lanei70000e")));
+  EXPECT_FALSE(decode_hello(with("5:granti12e", "5:grant2:12")));
+  EXPECT_FALSE(decode_hello(with("4:node16:", "4:node15:")));
+}
+
+TEST(Hello, IgnoresKeysOfLaterVersions) {
+  const std::string good = encode_hello({node(7), 3, 12});
+  EXPECT_TRUE(decode_hello("d5:extra" + good + good.substr(1)));
+}
+
+TEST(LaneMessages, CarryZeroToSixteen) {
+  for (const int lanes : {0, 1, 16}) {
+    EXPECT_EQ(decode_lanes(encode_lanes(lanes)), lanes);
+    EXPECT_EQ(decode_grant(encode_grant(lanes)), lanes);
+  }
+  EXPECT_FALSE(decode_lanes(encode_lanes(17)));
+  EXPECT_FALSE(decode_lanes(encode_lanes(-1)));
+  EXPECT_FALSE(decode_grant(encode_grant(1000)));
+  EXPECT_FALSE(decode_lanes(encode_grant(4)));
+}
+
+TEST(Stats, ComeBackAsSent) {
+  const TcpFigures figures{50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr"};
+  EXPECT_EQ(decode_stats(encode_stats(figures)), figures);
+}
+
+TEST(Stats, RefuseNegativeNumbersAndStrangeNames) {
+  EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi-1e6:minrtti1e4:retri1e4:srtti1ee"));
+  EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi1e6:minrtti4294967296e4:retri1e4:srtti1ee"));
+  EXPECT_FALSE(decode_stats(encode_stats({1, 1, 1, 1, "BBR\n"})));
+  EXPECT_FALSE(decode_stats(encode_stats({1, 1, 1, 1, std::string(16, 'a')})));
+}
+
+TEST(WireDecoders, SurviveWhateverArrives) {
+  const std::uint64_t seed = SystemRng().next();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  SeededRng rng(seed);
+  const std::string samples[] = {encode_hello({node(7), 3, 12}),
+                                 encode_lanes(4),
+                                 encode_stats({1, 2, 3, 4, "cubic"}),
+                                 std::string(2000, 'l'),
+                                 std::string(500, 'd') + std::string(500, 'e'),
+                                 "d4:want99999999999999999999:",
+                                 "d4:wanti99999999999999999999ee"};
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bytes = samples[rng.below(std::size(samples))];
+    bytes.resize(rng.below(bytes.size() + 1));
+    for (std::uint64_t change = rng.below(4); change > 0 && !bytes.empty(); --change) {
+      bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
+    }
+    const auto hello = decode_hello(bytes);
+    EXPECT_TRUE(!hello || (hello->grant >= 0 && hello->grant <= kMaxLanes && !hello->node.is_nil()));
+    const auto lanes = decode_lanes(bytes);
+    EXPECT_TRUE(!lanes || (*lanes >= 0 && *lanes <= kMaxLanes));
+    decode_grant(bytes);
+    decode_stats(bytes);
+  }
+  EXPECT_FALSE(decode_lanes("d1:a" + std::string(2000, 'x') + "4:wanti1ee"));
+}
+
+ResumeData some_resume(std::size_t pieces) {
+  ResumeData data;
+  data.pieces_key.fill(9);
+  for (std::size_t i = 0; i < pieces; ++i) data.have.push_back(i % 3 == 0);
+  return data;
+}
+
+TEST(ResumeData, ComesBackAsWritten) {
+  for (const std::size_t pieces : {1U, 7U, 8U, 9U, 1000U}) {
+    const auto back = decode_resume(encode_resume(some_resume(pieces)));
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(*back, some_resume(pieces));
+  }
+}
+
+TEST(ResumeData, IsRefusedWhenAnyBitOrByteIsWrong) {
+  const std::string good = encode_resume(some_resume(100));
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    EXPECT_EQ(decode_resume(bad).error().code, Code::kCorrupt) << at;
+    EXPECT_FALSE(decode_resume(good.substr(0, at)).ok()) << at;
+  }
+  EXPECT_FALSE(decode_resume(good + "x").ok());
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine

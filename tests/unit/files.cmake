@@ -1,0 +1,17 @@
+if(TARGET gt_base_crypto)
+  gt_test(digest_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/digest_test.cc DEPENDS common base/crypto LABELS unit)
+endif()
+if(TARGET gt_metainfo)
+  gt_test(metainfo_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/bencode_test.cc ${CMAKE_CURRENT_LIST_DIR}/manifest_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/merkle_test.cc ${CMAKE_CURRENT_LIST_DIR}/metainfo_test.cc
+    DEPENDS metainfo LABELS unit)
+  gt_test(metainfo_libtorrent_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/metainfo_libtorrent_test.cc
+    DEPENDS metainfo LINK PkgConfig::TORRENT LABELS unit)
+endif()
+if(TARGET gt_client_files)
+  gt_test(files_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/files_publish_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_verify_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/files_staging_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_fallback_test.cc
+    DEPENDS client/files LABELS unit)
+endif()

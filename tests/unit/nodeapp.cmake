@@ -1,0 +1,18 @@
+if(TARGET gt_client_store)
+  gt_test(store_node_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/store_node_test.cc
+    DEPENDS client/store)
+endif()
+if(TARGET gt_client_security)
+  gt_test(nodeapp_security_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodeapp_security_test.cc
+    DEPENDS client/security)
+endif()
+if(TARGET gridtorrentd)
+  set(app ${CMAKE_CURRENT_LIST_DIR}/../../client/app)
+  gt_test(nodeapp_app_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodeapp_app_test.cc ${app}/config.cc ${app}/data_dir.cc ${app}/log_bridge.cc
+            ${app}/ready_file.cc
+    DEPENDS client/core base/options base/logging base/metrics
+    LINK nlohmann_json::nlohmann_json)
+endif()

@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "client/app/config.h"
+#include "client/app/data_dir.h"
+#include "client/app/log_bridge.h"
+#include "client/app/ready_file.h"
+#include "tests/support/temp_folder.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using namespace client::app;
+
+Result<Config> configured(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"--data-dir", "/data"});
+  options::Environment nothing;
+  nothing.variable = [](const std::string&) { return std::nullopt; };
+  nothing.read_file = [](const std::string&) -> Result<std::optional<std::string>> {
+    return std::optional<std::string>();
+  };
+  const auto outcome = options::parse(program(), arguments, nothing);
+  if (const auto* error = std::get_if<Error>(&outcome)) return *error;
+  return read_config(std::get<options::Parsed>(outcome));
+}
+
+TEST(NodeOptions, RefuseWhatMakesNoSense) {
+  EXPECT_EQ(configured({"--share-root", "a=/x", "--share-root", "a=/y"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--address", "198.18.0.1,host"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--lane-ports", "50000-50020"}).error().code, Code::kInvalid)
+      << "overlaps the encrypted lanes'";
+  EXPECT_EQ(configured({"--lane-ports", "x"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--server", "host"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--max-fetching", "0"}).error().code, Code::kInvalid);
+}
+
+TEST(NodeOptions, HaveTheDefaultsOfTheInterface) {
+  ::setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+  const auto config = configured({});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->lane_ports, (std::pair<std::uint16_t, std::uint16_t>(50000, 50015)));
+  EXPECT_EQ(config->tls_lane_ports, (std::pair<std::uint16_t, std::uint16_t>(50016, 50031)));
+  EXPECT_EQ(config->socket, "/run/user/7/gridtorrent/control.sock");
+  EXPECT_EQ(config->max_fetching, 4u);
+  ::unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(default_socket("/data"), "/data/control.sock");
+}
+
+TEST(NodeOptions, ReadRootsAndAddresses) {
+  const auto config = configured({"--address", "198.18.0.1,fd00::1", "--download-root", "in=/in", "--download-root",
+                                  "b=/b", "--lane-ports", "0", "--tls-lane-ports", "0"});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->addresses, (std::vector<std::string>{"198.18.0.1", "fd00::1"}));
+  ASSERT_EQ(config->download_roots.size(), 2u);
+  EXPECT_EQ(config->download_roots[1].name, "b");
+  EXPECT_EQ(config->download_roots[1].path, "/b");
+}
+
+TEST(DataFolder, IsHeldByOneDaemonAlone) {
+  TempFolder folder;
+  const auto first = DataDir::open(folder / "data");
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  const auto second = DataDir::open(folder / "data");
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::kConflict);
+  EXPECT_NE(second.error().message.find(std::to_string(::getpid())), std::string::npos) << second.error().message;
+}
+
+TEST(DataFolder, IsFreeAgainAfterItsDaemon) {
+  TempFolder folder;
+  {
+    ASSERT_TRUE(DataDir::open(folder / "data").ok());
+  }
+  EXPECT_TRUE(DataDir::open(folder / "data").ok());
+}
+
+TEST(DataFolder, ThatCannotBeMadeIsNamed) {
+  TempFolder folder;
+  std::ofstream(folder / "file") << "x";
+  const auto opened = DataDir::open(folder / "file/data");
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, Code::kDisk);
+  EXPECT_NE(opened.error().message.find("file/data"), std::string::npos);
+}
+
+TEST(ReadyFile, SaysWhatScriptsLookFor) {
+  TempFolder folder;
+  ReadyInfo info;
+  SeededRng rng(1);
+  info.node = NodeId::make({1}, rng);
+  info.control_socket = "/run/control.sock";
+  info.lane_endpoints = {{"198.18.0.1", 50000, false, "wan"}};
+  ASSERT_TRUE(write_ready_file(folder / "ready", ready_json(info, 42)).ok());
+  const auto json = nlohmann::json::parse(std::ifstream(folder / "ready"));
+  EXPECT_EQ(json.at("pid"), 42);
+  EXPECT_EQ(json.at("node_id"), info.node.str());
+  EXPECT_EQ(json.at("control_socket"), "/run/control.sock");
+  const auto& endpoint = json.at("lane_endpoints").at(0);
+  EXPECT_EQ(endpoint.at("address"), "198.18.0.1");
+  EXPECT_EQ(endpoint.at("port"), 50000);
+  EXPECT_EQ(endpoint.at("tls"), false);
+  EXPECT_EQ(endpoint.at("path"), "wan");
+  EXPECT_FALSE(write_ready_file(folder / "missing/ready", "x").ok());
+}
+
+TEST(ReadyFile, TurnsWildcardsIntoDeclaredAddresses) {
+  const std::vector<client::LaneEndpoint> listening{
+      {"0.0.0.0", 1, false, ""}, {"::", 1, false, ""}, {"127.0.0.1", 2, false, ""}};
+  const auto endpoints = real_endpoints(listening, {"198.18.0.1", "fd00::1"});
+  ASSERT_EQ(endpoints.size(), 3u);
+  EXPECT_EQ(endpoints[0].address, "198.18.0.1");
+  EXPECT_EQ(endpoints[1].address, "fd00::1");
+  EXPECT_EQ(endpoints[2].address, "127.0.0.1");
+  for (const auto& endpoint : real_endpoints(listening, {})) EXPECT_NE(endpoint.address, "0.0.0.0");
+}
+
+TEST(DaemonExit, FollowsTheContract) {
+  EXPECT_EQ(exit_code(Code::kInvalid), 2);
+  EXPECT_EQ(exit_code(Code::kNotFound), 3);
+  EXPECT_EQ(exit_code(Code::kUnauthenticated), 4);
+  EXPECT_EQ(exit_code(Code::kDenied), 4);
+  EXPECT_EQ(exit_code(Code::kUnreachable), 5);
+  EXPECT_EQ(exit_code(Code::kConflict), 6);
+  EXPECT_EQ(exit_code(Code::kCorrupt), 7);
+  EXPECT_EQ(exit_code(Code::kDisk), 8);
+  EXPECT_EQ(exit_code(Code::kTimeout), 9);
+  EXPECT_EQ(exit_code(Code::kCancelled), 10);
+  EXPECT_EQ(exit_code(Code::kInternal), 1);
+}
+
+TEST(Logging, RefusesUnknownLevels) {
+  EXPECT_FALSE(configure_logging("text", "loud").ok());
+  EXPECT_FALSE(configure_logging("xml", "info").ok());
+  EXPECT_TRUE(configure_logging("text", "error").ok());
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing

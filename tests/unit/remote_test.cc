@@ -1,0 +1,501 @@
+#include "client/remote/grpc_link.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include "client/remote/convert.h"
+#include "client/remote/node_stream.h"
+#include "common/hex.h"
+#include "tests/unit/remote_support.h"
+
+namespace gridtorrent::client::remote {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using testing::FakeServer;
+using testing::FakeState;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::TestCa;
+
+template <class IdType>
+IdType id(std::uint8_t tag) {
+  typename IdType::Bytes bytes{};
+  bytes[0] = tag;
+  return IdType(bytes);
+}
+
+/// Writes down what the link says; own mutex.
+class Recorder final : public ServerListener {
+ public:
+  void connected() override { note("connected"); }
+  void disconnected(const Error& reason) override { note("lost: " + reason.message); }
+  void task(const Task& task) override {
+    {
+      const std::lock_guard lock(mutex_);
+      tasks_.push_back(task);
+    }
+    note("task " + std::to_string(task.sequence));
+  }
+  void task_cancelled(const TaskId& task) override { note("cancelled " + task.str()); }
+  void peer_changed(const ContentId& content, std::uint32_t, const PeerInfo&) override {
+    note("peer " + content.str());
+  }
+
+  /// The next thing said; waits up to 20 s.
+  std::string next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return !said_.empty(); })) return "nothing";
+    std::string first = said_.front();
+    said_.pop_front();
+    return first;
+  }
+  std::vector<Task> tasks() {
+    const std::lock_guard lock(mutex_);
+    return tasks_;
+  }
+
+ private:
+  void note(const std::string& what) {
+    {
+      const std::lock_guard lock(mutex_);
+      said_.push_back(what);
+    }
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> said_;
+  std::vector<Task> tasks_;
+};
+
+class Link : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gtlink-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    ca_file_ = write("ca.pem", ca_.pem());
+    clock_.set_wall(SystemClock().wall());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  void serve() { serve(ca_.issue()); }
+  void serve(const TestCa::Leaf& leaf) { server_ = std::make_unique<FakeServer>(leaf); }
+  ServerLinkOptions options() {
+    ServerLinkOptions options;
+    options.server = {server_->address(), ca_file_};
+    options.credential = {"gtn_old", clock_.wall(), clock_.wall() + hours(24 * 90)};
+    options.clock = &clock_;
+    options.rng = &rng_;
+    options.backoff_min = milliseconds(20);
+    options.backoff_max = milliseconds(100);
+    return options;
+  }
+  std::unique_ptr<ServerLink> link() { return link(options()); }
+  std::unique_ptr<ServerLink> link(ServerLinkOptions options) {
+    auto made = make_server_link(std::move(options));
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(*made);
+  }
+  /// The first line that the listener hears of a loss.
+  std::string loss() {
+    Recorder recorder;
+    const auto one = link();
+    one->start(recorder, 0);
+    return recorder.next();
+  }
+
+  TestCa ca_;
+  std::string folder_, ca_file_;
+  ManualClock clock_;
+  SeededRng rng_{20'261'120};
+  std::unique_ptr<FakeServer> server_;
+};
+
+TEST_F(Link, NamesTheFileThatDidNotSignTheCertificate) {
+  const TestCa other;
+  serve(other.issue());
+  const std::string line = loss();
+  EXPECT_THAT(line, HasSubstr("the certificate of " + server_->address() + " is not signed by " + ca_file_));
+}
+
+TEST_F(Link, SaysByHowMuchAClockIsBehindACertificate) {
+  const WallTime now = clock_.wall();
+  serve(ca_.issue("IP:127.0.0.1", now + hours(24 * 3) + std::chrono::minutes(30), now + hours(24 * 365)));
+  const std::string line = loss();
+  EXPECT_THAT(line, HasSubstr("the clock is behind"));
+  EXPECT_THAT(line, HasSubstr("3 d 0 h"));
+}
+
+TEST_F(Link, SaysByHowMuchACertificateIsOver) {
+  const WallTime now = clock_.wall();
+  serve(ca_.issue("IP:127.0.0.1", now - hours(24 * 9), now - hours(24 * 2) - std::chrono::minutes(30)));
+  const std::string line = loss();
+  EXPECT_THAT(line, HasSubstr("2 d 0 h after that"));
+  EXPECT_THAT(line, HasSubstr(server_->address()));
+}
+
+TEST_F(Link, NamesTheHostsOfACertificateForOthers) {
+  const WallTime now = clock_.wall();
+  serve(ca_.issue("DNS:elsewhere.example,IP:198.18.0.9", now - hours(1), now + hours(1)));
+  EXPECT_THAT(loss(), HasSubstr("is for elsewhere.example, 198.18.0.9"));
+}
+
+TEST_F(Link, RefusesClocksMoreThan48HoursApartAndSaysSoOnEveryCall) {
+  serve();
+  server_->with([&](FakeState& state) { state.hello.set_time_ms((clock_.wall() + hours(49)).ms); });
+  Recorder recorder;
+  const auto one = link();
+  one->start(recorder, 0);
+  EXPECT_THAT(recorder.next(), HasSubstr("2 d 1 h"));
+  EXPECT_FALSE(one->is_connected());
+  const auto answer = one->content("ann/data");
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("48 h"));
+}
+
+TEST_F(Link, WorksWithClocks47HoursApartAndKnowsTheOffset) {
+  serve();
+  server_->with([&](FakeState& state) { state.hello.set_time_ms((clock_.wall() - hours(47)).ms); });
+  Recorder recorder;
+  const auto one = link();
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(one->clock_offset(), -hours(47));
+  EXPECT_TRUE(one->is_connected());
+}
+
+TEST_F(Link, RefusesAServerOfAnotherProtocol) {
+  serve();
+  server_->with([](FakeState& state) {
+    state.hello.set_protocol_min(8);
+    state.hello.set_protocol_max(9);
+  });
+  EXPECT_THAT(loss(), HasSubstr("speaks protocol 8 to 9"));
+}
+
+TEST_F(Link, RefusesABadAddressAndABadCaFile) {
+  serve();
+  ServerLinkOptions bad = options();
+  bad.server.address = "no-port";
+  EXPECT_EQ(make_server_link(bad).error().code, Code::kInvalid);
+  bad = options();
+  bad.server.ca_file = folder_ + "/missing.pem";
+  EXPECT_THAT(make_server_link(bad).error().message, HasSubstr("missing.pem"));
+}
+
+TEST_F(Link, ToldOnceThatTheServerIsDownThenConnectsAgain) {
+  serve();
+  server_->stop();
+  Recorder recorder;
+  const auto one = link();
+  one->start(recorder, 0);
+  const std::string line = recorder.next();
+  EXPECT_THAT(line, HasSubstr("no server at " + server_->address()));
+  EXPECT_THAT(line, HasSubstr("Connection refused"));
+  const auto answer = one->content("ann/data");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kUnreachable);
+  server_->start();
+  EXPECT_EQ(recorder.next(), "connected");
+  server_->stop();
+  EXPECT_THAT(recorder.next(), HasSubstr("lost: "));
+  EXPECT_FALSE(one->is_connected());
+}
+
+v1::NodeEvent get_task(std::uint64_t sequence) {
+  v1::NodeEvent event;
+  v1::Task& task = *event.mutable_task();
+  task.set_task_id(id<TaskId>(1).str());
+  task.set_sequence(sequence);
+  task.mutable_work()->mutable_get()->set_content_id(id<ContentId>(2).str());
+  task.mutable_work()->mutable_get()->set_lanes(7);
+  return event;
+}
+
+TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
+  serve();
+  server_->with([](FakeState& state) {
+    state.events = {get_task(5), get_task(6)};
+    state.events.emplace_back().set_task_cancelled(id<TaskId>(1).str());
+    v1::PeerChanged& change = *state.events.emplace_back().mutable_peer_changed();
+    change.set_content_id(id<ContentId>(2).str());
+    change.mutable_peer()->set_node_id(id<NodeId>(3).str());
+    state.events.emplace_back();  // of a kind that only a newer server knows
+  });
+  Recorder recorder;
+  const auto one = link();
+  one->start(recorder, 4);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 5");
+  EXPECT_EQ(recorder.next(), "task 6");
+  EXPECT_EQ(recorder.next(), "cancelled " + id<TaskId>(1).str());
+  EXPECT_EQ(recorder.next(), "peer " + id<ContentId>(2).str());
+  ASSERT_TRUE(std::holds_alternative<GetTask>(recorder.tasks().at(0).work));
+  EXPECT_EQ(std::get<GetTask>(recorder.tasks().at(0).work).lanes, 7);
+  ASSERT_TRUE(one->ack_task(5));
+  server_->stop();
+  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+  server_->start();
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 5");  // of the fake, which ignores the cursor
+  const auto cursors = server_->with(
+      [](FakeState& state) { return std::pair(state.watches.front().cursor(), state.watches.back().cursor()); });
+  EXPECT_EQ(cursors, std::pair(std::uint64_t{4}, std::uint64_t{5}));
+}
+
+TEST_F(Link, AStreamThatFallsSilentIsLost) {
+  serve();
+  server_->with([](FakeState& state) { state.mute = true; });
+  ServerLinkOptions quick = options();
+  quick.deadline = milliseconds(100);
+  Recorder recorder;
+  const auto one = link(quick);
+  one->start(recorder, 0);
+  EXPECT_THAT(recorder.next(), HasSubstr("nothing heard from it for 0.1 s"));
+}
+
+TEST_F(Link, StopEndsAnOpenStreamAndAPause) {
+  serve();
+  Recorder recorder;
+  ServerLinkOptions slow = options();
+  slow.backoff_min = slow.backoff_max = hours(1);
+  const auto one = link(slow);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  one->stop();
+  server_->stop();
+  one->start(recorder, 0);
+  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+  one->stop();
+}
+
+TEST_F(Link, EveryCallCarriesTheNodesToken) {
+  serve();
+  const auto one = link();
+  server_->with([](FakeState& state) { state.content.set_content_id(id<ContentId>(2).str()); });
+  ASSERT_TRUE(one->content("ann/data"));
+  ASSERT_TRUE(one->ack_task(1));
+  TaskReport report;
+  report.id = id<TaskId>(1);
+  report.state = TaskState::kFailed;
+  report.error = {Code::kDisk, "disk full"};
+  ASSERT_TRUE(one->report_task(report));
+  server_->with([](FakeState& state) {
+    EXPECT_THAT(state.authorizations, ::testing::Each("Bearer gtn_old"));
+    EXPECT_EQ(state.authorizations.size(), 3U);
+    ASSERT_EQ(state.reports.size(), 1U);
+    EXPECT_EQ(state.reports[0].state(), "failed");
+    EXPECT_EQ(state.reports[0].error_code(), "disk");
+  });
+}
+
+TEST_F(Link, RenewsItsCredentialAtTwoThirdsOfItsLifeAndUsesIt) {
+  serve();
+  server_->with([&](FakeState& state) {
+    state.renewal.set_node_token("gtn_new");
+    state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
+    state.content.set_content_id(id<ContentId>(2).str());
+    state.events = {get_task(1)};
+  });
+  ServerLinkOptions aged = options();
+  aged.credential.issued = clock_.wall() - hours(24 * 61);
+  aged.credential.expires = clock_.wall() + hours(24 * 29);
+  std::vector<std::string> kept;
+  aged.on_credential = [&](const NodeCredential& fresh) {
+    kept.push_back(fresh.token);
+    return Status();
+  };
+  Recorder recorder;
+  const auto one = link(aged);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 1");
+  EXPECT_THAT(kept, ElementsAre("gtn_new"));
+  ASSERT_TRUE(one->content("ann/data"));
+  server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_new"); });
+}
+
+TEST_F(Link, AYoungCredentialIsNotRenewedAndAnUnkeptOneNotUsed) {
+  serve();
+  server_->with([&](FakeState& state) {
+    state.renewal.set_node_token("gtn_new");
+    state.content.set_content_id(id<ContentId>(2).str());
+    state.events = {get_task(1)};
+  });
+  {
+    ServerLinkOptions young = options();
+    young.credential.issued = clock_.wall() - hours(24 * 59);
+    young.credential.expires = clock_.wall() + hours(24 * 31);
+    Recorder recorder;
+    const auto one = link(young);
+    one->start(recorder, 0);
+    EXPECT_EQ(recorder.next(), "connected");
+    EXPECT_EQ(recorder.next(), "task 1");
+    EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 0);
+  }
+  ServerLinkOptions unkept = options();
+  unkept.credential.issued = clock_.wall() - hours(24 * 89);
+  unkept.credential.expires = clock_.wall() + hours(24);
+  unkept.on_credential = [](const NodeCredential&) { return Status(Error{Code::kDisk, "disk full"}); };
+  Recorder recorder;
+  const auto one = link(unkept);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 1");
+  ASSERT_TRUE(one->content("ann/data"));
+  server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_old"); });
+}
+
+TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
+  serve();
+  server_->with([](FakeState& state) {
+    state.content.set_content_id(id<ContentId>(2).str());
+    state.content.set_state("published");
+  });
+  metainfo::VersionMetadata metadata;
+  metadata.manifest.base_name = "run7";
+  metadata.manifest.entries.push_back({"", metainfo::EntryKind::kFolder, 0, 0755, 1, {}});
+  for (int i = 0; i < 4500; ++i) {
+    std::string name = "file-with-a-long-name-so-that-there-are-several-chunks-" + std::to_string(100'000 + i);
+    metadata.manifest.entries.push_back({name, metainfo::EntryKind::kFile, 0, 0644, 1, {}});
+  }
+  const auto one = link();
+  PublishRequest request;
+  request.request_id = "r1";
+  request.name = "data";
+  request.access = "user:bob,buddies";
+  const auto ticket = one->begin_publish(request);
+  ASSERT_TRUE(ticket) << ticket.error().message;
+  const auto finished = one->finish_publish("r1", *ticket, metadata);
+  ASSERT_TRUE(finished) << finished.error().message;
+  const std::string document = metainfo::encode(metadata);
+  ASSERT_GT(document.size(), 256U * 1024);
+  server_->with([&](FakeState& state) {
+    EXPECT_EQ(state.uploaded, document);
+    EXPECT_EQ(state.first_chunk.request_id(), "r1");
+    EXPECT_EQ(state.first_chunk.total_bytes(), document.size());
+    EXPECT_EQ(state.begun.access().level(), v1::Access::SHARED);
+    EXPECT_THAT(state.begun.access().users(), ElementsAre("bob"));
+    state.metadata = document;
+    state.metadata_sha256 = state.first_chunk.sha256();
+  });
+  const auto back = one->metadata(ticket->content, 1);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, metadata);
+  server_->with([&](FakeState& state) { state.metadata_sha256 = std::string(64, '0'); });
+  EXPECT_EQ(one->metadata(ticket->content, 1).error().code, Code::kCorrupt);
+  const std::string digests(4501 * 32, 'd');
+  ASSERT_TRUE(one->add_checksums(ticket->content, 1, digests));
+  server_->with([&](FakeState& state) { EXPECT_EQ(state.checksums, digests); });
+}
+
+TEST_F(Link, AnUnknownAccessNeverLeavesTheNode) {
+  serve();
+  PublishRequest request;
+  request.access = "everybody";
+  EXPECT_EQ(link()->begin_publish(request).error().code, Code::kInvalid);
+  server_->with([](FakeState& state) { EXPECT_TRUE(state.authorizations.empty()); });
+}
+
+TEST_F(Link, AnnouncesAndLearnsPeersAndReachability) {
+  serve();
+  server_->with([](FakeState& state) { state.renewal.set_node_id(id<NodeId>(3).str()); });
+  const auto one = link();
+  AnnounceRequest request;
+  request.content = id<ContentId>(2);
+  request.role = SwarmRole::kSeeding;
+  request.traffic = {{id<NodeId>(4), 10, 20}, {NodeId(), 1, 2}};
+  const auto reply = one->announce(request);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->next, milliseconds(5000));
+  ASSERT_EQ(reply->peers.size(), 1U);
+  EXPECT_EQ(reply->peers[0].endpoints.at(0).port, 50000);
+  server_->with([](FakeState& state) {
+    EXPECT_EQ(state.announced.role(), v1::AnnounceRequest::SEEDING);
+    ASSERT_EQ(state.announced.traffic_size(), 2);
+    EXPECT_EQ(state.announced.traffic(1).node_id(), "");
+  });
+  const auto reached = one->update_endpoints({{"198.18.0.1", 50000, false, ""}, {"198.18.0.1", 50001, false, ""}});
+  ASSERT_TRUE(reached);
+  EXPECT_THAT(*reached, ElementsAre(Reachability::kReachable, Reachability::kUnreachable));
+  server_->with([](FakeState& state) { EXPECT_TRUE(state.endpoints.declared()); });
+  ASSERT_TRUE(one->update_endpoints({{"", 50000, false, ""}}));
+  server_->with([](FakeState& state) { EXPECT_FALSE(state.endpoints.declared()); });
+}
+
+TEST_F(Link, EnrolsByTheTokenAndKeepsWhatItGets) {
+  serve();
+  server_->with([](FakeState& state) {
+    state.renewal.set_node_id(id<NodeId>(3).str());
+    state.renewal.set_owner_id(id<UserId>(4).str());
+  });
+  const EnrollRequest request{"gte_once", "r1", "lab-1", "key", "proof"};
+  const auto enrolled = enroll({server_->address(), ca_file_}, request, clock_);
+  ASSERT_TRUE(enrolled) << enrolled.error().message;
+  EXPECT_EQ(enrolled->node, id<NodeId>(3));
+  EXPECT_EQ(enrolled->owner, "ann");
+  EXPECT_EQ(enrolled->credential.token, "gtn_first");
+  EXPECT_EQ(enrolled->credential.issued, clock_.wall());
+  server_->with([](FakeState& state) {
+    EXPECT_THAT(state.authorizations, ElementsAre("Bearer gte_once"));
+    EXPECT_EQ(state.enrolled.proof(), "proof");
+  });
+  EXPECT_EQ(enroll_proof_text("gte_once"), "gridtorrent-enroll:gte_once");
+  server_->stop();
+  EXPECT_THAT(enroll({server_->address(), ca_file_}, request, clock_).error().message, HasSubstr(server_->address()));
+}
+
+TEST(TaskConversion, AnUnknownKindKeepsItsNameAndABadIdIsRefused) {
+  v1::Task message;
+  message.set_task_id("t_nonsense");
+  EXPECT_EQ(to_task(message).error().code, Code::kInternal);
+  message.set_task_id(id<TaskId>(1).str());
+  message.set_kind("defragment");
+  const auto task = to_task(message);
+  ASSERT_TRUE(task);
+  ASSERT_TRUE(std::holds_alternative<UnknownTask>(task->work));
+  EXPECT_EQ(std::get<UnknownTask>(task->work).kind, "defragment");
+}
+
+TEST(TaskConversion, APublishTaskWithoutRequestIdUsesItsOwnId) {
+  v1::Task message;
+  message.set_task_id(id<TaskId>(1).str());
+  message.mutable_work()->mutable_publish()->set_root_path("data:run7");
+  const auto task = to_task(message);
+  ASSERT_TRUE(task);
+  EXPECT_EQ(std::get<PublishTask>(task->work).publish.request_id, message.task_id());
+}
+
+TEST(PeerConversion, RefusesAPortBeyond65535) {
+  v1::Peer peer;
+  peer.set_node_id(id<NodeId>(3).str());
+  peer.add_endpoints()->set_port(70'000);
+  EXPECT_EQ(to_peer(peer).error().code, Code::kInternal);
+}
+
+TEST(Backoff, DoublesItsCeilingUpToTheMaximumAndJittersBelow) {
+  constexpr std::uint64_t kTop = ~std::uint64_t{0};
+  const milliseconds min(1'000), max(60'000);
+  EXPECT_EQ(backoff_pause(0, min, max, kTop), min);
+  EXPECT_EQ(backoff_pause(3, min, max, kTop), milliseconds(8'000));
+  EXPECT_EQ(backoff_pause(6, min, max, kTop), max);
+  EXPECT_EQ(backoff_pause(1'000'000, min, max, kTop), max);
+  EXPECT_EQ(backoff_pause(6, min, max, 0), milliseconds(0));
+  EXPECT_NEAR(static_cast<double>(backoff_pause(6, min, max, kTop / 2).count()), 30'000, 1);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::remote

@@ -1,0 +1,294 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <set>
+
+#include "base/rpc/channel.h"
+#include "base/rpc/document.h"
+#include "base/rpc/executor.h"
+#include "base/rpc/hello.h"
+#include "base/rpc/limits.h"
+#include "base/rpc/server.h"
+#include "base/rpc/status.h"
+#include "base/rpc/ticker.h"
+#include "base/rpc/unix_socket.h"
+#include "common/version.h"
+#include "gridtorrent/v1/control.grpc.pb.h"
+
+namespace gridtorrent::rpc {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gt-rpc-XXXXXX").native();
+    GT_CHECK(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+TEST(RpcStatus, EveryCodeComesBackAsItWent) {
+  for (const Code code : {Code::kInvalid, Code::kNotFound, Code::kUnauthenticated, Code::kDenied, Code::kUnreachable,
+                          Code::kConflict, Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled,
+                          Code::kExhausted, Code::kUnsupported, Code::kInternal}) {
+    const Error error{code, "content \"x\" is gone"};
+    const grpc::Status status = to_grpc(error, "r-1");
+    EXPECT_EQ(from_grpc(status), error) << code_name(code);
+    EXPECT_EQ(request_id_of(status), "r-1");
+  }
+}
+
+TEST(RpcStatus, AForeignStatusIsReadByItsCode) {
+  EXPECT_EQ(from_grpc({grpc::StatusCode::ALREADY_EXISTS, "there"}).code, Code::kConflict);
+  EXPECT_EQ(from_grpc({grpc::StatusCode::OUT_OF_RANGE, "far"}).code, Code::kInvalid);
+  EXPECT_EQ(from_grpc({grpc::StatusCode::UNKNOWN, "?"}).code, Code::kInternal);
+  EXPECT_EQ(from_grpc({grpc::StatusCode::NOT_FOUND, "no", "damaged details"}).code, Code::kNotFound);
+  EXPECT_FALSE(from_grpc({grpc::StatusCode::ABORTED, ""}).message.empty());
+}
+
+TEST(RpcStatus, ControlCharactersOfStrangersAreEscaped) {
+  EXPECT_THAT(from_grpc({grpc::StatusCode::NOT_FOUND, "a\x1b[31mb"}).message, ::testing::Not(HasSubstr("\x1b")));
+}
+
+TEST(RpcStatus, ALongMessageIsCutSoThatTheHeadersFit) {
+  const grpc::Status status = to_grpc({Code::kInternal, std::string(100'000, 'x')});
+  EXPECT_LT(status.error_message().size() + status.error_details().size(), 8000u);
+}
+
+TEST(RpcHello, ProtocolsMustOverlap) {
+  const WallTime now{1'700'000'000'000};
+  v1::Hello hello = make_hello(now);
+  EXPECT_TRUE(check_hello(hello, now, "the server").ok());
+  hello.set_protocol_min(kProtocolMax + 1);
+  hello.set_protocol_max(kProtocolMax + 5);
+  const Status status = check_hello(hello, now, "the server");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, Code::kUnsupported);
+  EXPECT_EQ(check_hello(v1::Hello(), now, "the server").error().code, Code::kUnsupported);
+}
+
+TEST(RpcHello, ClocksMayBe48HoursApartAndNoMore) {
+  const WallTime now{1'700'000'000'000};
+  for (const int sign : {-1, 1}) {
+    EXPECT_TRUE(check_hello(make_hello(now + sign * std::chrono::hours(48)), now, "the server").ok());
+    const Status far = check_hello(make_hello(now + sign * std::chrono::hours(72)), now, "the server");
+    ASSERT_FALSE(far.ok());
+    EXPECT_THAT(far.error().message, HasSubstr(sign > 0 ? "3 d 0 h ahead" : "3 d 0 h behind"));
+  }
+}
+
+TEST(RpcHostPort, TakesNamesAndBothKindsOfAddresses) {
+  const auto v6 = parse_host_port("[::1]:7443");
+  ASSERT_TRUE(v6.ok());
+  EXPECT_EQ(v6->host, "::1");
+  EXPECT_EQ(v6->port, 7443);
+  EXPECT_EQ(v6->str(), "[::1]:7443");
+  EXPECT_EQ(parse_host_port("data.example.org:0")->str(), "data.example.org:0");
+  for (const char* wrong : {"", ":1", "host", "host:", "host:65536", "host:12x", "::1:7443", "[]:1", "a b:1"}) {
+    EXPECT_FALSE(parse_host_port(wrong).ok()) << wrong;
+  }
+}
+
+TEST(RpcPeer, AnAddressIsTakenOutOfWhatGrpcSays) {
+  EXPECT_EQ(peer_address("ipv4:192.0.2.7:4711"), "192.0.2.7");
+  EXPECT_EQ(peer_address("ipv6:%5B2001:db8::1%5D:4711"), "2001:db8::1");
+  EXPECT_EQ(peer_address("ipv6:[2001:db8::1]:4711"), "2001:db8::1");
+  EXPECT_EQ(peer_address("ipv6:%5B::ffff:192.0.2.7%5D:4711"), "192.0.2.7");
+  EXPECT_EQ(peer_address("ipv6:%5Bfe80::1%25eth0%5D:4711"), "fe80::1");
+  EXPECT_EQ(peer_address("fd:8"), "fd:8");
+  EXPECT_EQ(address_bucket("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(address_bucket("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+}
+
+TEST(RateLimit, RefusesBeyondTheBurstAndRefillsWithTime) {
+  ManualClock clock;
+  RateLimiter limiter({.rate_per_s = 1, .burst = 3});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(limiter.take("search", "alice", clock.mono()).ok());
+  const Status refused = limiter.take("search", "alice", clock.mono());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kExhausted);
+  EXPECT_TRUE(limiter.take("search", "bob", clock.mono()).ok());
+  clock.advance(std::chrono::seconds(1));
+  EXPECT_TRUE(limiter.take("search", "alice", clock.mono()).ok());
+  EXPECT_FALSE(limiter.take("search", "alice", clock.mono()).ok());
+}
+
+TEST(RateLimit, HoldsABoundedNumberOfKeys) {
+  ManualClock clock;
+  RateLimiter limiter({.rate_per_s = 1, .burst = 2, .max_keys = 2});
+  EXPECT_TRUE(limiter.take("x", "a", clock.mono()).ok());
+  EXPECT_TRUE(limiter.take("x", "b", clock.mono()).ok());
+  EXPECT_FALSE(limiter.take("x", "c", clock.mono()).ok());
+  clock.advance(std::chrono::seconds(2));
+  EXPECT_TRUE(limiter.take("x", "c", clock.mono()).ok()) << "full buckets are forgotten";
+}
+
+TEST(ConcurrencyLimit, GivesBack) {
+  ConcurrencyLimiter limiter(1);
+  EXPECT_TRUE(limiter.take("a"));
+  EXPECT_FALSE(limiter.take("a"));
+  EXPECT_TRUE(limiter.take("b"));
+  limiter.give_back("a");
+  EXPECT_TRUE(limiter.take("a"));
+}
+
+TEST(ReceivedDocument, StaysWithinTheBudgetAndGivesItBack) {
+  MemoryBudget budget(10);
+  {
+    ReceivedDocument document(budget);
+    EXPECT_TRUE(document.append("12345678").ok());
+    const Status more = document.append("abc");
+    ASSERT_FALSE(more.ok());
+    EXPECT_EQ(more.error().code, Code::kExhausted);
+    EXPECT_EQ(document.bytes(), "12345678");
+  }
+  EXPECT_TRUE(budget.take(10));
+}
+
+TEST(Executor, RefusesWhatItsQueueCannotHold) {
+  Executor executor("test", 1, 2);
+  std::promise<void> started, go;
+  ASSERT_TRUE(executor.post([&] {
+    started.set_value();
+    go.get_future().wait();
+  }));
+  started.get_future().wait();
+  std::atomic<int> ran = 0;
+  EXPECT_TRUE(executor.post([&] { ++ran; }));
+  EXPECT_TRUE(executor.post([&] { ++ran; }));
+  EXPECT_FALSE(executor.post([&] { ++ran; }));
+  EXPECT_TRUE(executor.post_always([&] { ++ran; }));
+  go.set_value();
+  executor.stop();
+  EXPECT_EQ(ran, 3) << "what was taken runs";
+  EXPECT_FALSE(executor.post_always([] {}));
+}
+
+TEST(Ticker, ForgetsTheDead) {
+  struct Counter : Ticked {
+    void tick(MonoTime) override { ++ticks; }
+    std::atomic<int> ticks = 0;
+  };
+  ManualClock clock;
+  Ticker ticker(clock, std::chrono::hours(1));
+  auto alive = std::make_shared<Counter>();
+  auto dead = std::make_shared<Counter>();
+  ticker.add(alive);
+  ticker.add(dead);
+  dead.reset();
+  ticker.tick_now();
+  EXPECT_EQ(alive->ticks, 1);
+}
+
+/// Says where the call came from.
+class EchoControl final : public v1::Control::CallbackService {
+  grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context, const v1::StatusRequest*,
+                                   v1::StatusReply* reply) override {
+    reply->set_node_name(context->peer());
+    auto* reactor = context->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+};
+
+Result<v1::StatusReply> ask(const std::string& path) {
+  GT_ASSIGN(const auto channel, connect_unix(path));
+  const auto stub = v1::Control::NewStub(channel);
+  return call<v1::Control::Stub, v1::StatusRequest, v1::StatusReply>(*stub, &v1::Control::Stub::Status,
+                                                                     v1::StatusRequest());
+}
+
+TEST(UnixSocket, ServesItsOwnUserFromAGuardedFile) {
+  const Folder folder;
+  const std::string path = folder / "made/control.sock";
+  auto listener = UnixListener::open(path);
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  struct stat info{};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0600u);
+  ASSERT_EQ(::stat((folder / "made").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0700u);
+
+  EchoControl service;
+  const auto server = start_local_server({&service});
+  ASSERT_TRUE(server);
+  (*listener)->serve(*server);
+  const auto reply = ask(path);
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_THAT(reply->node_name(), HasSubstr("fd:"));
+  (*listener)->stop();
+  server->Shutdown(std::chrono::system_clock::now());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(ask(path).error().code, Code::kUnreachable);
+}
+
+TEST(UnixSocket, ALiveSocketIsAConflictAndAStaleOneIsReplaced) {
+  const Folder folder;
+  const std::string path = folder / "control.sock";
+  {
+    const auto first = UnixListener::open(path);
+    ASSERT_TRUE(first.ok());
+    const auto second = UnixListener::open(path);
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, Code::kConflict);
+  }
+  {
+    // As after kill -9: bound, and nobody listens any more.
+    const UniqueFd dead(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  EXPECT_TRUE(UnixListener::open(path).ok());
+}
+
+TEST(UnixSocket, RefusesWhatIsUnsafeOrTooLong) {
+  const Folder folder;
+  const auto too_long = UnixListener::open(folder / std::string(108, 'x'));
+  ASSERT_FALSE(too_long.ok());
+  EXPECT_EQ(too_long.error().code, Code::kInvalid);
+  EXPECT_THAT(too_long.error().message, HasSubstr("107"));
+
+  ASSERT_EQ(::mkdir((folder / "open").c_str(), 0700), 0);
+  ASSERT_EQ(::chmod((folder / "open").c_str(), 0777), 0);
+  EXPECT_EQ(UnixListener::open(folder / "open/control.sock").error().code, Code::kInvalid);
+
+  std::ofstream(folder / "file") << "precious";
+  EXPECT_EQ(UnixListener::open(folder / "file").error().code, Code::kConflict);
+  EXPECT_TRUE(std::filesystem::exists(folder / "file"));
+}
+
+TEST(Channel, ACaFileThatIsNoneIsRefusedByName) {
+  const Folder folder;
+  EXPECT_THAT(connect_tls("localhost:1", folder / "missing.pem").error().message, HasSubstr("missing.pem"));
+  std::ofstream(folder / "text.pem") << "hello";
+  EXPECT_EQ(connect_tls("localhost:1", folder / "text.pem").error().code, Code::kInvalid);
+}
+
+TEST(Environment, TracesThatPrintTokensAreRefused) {
+  ::setenv("GRPC_TRACE", "http", 1);
+  EXPECT_FALSE(check_trace_environment().ok());
+  ::setenv("GRPC_TRACE", "channel", 1);
+  EXPECT_TRUE(check_trace_environment().ok());
+  ::unsetenv("GRPC_TRACE");
+  EXPECT_TRUE(check_trace_environment().ok());
+}
+
+}  // namespace
+}  // namespace gridtorrent::rpc

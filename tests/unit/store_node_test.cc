@@ -1,0 +1,288 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "client/store/codec.h"
+#include "client/store/sqlite_store.h"
+#include "tests/support/memory_node_store.h"
+#include "tests/support/temp_folder.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using namespace client;
+
+/// What every NodeStore must do; the real one is opened anew for each look, so that only what is on disk counts.
+class StoreMaker {
+ public:
+  virtual ~StoreMaker() = default;
+  virtual NodeStore& store() = 0;
+  virtual void reopen() {}
+};
+
+class MemoryMaker final : public StoreMaker {
+ public:
+  NodeStore& store() override { return store_; }
+
+ private:
+  MemoryNodeStore store_;
+};
+
+class SqliteMaker final : public StoreMaker {
+ public:
+  SqliteMaker() { SqliteMaker::reopen(); }
+  NodeStore& store() override { return *store_; }
+  void reopen() override {
+    store_.reset();
+    auto opened = store::SqliteStore::open({folder_.path(), {}});
+    if (!opened) ADD_FAILURE() << opened.error().message;
+    store_ = std::move(*opened);
+  }
+
+ private:
+  TempFolder folder_;
+  std::unique_ptr<store::SqliteStore> store_;
+};
+
+class NodeStoreContract : public ::testing::TestWithParam<const char*> {
+ protected:
+  NodeStoreContract() {
+    if (std::string(GetParam()) == "sqlite") {
+      maker_ = std::make_unique<SqliteMaker>();
+    } else {
+      maker_ = std::make_unique<MemoryMaker>();
+    }
+  }
+  NodeStore& store() { return maker_->store(); }
+  void reopen() { maker_->reopen(); }
+  template <class T>
+  T id() {
+    return T::make(clock_.wall(), rng_);
+  }
+  TransferRow full_row() {
+    TransferRow row;
+    row.id = id<TransferId>();
+    row.kind = TransferKind::kAttach;
+    row.step = TransferStep::kFetch;
+    row.paused = true;
+    row.content = {id<ContentId>(), "name", "owner", 3, "public", std::uint64_t{1} << 63, 4, "abcd", 5, "pem", true};
+    row.base_name = "b\xff\n";
+    row.target = "/t\xfe";
+    row.globs = {"*.x", "\xff"};
+    row.old_place = id<TransferId>();
+    row.lanes_wish = 6;
+    row.seeders_wish = 7;
+    row.priority = -8;
+    row.limit_bits_per_s = 9;
+    row.source = "swarm";
+    row.wanted_bytes = 10;
+    row.verified_bytes = 20;
+    row.received_bytes = 11;
+    row.sent_bytes = 12;
+    row.redundant_bytes = 13;
+    row.fetch_time = std::chrono::milliseconds(14);
+    row.lanes_peak = 15;
+    row.peers = {{id<NodeId>(), 16, 17, 18}};
+    row.error = Error{Code::kDisk, "full"};
+    row.stamp = "stamp";
+    row.checksums_due = true;
+    row.clean = true;
+    row.created = WallTime{19};
+    return row;
+  }
+  TaskRow task_row(std::uint64_t sequence, decltype(Task::work) work = ListFolderTask{"raw"}) {
+    TaskRow row;
+    row.task.id = id<TaskId>();
+    row.task.sequence = sequence;
+    row.task.work = std::move(work);
+    row.report.id = row.task.id;
+    return row;
+  }
+
+  ManualClock clock_;
+  SeededRng rng_{3};
+  std::unique_ptr<StoreMaker> maker_;
+};
+
+void expect_equal(const TransferRow& a, const TransferRow& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.step, b.step);
+  EXPECT_EQ(a.paused, b.paused);
+  EXPECT_EQ(store::encode_content(a.content), store::encode_content(b.content));
+  EXPECT_EQ(a.base_name, b.base_name);
+  EXPECT_EQ(a.target, b.target);
+  EXPECT_EQ(a.globs, b.globs);
+  EXPECT_EQ(a.old_place, b.old_place);
+  EXPECT_EQ(a.lanes_wish, b.lanes_wish);
+  EXPECT_EQ(a.seeders_wish, b.seeders_wish);
+  EXPECT_EQ(a.priority, b.priority);
+  EXPECT_EQ(a.limit_bits_per_s, b.limit_bits_per_s);
+  EXPECT_EQ(a.source, b.source);
+  EXPECT_EQ(a.wanted_bytes, b.wanted_bytes);
+  EXPECT_EQ(a.verified_bytes, b.verified_bytes);
+  EXPECT_EQ(a.received_bytes, b.received_bytes);
+  EXPECT_EQ(a.sent_bytes, b.sent_bytes);
+  EXPECT_EQ(a.redundant_bytes, b.redundant_bytes);
+  EXPECT_EQ(a.fetch_time, b.fetch_time);
+  EXPECT_EQ(a.lanes_peak, b.lanes_peak);
+  EXPECT_EQ(a.peers, b.peers);
+  EXPECT_EQ(a.error, b.error);
+  EXPECT_EQ(a.stamp, b.stamp);
+  EXPECT_EQ(a.checksums_due, b.checksums_due);
+  EXPECT_EQ(a.clean, b.clean);
+  EXPECT_EQ(a.created, b.created);
+}
+
+TEST_P(NodeStoreContract, KeepsAllOfATransfer) {
+  auto row = full_row();
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  reopen();
+  auto rows = store().transfers();
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  ASSERT_EQ(rows->size(), 1u);
+  expect_equal(rows->front(), row);
+  row.error.reset();
+  row.step = TransferStep::kHold;
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  reopen();
+  expect_equal(store().transfers()->front(), row);
+}
+
+TEST_P(NodeStoreContract, ResumeDataGoesWithItsTransferAndSurvivesItsChanges) {
+  const auto row = full_row();
+  ASSERT_TRUE(store().save_resume(row.id, "early").ok());
+  EXPECT_FALSE((*store().load_resume(row.id)).has_value()) << "nobody's";
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  ASSERT_TRUE(store().save_resume(row.id, std::string("a\0b", 3)).ok());
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  reopen();
+  EXPECT_EQ(*store().load_resume(row.id), std::string("a\0b", 3));
+  ASSERT_TRUE(store().erase_transfer(row.id).ok());
+  reopen();
+  EXPECT_FALSE((*store().load_resume(row.id)).has_value());
+  EXPECT_TRUE(store().transfers()->empty());
+}
+
+TEST_P(NodeStoreContract, KeepsPublishes) {
+  PublishRow row;
+  row.request_id = "r";
+  row.path = "/p\xff";
+  row.name = "n";
+  row.access = "public";
+  row.transfer = id<TransferId>();
+  row.created = WallTime{5};
+  ASSERT_TRUE(store().put_publish(row).ok());
+  row.done = true;
+  row.published.id = id<ContentId>();
+  row.published.bytes = 7;
+  row.skipped = 3;
+  ASSERT_TRUE(store().put_publish(row).ok());
+  reopen();
+  const auto rows = store().publishes();
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  ASSERT_EQ(rows->size(), 1u);
+  const auto& kept = rows->front();
+  EXPECT_EQ(kept.path, row.path);
+  EXPECT_EQ(kept.transfer, row.transfer);
+  EXPECT_TRUE(kept.done);
+  EXPECT_EQ(kept.published.id, row.published.id);
+  EXPECT_EQ(kept.published.bytes, 7u);
+  EXPECT_EQ(kept.skipped, 3u);
+  ASSERT_TRUE(store().erase_publish("r").ok());
+  EXPECT_TRUE(store().publishes()->empty());
+}
+
+TEST_P(NodeStoreContract, KeepsMetadataByName) {
+  EXPECT_FALSE((*store().load_metadata("ab")).has_value());
+  ASSERT_TRUE(store().save_metadata("ab", "document").ok());
+  reopen();
+  EXPECT_EQ(*store().load_metadata("ab"), "document");
+}
+
+TEST_P(NodeStoreContract, TheCursorNeverGoesBack) {
+  EXPECT_EQ(*store().task_cursor(), 0u);
+  auto row = task_row(9);
+  row.report.state = TaskState::kDone;
+  ASSERT_TRUE(store().put_task(row).ok());
+  ASSERT_TRUE(store().put_task(task_row(4)).ok());
+  reopen();
+  EXPECT_EQ(*store().task_cursor(), 9u);
+}
+
+TEST_P(NodeStoreContract, OpenTasksAreThoseNotEndedOrNotReported) {
+  auto done = task_row(1), unreported = task_row(2), running = task_row(3);
+  done.report.state = unreported.report.state = TaskState::kDone;
+  unreported.report_pending = true;
+  running.report.state = TaskState::kRunning;
+  running.report.error = {Code::kDenied, "no"};
+  running.transfer = id<TransferId>();
+  for (const auto& row : {running, done, unreported}) ASSERT_TRUE(store().put_task(row).ok());
+  reopen();
+  const auto open = store().open_tasks();
+  ASSERT_TRUE(open.ok()) << open.error().message;
+  ASSERT_EQ(open->size(), 2u);
+  EXPECT_EQ((*open)[0].task.id, unreported.task.id);
+  EXPECT_EQ((*open)[1].transfer, running.transfer);
+  EXPECT_EQ((*open)[1].report.error, running.report.error);
+  EXPECT_TRUE((*store().find_task(done.task.id)).has_value());
+  EXPECT_FALSE((*store().find_task(id<TaskId>())).has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, NodeStoreContract, ::testing::Values("memory", "sqlite"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(TaskCodec, KeepsEveryKindOfWork) {
+  SeededRng rng(1);
+  const ContentId content = ContentId::make({1}, rng);
+  PublishTask publish{"raw:a", {"r", "n", "public", "d", "l", {"t1", "t2"}}, true};
+  GetTask get{"c", "in:b", {"*.x"}, 3, 4, 5, true, 6};
+  Task task;
+  for (const decltype(Task::work)& work : std::vector<decltype(Task::work)>{
+           publish, get, SeedTask{"c", "raw:x"}, StopSeedingTask{content}, ListFolderTask{"raw"},
+           TransferCommandTask{"x", "pause"}, UnknownTask{"dance"}}) {
+    Task from, to;
+    from.work = work;
+    const auto text = store::encode_work(from);
+    ASSERT_TRUE(store::decode_work(text, to).ok()) << text;
+    EXPECT_EQ(store::encode_work(to), text);
+    EXPECT_EQ(to.work.index(), work.index());
+  }
+}
+
+TEST(TaskCodec, RefusesWhatItDidNotWrite) {
+  Task task;
+  for (const auto* text : {"", "{", "{}", "[]", "{\"kind\":\"dance\"}", "{\"kind\":\"get\"}", "{\"kind\":7}"}) {
+    const auto decoded = store::decode_work(text, task);
+    ASSERT_FALSE(decoded.ok()) << text;
+    EXPECT_EQ(decoded.error().code, Code::kCorrupt);
+  }
+  EXPECT_FALSE(store::decode_peers("[[1,2,3,4]]").ok());
+  EXPECT_FALSE(store::decode_globs("[\"zz\"]").ok());
+  EXPECT_FALSE(store::parse_step("flying").ok());
+  EXPECT_FALSE(store::parse_code("flying").ok());
+}
+
+TEST(SqliteStore, RefusesADamagedDatabase) {
+  TempFolder folder;
+  std::ofstream(folder / "node.db") << "this is no database, and long enough to be read as a header of one ...........";
+  const auto opened = store::SqliteStore::open({folder.path(), {}});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, Code::kCorrupt);
+}
+
+TEST(SqliteStore, KeepsMetadataFromOthersEyes) {
+  TempFolder folder;
+  auto opened = store::SqliteStore::open({folder.path(), {}});
+  ASSERT_TRUE(opened.ok());
+  ASSERT_TRUE((*opened)->save_metadata("ab", "x").ok());
+  struct stat status{};
+  ASSERT_EQ(::stat((folder / "metadata/ab").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing

@@ -1,0 +1,13 @@
+if(TARGET gt_tracker_core)
+  gt_test(tracker_core_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tracker_policy_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_swarms_test.cc
+    DEPENDS common ccm/domain tracker/core
+    LABELS unit)
+endif()
+if(TARGET gt_tracker_store)
+  gt_test(tracker_services_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tracker_services_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_store_test.cc
+    DEPENDS common base/sql ccm/domain tracker/core tracker/store
+    LINK gt_test_memory_store
+    LABELS unit)
+endif()

@@ -1,0 +1,416 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/server_world.h"
+
+namespace gridtorrent::tracker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+using testing_support::code_of;
+using testing_support::message_of;
+using testing_support::ServerWorld;
+
+class TrackerServices : public testing::TestWithParam<const char*> {
+ protected:
+  ccm::Token enroll_token(const std::string& id, std::uint32_t uses = 1, const std::string& name = "") {
+    ccm::Token token;
+    token.id = id;
+    token.secret_hash = "h";
+    token.uses_left = uses;
+    token.node_name = name;
+    token.expires = w.clock.wall() + std::chrono::minutes(15);
+    return token;
+  }
+  EnrollNode enroll_with(const std::string& token, const std::string& name, const std::string& key) {
+    return {w.request_id(), token, name, key, "0.1", w.node_token()};
+  }
+  std::vector<std::uint64_t> sequences(const NodeId& node, std::uint64_t cursor = 0) {
+    std::vector<std::uint64_t> found;
+    const auto tasks = w.tasks.pending(node, cursor);
+    EXPECT_TRUE(tasks.ok()) << message_of(tasks);
+    if (tasks.ok()) {
+      for (const Task& task : *tasks) found.push_back(task.sequence);
+    }
+    return found;
+  }
+  Result<Task> list_folder(const ccm::Actor& actor, std::string_view node) {
+    return w.tasks.create(actor, w.request_id(), node, ListFolderTask{"data:x"});
+  }
+
+  ServerWorld w{GetParam()};
+  ccm::Actor alice = w.user("alice");
+  ccm::Actor bob = w.user("bob");
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, TrackerServices, testing::Values("memory", "sqlite"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(TrackerServices, AnEnrolmentTokenWorksOnce) {
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e1")).ok());
+  const auto first = w.nodes.enroll(enroll_with("e1", "lab", "key1"));
+  ASSERT_TRUE(first.ok()) << message_of(first);
+  EXPECT_EQ(first->node.name, "lab");
+  EXPECT_EQ(first->owner.name, "alice");
+  EXPECT_EQ(first->token.scopes, ccm::node_scopes());
+  EXPECT_EQ(first->token.node, first->node.id);
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "lab2", "key2"))), Code::kUnauthenticated);
+  EXPECT_THAT(*w.nodes.list(alice), SizeIs(1));
+}
+
+TEST_P(TrackerServices, ALostAnswerIsRepeatedForTheSameKey) {
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e1")).ok());
+  const auto first = w.nodes.enroll(enroll_with("e1", "lab", "key1"));
+  const auto second = w.nodes.enroll(enroll_with("e1", "lab", "key1"));
+  ASSERT_TRUE(first.ok() && second.ok()) << message_of(second);
+  EXPECT_EQ(first->node.id, second->node.id);
+  EXPECT_FALSE((*w.accounts.find_token(first->token.id))->token.is_good(w.clock.wall()))
+      << "only the newer one is good";
+  EXPECT_TRUE((*w.accounts.find_token(second->token.id))->token.is_good(w.clock.wall()));
+}
+
+TEST_P(TrackerServices, EnrolmentIsRefusedForBadTokensNamesAndKeys) {
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e1", 1, "lab")).ok());
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("none", "lab", "k"))), Code::kUnauthenticated);
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "other", "k"))), Code::kDenied);
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "Lab", "k"))), Code::kInvalid);
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "lab", ""))), Code::kInvalid);
+  auto long_version = enroll_with("e1", "lab", "k");
+  long_version.program_version = std::string(65, 'v');
+  EXPECT_EQ(code_of(w.nodes.enroll(long_version)), Code::kInvalid);
+  w.clock.advance(std::chrono::minutes(15));
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "lab", "k"))), Code::kUnauthenticated) << "expired";
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e2")).ok());
+  ASSERT_TRUE(w.accounts.revoke_token(alice, w.request_id(), "e2").ok());
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e2", "lab", "k"))), Code::kUnauthenticated) << "revoked";
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e3")).ok());
+  ASSERT_TRUE(w.accounts.disable_user(w.user("root", true), w.request_id(), "alice").ok());
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e3", "lab", "k"))), Code::kUnauthenticated) << "account disabled";
+}
+
+TEST_P(TrackerServices, AKeyBelongsToOneUserAndANameToOneNode) {
+  w.node(alice, "lab", "the key");
+  ASSERT_TRUE(w.nodes.add_enroll_token(bob, w.request_id(), enroll_token("x1")).ok());
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("x1", "lab", "the key"))), Code::kConflict);
+  EXPECT_TRUE(w.nodes.enroll(enroll_with("x1", "lab", "another key")).ok()) << "names are per owner";
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("x2")).ok());
+  const auto taken = w.nodes.enroll(enroll_with("x2", "lab", "third key"));
+  EXPECT_EQ(code_of(taken), Code::kConflict);
+  EXPECT_THAT(message_of(taken), HasSubstr("lab"));
+}
+
+TEST_P(TrackerServices, AJobArrayEnrolsManyUnderOneToken) {
+  auto token = enroll_token("e1", 3, "job");
+  token.ephemeral = true;
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), token).ok());
+  std::vector<std::string> names;
+  for (int i = 0; i < 3; ++i) {
+    const auto node = w.nodes.enroll(enroll_with("e1", "", "key" + std::to_string(i)));
+    ASSERT_TRUE(node.ok()) << message_of(node);
+    EXPECT_TRUE(node->node.ephemeral);
+    names.push_back(node->node.name);
+  }
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "", "key3"))), Code::kUnauthenticated);
+  EXPECT_EQ(names.at(0), "job");
+  EXPECT_THAT(names.at(1), StartsWith("job-"));
+  EXPECT_THAT(names.at(2), StartsWith("job-"));
+  EXPECT_NE(names.at(1), names.at(2));
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e2")).ok());
+  EXPECT_THAT(w.nodes.enroll(enroll_with("e2", "", "key9"))->node.name, StartsWith("node-"));
+}
+
+TEST_P(TrackerServices, EnrolmentTokensHaveLimits) {
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e", 0))), Code::kInvalid);
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e", 100'001))), Code::kInvalid);
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e", 1, "A"))), Code::kInvalid);
+  auto eternal = enroll_token("e");
+  eternal.expires = w.clock.wall() + std::chrono::hours(24 * 31);
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, w.request_id(), eternal)), Code::kInvalid);
+  const std::string id = w.request_id();
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, id, enroll_token("e1")).ok());
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, id, enroll_token("e2"))), Code::kConflict);
+}
+
+TEST_P(TrackerServices, ARenewedCredentialLeavesTheOldOneADay) {
+  const ccm::Actor node = w.node(alice, "lab");
+  const auto renewed = w.nodes.renew(node, w.node_token());
+  ASSERT_TRUE(renewed.ok()) << message_of(renewed);
+  EXPECT_EQ(renewed->node.id, node.node);
+  EXPECT_EQ((*w.accounts.find_token(node.token_id))->token.expires, w.clock.wall() + std::chrono::hours(24));
+  EXPECT_EQ(code_of(w.nodes.renew(alice, w.node_token())), Code::kDenied);
+}
+
+TEST_P(TrackerServices, NodesAreTheirOwnersAlone) {
+  const ccm::Actor node = w.node(alice, "lab");
+  EXPECT_EQ(w.nodes.get(alice, "lab")->record.id, node.node);
+  EXPECT_EQ(w.nodes.get(alice, node.node.str())->record.name, "lab");
+  EXPECT_EQ(w.nodes.self(node)->record.name, "lab");
+  EXPECT_EQ(code_of(w.nodes.get(bob, "lab")), Code::kNotFound);
+  EXPECT_EQ(code_of(w.nodes.get(bob, node.node.str())), Code::kNotFound);
+  EXPECT_EQ(code_of(w.nodes.self(alice)), Code::kDenied);
+  ccm::Actor ghost = alice;
+  ghost.node = NodeId::make(w.clock.wall(), w.rng);
+  EXPECT_EQ(code_of(w.nodes.self(ghost)), Code::kUnauthenticated);
+}
+
+TEST_P(TrackerServices, EndpointsOutliveTheServer) {
+  const ccm::Actor node = w.node(alice, "lab");
+  const auto planned = w.nodes.plan_endpoints(node, {{"", 50000, false, ""}}, false, "198.18.0.5");
+  ASSERT_TRUE(planned.ok()) << message_of(planned);
+  auto endpoints = *planned;
+  EXPECT_EQ(endpoints.at(0).endpoint.address, "198.18.0.5");
+  EXPECT_EQ(code_of(w.nodes.plan_endpoints(alice, {}, false, "")), Code::kDenied);
+  EXPECT_EQ(code_of(w.nodes.plan_endpoints(node, {{"x", 1, false, ""}}, false, "")), Code::kInvalid);
+  endpoints[0].reachability = Reachability::kReachable;
+  ASSERT_TRUE(w.nodes.set_endpoints(node, endpoints).ok());
+  ASSERT_TRUE(w.nodes.set_endpoints(node, endpoints).ok());
+  EXPECT_EQ(w.nodes.get(alice, "lab")->record.endpoints, endpoints);
+
+  // A server that was started anew knows them from its store.
+  Swarms swarms(w.clock, w.rng);
+  NodeService restarted({w.store.tracker(), swarms, w.hub, w.clock, w.rng, {}});
+  const auto content = w.publish(alice, "data");
+  ASSERT_TRUE(restarted.announce(node, w.announce_of(content, SwarmRole::kSeeding, 1000)).ok());
+  const ccm::Actor other = w.node(bob, "other");
+  const auto joined = restarted.announce(other, w.announce_of(content, SwarmRole::kFetching, 0));
+  ASSERT_TRUE(joined.ok()) << message_of(joined);
+  ASSERT_THAT(joined->peers, SizeIs(1));
+  EXPECT_EQ(joined->peers[0].endpoints, std::vector<Endpoint>{endpoints[0].endpoint});
+}
+
+TEST_P(TrackerServices, AnAnnounceNeedsANodeAndARightToTheContent) {
+  const ccm::Actor node = w.node(bob, "lab");
+  const auto open = w.publish(alice, "open");
+  const auto hidden = w.publish(alice, "hidden", ccm::AccessLevel::kPrivate);
+  const auto gone = w.publish(alice, "gone");
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), gone.id).ok());
+  const auto try_it = [&](const ccm::Actor& actor, const ccm::Content& content) {
+    return w.nodes.announce(actor, w.announce_of(content, SwarmRole::kFetching, 0));
+  };
+  EXPECT_TRUE(try_it(node, open).ok());
+  EXPECT_EQ(code_of(try_it(bob, open)), Code::kDenied);
+  EXPECT_EQ(code_of(try_it(node, hidden)), Code::kNotFound);
+  EXPECT_EQ(code_of(try_it(node, gone)), Code::kConflict);
+  const ccm::Actor own = w.node(alice, "own");
+  const auto unsupported = try_it(own, hidden);
+  EXPECT_EQ(code_of(unsupported), Code::kUnsupported);
+  EXPECT_THAT(message_of(unsupported), HasSubstr("encrypted lanes"));
+  auto wrong = w.announce_of(open, SwarmRole::kFetching, 0);
+  wrong.version = 2;
+  EXPECT_EQ(code_of(w.nodes.announce(node, wrong)), Code::kInvalid);
+  wrong = w.announce_of(open, SwarmRole::kSeeding, 1001);
+  EXPECT_EQ(code_of(w.nodes.announce(node, wrong)), Code::kInvalid);
+  wrong.total_bytes = 1001;
+  EXPECT_EQ(code_of(w.nodes.announce(node, wrong)), Code::kInvalid);
+}
+
+TEST_P(TrackerServices, SeedersHearOfNewcomersAtOnce) {
+  const auto content = w.publish(alice, "data");
+  const ccm::Actor seeder = w.node(alice, "seeder");
+  const ccm::Actor leecher = w.node(bob, "leecher");
+  const auto stream = w.hub.open(seeder.node, [] {});
+  ASSERT_TRUE(w.nodes.announce(seeder, w.announce_of(content, SwarmRole::kSeeding, 1000)).ok());
+  (void)stream->take();
+  ASSERT_TRUE(w.nodes.announce(leecher, w.announce_of(content, SwarmRole::kFetching, 0)).ok());
+  auto hints = stream->take().hints;
+  ASSERT_THAT(hints, SizeIs(1));
+  EXPECT_EQ(std::get<PeerChanged>(hints[0]).peer.node, leecher.node);
+  ASSERT_TRUE(
+      w.nodes.set_endpoints(leecher, {{{"198.18.0.1", 50000, false, ""}, Reachability::kUnreachable, false}}).ok());
+  hints = stream->take().hints;
+  ASSERT_THAT(hints, SizeIs(1)) << "and of where they listen";
+  EXPECT_THAT(std::get<PeerChanged>(hints[0]).peer.endpoints, SizeIs(1));
+}
+
+TEST_P(TrackerServices, WhoLeavesIsNoReplicaAnyMore) {
+  const auto content = w.publish(alice, "data");
+  const ccm::Actor node = w.node(alice, "lab");
+  auto partial = w.announce_of(content, SwarmRole::kSeeding, 500);
+  partial.total_bytes = 500;  // only some files were wanted
+  ASSERT_TRUE(w.nodes.announce(node, partial).ok());
+  auto replicas = *w.contents.replicas(alice, content.id);
+  ASSERT_THAT(replicas, SizeIs(1));
+  EXPECT_FALSE(replicas[0].replica.complete) << "complete means all of the content";
+  ASSERT_TRUE(w.nodes.announce(node, w.announce_of(content, SwarmRole::kGone, 0)).ok());
+  EXPECT_THAT(*w.contents.replicas(alice, content.id), IsEmpty());
+}
+
+TEST_P(TrackerServices, EphemeralNodesGoByThemselves) {
+  auto token = enroll_token("e1", 2);
+  token.ephemeral = true;
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), token).ok());
+  const auto idle = w.nodes.enroll(enroll_with("e1", "idle", "k1"));
+  const auto busy = w.nodes.enroll(enroll_with("e1", "busy", "k2"));
+  w.node(alice, "lasting");
+  ccm::Actor actor = alice;
+  actor.node = busy->node.id;
+  ASSERT_TRUE(w.nodes.opened(actor, "0.2").ok());
+  EXPECT_TRUE(w.nodes.get(alice, "busy")->online);
+  EXPECT_EQ(w.nodes.get(alice, "busy")->record.program_version, "0.2");
+  const auto stream = w.hub.open(idle->node.id, [] {});
+  w.clock.advance(NodeService::kEphemeralLifetime + std::chrono::seconds(1));
+  ASSERT_TRUE(w.nodes.sweep().ok());
+  std::vector<std::string> names;
+  for (const auto& view : *w.nodes.list(alice)) names.push_back(view.record.name);
+  EXPECT_THAT(names, ElementsAre("busy", "lasting"));
+  EXPECT_TRUE(stream->take().ended);
+  w.nodes.closed(busy->node.id);
+  EXPECT_FALSE(w.nodes.get(alice, "busy")->online);
+}
+
+TEST_P(TrackerServices, TasksAreForOnesOwnNodes) {
+  const ccm::Actor node = w.node(alice, "lab");
+  EXPECT_EQ(code_of(list_folder(bob, "lab")), Code::kNotFound);
+  EXPECT_EQ(code_of(list_folder(bob, node.node.str())), Code::kNotFound);
+  const auto made = list_folder(alice, "lab");
+  ASSERT_TRUE(made.ok()) << message_of(made);
+  EXPECT_EQ(made->sequence, 1u);
+  EXPECT_EQ(code_of(w.tasks.get(bob, made->id)), Code::kNotFound);
+  EXPECT_EQ(code_of(w.tasks.cancel(bob, w.request_id(), made->id)), Code::kNotFound);
+  EXPECT_EQ(code_of(w.tasks.get(alice, TaskId::make(w.clock.wall(), w.rng))), Code::kNotFound);
+  EXPECT_EQ(code_of(w.tasks.create(alice, w.request_id(), "lab", ListFolderTask{"/etc"})), Code::kInvalid);
+  EXPECT_THAT(*w.tasks.list(alice, "", true), SizeIs(1));
+  EXPECT_THAT(*w.tasks.list(alice, "lab", true), SizeIs(1));
+  EXPECT_THAT(*w.tasks.list(bob, "", true), IsEmpty());
+  EXPECT_EQ(code_of(w.tasks.list(bob, "lab", true)), Code::kNotFound);
+}
+
+TEST_P(TrackerServices, CreatingATaskTwiceIsDoneOnceAndWakesTheNode) {
+  const ccm::Actor node = w.node(alice, "lab");
+  const auto stream = w.hub.open(node.node, [] {});
+  (void)stream->take();
+  const std::string id = w.request_id();
+  const auto first = w.tasks.create(alice, id, "lab", PublishTask{"data:x", "name", "public", "", "", {}, false, ""});
+  ASSERT_TRUE(first.ok()) << message_of(first);
+  EXPECT_TRUE(stream->take().tasks_waiting);
+  const auto second = w.tasks.create(alice, id, "lab", ListFolderTask{"data"});
+  EXPECT_EQ(second->id, first->id);
+  EXPECT_THAT(sequences(node.node), ElementsAre(1));
+  EXPECT_EQ(std::get<PublishTask>(first->work).request_id, first->id.str()) << "delivered twice, it publishes once";
+}
+
+TEST_P(TrackerServices, WhatCannotBeTransferredIsRefusedAtOnce) {
+  w.node(bob, "lab");
+  const auto hidden = w.publish(alice, "hidden", ccm::AccessLevel::kPrivate);
+  const auto open = w.publish(alice, "open");
+  const auto get = [&](const ccm::Content& content) {
+    return w.tasks.create(bob, w.request_id(), "lab", GetTask{content.id.str(), "", {}, 0, 0, 0, 0, false});
+  };
+  EXPECT_EQ(code_of(get(hidden)), Code::kNotFound);
+  EXPECT_TRUE(get(open).ok());
+  EXPECT_EQ(code_of(w.tasks.create(bob, w.request_id(), "lab", SeedTask{hidden.id.str(), "data"})), Code::kNotFound);
+}
+
+TEST_P(TrackerServices, DeliveryGoesOnFromTheCursorAfterABreak) {
+  const ccm::Actor node = w.node(alice, "lab");
+  std::vector<Task> made;
+  for (int i = 0; i < 4; ++i) made.push_back(*list_folder(alice, "lab"));
+  EXPECT_THAT(sequences(node.node), ElementsAre(1, 2, 3, 4));
+  ASSERT_TRUE(w.tasks.ack(node, 2).ok());
+  ASSERT_TRUE(w.tasks.ack(node, 1).ok()) << "late and repeated ones do no harm";
+  EXPECT_EQ(w.nodes.get(alice, "lab")->record.acked_sequence, 2u);
+  EXPECT_EQ(w.tasks.get(alice, made[1].id)->state, TaskState::kDelivered);
+  EXPECT_EQ(w.tasks.get(alice, made[2].id)->state, TaskState::kQueued);
+  EXPECT_THAT(sequences(node.node, 2), ElementsAre(3, 4));
+  EXPECT_THAT(sequences(node.node, 1), ElementsAre(2, 3, 4)) << "a node that lost its state asks again";
+  EXPECT_EQ(code_of(w.tasks.ack(node, 5)), Code::kInvalid);
+  EXPECT_EQ(code_of(w.tasks.ack(alice, 1)), Code::kDenied);
+}
+
+TEST_P(TrackerServices, ReportsReachWhoWatches) {
+  const ccm::Actor node = w.node(alice, "lab");
+  const auto task = *list_folder(alice, "lab");
+  int changes = 0;
+  w.task_hub.watch(task.id, [&] { ++changes; });
+  TaskReport report{task.id, TaskState::kRunning, 5, 10, "", "", ""};
+  ASSERT_TRUE(w.tasks.report(node, report).ok());
+  ASSERT_TRUE(w.tasks.report(node, report).ok());
+  EXPECT_EQ(changes, 1) << "a repeated report is no news";
+  report.state = TaskState::kDone;
+  report.result_json = R"({"entries":[]})";
+  ASSERT_TRUE(w.tasks.report(node, report).ok());
+  EXPECT_EQ(changes, 2);
+  report.state = TaskState::kFailed;
+  EXPECT_EQ(w.tasks.report(node, report)->state, TaskState::kDone) << "the first end wins";
+  EXPECT_EQ(w.tasks.get(alice, task.id)->result_json, report.result_json);
+  EXPECT_THAT(sequences(node.node), IsEmpty());
+  EXPECT_THAT(*w.tasks.list(alice, "", false), IsEmpty());
+}
+
+TEST_P(TrackerServices, ReportsAreTheNodesOwnAndBounded) {
+  const ccm::Actor node = w.node(alice, "lab");
+  const ccm::Actor other = w.node(alice, "other");
+  const auto task = *list_folder(alice, "lab");
+  TaskReport report{task.id, TaskState::kRunning, 0, 0, "", "", ""};
+  EXPECT_EQ(code_of(w.tasks.report(other, report)), Code::kNotFound);
+  EXPECT_EQ(code_of(w.tasks.report(alice, report)), Code::kDenied);
+  report.state = TaskState::kQueued;
+  EXPECT_EQ(code_of(w.tasks.report(node, report)), Code::kInvalid);
+  report.state = TaskState::kDone;
+  report.result_json = std::string(kMaxResultBytes + 1, ' ');
+  EXPECT_EQ(code_of(w.tasks.report(node, report)), Code::kInvalid);
+  report.result_json = "";
+  report.error_message = "\xff";
+  EXPECT_EQ(code_of(w.tasks.report(node, report)), Code::kInvalid);
+}
+
+TEST_P(TrackerServices, CancellingReachesTheNodeHoweverItIsConnected) {
+  const ccm::Actor node = w.node(alice, "lab");
+  const auto waiting = *list_folder(alice, "lab");
+  const auto running = *list_folder(alice, "lab");
+  ASSERT_TRUE(w.tasks.report(node, {running.id, TaskState::kRunning, 0, 0, "", "", ""}).ok());
+  const auto stream = w.hub.open(node.node, [] {});
+  EXPECT_EQ(w.tasks.cancel(alice, w.request_id(), waiting.id)->state, TaskState::kCancelled);
+  const auto asked = w.tasks.cancel(alice, w.request_id(), running.id);
+  EXPECT_EQ(asked->state, TaskState::kRunning);
+  EXPECT_TRUE(asked->cancel_requested);
+  ASSERT_TRUE(w.tasks.cancel(alice, w.request_id(), running.id).ok());
+  EXPECT_THAT(stream->take().hints, SizeIs(2));
+  EXPECT_THAT(*w.tasks.cancel_requested(node.node), ElementsAre(running.id)) << "for a stream that opens later";
+  EXPECT_TRUE(w.tasks.report(node, {running.id, TaskState::kRunning, 1, 2, "", "", ""})->cancel_requested);
+  ASSERT_TRUE(w.tasks.report(node, {running.id, TaskState::kCancelled, 1, 2, "", "", ""}).ok());
+  EXPECT_THAT(*w.tasks.cancel_requested(node.node), IsEmpty());
+  EXPECT_THAT(sequences(node.node), IsEmpty());
+  EXPECT_EQ(list_folder(alice, "lab")->sequence, 3u) << "no gap, no reuse";
+}
+
+TEST_P(TrackerServices, TasksThatNobodyTakesExpireAndAreForgotten) {
+  w.node(alice, "lab");
+  const auto task = *list_folder(alice, "lab");
+  int changes = 0;
+  w.task_hub.watch(task.id, [&] { ++changes; });
+  w.clock.advance(kTaskLifetime);
+  ASSERT_TRUE(w.tasks.sweep().ok());
+  EXPECT_EQ(w.tasks.get(alice, task.id)->state, TaskState::kQueued);
+  w.clock.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(w.tasks.sweep().ok());
+  EXPECT_EQ(w.tasks.get(alice, task.id)->error_code, "timeout");
+  EXPECT_EQ(changes, 1);
+  w.clock.advance(kEndedTaskLifetime + std::chrono::seconds(1));
+  ASSERT_TRUE(w.tasks.sweep().ok());
+  EXPECT_EQ(code_of(w.tasks.get(alice, task.id)), Code::kNotFound);
+}
+
+TEST(NodeQuotas, AreRefusedByName) {
+  ccm::Quotas quotas;
+  quotas.nodes = 1;
+  quotas.enroll_tokens = 1;
+  ServerWorld w("memory", quotas);
+  const ccm::Actor alice = w.user("alice");
+  ccm::Token token;
+  token.id = "e1";
+  token.uses_left = 2;
+  token.expires = w.clock.wall() + std::chrono::minutes(5);
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), token).ok());
+  token.id = "e2";
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, w.request_id(), token)), Code::kExhausted);
+  ASSERT_TRUE(w.nodes.enroll({w.request_id(), "e1", "one", "k1", "", w.node_token()}).ok());
+  EXPECT_EQ(code_of(w.nodes.enroll({w.request_id(), "e1", "two", "k2", "", w.node_token()})), Code::kExhausted);
+}
+
+}  // namespace
+}  // namespace gridtorrent::tracker

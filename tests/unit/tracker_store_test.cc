@@ -1,0 +1,202 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/server_world.h"
+#include "tracker/store/schema.h"
+#include "tracker/store/task_json.h"
+
+namespace gridtorrent::tracker::store {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::code_of;
+using testing_support::message_of;
+
+const std::string kHash(64, 'a');
+const std::string kOther(64, 'b');
+
+class ServerData : public testing::Test {
+ protected:
+  std::unique_ptr<SqliteStore> open() {
+    auto store = SqliteStore::open({folder_.path(), {}});
+    EXPECT_TRUE(store.ok()) << message_of(store);
+    return store.ok() ? std::move(*store) : nullptr;
+  }
+  void fill(ccm::Store& store, const std::string& name, const std::string& hash, std::uint64_t bytes) {
+    EXPECT_TRUE(store
+                    .write([&](ccm::Tx& tx) -> Status {
+                      GT_ASSIGN(auto user, tx.users.by_name("alice"));
+                      if (!user) {
+                        user = ccm::User{UserId::make({1}, rng_), "alice", false, false, {1}, ""};
+                        GT_TRY(tx.users.insert(*user));
+                      }
+                      ccm::Content content;
+                      content.id = ContentId::make({1}, rng_);
+                      content.owner = user->id;
+                      content.name = name;
+                      content.state = ccm::ContentState::kPublished;
+                      content.metadata_sha256 = hash;
+                      content.metadata_bytes = bytes;
+                      return tx.contents.insert(content);
+                    })
+                    .ok());
+  }
+  std::size_t contents(ccm::Store& store) {
+    std::size_t count = 0;
+    EXPECT_TRUE(store
+                    .read([&](ccm::Tx& tx) -> Status {
+                      GT_ASSIGN(const auto user, tx.users.by_name("alice"));
+                      if (!user) return {};
+                      GT_ASSIGN(const auto usage, tx.contents.usage(user->id));
+                      count = usage.contents;
+                      return {};
+                    })
+                    .ok());
+    return count;
+  }
+  sql::TempFolder folder_;
+  SeededRng rng_{21};
+};
+
+TEST_F(ServerData, DocumentsComeBackInParts) {
+  const auto files = MetadataFolder::open(folder_.path());
+  ASSERT_TRUE(files.ok()) << message_of(files);
+  ASSERT_TRUE((*files)->put(kHash, "0123456789").ok());
+  ASSERT_TRUE((*files)->put(kHash, "0123456789").ok()) << "again";
+  EXPECT_EQ(*(*files)->size(kHash), 10u);
+  EXPECT_EQ(*(*files)->read(kHash, 0, 4), "0123");
+  EXPECT_EQ(*(*files)->read(kHash, 8, 100), "89");
+  EXPECT_EQ(*(*files)->read(kHash, 10, 1), "");
+  EXPECT_EQ(*(*files)->read(kHash, 1000, 1), "");
+  struct stat info = {};
+  ASSERT_EQ(::stat((folder_.path() + "/metadata/" + kHash).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0077, 0u);
+}
+
+TEST_F(ServerData, DocumentsAreNamedByHashesAlone) {
+  const auto files = MetadataFolder::open(folder_.path());
+  for (const std::string& bad :
+       {std::string("../x"), std::string(63, 'a'), std::string(64, 'A'), std::string(64, '/')}) {
+    EXPECT_EQ(code_of((*files)->put(bad, "x")), Code::kInvalid);
+    EXPECT_EQ(code_of((*files)->size(bad)), Code::kInvalid);
+    EXPECT_EQ(code_of((*files)->read(bad, 0, 1)), Code::kInvalid);
+  }
+  EXPECT_EQ(code_of((*files)->size(kHash)), Code::kCorrupt);
+  EXPECT_EQ(code_of((*files)->read(kHash, 0, 1)), Code::kCorrupt);
+}
+
+TEST_F(ServerData, WhatAnInterruptedPutLeftIsRemovedByTheServerAlone) {
+  ASSERT_TRUE(MetadataFolder::open(folder_.path()).ok());
+  const std::string left = folder_.path() + "/metadata/.partial-1-1";
+  std::ofstream(left) << "half";
+  ASSERT_TRUE(MetadataFolder::attach(folder_.path()).ok());
+  EXPECT_TRUE(std::filesystem::exists(left)) << "it may be a running server's";
+  ASSERT_TRUE(MetadataFolder::open(folder_.path()).ok());
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST_F(ServerData, ADocumentThatWasCutIsWrittenAnew) {
+  const auto files = MetadataFolder::open(folder_.path());
+  std::ofstream(folder_.path() + "/metadata/" + kHash) << "0123";
+  ASSERT_TRUE((*files)->put(kHash, "0123456789").ok());
+  EXPECT_EQ(*(*files)->size(kHash), 10u);
+}
+
+TEST_F(ServerData, AFolderThatCannotBeMadeIsADiskError) {
+  std::ofstream(folder_.path() + "/metadata") << "a file";
+  EXPECT_EQ(code_of(MetadataFolder::open(folder_.path())), Code::kDisk);
+  EXPECT_EQ(code_of(MetadataFolder::open(folder_.path() + "/none")), Code::kDisk);
+}
+
+TEST_F(ServerData, CheckFindsMissingAndCutDocuments) {
+  {
+    const auto store = open();
+    fill(*store, "data", kHash, 10);
+  }
+  EXPECT_EQ(code_of(check(folder_.path())), Code::kCorrupt);
+  const auto files = MetadataFolder::open(folder_.path());
+  ASSERT_TRUE((*files)->put(kHash, "short").ok());
+  const auto cut = check(folder_.path());
+  EXPECT_EQ(code_of(cut), Code::kCorrupt);
+  EXPECT_THAT(message_of(cut), HasSubstr("restore FILE"));
+  ASSERT_TRUE((*files)->put(kHash, "0123456789").ok());
+  const auto good = check(folder_.path());
+  EXPECT_TRUE(good.ok()) << message_of(good);
+}
+
+TEST_F(ServerData, ABackupIsOneFileThatBringsEverythingBack) {
+  const std::string file = folder_.path() + "/backup.gt";
+  {
+    const auto store = open();
+    const auto files = MetadataFolder::open(folder_.path());
+    ASSERT_TRUE((*files)->put(kHash, "0123456789").ok());
+    ASSERT_TRUE((*files)->put(kOther, "later").ok());
+    fill(*store, "data", kHash, 10);
+    const auto done = backup(folder_.path(), file);  // beside the store that is open
+    ASSERT_TRUE(done.ok()) << message_of(done);
+    EXPECT_EQ(code_of(backup(folder_.path(), file)), Code::kConflict);
+    fill(*store, "more", kOther, 5);
+    EXPECT_EQ(code_of(restore(folder_.path(), file)), Code::kConflict) << "a server is running";
+  }
+  for (const char* suffix : {".packing", ".packing-wal", ".packing.lock", "-wal", ".partial"}) {
+    EXPECT_FALSE(std::filesystem::exists(file + suffix)) << suffix;
+  }
+  std::filesystem::remove_all(folder_.path() + "/metadata");
+  const auto restored = restore(folder_.path(), file);
+  ASSERT_TRUE(restored.ok()) << message_of(restored);
+  EXPECT_TRUE(check(folder_.path()).ok());
+  EXPECT_EQ(contents(*open()), 1u);
+  EXPECT_EQ(*(*MetadataFolder::open(folder_.path()))->read(kHash, 0, 100), "0123456789");
+}
+
+TEST_F(ServerData, ABackupWithoutItsDocumentsIsRefused) {
+  const auto store = open();
+  fill(*store, "data", kHash, 10);
+  const std::string file = folder_.path() + "/backup.gt";
+  EXPECT_EQ(code_of(backup(folder_.path(), file)), Code::kCorrupt);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  ASSERT_TRUE((*MetadataFolder::open(folder_.path()))->put(kHash, "short").ok());
+  EXPECT_EQ(code_of(backup(folder_.path(), file)), Code::kCorrupt);
+}
+
+TEST_F(ServerData, AuditRecordsNeitherChangeNorGo) {
+  const auto store = open();
+  ASSERT_TRUE(static_cast<ccm::Store&>(*store)
+                  .write([](ccm::Tx& tx) { return tx.audit.append({{1}, UserId(), "a", "", "", "x", "", "ok", ""}); })
+                  .ok());
+  for (const char* sql : {"UPDATE audit SET outcome = 'no'", "DELETE FROM audit"}) {
+    EXPECT_FALSE(store->database().write([&](sql::Transaction& tx) { return tx.exec(sql); }).ok()) << sql;
+  }
+}
+
+TEST_F(ServerData, RowsThatCannotBeReadAreDamageNotACrash) {
+  const auto store = open();
+  fill(*store, "data", kHash, 10);
+  const auto with = [&](const char* sql) {
+    EXPECT_TRUE(store->database().write([&](sql::Transaction& tx) { return tx.exec(sql); }).ok()) << sql;
+    return static_cast<ccm::Store&>(*store).read([&](ccm::Tx& tx) -> Status {
+      GT_ASSIGN(const auto user, tx.users.by_name("alice"));
+      GT_TRY(tx.contents.by_owner_and_name(user->id, "data"));
+      return {};
+    });
+  };
+  EXPECT_EQ(code_of(with("UPDATE content SET tags = '{'")), Code::kCorrupt);
+  EXPECT_EQ(code_of(with("UPDATE content SET tags = '[]', state = 'odd'")), Code::kCorrupt);
+  EXPECT_EQ(code_of(with("UPDATE content SET state = 'draft', publisher_node = 'odd'")), Code::kCorrupt);
+  EXPECT_EQ(code_of(work_from_json("{")), Code::kCorrupt);
+  EXPECT_EQ(code_of(work_from_json(R"({"kind":"dance"})")), Code::kCorrupt);
+  EXPECT_EQ(code_of(work_from_json(R"({"kind":"get","lanes":"four"})")), Code::kCorrupt);
+  EXPECT_EQ(*work_from_json(R"({"kind":"get","new_field":1})"), TaskWork(GetTask{}));
+}
+
+TEST_F(ServerData, TwoServersOnOneFolderAreRefused) {
+  const auto store = open();
+  EXPECT_EQ(code_of(SqliteStore::open({folder_.path(), {}})), Code::kConflict);
+}
+
+}  // namespace
+}  // namespace gridtorrent::tracker::store

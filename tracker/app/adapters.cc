@@ -1,0 +1,47 @@
+#include "tracker/app/adapters.h"
+
+#include <utility>
+
+#include "base/rpc/limits.h"
+
+namespace gridtorrent::tracker::app {
+
+namespace {
+
+Result<ccm::rpc::Secrets::Issued> convert(Result<authority::Logins::Issued> issued) {
+  if (!issued) return issued.error();
+  return ccm::rpc::Secrets::Issued{std::move(issued->text), std::move(issued->token), std::move(issued->user)};
+}
+
+}  // namespace
+
+Result<gridtorrent::rpc::Principal> RpcAuthenticator::resolve(std::string_view token, std::string_view peer_address) {
+  GT_ASSIGN(const authority::TokenAuthenticator::Shown shown, tokens_.resolve(token, peer_address));
+  gridtorrent::rpc::Principal principal;
+  principal.user = shown.actor.user;
+  principal.user_name = shown.actor.name;
+  principal.admin = shown.actor.admin;
+  principal.node = shown.actor.node;
+  principal.scopes = shown.actor.scopes.bits();
+  principal.token_id = shown.actor.token_id;
+  principal.token_expires = shown.expires;
+  return principal;
+}
+
+Result<ccm::rpc::Secrets::Issued> RpcSecrets::login(const std::string& user, const std::string& password,
+                                                    const std::string& device, const std::string& address) {
+  return convert(logins_.login(user, password, device, address, gridtorrent::rpc::address_bucket(address)));
+}
+
+Result<ccm::rpc::Secrets::Issued> RpcSecrets::create_token(const ccm::Actor& actor, const std::string& request_id,
+                                                           const std::string& label,
+                                                           const std::vector<std::string>& scopes,
+                                                           std::chrono::milliseconds ttl) {
+  return convert(logins_.create_token(actor, request_id, label, scopes, ttl));
+}
+
+Result<std::string> RpcSecrets::hash_new_password(std::string_view user, std::string_view password) {
+  return logins_.hash_new_password(user, password);
+}
+
+}  // namespace gridtorrent::tracker::app

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "base/rpc/principal.h"
+#include "ccm/rpc/secrets.h"
+#include "tracker/authority/authenticator.h"
+#include "tracker/authority/logins.h"
+
+// What lets rooms that do not know each other speak.
+namespace gridtorrent::tracker::app {
+
+/// base/rpc's port over tracker/authority. Thread-safe.
+class RpcAuthenticator final : public gridtorrent::rpc::Authenticator {
+ public:
+  explicit RpcAuthenticator(authority::TokenAuthenticator& tokens) : tokens_(tokens) {}
+  Result<gridtorrent::rpc::Principal> resolve(std::string_view token, std::string_view peer_address) override;
+
+ private:
+  authority::TokenAuthenticator& tokens_;
+};
+
+/// ccm/rpc's port over tracker/authority. Thread-safe.
+class RpcSecrets final : public ccm::rpc::Secrets {
+ public:
+  RpcSecrets(authority::Logins& logins, authority::TokenAuthenticator& tokens) : logins_(logins), tokens_(tokens) {}
+  Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
+                       const std::string& address) override;
+  Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const std::string& label,
+                              const std::vector<std::string>& scopes, std::chrono::milliseconds ttl) override;
+  Result<std::string> hash_new_password(std::string_view user, std::string_view password) override;
+  void forget_tokens() override { tokens_.forget_all(); }
+
+ private:
+  authority::Logins& logins_;
+  authority::TokenAuthenticator& tokens_;
+};
+
+}  // namespace gridtorrent::tracker::app

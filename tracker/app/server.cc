@@ -1,0 +1,284 @@
+#include "tracker/app/server.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "base/crypto/keys.h"
+#include "base/logging/logging.h"
+#include "base/metrics/metrics.h"
+#include "base/rpc/channel.h"
+#include "base/rpc/door.h"
+#include "base/rpc/server.h"
+#include "ccm/domain/account_service.h"
+#include "ccm/domain/content_service.h"
+#include "ccm/rpc/accounts_rpc.h"
+#include "ccm/rpc/contents_rpc.h"
+#include "common/clock.h"
+#include "common/rng.h"
+#include "common/version.h"
+#include "tracker/app/adapters.h"
+#include "tracker/app/data_folder.h"
+#include "tracker/app/identity.h"
+#include "tracker/app/self_probe.h"
+#include "tracker/authority/enrollment.h"
+#include "tracker/core/node_service.h"
+#include "tracker/core/task_service.h"
+#include "tracker/rpc/nodes_rpc.h"
+#include "tracker/rpc/swarms_rpc.h"
+#include "tracker/rpc/tasks_rpc.h"
+#include "tracker/store/metadata_folder.h"
+#include "tracker/store/sqlite_store.h"
+
+namespace gridtorrent::tracker::app {
+
+namespace wire = gridtorrent::rpc;
+
+namespace {
+
+constexpr char kFirstUser[] = "admin";
+constexpr std::chrono::hours kAdminTokenLife{365 * 24};
+constexpr std::size_t kUploadBudgetBytes = std::size_t{512} << 20;
+constexpr std::chrono::milliseconds kTick{1000};
+constexpr std::chrono::seconds kSweepNodes{5};
+constexpr std::chrono::minutes kSweepRest{5};
+
+std::size_t cores() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void log_failure(std::string_view what, const Status& status) {
+  if (!status) logging::error(what, {{"reason", status.error().message}});
+}
+
+}  // namespace
+
+/// Members in the order of who leans on whom; destroyed in the reverse.
+struct Server::Parts {
+  Parts(ServerConfig wanted, DataFolderLock held, std::unique_ptr<store::SqliteStore> opened,
+        std::unique_ptr<store::MetadataFolder> folder)
+      : config(std::move(wanted)),
+        lock(std::move(held)),
+        sqlite(std::move(opened)),
+        files(std::move(folder)),
+        logins(accounts, clock, config.password_cost) {}
+
+  ServerConfig config;
+  DataFolderLock lock;
+  SystemClock clock;
+  SystemRng rng;
+  metrics::Registry metrics;
+  std::unique_ptr<store::SqliteStore> sqlite;
+  std::unique_ptr<store::MetadataFolder> files;
+
+  Swarms swarms{clock, rng};
+  NodeHub node_hub;
+  TaskHub task_hub;
+  ccm::AccountService accounts{{*sqlite, clock, rng, {}}};
+  ccm::ContentService contents{{*sqlite, *files, swarms, node_hub, clock, rng, {}}};
+  NodeService nodes{{*sqlite, swarms, node_hub, clock, rng, {}}};
+  TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng}};
+  authority::TokenAuthenticator tokens{accounts, clock};
+  authority::Logins logins;
+  authority::Enrollment enrollment{accounts, nodes, clock};
+  RpcAuthenticator authenticator{tokens};
+  RpcSecrets secrets{logins, tokens};
+
+  wire::Executor executor{"rpc-work", std::clamp<std::size_t>(cores() * 2, 4, 8), 1024};
+  wire::Executor passwords{"rpc-pass", std::max<std::size_t>(1, cores() / 2), 32};
+  wire::Executor network{"rpc-dial", 2, 64};
+  wire::Ticker ticker{clock, kTick};
+  wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics}};
+  wire::MemoryBudget uploads{kUploadBudgetBytes};
+  tracker::rpc::Dialer dialer{clock};
+
+  ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
+  ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};
+  tracker::rpc::NodesRpc nodes_rpc{door, nodes, enrollment, clock};
+  tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
+  tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, clock}};
+
+  Identity identity;
+  wire::HostPort listen;
+  std::optional<wire::HostPort> advertise;
+  std::string admin_token_file;
+  std::unique_ptr<wire::TlsServer> server;
+  std::unique_ptr<SelfProbe> probe;
+
+  std::mutex sweep_mutex;
+  std::condition_variable_any sweep_wake;
+  std::jthread housekeeping;
+
+  std::vector<std::string> names() const { return certificate_names(advertise ? advertise->host : "", listen.host); }
+  std::string local_address() const {
+    wire::HostPort address = listen;
+    if (is_unspecified(address.host)) address.host = "127.0.0.1";
+    address.port = server->port();
+    return address.str();
+  }
+
+  Status make_first_account();
+  Status serve();
+  void register_metrics();
+  void keep_house(const std::stop_token& stop);
+};
+
+Status Server::Parts::make_first_account() {
+  admin_token_file = config.data_dir + "/admin-token";
+  GT_TRY(accounts.make_first_user(kFirstUser, /*admin=*/true));
+  if (::access(admin_token_file.c_str(), F_OK) == 0) return {};
+  GT_ASSIGN(const std::optional<ccm::User> admin, accounts.find_user(kFirstUser));
+  // Removed on purpose once there are passwords; without any, nobody could ever log in again.
+  if (!admin || admin->disabled || !admin->password_hash.empty()) return {};
+  GT_ASSIGN(const authority::Logins::Issued issued, logins.issue_to(*admin, "first start", kAdminTokenLife));
+  return crypto::write_secret_file(admin_token_file, issued.text + "\n");
+}
+
+Status Server::Parts::serve() {
+  wire::ServerOptions options;
+  options.listen = config.listen;
+  options.pem_file = identity.pem_file;
+  options.reflection = config.reflection;
+  options.services = {&accounts_rpc, &contents_rpc, &nodes_rpc, &swarms_rpc, &tasks_rpc};
+  GT_ASSIGN(server, wire::TlsServer::start(options));
+  if (!config.metrics_listen.empty()) {
+    GT_ASSIGN(const int port, metrics.expose(config.metrics_listen));
+    logging::info("serving metrics", {{"port", std::to_string(port)}});
+  }
+  SelfProbe::Options probing;
+  probing.address = local_address();
+  probing.ca_file = identity.ca_file;
+  probing.period = config.probe_period;
+  probing.on_dead = [this] {
+    const Error dead{Code::kInternal,
+                     "the server takes no new connections any more (out of descriptors once?): restart it"};
+    logging::error(dead.message);
+    if (config.on_fatal) config.on_fatal(dead);
+  };
+  probe = std::make_unique<SelfProbe>(std::move(probing));
+  housekeeping = std::jthread([this](const std::stop_token& stop) { keep_house(stop); });
+  pthread_setname_np(housekeeping.native_handle(), "housekeeping");
+  return {};
+}
+
+void Server::Parts::register_metrics() {
+  const auto gauge = [this](const char* name, const char* help, std::function<double()> read) {
+    metrics.gauge_callback(name, help, {}, std::move(read));
+  };
+  gauge("gridtorrent_node_streams", "Nodes with an open task stream.",
+        [this] { return static_cast<double>(node_hub.stream_count()); });
+  gauge("gridtorrent_task_watchers", "Open WatchTask streams.",
+        [this] { return static_cast<double>(task_hub.watcher_count()); });
+  gauge("gridtorrent_swarms", "Contents with a node alive.",
+        [this] { return static_cast<double>(swarms.swarm_count()); });
+  gauge("gridtorrent_swarm_members", "Nodes in swarms, counted once a swarm.",
+        [this] { return static_cast<double>(swarms.member_count()); });
+  gauge("gridtorrent_rpc_queue_calls", "Calls that wait for a thread.",
+        [this] { return static_cast<double>(executor.queued()); });
+  gauge("gridtorrent_password_queue_calls", "Logins that wait for their turn.",
+        [this] { return static_cast<double>(passwords.queued()); });
+}
+
+void Server::Parts::keep_house(const std::stop_token& stop) {
+  MonoTime last_full = clock.mono();
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock guard(sweep_mutex);
+      sweep_wake.wait_for(guard, stop, kSweepNodes, [] { return false; });
+    }
+    if (stop.stop_requested()) return;
+    log_failure("cannot sweep nodes", nodes.sweep());
+    if (clock.mono() - last_full < kSweepRest) continue;
+    last_full = clock.mono();
+    log_failure("cannot sweep tasks", tasks.sweep());
+    log_failure("cannot sweep contents", contents.sweep());
+    const Result<Identity> renewed = ensure_identity(config.data_dir, names(), clock.wall());
+    if (!renewed) logging::error("cannot renew the server's certificate", {{"reason", renewed.error().message}});
+  }
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerConfig config) {
+  GT_ASSIGN(const wire::HostPort listen, wire::parse_host_port(config.listen));
+  std::optional<wire::HostPort> advertise;
+  if (!config.advertise.empty()) {
+    GT_ASSIGN(advertise, wire::parse_host_port(config.advertise));
+  }
+  // The ready file names files in it for readers in other folders.
+  config.data_dir = std::filesystem::absolute(config.data_dir).lexically_normal().native();
+  while (config.data_dir.size() > 1 && config.data_dir.back() == '/') config.data_dir.pop_back();
+  GT_TRY(prepare_data_folder(config.data_dir));
+  GT_ASSIGN(DataFolderLock lock, DataFolderLock::take(config.data_dir));
+  GT_ASSIGN(auto sqlite, store::SqliteStore::open({config.data_dir, config.on_fatal}));
+  GT_ASSIGN(auto files, store::MetadataFolder::open(config.data_dir));
+  auto parts = std::make_unique<Parts>(std::move(config), std::move(lock), std::move(sqlite), std::move(files));
+  parts->listen = listen;
+  parts->advertise = advertise;
+  GT_ASSIGN(parts->identity, ensure_identity(parts->config.data_dir, parts->names(), parts->clock.wall()));
+  GT_TRY(parts->make_first_account());
+  parts->register_metrics();
+  GT_TRY(parts->serve());
+  return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::~Server() {
+  stop(std::chrono::milliseconds(0));
+}
+
+std::uint16_t Server::port() const {
+  return parts_->server->port();
+}
+
+std::string Server::address() const {
+  if (!parts_->advertise) return parts_->local_address();
+  wire::HostPort address = *parts_->advertise;
+  if (address.port == 0) address.port = port();
+  return address.str();
+}
+
+const std::string& Server::ca_file() const {
+  return parts_->identity.ca_file;
+}
+
+std::string Server::admin_token_file() const {
+  return ::access(parts_->admin_token_file.c_str(), F_OK) == 0 ? parts_->admin_token_file : "";
+}
+
+std::string Server::ready_json() const {
+  nlohmann::ordered_json ready;
+  ready["pid"] = ::getpid();
+  ready["version"] = kVersion;
+  ready["address"] = address();
+  ready["ca_file"] = ca_file();
+  if (const std::string file = admin_token_file(); !file.empty()) ready["admin_token_file"] = file;
+  return ready.dump() + "\n";
+}
+
+Status Server::renew_certificate() {
+  GT_ASSIGN(const Identity identity, ensure_identity(parts_->config.data_dir, parts_->names(), parts_->clock.wall()));
+  if (identity.reissued) logging::info("made a new server certificate");
+  return {};
+}
+
+void Server::stop(std::chrono::milliseconds grace) {
+  Parts& p = *parts_;
+  p.probe.reset();
+  p.housekeeping.request_stop();
+  if (p.housekeeping.joinable()) p.housekeeping.join();
+  p.node_hub.end_all();
+  // After the last call has ended nobody posts any more; what is queued runs.
+  if (p.server) p.server->drain(grace);
+  p.ticker.stop();
+  p.executor.stop();
+  p.passwords.stop();
+  p.network.stop();
+}
+
+}  // namespace gridtorrent::tracker::app

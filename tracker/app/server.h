@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/crypto/password.h"
+#include "common/result.h"
+
+namespace gridtorrent::tracker::app {
+
+struct ServerConfig {
+  std::string data_dir;
+  std::string listen = "127.0.0.1:0";
+  std::string advertise;       ///< HOST:PORT, or empty
+  std::string metrics_listen;  ///< empty: none
+  bool reflection = false;
+  std::chrono::milliseconds probe_period{15'000};
+  crypto::ScryptCost password_cost;  ///< tests make it cheap
+  /// Something is broken for good (the disk, the listener): the program should end. Called from any thread, maybe more
+  /// than once.
+  std::function<void(const Error&)> on_fatal;
+};
+
+/// The whole server, wired: store, domain, authority, RPC. Thread-safe.
+class Server {
+ public:
+  /// Takes the data folder, makes what is missing, serves when it returns. Errors: kConflict folder or port in use;
+  /// kInvalid; kCorrupt; kDenied; kDisk.
+  static Result<std::unique_ptr<Server>> start(ServerConfig config);
+  /// stop(0).
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const;
+  /// HOST:PORT for clients of this host, or the advertised one.
+  std::string address() const;
+  const std::string& ca_file() const;
+  /// Holds admin's first token; empty where it was removed.
+  std::string admin_token_file() const;
+  /// What the ready file says: one JSON object.
+  std::string ready_json() const;
+
+  /// Makes the certificate anew if it is time; the listener takes it up within seconds.
+  Status renew_certificate();
+
+  /// Ends streams, lets calls finish for so long, ends all threads. Idempotent.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  struct Parts;
+  explicit Server(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gridtorrent::tracker::app

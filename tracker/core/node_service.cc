@@ -1,0 +1,318 @@
+#include "tracker/core/node_service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ccm/domain/content_access.h"
+#include "ccm/domain/names.h"
+#include "ccm/domain/once.h"
+#include "common/text.h"
+#include "tracker/core/node_access.h"
+
+namespace gridtorrent::tracker {
+
+namespace {
+
+constexpr std::chrono::milliseconds kMaxEnrollLifetime = std::chrono::hours(24 * 30);
+constexpr std::chrono::milliseconds kOldCredentialLifetime = std::chrono::hours(24);
+constexpr std::uint32_t kMaxUses = 100'000;
+constexpr std::size_t kMaxPublicKeyBytes = 4096;
+constexpr std::size_t kMaxVersionBytes = 64;
+constexpr std::size_t kSweepBatch = 100;
+constexpr std::size_t kSuffixCharacters = 8;
+
+/// The random end of an id: what tells nodes apart whose name somebody else chose.
+std::string suffix_of(const NodeId& id) {
+  const std::string text = id.str();
+  return text.substr(text.size() - kSuffixCharacters);
+}
+
+Error token_ended() {
+  return {Code::kUnauthenticated,
+          "the enrolment token is unknown, used up, expired or revoked; make another: gridtorrent node enroll-token"};
+}
+
+Status check_enrollment(const EnrollNode& request) {
+  if (!request.name.empty()) GT_TRY(ccm::check_name("node name", request.name));
+  if (request.public_key.empty() || request.public_key.size() > kMaxPublicKeyBytes) {
+    return Error{Code::kInvalid, "the node's public key is missing or too long"};
+  }
+  if (request.program_version.size() > kMaxVersionBytes || !is_valid_utf8(request.program_version)) {
+    return Error{Code::kInvalid, "the node's program version is longer than 64 bytes or no UTF-8"};
+  }
+  return {};
+}
+
+/// The name asked for; or the token's, or one made up, told apart by a suffix where it is taken.
+Result<std::string> choose_name(Tx& tx, const ccm::Token& token, const std::string& wished, const NodeId& id) {
+  if (!wished.empty() && !token.node_name.empty() && wished != token.node_name) {
+    return Error{Code::kDenied, "the enrolment token is for node " + token.node_name + ", not " + wished};
+  }
+  const std::string name = !wished.empty() ? wished : token.node_name;
+  if (name.empty()) return "node-" + suffix_of(id);
+  GT_ASSIGN(const auto taken, tx.nodes.by_owner_and_name(token.user, name));
+  if (!taken) return name;
+  if (!wished.empty()) {
+    return Error{Code::kConflict, "you have a node named " + name + " already; give another with --name"};
+  }
+  return name.substr(0, 64 - kSuffixCharacters - 1) + "-" + suffix_of(id);
+}
+
+ccm::Token credential(const ccm::Token& wished, const NodeRecord& node, WallTime now) {
+  ccm::Token token = wished;
+  token.kind = ccm::TokenKind::kNode;
+  token.user = node.owner;
+  token.node = node.id;
+  token.scopes = ccm::node_scopes();
+  token.label = node.name;
+  token.created = now;
+  return token;
+}
+
+}  // namespace
+
+NodeView NodeService::view(NodeRecord record) const {
+  const bool online = d_.swarms.online(record.id);
+  if (online) record.last_seen = d_.clock.wall();
+  return {std::move(record), online};
+}
+
+Status NodeService::add_enroll_token(const ccm::Actor& actor, const std::string& request_id, const ccm::Token& token) {
+  constexpr std::string_view kMethod = "node.enroll_token";
+  const WallTime now = d_.clock.wall();
+  if (!token.node_name.empty()) GT_TRY(ccm::check_name("node name", token.node_name));
+  if (token.uses_left == 0 || token.uses_left > kMaxUses) {
+    return Error{Code::kInvalid, "an enrolment token has 1 to 100000 uses; give another --uses"};
+  }
+  if (token.expires <= now || token.expires - now > kMaxEnrollLifetime) {
+    return Error{Code::kInvalid,
+                 "an enrolment token lives for more than nothing and at most 30 days; give another --ttl"};
+  }
+  ccm::Token kept = token;
+  kept.kind = ccm::TokenKind::kEnroll;
+  kept.user = actor.user;
+  kept.node = NodeId();
+  kept.scopes = ccm::Scopes();
+  kept.created = now;
+  kept.label = token.node_name.empty() ? "enrolment" : token.node_name;
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
+    if (answered) {
+      return Error{Code::kConflict, "enrolment token " + *answered +
+                                        " was made by this request and shown once; revoke it and make another"};
+    }
+    GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(actor.user, ccm::TokenKind::kEnroll, now));
+    if (count >= d_.quotas.enroll_tokens) {
+      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
+                                         " open enrolment tokens, as many as are allowed; revoke some or wait"};
+    }
+    GT_TRY(tx.tokens.insert(kept));
+    GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, kept.id, now));
+    return tx.audit.append(ccm::audit_record(actor, now, kMethod, kept.id, request_id));
+  });
+}
+
+Result<EnrolledNode> NodeService::enroll(const EnrollNode& request) {
+  GT_TRY(check_enrollment(request));
+  std::optional<EnrolledNode> enrolled;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(enrolled, enroll_in(tx, request));
+    return {};
+  }));
+  return std::move(*enrolled);
+}
+
+Result<EnrolledNode> NodeService::enroll_in(Tx& tx, const EnrollNode& request) {
+  const WallTime now = d_.clock.wall();
+  GT_ASSIGN(const auto token, tx.tokens.by_id(request.token_id));
+  if (!token || token->kind != ccm::TokenKind::kEnroll || !token->is_good(now)) return token_ended();
+  GT_ASSIGN(const auto owner, tx.users.by_id(token->user));
+  if (!owner || owner->disabled) return token_ended();
+
+  GT_ASSIGN(const auto before, tx.nodes.by_public_key(request.public_key));
+  NodeRecord node;
+  if (before) {
+    if (before->owner != token->user) {
+      return Error{Code::kConflict, "this node's key is enrolled for another user; start with an empty --data-dir"};
+    }
+    node = *before;
+    GT_TRY(tx.tokens.revoke_all_of_node(node.id, now));
+  } else {
+    GT_ASSIGN(const auto own, tx.nodes.of_owner(token->user));
+    if (own.size() >= d_.quotas.nodes) {
+      return Error{Code::kExhausted, "user " + owner->name + " has " + std::to_string(own.size()) +
+                                         " nodes, as many as the quota allows; ask the administrator for more"};
+    }
+    node.id = NodeId::make(now, d_.rng);
+    GT_ASSIGN(node.name, choose_name(tx, *token, request.name, node.id));
+    GT_ASSIGN(const bool used, tx.tokens.take_use(token->id));
+    if (!used) return token_ended();
+    node.owner = token->user;
+    node.owner_name = owner->name;
+    node.public_key = request.public_key;
+    node.ephemeral = token->ephemeral;
+    node.created = now;
+    node.last_seen = now;
+    node.program_version = request.program_version;
+    GT_TRY(tx.nodes.insert(node));
+  }
+  const ccm::Token fresh = credential(request.node_token, node, now);
+  GT_TRY(tx.tokens.insert(fresh));
+  ccm::Actor actor;
+  actor.user = owner->id;
+  actor.name = owner->name;
+  actor.token_id = token->id;
+  GT_TRY(tx.audit.append(ccm::audit_record(actor, now, "node.enroll", node.id.str(), request.request_id)));
+  return EnrolledNode{node, *owner, fresh};
+}
+
+Result<EnrolledNode> NodeService::renew(const ccm::Actor& actor, const ccm::Token& node_token) {
+  std::optional<EnrolledNode> renewed;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
+    GT_ASSIGN(const auto owner, tx.users.by_id(node.owner));
+    if (!owner) return token_ended();
+    GT_ASSIGN(const auto tokens, tx.tokens.of_user(node.owner));
+    for (const ccm::Token& old : tokens) {
+      if (old.node != node.id || !old.is_good(now) || old.expires <= now + kOldCredentialLifetime) continue;
+      GT_TRY(tx.tokens.set_expires(old.id, now + kOldCredentialLifetime));
+    }
+    const ccm::Token fresh = credential(node_token, node, now);
+    GT_TRY(tx.tokens.insert(fresh));
+    GT_TRY(tx.audit.append(ccm::audit_record(actor, now, "node.renew", node.id.str(), "")));
+    renewed = EnrolledNode{node, *owner, fresh};
+    return {};
+  }));
+  return std::move(*renewed);
+}
+
+Result<std::vector<NodeView>> NodeService::list(const ccm::Actor& actor) {
+  std::vector<NodeRecord> records;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(records, tx.nodes.of_owner(actor.user));
+    return {};
+  }));
+  std::vector<NodeView> views;
+  views.reserve(records.size());
+  for (NodeRecord& record : records) views.push_back(view(std::move(record)));
+  return views;
+}
+
+Result<NodeView> NodeService::get(const ccm::Actor& actor, std::string_view reference) {
+  NodeRecord record;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(record, own_node(tx, actor.user, reference));
+    return {};
+  }));
+  return view(std::move(record));
+}
+
+Result<NodeView> NodeService::self(const ccm::Actor& actor) {
+  NodeRecord record;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(record, node_of(tx, actor));
+    return {};
+  }));
+  return view(std::move(record));
+}
+
+Result<std::vector<NodeEndpoint>> NodeService::plan_endpoints(const ccm::Actor& actor,
+                                                              const std::vector<Endpoint>& endpoints, bool declared,
+                                                              std::string_view observed_address) {
+  GT_TRY(self(actor));
+  GT_ASSIGN(const auto kept, normalize_endpoints(endpoints, observed_address));
+  std::vector<NodeEndpoint> planned;
+  planned.reserve(kept.size());
+  for (const Endpoint& endpoint : kept) planned.push_back({endpoint, Reachability::kUnknown, declared});
+  return planned;
+}
+
+Status NodeService::set_endpoints(const ccm::Actor& actor, const std::vector<NodeEndpoint>& endpoints) {
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
+    if (node.endpoints == endpoints) return {};
+    return tx.nodes.set_endpoints(node.id, endpoints);
+  }));
+  for (const auto& tell : d_.swarms.set_endpoints(actor.node, endpoints)) {
+    for (const NodeId& node : tell.tell) d_.hub.push(node, PeerChanged{tell.content, tell.version, tell.changed});
+  }
+  return {};
+}
+
+Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Announce& announce) {
+  Announce own = announce;
+  own.node = actor.node;
+  NodeRecord node;
+  const Status allowed = d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(node, node_of(tx, actor));
+    if (own.role == SwarmRole::kGone) return {};
+    GT_ASSIGN(const ccm::Content content, ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content));
+    if (own.total_bytes > content.bytes || own.verified_bytes > own.total_bytes) {
+      return Error{Code::kInvalid,
+                   "node " + node.id.str() + " announced more bytes than content " + own.content.str() + " has"};
+    }
+    own.total_bytes = content.bytes;  // complete means all of it, not all that this node wanted
+    return ccm::check_version(content, own.version);
+  });
+  if (!allowed) {
+    // Whoever may not have it (any more) is no longer handed out either.
+    own.role = SwarmRole::kGone;
+    own.traffic.clear();
+    if (!actor.node.is_nil()) d_.swarms.announce(own);
+    return allowed.error();
+  }
+  if (!d_.swarms.knows_endpoints(node.id)) d_.swarms.set_endpoints(node.id, node.endpoints);
+  AnnounceResult result = d_.swarms.announce(own);
+  if (own.role == SwarmRole::kGone) {
+    GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.remove(own.content, own.version, node.id); }));
+  } else if (result.write_replica) {
+    const ccm::Replica replica{
+        own.content, own.version, node.id, "", "", own.verified_bytes, result.changed.complete, d_.clock.wall()};
+    GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.put(replica); }));
+  }
+  for (const NodeId& listener : result.tell) {
+    d_.hub.push(listener, PeerChanged{own.content, own.version, result.changed});
+  }
+  return result;
+}
+
+Status NodeService::opened(const ccm::Actor& actor, std::string_view program_version) {
+  NodeRecord node;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(node, node_of(tx, actor));
+    return tx.nodes.set_seen(node.id, d_.clock.wall(), program_version.substr(0, kMaxVersionBytes));
+  }));
+  if (!d_.swarms.knows_endpoints(node.id)) d_.swarms.set_endpoints(node.id, node.endpoints);
+  d_.swarms.set_connected(node.id, true);
+  return {};
+}
+
+void NodeService::closed(const NodeId& node) {
+  d_.swarms.set_connected(node, false);
+}
+
+Status NodeService::sweep() {
+  d_.swarms.expire();
+  std::vector<NodeId> removed;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto stale, tx.nodes.stale_ephemeral(d_.clock.wall() - kEphemeralLifetime, kSweepBatch));
+    for (const NodeId& node : stale) {
+      if (d_.swarms.online(node)) {
+        GT_TRY(tx.nodes.set_seen(node, d_.clock.wall(), ""));
+        continue;
+      }
+      GT_TRY(tx.nodes.remove(node));
+      removed.push_back(node);
+    }
+    return {};
+  }));
+  for (const NodeId& node : removed) {
+    d_.swarms.forget(node);
+    d_.hub.end(node);
+  }
+  return {};
+}
+
+}  // namespace gridtorrent::tracker

@@ -1,0 +1,67 @@
+#include "tracker/core/selection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gridtorrent::tracker {
+
+namespace {
+
+void shuffle(std::vector<Peer>& peers, Rng& rng) {
+  for (std::size_t left = peers.size(); left > 1; --left) {
+    std::swap(peers[left - 1], peers[static_cast<std::size_t>(rng.below(left))]);
+  }
+}
+
+int dialling_rank(const Peer& peer) {
+  switch (peer.reachability) {
+    case Reachability::kReachable:
+      return 0;
+    case Reachability::kUnknown:
+      return 1;
+    case Reachability::kUnreachable:
+      return 2;
+  }
+  return 2;
+}
+
+/// Random, but for a requester that nobody can dial those first that it can.
+void arrange(std::vector<Peer>& peers, const Peer& requester, Rng& rng) {
+  shuffle(peers, rng);
+  if (requester.reachability == Reachability::kReachable) return;
+  std::stable_sort(peers.begin(), peers.end(),
+                   [](const Peer& a, const Peer& b) { return dialling_rank(a) < dialling_rank(b); });
+}
+
+void move_some(std::vector<Peer>& from, std::size_t count, std::vector<Peer>& to) {
+  const auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(count, from.size()));
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(end));
+  from.erase(from.begin(), end);
+}
+
+}  // namespace
+
+std::vector<Peer> select_peers(const Peer& requester, const std::vector<Peer>& candidates,
+                               const SelectionLimits& limits, Rng& rng) {
+  std::vector<Peer> complete;
+  std::vector<Peer> incomplete;
+  for (const Peer& candidate : candidates) {
+    if (candidate.node == requester.node || !concerns(candidate, requester)) continue;
+    (candidate.complete ? complete : incomplete).push_back(candidate);
+  }
+  arrange(complete, requester, rng);
+  arrange(incomplete, requester, rng);
+
+  std::vector<Peer> chosen;
+  const std::size_t complete_share = std::max(limits.min_complete, limits.max_peers / 2);
+  move_some(complete, std::min(complete_share, limits.max_peers), chosen);
+  move_some(incomplete, limits.max_peers - chosen.size(), chosen);
+  move_some(complete, limits.max_peers - chosen.size(), chosen);
+  return chosen;
+}
+
+bool concerns(const Peer& changed, const Peer& listener) {
+  return changed.node != listener.node && (changed.wants_data || listener.wants_data);
+}
+
+}  // namespace gridtorrent::tracker

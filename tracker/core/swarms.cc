@@ -1,0 +1,229 @@
+#include "tracker/core/swarms.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gridtorrent::tracker {
+
+namespace {
+constexpr auto kWriteProgressAfter = std::chrono::minutes(1);
+constexpr auto kWriteSeenAfter = std::chrono::minutes(10);
+constexpr std::uint64_t kWriteShare = 20;  // a twentieth: 5 %
+}  // namespace
+
+bool Swarms::is_complete(const Member& member) {
+  if (member.role == SwarmRole::kFetching) return false;
+  return member.total_bytes > 0 ? member.verified_bytes >= member.total_bytes : member.role == SwarmRole::kSeeding;
+}
+
+bool Swarms::due_for_write(const Member& member, MonoTime now) {
+  if (!member.was_written || member.written_complete != is_complete(member)) return true;
+  const auto since = now - member.written_at;
+  if (member.verified_bytes == member.written_bytes) return since >= kWriteSeenAfter;
+  const std::uint64_t moved = member.verified_bytes > member.written_bytes
+                                  ? member.verified_bytes - member.written_bytes
+                                  : member.written_bytes - member.verified_bytes;
+  return since >= kWriteProgressAfter || moved >= std::max<std::uint64_t>(member.total_bytes / kWriteShare, 1);
+}
+
+Peer Swarms::peer_of(const NodeId& id, const Member& member) const {
+  Peer peer;
+  peer.node = id;
+  peer.wants_data = member.role == SwarmRole::kFetching;
+  peer.complete = is_complete(member);
+  peer.verified_bytes = member.verified_bytes;
+  const auto node = nodes_.find(id);
+  if (node == nodes_.end()) return peer;
+  peer.reachability = overall_reachability(node->second.endpoints);
+  // The ones that work come first; those the server cannot reach may still work from inside of a site.
+  for (const Reachability wanted : {Reachability::kReachable, Reachability::kUnknown, Reachability::kUnreachable}) {
+    for (const NodeEndpoint& endpoint : node->second.endpoints) {
+      if (endpoint.reachability == wanted) peer.endpoints.push_back(endpoint.endpoint);
+    }
+  }
+  return peer;
+}
+
+std::vector<Peer> Swarms::others(const Swarm& swarm, const NodeId& but, MonoTime now) const {
+  std::vector<Peer> peers;
+  for (const auto& [id, member] : swarm) {
+    if (id == but || expired(member, now) || member.role == SwarmRole::kPaused) continue;
+    peers.push_back(peer_of(id, member));
+  }
+  return peers;
+}
+
+std::vector<NodeId> Swarms::whom_to_tell(const std::vector<Peer>& others, const Peer& changed) const {
+  std::vector<NodeId> nodes;
+  for (const Peer& peer : select_peers(changed, others, limits_.selection, rng_)) nodes.push_back(peer.node);
+  return nodes;
+}
+
+void Swarms::leave(const Key& key, const NodeId& node) {
+  const auto swarm = swarms_.find(key);
+  if (swarm != swarms_.end()) {
+    swarm->second.erase(node);
+    if (swarm->second.empty()) swarms_.erase(swarm);
+  }
+  if (const auto live = nodes_.find(node); live != nodes_.end()) live->second.swarms.erase(key);
+}
+
+void Swarms::count_traffic(const Announce& announce) {
+  std::size_t counted = 0;
+  for (const PeerTraffic& entry : announce.traffic) {
+    if (counted++ == limits_.max_traffic_entries) return;
+    TrafficTotals& own = traffic_[announce.node];
+    own.received_bytes += entry.received_bytes;
+    own.sent_bytes += entry.sent_bytes;
+    // Only of nodes that were seen: what a caller makes up must not fill our memory.
+    if (!nodes_.contains(entry.node)) continue;
+    TrafficTotals& partner = traffic_[entry.node];
+    partner.received_by_partners_bytes += entry.received_bytes;
+    partner.sent_by_partners_bytes += entry.sent_bytes;
+  }
+}
+
+AnnounceResult Swarms::announce(const Announce& announce) {
+  const std::lock_guard lock(mutex_);
+  const MonoTime now = clock_.mono();
+  const Key key(announce.content, announce.version);
+  AnnounceResult result;
+  result.next = limits_.interval;
+  LiveNode& node = nodes_[announce.node];
+  node.last_seen = now;
+  count_traffic(announce);
+  if (announce.role == SwarmRole::kGone) {
+    leave(key, announce.node);
+    return result;
+  }
+
+  Swarm& swarm = swarms_[key];
+  const auto [place, is_new] = swarm.try_emplace(announce.node);
+  Member& member = place->second;
+  const bool was_away = is_new || expired(member, now);
+  const SwarmRole old_role = member.role;
+  const bool was_complete = !is_new && is_complete(member);
+  member.role = announce.role;
+  member.verified_bytes = announce.verified_bytes;
+  member.total_bytes = announce.total_bytes;
+  member.last_announce = now;
+  node.swarms.insert(key);
+
+  if (due_for_write(member, now)) {
+    result.write_replica = true;
+    member.was_written = true;
+    member.written_bytes = member.verified_bytes;
+    member.written_complete = is_complete(member);
+    member.written_at = now;
+  }
+  result.changed = peer_of(announce.node, member);
+  if (member.role == SwarmRole::kPaused) return result;
+  const std::vector<Peer> around = others(swarm, announce.node, now);
+  result.peers = select_peers(result.changed, around, limits_.selection, rng_);
+  if (was_away || old_role != member.role || was_complete != result.changed.complete) {
+    result.tell = whom_to_tell(around, result.changed);
+  }
+  return result;
+}
+
+std::vector<Swarms::Tell> Swarms::set_endpoints(const NodeId& node, const std::vector<NodeEndpoint>& endpoints) {
+  const std::lock_guard lock(mutex_);
+  const MonoTime now = clock_.mono();
+  LiveNode& live = nodes_[node];
+  const bool same = live.knows_endpoints && live.endpoints == endpoints;
+  live.endpoints = endpoints;
+  live.knows_endpoints = true;
+  std::vector<Tell> tells;
+  if (same) return tells;
+  for (const Key& key : live.swarms) {
+    const Swarm& swarm = swarms_.at(key);
+    const Member& member = swarm.at(node);
+    if (expired(member, now) || member.role == SwarmRole::kPaused) continue;
+    Tell tell{key.first, key.second, peer_of(node, member), {}};
+    tell.tell = whom_to_tell(others(swarm, node, now), tell.changed);
+    if (!tell.tell.empty()) tells.push_back(std::move(tell));
+  }
+  return tells;
+}
+
+bool Swarms::knows_endpoints(const NodeId& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && found->second.knows_endpoints;
+}
+
+void Swarms::set_connected(const NodeId& node, bool connected) {
+  const std::lock_guard lock(mutex_);
+  LiveNode& live = nodes_[node];
+  live.connected = std::max(0, live.connected + (connected ? 1 : -1));
+  // A stream that closed says that the node is gone, whatever it said a moment ago.
+  live.last_seen = connected || live.connected > 0 ? std::optional(clock_.mono()) : std::nullopt;
+}
+
+void Swarms::note_seen(const NodeId& node) {
+  const std::lock_guard lock(mutex_);
+  nodes_[node].last_seen = clock_.mono();
+}
+
+void Swarms::forget(const NodeId& node) {
+  const std::lock_guard lock(mutex_);
+  const auto live = nodes_.find(node);
+  if (live == nodes_.end()) return;
+  for (const Key& key : std::set<Key>(live->second.swarms)) leave(key, node);
+  nodes_.erase(node);
+  traffic_.erase(node);
+}
+
+void Swarms::expire() {
+  const std::lock_guard lock(mutex_);
+  const MonoTime now = clock_.mono();
+  std::vector<std::pair<Key, NodeId>> gone;
+  for (const auto& [key, swarm] : swarms_) {
+    for (const auto& [id, member] : swarm) {
+      if (expired(member, now)) gone.emplace_back(key, id);
+    }
+  }
+  for (const auto& [key, id] : gone) leave(key, id);
+}
+
+ccm::LiveView::Counts Swarms::counts(const ContentId& content, std::uint32_t version) const {
+  const std::lock_guard lock(mutex_);
+  Counts counts;
+  const auto swarm = swarms_.find({content, version});
+  if (swarm == swarms_.end()) return counts;
+  const MonoTime now = clock_.mono();
+  for (const auto& [id, member] : swarm->second) {
+    if (expired(member, now) || member.role == SwarmRole::kPaused) continue;
+    if (is_complete(member)) ++counts.seeders;
+    if (member.role == SwarmRole::kFetching) ++counts.leechers;
+  }
+  return counts;
+}
+
+bool Swarms::online(const NodeId& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return false;
+  const LiveNode& live = found->second;
+  return live.connected > 0 || (live.last_seen && clock_.mono() - *live.last_seen <= limits_.expiry);
+}
+
+TrafficTotals Swarms::traffic(const NodeId& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = traffic_.find(node);
+  return found == traffic_.end() ? TrafficTotals{} : found->second;
+}
+
+std::size_t Swarms::swarm_count() const {
+  const std::lock_guard lock(mutex_);
+  return swarms_.size();
+}
+
+std::size_t Swarms::member_count() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto& [key, swarm] : swarms_) count += swarm.size();
+  return count;
+}
+
+}  // namespace gridtorrent::tracker

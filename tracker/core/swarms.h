@@ -1,0 +1,139 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "ccm/domain/ports.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/rng.h"
+#include "tracker/core/node.h"
+#include "tracker/core/selection.h"
+
+namespace gridtorrent::tracker {
+
+enum class SwarmRole : std::uint8_t { kFetching, kSeeding, kPaused, kGone };
+
+struct PeerTraffic {
+  NodeId node;
+  std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload since the reporter's last announce
+};
+
+struct Announce {
+  NodeId node;
+  ContentId content;
+  std::uint32_t version = 1;
+  SwarmRole role = SwarmRole::kFetching;
+  std::uint64_t verified_bytes = 0, total_bytes = 0;
+  std::vector<PeerTraffic> traffic;
+};
+
+/// Payload of a node in both directions, as it said itself (`received`, `sent`) and as its partners said
+/// (`received_by_partners` from it, `sent_by_partners` to it). They differ where someone lies or died.
+struct TrafficTotals {
+  std::uint64_t received_bytes = 0, sent_bytes = 0;
+  std::uint64_t received_by_partners_bytes = 0, sent_by_partners_bytes = 0;
+  friend bool operator==(const TrafficTotals&, const TrafficTotals&) = default;
+};
+
+struct SwarmLimits {
+  std::chrono::milliseconds interval = std::chrono::seconds(30);  ///< asked of nodes
+  std::chrono::milliseconds expiry = std::chrono::seconds(75);    ///< a member that stays silent is gone
+  std::size_t max_traffic_entries = 256;                          ///< an announce; the rest is dropped
+  SelectionLimits selection;
+};
+
+struct AnnounceResult {
+  std::vector<Peer> peers;
+  std::chrono::milliseconds next{0};
+  /// Whom to tell at once of `changed`, the announcing node as a peer now.
+  std::vector<NodeId> tell;
+  Peer changed;
+  /// The durable replica should be written: first sight, complete now or no longer, 5 % or a minute of progress, ten
+  /// minutes without any. (Where the role is kGone it should be removed.)
+  bool write_replica = false;
+};
+
+/// Who is in which swarm right now; soft state that expires, and where each node listens. Thread-safe (one private
+/// mutex; no call blocks or does I/O). Keyed by content and version.
+class Swarms final : public ccm::LiveView {
+ public:
+  Swarms(const Clock& clock, Rng& rng, SwarmLimits limits = {}) : clock_(clock), rng_(rng), limits_(limits) {}
+
+  AnnounceResult announce(const Announce& announce);
+  /// Where a node listens, from its own update (or from the store after a restart). Returns the swarms' members to
+  /// tell.
+  struct Tell {
+    ContentId content;
+    std::uint32_t version = 1;
+    Peer changed;
+    std::vector<NodeId> tell;
+  };
+  std::vector<Tell> set_endpoints(const NodeId& node, const std::vector<NodeEndpoint>& endpoints);
+  bool knows_endpoints(const NodeId& node) const;
+
+  /// A node's stream opened or closed; it is online while one is open or its last call is younger than the expiry.
+  void set_connected(const NodeId& node, bool connected);
+  void note_seen(const NodeId& node);
+  /// The node is no longer enrolled.
+  void forget(const NodeId& node);
+
+  /// Drops members that stayed silent, swarms that are empty. Call every few seconds; announces and counts do not
+  /// show expired members in between either.
+  void expire();
+
+  Counts counts(const ContentId& content, std::uint32_t version) const override;
+  bool online(const NodeId& node) const override;
+  TrafficTotals traffic(const NodeId& node) const;
+  std::size_t swarm_count() const;
+  std::size_t member_count() const;
+
+ private:
+  using Key = std::pair<ContentId, std::uint32_t>;
+  struct Member {
+    SwarmRole role = SwarmRole::kFetching;
+    std::uint64_t verified_bytes = 0, total_bytes = 0;
+    MonoTime last_announce;
+    // As last written to the replica store.
+    bool was_written = false;
+    std::uint64_t written_bytes = 0;
+    bool written_complete = false;
+    MonoTime written_at;
+  };
+  using Swarm = std::map<NodeId, Member>;
+  struct LiveNode {
+    std::vector<NodeEndpoint> endpoints;
+    bool knows_endpoints = false;
+    int connected = 0;
+    std::optional<MonoTime> last_seen;
+    std::set<Key> swarms;
+  };
+
+  static bool is_complete(const Member& member);
+  static bool due_for_write(const Member& member, MonoTime now);
+  bool expired(const Member& member, MonoTime now) const { return now - member.last_announce > limits_.expiry; }
+  Peer peer_of(const NodeId& id, const Member& member) const;
+  /// The others that take part right now.
+  std::vector<Peer> others(const Swarm& swarm, const NodeId& but, MonoTime now) const;
+  std::vector<NodeId> whom_to_tell(const std::vector<Peer>& others, const Peer& changed) const;
+  void leave(const Key& key, const NodeId& node);
+  void count_traffic(const Announce& announce);
+
+  const Clock& clock_;
+  Rng& rng_;
+  const SwarmLimits limits_;
+  mutable std::mutex mutex_;
+  std::map<Key, Swarm> swarms_;
+  std::unordered_map<NodeId, LiveNode> nodes_;
+  std::unordered_map<NodeId, TrafficTotals> traffic_;
+};
+
+}  // namespace gridtorrent::tracker

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+
+namespace gridtorrent::tracker {
+
+struct PublishTask {
+  std::string root_path;  ///< "ROOT:relative/path" below a share root of the node
+  std::string name, access, description, license;
+  std::vector<std::string> tags;
+  bool strict = false;
+  std::string request_id;
+  friend bool operator==(const PublishTask&, const PublishTask&) = default;
+};
+struct GetTask {
+  std::string content;    ///< id
+  std::string root_path;  ///< below a download root; empty: the node's first
+  std::vector<std::string> globs;
+  std::int32_t lanes = 0, seeders = 0;  ///< 0: auto
+  std::uint64_t limit_bits_per_s = 0;
+  std::int32_t priority = 0;
+  bool refetch = false;
+  friend bool operator==(const GetTask&, const GetTask&) = default;
+};
+struct SeedTask {
+  std::string content, root_path;
+  friend bool operator==(const SeedTask&, const SeedTask&) = default;
+};
+struct StopSeedingTask {
+  std::string content;
+  friend bool operator==(const StopSeedingTask&, const StopSeedingTask&) = default;
+};
+struct ListFolderTask {
+  std::string root_path;
+  friend bool operator==(const ListFolderTask&, const ListFolderTask&) = default;
+};
+struct TransferTask {
+  std::string transfer_id;
+  std::string command;  ///< "pause", "resume", "cancel"
+  friend bool operator==(const TransferTask&, const TransferTask&) = default;
+};
+using TaskWork = std::variant<PublishTask, GetTask, SeedTask, StopSeedingTask, ListFolderTask, TransferTask>;
+
+/// "publish", "get", "seed", "stop_seeding", "list_folder", "transfer".
+std::string_view task_kind(const TaskWork& work);
+
+/// Form only (a root name before the colon, no "..", an id where one is due): kInvalid. Whether the place is one of the
+/// node's roots is the node's to say.
+Status check_task_work(const TaskWork& work);
+
+enum class TaskState : std::uint8_t { kQueued, kDelivered, kRunning, kDone, kFailed, kCancelled, kUnsupported };
+std::string_view task_state_name(TaskState state);
+Result<TaskState> parse_task_state(std::string_view text);
+inline bool has_ended(TaskState state) {
+  return state >= TaskState::kDone;
+}
+
+struct Task {
+  TaskId id;
+  NodeId node;
+  std::uint64_t sequence = 0;  ///< per node, from 1, gapless
+  TaskWork work;
+  TaskState state = TaskState::kQueued;
+  bool cancel_requested = false;
+  UserId created_by;
+  std::string created_by_name;  ///< filled on reading
+  WallTime created, updated;
+  std::uint64_t done = 0, total = 0;
+  std::string result_json, error_code, error_message;
+  friend bool operator==(const Task&, const Task&) = default;
+};
+
+struct TaskReport {
+  TaskId task;
+  TaskState state = TaskState::kRunning;  ///< kRunning or an end
+  std::uint64_t done = 0, total = 0;
+  std::string result_json, error_code, error_message;
+};
+
+inline constexpr std::size_t kMaxTaskTextBytes = 8192;
+inline constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
+inline constexpr std::chrono::milliseconds kTaskLifetime = std::chrono::hours(24 * 30);
+inline constexpr std::chrono::milliseconds kEndedTaskLifetime = std::chrono::hours(24 * 30);
+
+// The state machine, pure. Each returns the task as it should be kept; a repeated step returns it unchanged.
+
+/// What a node's report makes of the task. The first end wins: any later report changes nothing, so that doing a task
+/// twice is harmless.
+Task apply_report(const Task& task, const TaskReport& report, WallTime now);
+/// A task that no node has seen ends at once; otherwise the node is asked to. One that ended stays as it is.
+Task apply_cancel(const Task& task, WallTime now);
+/// The node has it: queued → delivered.
+Task apply_ack(const Task& task, WallTime now);
+/// Waiting for longer than kTaskLifetime without having been taken up: failed, "timeout".
+Task apply_expiry(const Task& task, WallTime now);
+
+}  // namespace gridtorrent::tracker

@@ -1,0 +1,205 @@
+#include "tracker/core/task_service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ccm/domain/content_access.h"
+#include "ccm/domain/once.h"
+#include "common/text.h"
+#include "tracker/core/node_access.h"
+
+namespace gridtorrent::tracker {
+
+namespace {
+
+constexpr std::size_t kMaxListed = 1000;
+constexpr std::size_t kSweepBatch = 200;
+
+Error missing_task(const TaskId& id) {
+  return {Code::kNotFound, "no task " + id.str() + " of yours; look with: gridtorrent task list"};
+}
+
+/// A task on one of the actor's own nodes.
+Result<Task> own_task(Tx& tx, const ccm::Actor& actor, const TaskId& id) {
+  GT_ASSIGN(auto task, tx.tasks.by_id(id));
+  if (!task) return missing_task(id);
+  GT_ASSIGN(const auto node, tx.nodes.by_id(task->node));
+  if (!node || node->owner != actor.user) return missing_task(id);
+  return std::move(*task);
+}
+
+/// What cannot be fetched or seeded by this user is refused at once, not by the node later.
+Status check_content(Tx& tx, const ccm::Actor& actor, const TaskWork& work) {
+  const auto* get = std::get_if<GetTask>(&work);
+  const auto* seed = std::get_if<SeedTask>(&work);
+  if (get == nullptr && seed == nullptr) return {};
+  GT_ASSIGN(const ContentId id, ContentId::parse(get != nullptr ? get->content : seed->content));
+  GT_TRY(ccm::open_content(tx, actor, ccm::Action::kTransfer, id));
+  return {};
+}
+
+Status check_report(const TaskReport& report) {
+  if (report.state == TaskState::kQueued) {
+    return Error{Code::kInvalid, "task " + report.task.str() + ": a node cannot report it as queued"};
+  }
+  if (report.result_json.size() > kMaxResultBytes || !is_valid_utf8(report.result_json)) {
+    return Error{Code::kInvalid, "task " + report.task.str() + ": the result is longer than 1 MiB or no UTF-8"};
+  }
+  if (report.error_code.size() > 64 || report.error_message.size() > kMaxTaskTextBytes ||
+      !is_valid_utf8(report.error_message) || !is_valid_utf8(report.error_code)) {
+    return Error{Code::kInvalid, "task " + report.task.str() + ": the error is too long or no UTF-8"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Task> TaskService::create(const ccm::Actor& actor, const std::string& request_id, std::string_view node,
+                                 const TaskWork& work) {
+  constexpr std::string_view kMethod = "task.create";
+  GT_TRY(check_task_work(work));
+  Task task;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
+    if (answered) {
+      GT_ASSIGN(const TaskId id, TaskId::parse(*answered));
+      GT_ASSIGN(task, own_task(tx, actor, id));
+      return {};
+    }
+    GT_ASSIGN(const NodeRecord target, own_node(tx, actor.user, node));
+    GT_TRY(check_content(tx, actor, work));
+    const WallTime now = d_.clock.wall();
+    task.id = TaskId::make(now, d_.rng);
+    task.node = target.id;
+    task.work = work;
+    task.created_by = actor.user;
+    task.created_by_name = actor.name;
+    task.created = now;
+    task.updated = now;
+    if (auto* publish = std::get_if<PublishTask>(&task.work); publish != nullptr && publish->request_id.empty()) {
+      publish->request_id = task.id.str();  // delivered twice, it publishes once
+    }
+    GT_ASSIGN(task.sequence, tx.tasks.append(task));
+    GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, task.id.str(), now));
+    return tx.audit.append(ccm::audit_record(actor, now, kMethod, task.id.str(), request_id));
+  }));
+  d_.hub.tasks_waiting(task.node);
+  return task;
+}
+
+Result<std::vector<Task>> TaskService::list(const ccm::Actor& actor, std::string_view node, bool include_ended) {
+  std::vector<Task> tasks;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    if (node.empty()) {
+      GT_ASSIGN(tasks, tx.tasks.of_owner(actor.user, include_ended, kMaxListed));
+      return {};
+    }
+    GT_ASSIGN(const NodeRecord target, own_node(tx, actor.user, node));
+    GT_ASSIGN(tasks, tx.tasks.of_node(target.id, include_ended, kMaxListed));
+    return {};
+  }));
+  return tasks;
+}
+
+Result<Task> TaskService::get(const ccm::Actor& actor, const TaskId& id) {
+  Task task;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(task, own_task(tx, actor, id));
+    return {};
+  }));
+  return task;
+}
+
+Result<Task> TaskService::cancel(const ccm::Actor& actor, const std::string& request_id, const TaskId& id) {
+  Task task;
+  bool changed = false;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Task before, own_task(tx, actor, id));
+    const WallTime now = d_.clock.wall();
+    task = apply_cancel(before, now);
+    changed = task != before;
+    if (!changed) return {};
+    GT_TRY(tx.tasks.update(task));
+    return tx.audit.append(ccm::audit_record(actor, now, "task.cancel", id.str(), request_id));
+  }));
+  if (changed) {
+    // A stream may have sent it while it was still queued here: the node is told either way.
+    d_.hub.push(task.node, TaskCancelled{id});
+    d_.task_hub.changed(id);
+  }
+  return task;
+}
+
+Result<std::vector<Task>> TaskService::pending(const NodeId& node, std::uint64_t cursor, std::size_t limit) {
+  std::vector<Task> tasks;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(tasks, tx.tasks.pending(node, cursor, limit));
+    return {};
+  }));
+  return tasks;
+}
+
+Result<std::vector<TaskId>> TaskService::cancel_requested(const NodeId& node) {
+  std::vector<TaskId> tasks;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(tasks, tx.tasks.cancel_requested(node));
+    return {};
+  }));
+  return tasks;
+}
+
+Status TaskService::ack(const ccm::Actor& actor, std::uint64_t sequence) {
+  std::vector<TaskId> changed;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
+    if (sequence > node.last_sequence) {
+      return Error{Code::kInvalid, "node " + node.id.str() + " acknowledged task " + std::to_string(sequence) +
+                                       ", but its list ends at " + std::to_string(node.last_sequence)};
+    }
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const auto queued, tx.tasks.queued_up_to(node.id, sequence));
+    for (const Task& task : queued) {
+      GT_TRY(tx.tasks.update(apply_ack(task, now)));
+      changed.push_back(task.id);
+    }
+    if (sequence <= node.acked_sequence) return {};
+    return tx.tasks.set_acked(node.id, sequence);
+  }));
+  for (const TaskId& id : changed) d_.task_hub.changed(id);
+  return {};
+}
+
+Result<Task> TaskService::report(const ccm::Actor& actor, const TaskReport& report) {
+  GT_TRY(check_report(report));
+  Task task;
+  bool changed = false;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
+    GT_ASSIGN(auto before, tx.tasks.by_id(report.task));
+    if (!before || before->node != node.id) return missing_task(report.task);
+    task = apply_report(*before, report, d_.clock.wall());
+    changed = task != *before;
+    if (!changed) return {};
+    return tx.tasks.update(task);
+  }));
+  if (changed) d_.task_hub.changed(task.id);
+  return task;
+}
+
+Status TaskService::sweep() {
+  const WallTime now = d_.clock.wall();
+  std::vector<TaskId> expired;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto old, tx.tasks.queued_since(now - kTaskLifetime, kSweepBatch));
+    for (const Task& task : old) {
+      GT_TRY(tx.tasks.update(apply_expiry(task, now)));
+      expired.push_back(task.id);
+    }
+    return tx.tasks.prune(now - kEndedTaskLifetime);
+  }));
+  for (const TaskId& id : expired) d_.task_hub.changed(id);
+  return {};
+}
+
+}  // namespace gridtorrent::tracker

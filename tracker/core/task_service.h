@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ccm/domain/user.h"
+#include "common/clock.h"
+#include "common/result.h"
+#include "common/rng.h"
+#include "tracker/core/hub.h"
+#include "tracker/core/ports.h"
+#include "tracker/core/task.h"
+
+namespace gridtorrent::tracker {
+
+/// The use cases of task lists, one transaction each. Delivery is at least once and in order: a stream sends `pending`
+/// from the node's cursor on, the node acknowledges what it has written down, and gets the rest again after a break.
+/// Tasks that ended before they were delivered (cancelled, expired) are left out: their sequences are passed over.
+/// Thread-safe; blocks on the store. Errors besides those of the store: kInvalid; kNotFound (missing or another's);
+/// kDenied no node credential; kConflict, kUnsupported: the content cannot be transferred.
+class TaskService {
+ public:
+  struct Deps {
+    Store& store;
+    NodeHub& hub;
+    TaskHub& task_hub;
+    const Clock& clock;
+    Rng& rng;
+  };
+  explicit TaskService(Deps deps) : d_(deps) {}
+
+  /// For one of the actor's own nodes, by id or name.
+  Result<Task> create(const ccm::Actor& actor, const std::string& request_id, std::string_view node,
+                      const TaskWork& work);
+  /// Newest first, at most 1000. `node` empty: of all own nodes.
+  Result<std::vector<Task>> list(const ccm::Actor& actor, std::string_view node, bool include_ended);
+  Result<Task> get(const ccm::Actor& actor, const TaskId& task);
+  Result<Task> cancel(const ccm::Actor& actor, const std::string& request_id, const TaskId& task);
+
+  // Of the node's own credential:
+
+  /// Up to `limit` after `cursor`, in order.
+  Result<std::vector<Task>> pending(const NodeId& node, std::uint64_t cursor, std::size_t limit = 64);
+  /// Those that the node should give up; sent at the start of a stream and after a resync.
+  Result<std::vector<TaskId>> cancel_requested(const NodeId& node);
+  /// Everything up to `sequence` is with the node. Idempotent.
+  Status ack(const ccm::Actor& actor, std::uint64_t sequence);
+  /// Returns the task as it is now: its `cancel_requested` goes back to the node. Idempotent.
+  Result<Task> report(const ccm::Actor& actor, const TaskReport& report);
+
+  /// Expires what nobody took, forgets what ended long ago. Call every few minutes.
+  Status sweep();
+
+ private:
+  Deps d_;
+};
+
+}  // namespace gridtorrent::tracker

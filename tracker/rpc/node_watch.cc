@@ -1,0 +1,122 @@
+#include "tracker/rpc/node_watch.h"
+
+#include "base/logging/logging.h"
+#include "base/rpc/hello.h"
+#include "tracker/rpc/convert.h"
+
+namespace gridtorrent::tracker::rpc {
+
+namespace {
+
+constexpr std::size_t kTasksAtOnce = 64;
+
+}  // namespace
+
+Status NodeWatch::open(const Deps& deps, const ccm::Actor& actor, const std::string& program_version,
+                       std::uint64_t cursor, const std::shared_ptr<Stream>& stream) {
+  GT_TRY(deps.nodes.opened(actor, program_version));
+  auto watch = std::make_shared<NodeWatch>(deps, actor.node, cursor, stream);
+  watch->send_hello();  // before anybody can wake the strand: the greeting is the first message
+  watch->hints_ = deps.hub.open(actor.node, [weak = std::weak_ptr<NodeWatch>(watch)] {
+    if (const auto alive = weak.lock()) alive->schedule();
+  });
+  stream->attach(watch);
+  watch->schedule();
+  return {};
+}
+
+void NodeWatch::run() {
+  NodeStream::Batch batch = hints_->take();
+  if (batch.displaced) {
+    return stream_->close(
+        Error{Code::kConflict, "another process connected with this node's credential: stop one of them"});
+  }
+  if (batch.ended) {
+    return stream_->close(Error{Code::kUnreachable, "the server ended this stream; connect again"});
+  }
+  tasks_waiting_ = tasks_waiting_ || batch.tasks_waiting || batch.resync;
+  cancellations_waiting_ = cancellations_waiting_ || batch.resync;
+  // Cancellations that do not fit are in the store; peers that do not fit come with the next announce.
+  if (!send_hints(batch.hints)) cancellations_waiting_ = true;
+  Status sent = cancellations_waiting_ ? send_cancellations() : Status();
+  if (sent.ok() && tasks_waiting_) sent = send_tasks();
+  if (!sent.ok()) {
+    logging::warning("a node's stream ends", {{"node_id", node_.str()}, {"reason", sent.error().message}});
+    return stream_->close(sent);
+  }
+  const std::lock_guard lock(mutex_);
+  starved_ = tasks_waiting_ || cancellations_waiting_;
+}
+
+bool NodeWatch::send_hints(std::vector<NodeHint>& hints) {
+  for (const NodeHint& hint : hints) {
+    v1::NodeEvent event;
+    if (const auto* cancelled = std::get_if<TaskCancelled>(&hint)) event.set_task_cancelled(cancelled->task.str());
+    if (const auto* changed = std::get_if<PeerChanged>(&hint)) *event.mutable_peer_changed() = to_wire(*changed);
+    if (!stream_->offer(std::move(event))) return false;
+  }
+  return true;
+}
+
+Status NodeWatch::send_cancellations() {
+  GT_ASSIGN(const std::vector<TaskId> cancelled, d_.tasks.cancel_requested(node_));
+  for (const TaskId& task : cancelled) {
+    v1::NodeEvent event;
+    event.set_task_cancelled(task.str());
+    if (!stream_->offer(std::move(event))) return {};
+  }
+  cancellations_waiting_ = false;
+  return {};
+}
+
+Status NodeWatch::send_tasks() {
+  for (;;) {
+    const std::size_t places = std::min(stream_->free_places(), kTasksAtOnce);
+    if (places == 0) return {};
+    GT_ASSIGN(const std::vector<Task> tasks, d_.tasks.pending(node_, cursor_, places));
+    for (const Task& task : tasks) {
+      v1::NodeEvent event;
+      *event.mutable_task() = to_wire(task);
+      if (!stream_->offer(std::move(event))) return {};
+      cursor_ = task.sequence;
+    }
+    if (tasks.size() < places) {
+      tasks_waiting_ = false;
+      return {};
+    }
+  }
+}
+
+void NodeWatch::send_hello() {
+  {
+    const std::lock_guard lock(mutex_);
+    last_hello_ = d_.clock.mono();
+  }
+  v1::NodeEvent event;
+  *event.mutable_hello() = gridtorrent::rpc::make_hello(d_.clock.wall());
+  // A full queue is a sign of life as well.
+  static_cast<void>(stream_->offer(std::move(event)));
+}
+
+void NodeWatch::room() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!starved_) return;
+  }
+  schedule();
+}
+
+void NodeWatch::ticked(MonoTime now) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (now - last_hello_ < kHeartbeat) return;
+  }
+  send_hello();
+}
+
+void NodeWatch::ended() {
+  d_.hub.close(node_, hints_);
+  d_.nodes.closed(node_);
+}
+
+}  // namespace gridtorrent::tracker::rpc

@@ -1,0 +1,62 @@
+#include "tracker/rpc/swarms_rpc.h"
+
+#include "tracker/rpc/convert.h"
+
+namespace gridtorrent::tracker::rpc {
+
+namespace {
+
+using wire::Call;
+using wire::Need;
+
+constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
+// Dialling back waits for other hosts: on threads of its own.
+constexpr wire::Method kUpdateEndpoints{"Swarms/UpdateEndpoints", kNode, wire::Lane::kNetwork};
+constexpr wire::Method kAnnounce{"Swarms/Announce", kNode};
+
+// A node with a few thousand contents announces them all when it starts.
+constexpr wire::RateLimiter::Options kAnnounceRate{.rate_per_s = 50, .burst = 5000};
+
+}  // namespace
+
+SwarmsRpc::SwarmsRpc(Deps deps) : d_(deps), announce_rate_(kAnnounceRate) {}
+
+SwarmsRpc::Reactor* SwarmsRpc::UpdateEndpoints(Context* context, const v1::UpdateEndpointsRequest* request,
+                                               v1::UpdateEndpointsReply* reply) {
+  return d_.door.unary(context, kUpdateEndpoints, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return update(call, q, p); });
+}
+
+Status SwarmsRpc::update(const Call& call, const v1::UpdateEndpointsRequest& request, v1::UpdateEndpointsReply& reply) {
+  std::vector<Endpoint> wanted;
+  for (const v1::Endpoint& endpoint : request.endpoints()) {
+    GT_ASSIGN(Endpoint parsed, from_wire(endpoint));
+    wanted.push_back(std::move(parsed));
+  }
+  const ccm::Actor actor = actor_of(call);
+  GT_ASSIGN(std::vector<NodeEndpoint> planned,
+            d_.nodes.plan_endpoints(actor, wanted, request.declared(), call.address));
+  const std::vector<NodeEndpoint> judged = d_.dialer.judge(actor.node, std::move(planned), call.address);
+  GT_TRY(d_.nodes.set_endpoints(actor, judged));
+  for (const NodeEndpoint& endpoint : judged) *reply.add_endpoints() = to_wire(endpoint);
+  reply.set_observed_address(call.address);
+  return {};
+}
+
+SwarmsRpc::Reactor* SwarmsRpc::Announce(Context* context, const v1::AnnounceRequest* request,
+                                        v1::AnnounceReply* reply) {
+  return d_.door.unary(context, kAnnounce, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return announce(call, q, p); });
+}
+
+Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request, v1::AnnounceReply& reply) {
+  GT_TRY(announce_rate_.take("announce", call.principal.node.str(), d_.clock.mono()));
+  const ccm::Actor actor = actor_of(call);
+  GT_ASSIGN(const tracker::Announce own, from_wire(actor.node, request));
+  GT_ASSIGN(const AnnounceResult result, d_.nodes.announce(actor, own));
+  for (const Peer& peer : result.peers) *reply.add_peers() = to_wire(peer);
+  reply.set_next_ms(static_cast<std::uint32_t>(result.next.count()));
+  return {};
+}
+
+}  // namespace gridtorrent::tracker::rpc

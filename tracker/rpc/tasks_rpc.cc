@@ -1,0 +1,106 @@
+#include "tracker/rpc/tasks_rpc.h"
+
+#include "base/rpc/hello.h"
+#include "tracker/rpc/convert.h"
+#include "tracker/rpc/node_watch.h"
+#include "tracker/rpc/task_watch.h"
+
+namespace gridtorrent::tracker::rpc {
+
+namespace {
+
+using wire::Call;
+using wire::Need;
+
+constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
+constexpr Need kRead = Need::scope(bit(ccm::Scope::kTaskRead));
+constexpr Need kWrite = Need::scope(bit(ccm::Scope::kTaskWrite));
+constexpr wire::Method kCreateTask{"Tasks/CreateTask", kWrite};
+constexpr wire::Method kListTasks{"Tasks/ListTasks", kRead};
+constexpr wire::Method kGetTask{"Tasks/GetTask", kRead};
+constexpr wire::Method kCancelTask{"Tasks/CancelTask", kWrite};
+constexpr wire::Method kWatchTask{"Tasks/WatchTask", kRead};
+constexpr wire::Method kWatchNode{"Tasks/WatchNode", kNode};
+constexpr wire::Method kAckTask{"Tasks/AckTask", kNode};
+constexpr wire::Method kReportTask{"Tasks/ReportTask", kNode};
+
+}  // namespace
+
+TasksRpc::Reactor* TasksRpc::CreateTask(Context* context, const v1::CreateTaskRequest* request,
+                                        v1::CreateTaskReply* reply) {
+  return d_.door.unary(context, kCreateTask, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const TaskWork work, from_wire(q.work()));
+                         GT_ASSIGN(const Task task, d_.tasks.create(actor_of(call), q.request_id(), q.node(), work));
+                         *p.mutable_task() = to_wire(task);
+                         return {};
+                       });
+}
+
+TasksRpc::Reactor* TasksRpc::ListTasks(Context* context, const v1::ListTasksRequest* request,
+                                       v1::ListTasksReply* reply) {
+  return d_.door.unary(context, kListTasks, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const std::vector<Task> tasks, d_.tasks.list(actor_of(call), q.node(), q.include_ended()));
+    for (const Task& task : tasks) *p.add_tasks() = to_wire(task);
+    return {};
+  });
+}
+
+TasksRpc::Reactor* TasksRpc::GetTask(Context* context, const v1::GetTaskRequest* request, v1::GetTaskReply* reply) {
+  return d_.door.unary(context, kGetTask, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const TaskId id, TaskId::parse(q.task_id()));
+    GT_ASSIGN(const Task task, d_.tasks.get(actor_of(call), id));
+    *p.mutable_task() = to_wire(task);
+    return {};
+  });
+}
+
+TasksRpc::Reactor* TasksRpc::CancelTask(Context* context, const v1::CancelTaskRequest* request,
+                                        v1::CancelTaskReply* reply) {
+  return d_.door.unary(context, kCancelTask, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const TaskId id, TaskId::parse(q.task_id()));
+                         GT_ASSIGN(const Task task, d_.tasks.cancel(actor_of(call), q.request_id(), id));
+                         *p.mutable_task() = to_wire(task);
+                         return {};
+                       });
+}
+
+grpc::ServerWriteReactor<v1::GetTaskReply>* TasksRpc::WatchTask(Context* context, const v1::GetTaskRequest* request) {
+  return d_.door.events<v1::GetTaskReply>(
+      context, kWatchTask,
+      [this, task_id = request->task_id()](const Call& call,
+                                           const std::shared_ptr<TaskWatch::Stream>& stream) -> Status {
+        GT_ASSIGN(const TaskId id, TaskId::parse(task_id));
+        return TaskWatch::open({d_.task_hub, d_.tasks, d_.door.executor()}, actor_of(call), id, stream);
+      });
+}
+
+grpc::ServerWriteReactor<v1::NodeEvent>* TasksRpc::WatchNode(Context* context, const v1::WatchNodeRequest* request) {
+  return d_.door.events<v1::NodeEvent>(
+      context, kWatchNode,
+      [this, request = *request](const Call& call, const std::shared_ptr<NodeWatch::Stream>& stream) -> Status {
+        GT_TRY(wire::check_hello(request.hello(), d_.clock.wall(), "the node"));
+        const NodeWatch::Deps deps{d_.node_hub, d_.nodes, d_.tasks, d_.clock, d_.door.executor()};
+        return NodeWatch::open(deps, actor_of(call), request.hello().program_version(), request.cursor(), stream);
+      });
+}
+
+TasksRpc::Reactor* TasksRpc::AckTask(Context* context, const v1::AckTaskRequest* request, v1::AckTaskReply* reply) {
+  return d_.door.unary(context, kAckTask, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    return d_.tasks.ack(actor_of(call), q.sequence());
+  });
+}
+
+TasksRpc::Reactor* TasksRpc::ReportTask(Context* context, const v1::ReportTaskRequest* request,
+                                        v1::ReportTaskReply* reply) {
+  return d_.door.unary(context, kReportTask, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const TaskReport report, from_wire(q));
+                         GT_ASSIGN(const Task task, d_.tasks.report(actor_of(call), report));
+                         p.set_cancel_requested(task.cancel_requested);
+                         return {};
+                       });
+}
+
+}  // namespace gridtorrent::tracker::rpc

@@ -1,0 +1,253 @@
+#include <algorithm>
+
+#include "ccm/domain/names.h"
+#include "common/text.h"
+#include "tracker/store/columns.h"
+#include "tracker/store/tables.h"
+
+// Contents and replicas.
+
+namespace gridtorrent::tracker::store {
+
+namespace {
+
+constexpr std::int64_t kRareTag = 1000;
+
+const std::string kSelect =
+    "SELECT c.content_id, c.owner_id, u.name, c.name, c.access, c.access_users, c.access_groups, c.access_buddies, "
+    "c.state, c.version, c.bytes, c.files, c.description, c.license, c.tags, c.created_ms, c.published_ms, "
+    "c.touched_ms, c.metadata_sha256, c.metadata_bytes, c.piece_bytes, c.generation, c.checksums_sha256, "
+    "c.checksums_bytes, c.publisher_node FROM content c JOIN user u ON u.user_id = c.owner_id ";
+
+// The rule of ccm/domain/policy.h (may_see) in SQL: the viewer's id twice, then the viewer's name.
+constexpr std::string_view kVisible =
+    "EXISTS (SELECT 1 FROM user v WHERE v.user_id = ? AND v.disabled = 0) AND (c.access = 'public' OR c.owner_id = ? "
+    "OR (c.access = 'shared' AND EXISTS (SELECT 1 FROM content_user x WHERE x.content_id = c.content_id AND "
+    "x.user_name = ?))) ";
+
+Result<ccm::Content> content_from(const sql::Row& row) {
+  ccm::Content c;
+  GT_ASSIGN(c.id, id_at<ContentId>(row, 0));
+  GT_ASSIGN(c.owner, id_at<UserId>(row, 1));
+  c.owner_name = row.text(2);
+  c.name = row.text(3);
+  const auto level = ccm::parse_access_level(row.text(4));
+  const auto state = ccm::parse_content_state(row.text(8));
+  if (!level || !state) return damaged("a content");
+  c.access.level = *level;
+  GT_ASSIGN(c.access.users, list_from_text(row.text(5)));
+  GT_ASSIGN(c.access.groups, list_from_text(row.text(6)));
+  c.access.buddies = row.boolean(7);
+  c.state = *state;
+  c.version = row.u32(9);
+  c.bytes = row.u64(10);
+  c.files = row.u64(11);
+  c.description = row.text(12);
+  c.license = row.text(13);
+  GT_ASSIGN(c.tags, list_from_text(row.text(14)));
+  c.created = time_at(row, 15);
+  c.published = time_at(row, 16);
+  c.touched = time_at(row, 17);
+  c.metadata_sha256 = row.text(18);
+  c.metadata_bytes = row.u64(19);
+  c.piece_bytes = row.u32(20);
+  c.generation = row.u32(21);
+  c.checksums_sha256 = row.text(22);
+  c.checksums_bytes = row.u64(23);
+  GT_ASSIGN(c.publisher_node, id_at<NodeId>(row, 24));
+  return c;
+}
+
+Result<ccm::Replica> replica_from(const sql::Row& row) {
+  ccm::Replica replica;
+  GT_ASSIGN(replica.content, id_at<ContentId>(row, 0));
+  replica.version = row.u32(1);
+  GT_ASSIGN(replica.node, id_at<NodeId>(row, 2));
+  replica.node_name = row.text(3);
+  replica.owner_name = row.text(4);
+  replica.verified_bytes = row.u64(5);
+  replica.complete = row.boolean(6);
+  replica.last_seen = time_at(row, 7);
+  return replica;
+}
+
+const std::string kSelectReplica =
+    "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, r.last_seen_ms "
+    "FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user u ON u.user_id = n.owner_id ";
+
+}  // namespace
+
+Status SqlContents::put_lists(const ccm::Content& content) {
+  const std::string id = content.id.str();
+  GT_TRY(tx_.exec("DELETE FROM content_tag WHERE content_id = ?", {id}));
+  for (const std::string& tag : content.tags) {
+    GT_TRY(tx_.exec("INSERT OR IGNORE INTO content_tag(tag, content_id) VALUES (?, ?)", {tag, id}));
+  }
+  GT_TRY(tx_.exec("DELETE FROM content_user WHERE content_id = ?", {id}));
+  for (const std::string& user : content.access.users) {
+    GT_TRY(tx_.exec("INSERT OR IGNORE INTO content_user(content_id, user_name) VALUES (?, ?)", {id, user}));
+  }
+  return {};
+}
+
+Status SqlContents::insert(const ccm::Content& c) {
+  const Status done = tx_.exec(
+      "INSERT INTO content(content_id, owner_id, name, name_folded, access, access_users, access_groups, "
+      "access_buddies, state, version, bytes, files, description, license, tags, created_ms, published_ms, touched_ms, "
+      "metadata_sha256, metadata_bytes, piece_bytes, generation, checksums_sha256, checksums_bytes, publisher_node) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {c.id.str(),
+       c.owner.str(),
+       c.name,
+       ccm::fold_case(c.name),
+       ccm::access_level_name(c.access.level),
+       list_to_text(c.access.users),
+       list_to_text(c.access.groups),
+       c.access.buddies,
+       ccm::content_state_name(c.state),
+       c.version,
+       c.bytes,
+       c.files,
+       c.description,
+       c.license,
+       list_to_text(c.tags),
+       c.created.ms,
+       c.published.ms,
+       c.touched.ms,
+       c.metadata_sha256,
+       c.metadata_bytes,
+       c.piece_bytes,
+       c.generation,
+       c.checksums_sha256,
+       c.checksums_bytes,
+       id_or_null(c.publisher_node)});
+  if (!done) {
+    return conflict_or(done.error(),
+                       "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
+  }
+  return put_lists(c);
+}
+
+Status SqlContents::update(const ccm::Content& c) {
+  GT_TRY(tx_.exec(
+      "UPDATE content SET access = ?, access_users = ?, access_groups = ?, access_buddies = ?, state = ?, version = ?, "
+      "bytes = ?, files = ?, description = ?, license = ?, tags = ?, published_ms = ?, touched_ms = ?, "
+      "metadata_sha256 = ?, metadata_bytes = ?, piece_bytes = ?, generation = ?, checksums_sha256 = ?, "
+      "checksums_bytes = ?, publisher_node = ? WHERE content_id = ?",
+      {ccm::access_level_name(c.access.level),
+       list_to_text(c.access.users),
+       list_to_text(c.access.groups),
+       c.access.buddies,
+       ccm::content_state_name(c.state),
+       c.version,
+       c.bytes,
+       c.files,
+       c.description,
+       c.license,
+       list_to_text(c.tags),
+       c.published.ms,
+       c.touched.ms,
+       c.metadata_sha256,
+       c.metadata_bytes,
+       c.piece_bytes,
+       c.generation,
+       c.checksums_sha256,
+       c.checksums_bytes,
+       id_or_null(c.publisher_node),
+       c.id.str()}));
+  return put_lists(c);
+}
+
+Result<std::optional<ccm::Content>> SqlContents::by_id(const ContentId& id) {
+  return tx_.one(kSelect + "WHERE c.content_id = ?", {id.str()}, content_from);
+}
+
+Result<std::optional<ccm::Content>> SqlContents::by_owner_and_name(const UserId& owner, std::string_view name) {
+  return tx_.one(kSelect + "WHERE c.owner_id = ? AND c.name = ? AND c.state <> 'purged'", {owner.str(), name},
+                 content_from);
+}
+
+Result<std::vector<ccm::Content>> SqlContents::visible_by_name(const UserId& viewer, std::string_view viewer_name,
+                                                               std::string_view name, std::size_t limit) {
+  return tx_.all(kSelect + "WHERE c.name = ? AND c.state <> 'purged' AND (c.state <> 'draft' OR c.owner_id = ?) AND " +
+                     std::string(kVisible) + "ORDER BY u.name LIMIT ?",
+                 {name, viewer.str(), viewer.str(), viewer.str(), viewer_name, limit}, content_from);
+}
+
+/// Few contents with the tag: they are looked up and sorted. Many: the listing is walked from its newest end, and soon
+/// full.
+Result<bool> SqlContents::is_rare_tag(const std::string& tag) {
+  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM (SELECT 1 FROM content_tag WHERE tag = ? LIMIT ?)",
+                                      {tag, kRareTag + 1}, [](const sql::Row& row) { return row.i64(0); }));
+  return count.value_or(0) <= kRareTag;
+}
+
+Result<std::vector<ccm::Content>> SqlContents::search(const ccm::SearchFilter& f) {
+  std::string sql = kSelect + "WHERE c.state = 'published' AND " + std::string(kVisible);
+  const std::string viewer = f.viewer.str();
+  const std::string after = f.after ? f.after->id.str() : std::string();
+  std::vector<sql::Value> values = {viewer, viewer, f.viewer_name};
+  const auto where = [&](std::string_view condition, const sql::Value& value) {
+    sql += "AND " + std::string(condition) + " ";
+    values.push_back(value);
+  };
+  if (!f.folded_query.empty()) where("instr(c.name_folded, ?) > 0", f.folded_query);
+  if (!f.owner.empty()) where("u.name = ?", f.owner);
+  if (!f.tag.empty()) {
+    GT_ASSIGN(const bool rare, is_rare_tag(f.tag));
+    where(rare ? "c.content_id IN (SELECT content_id FROM content_tag WHERE tag = ?)"
+               : "EXISTS (SELECT 1 FROM content_tag t WHERE t.tag = ? AND t.content_id = c.content_id)",
+          f.tag);
+  }
+  if (f.access) where("c.access = ?", ccm::access_level_name(*f.access));
+  if (f.min_bytes > 0)
+    where("c.bytes >= ?", static_cast<std::int64_t>(std::min<std::uint64_t>(f.min_bytes, INT64_MAX)));
+  if (f.since.ms > 0) where("c.published_ms >= ?", f.since.ms);
+  if (f.after) {
+    sql += "AND (c.published_ms, c.content_id) < (?, ?) ";
+    values.emplace_back(f.after->published.ms);
+    values.emplace_back(after);
+  }
+  sql += "ORDER BY c.published_ms DESC, c.content_id DESC LIMIT ?";
+  values.emplace_back(f.limit);
+  return tx_.all_span(sql, values, content_from);
+}
+
+Result<std::vector<ccm::Content>> SqlContents::stale_drafts(WallTime before, std::size_t limit) {
+  return tx_.all(kSelect + "WHERE c.state = 'draft' AND c.touched_ms < ? ORDER BY c.touched_ms LIMIT ?",
+                 {before.ms, limit}, content_from);
+}
+
+Result<ccm::ContentStore::Usage> SqlContents::usage(const UserId& owner) {
+  GT_ASSIGN(
+      const auto usage,
+      tx_.one("SELECT count(*), ifnull(sum(metadata_bytes), 0) FROM content WHERE owner_id = ? AND state <> 'purged'",
+              {owner.str()}, [](const sql::Row& row) { return Usage{row.u64(0), row.u64(1)}; }));
+  return usage.value_or(Usage{});
+}
+
+Status SqlReplicas::put(const ccm::Replica& r) {
+  return tx_.exec(
+      "INSERT OR REPLACE INTO replica(content_id, version, node_id, verified_bytes, complete, last_seen_ms) "
+      "VALUES (?, ?, ?, ?, ?, ?)",
+      {r.content.str(), r.version, r.node.str(), r.verified_bytes, r.complete, r.last_seen.ms});
+}
+
+Result<std::optional<ccm::Replica>> SqlReplicas::find(const ContentId& content, std::uint32_t version,
+                                                      const NodeId& node) {
+  return tx_.one(kSelectReplica + "WHERE r.content_id = ? AND r.version = ? AND r.node_id = ?",
+                 {content.str(), version, node.str()}, replica_from);
+}
+
+Result<std::vector<ccm::Replica>> SqlReplicas::of_content(const ContentId& content, std::uint32_t version) {
+  return tx_.all(
+      kSelectReplica + "WHERE r.content_id = ? AND r.version = ? ORDER BY r.complete DESC, n.name, r.node_id",
+      {content.str(), version}, replica_from);
+}
+
+Status SqlReplicas::remove(const ContentId& content, std::uint32_t version, const NodeId& node) {
+  return tx_.exec("DELETE FROM replica WHERE content_id = ? AND version = ? AND node_id = ?",
+                  {content.str(), version, node.str()});
+}
+
+}  // namespace gridtorrent::tracker::store

@@ -1,0 +1,119 @@
+#include "tracker/store/documents.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+#include "common/text.h"
+#include "tracker/store/metadata_folder.h"
+#include "tracker/store/sqlite_store.h"
+
+// check, backup, restore: the database and the documents that lie beside it.
+
+namespace gridtorrent::tracker::store {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kWholeDocument = std::numeric_limits<std::size_t>::max();
+
+struct Document {
+  std::string sha256;
+  std::uint64_t bytes = 0;
+};
+
+Result<std::vector<Document>> documents_in_use(sql::Transaction& tx) {
+  return tx.all(
+      "SELECT metadata_sha256, metadata_bytes FROM content WHERE metadata_sha256 <> '' AND state <> 'purged' UNION "
+      "SELECT checksums_sha256, checksums_bytes FROM content WHERE checksums_sha256 <> '' AND state <> 'purged'",
+      {}, [](const sql::Row& row) { return Document{row.text(0), row.u64(1)}; });
+}
+
+/// Copies each document into the backup's own table, one at a time: they may be large.
+Status pack_documents(sql::Database& copy, MetadataFolder& folder) {
+  GT_ASSIGN(const auto documents, copy.read([](sql::Transaction& tx) { return documents_in_use(tx); }));
+  for (const Document& document : documents) {
+    GT_ASSIGN(const std::string bytes, folder.read(document.sha256, 0, kWholeDocument));
+    if (bytes.size() != document.bytes) {
+      return Error{Code::kCorrupt, "document " + document.sha256 + " has " + std::to_string(bytes.size()) +
+                                       " bytes instead of " + std::to_string(document.bytes)};
+    }
+    GT_TRY(copy.write([&](sql::Transaction& tx) {
+      return tx.exec("INSERT INTO backup_document(sha256, bytes) VALUES (?, ?)", {document.sha256, sql::Blob(bytes)});
+    }));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status unpack_documents(sql::Database& database, const std::string& data_dir) {
+  while (true) {
+    std::string bytes;
+    GT_ASSIGN(const auto name, database.read([&](sql::Transaction& tx) {
+      return tx.one("SELECT sha256, bytes FROM backup_document LIMIT 1", {}, [&](const sql::Row& row) {
+        bytes = row.text(1);
+        return row.text(0);
+      });
+    }));
+    if (!name) return {};
+    GT_ASSIGN(const auto folder, MetadataFolder::attach(data_dir));
+    GT_TRY(folder->put(*name, bytes));
+    GT_TRY(database.write(
+        [&](sql::Transaction& tx) { return tx.exec("DELETE FROM backup_document WHERE sha256 = ?", {*name}); }));
+  }
+}
+
+Status check(const std::string& data_dir) {
+  const sql::Options options = database_options(data_dir);
+  GT_TRY(sql::check_file(options));
+  GT_ASSIGN(const auto folder, MetadataFolder::attach(data_dir));
+  GT_ASSIGN(const auto documents, sql::read_file(options, [](sql::Transaction& tx) { return documents_in_use(tx); }));
+  for (const Document& document : documents) {
+    GT_ASSIGN(const std::uint64_t size, folder->size(document.sha256));
+    if (size != document.bytes) {
+      return Error{Code::kCorrupt, "document " + document.sha256 + " in " + data_dir + "/metadata has " +
+                                       std::to_string(size) + " bytes instead of " + std::to_string(document.bytes) +
+                                       "; " + options.restore_hint};
+    }
+  }
+  return {};
+}
+
+Status backup(const std::string& data_dir, const std::string& file) {
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) return Error{Code::kConflict, file + " exists; name another file"};
+  sql::Options options = database_options(data_dir);
+  GT_ASSIGN(const auto folder, MetadataFolder::attach(data_dir));
+  const std::string packing = file + ".packing";
+  const auto remove_packing = [&packing] {
+    std::error_code failed;  // what stays behind takes room, no more
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) fs::remove(packing + suffix, failed);
+  };
+  remove_packing();
+  const auto pack = [&]() -> Status {
+    GT_TRY(sql::backup_file(options, packing));
+    options.path = packing;
+    options.readers = 1;
+    GT_ASSIGN(const auto copy, sql::Database::open(options));
+    GT_TRY(pack_documents(*copy, *folder));
+    return copy->backup(file);
+  };
+  const Status packed = pack();
+  remove_packing();
+  return packed;
+}
+
+Status restore(const std::string& data_dir, const std::string& file) {
+  GT_TRY(sql::restore(database_options(data_dir), file));
+  GT_ASSIGN(const auto store, SqliteStore::open({data_dir, {}}));  // takes the documents out
+  return {};
+}
+
+}  // namespace gridtorrent::tracker::store

@@ -1,0 +1,188 @@
+#include "tracker/store/schema.h"
+
+#include <array>
+
+namespace gridtorrent::tracker::store {
+
+namespace {
+
+constexpr std::string_view kAccounts = R"sql(
+CREATE TABLE user(
+  user_id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  admin INTEGER NOT NULL,
+  disabled INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  password_hash TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE token(
+  token_id TEXT PRIMARY KEY,
+  secret_hash BLOB NOT NULL,
+  kind TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES user(user_id),
+  node_id TEXT,
+  scopes INTEGER NOT NULL,
+  label TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  last_used_ms INTEGER NOT NULL,
+  revoked_ms INTEGER NOT NULL,
+  uses_left INTEGER NOT NULL CHECK (uses_left >= 0),
+  node_name TEXT NOT NULL,
+  ephemeral INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX token_of_user ON token(user_id, created_ms);
+CREATE INDEX token_of_node ON token(node_id) WHERE node_id IS NOT NULL;
+
+CREATE TABLE request_log(
+  user_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  answer BLOB NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (user_id, request_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX request_log_by_age ON request_log(at_ms);
+
+CREATE TABLE audit(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  actor_id TEXT,
+  actor_name TEXT NOT NULL,
+  token_id TEXT NOT NULL,
+  address TEXT NOT NULL,
+  action TEXT NOT NULL,
+  object TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  request_id TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'audit records never change'); END;
+CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'audit records never go'); END;
+)sql";
+
+constexpr std::string_view kContents = R"sql(
+CREATE TABLE content(
+  content_id TEXT PRIMARY KEY,
+  owner_id TEXT NOT NULL REFERENCES user(user_id),
+  name TEXT NOT NULL,
+  name_folded TEXT NOT NULL,
+  access TEXT NOT NULL,
+  access_users TEXT NOT NULL,
+  access_groups TEXT NOT NULL,
+  access_buddies INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  description TEXT NOT NULL,
+  license TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  published_ms INTEGER NOT NULL,
+  touched_ms INTEGER NOT NULL,
+  metadata_sha256 TEXT NOT NULL,
+  metadata_bytes INTEGER NOT NULL,
+  piece_bytes INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  checksums_sha256 TEXT NOT NULL,
+  checksums_bytes INTEGER NOT NULL,
+  publisher_node TEXT
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX content_name ON content(owner_id, name) WHERE state <> 'purged';
+CREATE INDEX content_by_name ON content(name) WHERE state <> 'purged';
+CREATE INDEX content_listing ON content(published_ms DESC, content_id DESC) WHERE state = 'published';
+CREATE INDEX content_drafts ON content(touched_ms) WHERE state = 'draft';
+
+-- The lists of the content's row again, one row each, to be filtered by.
+CREATE TABLE content_tag(
+  tag TEXT NOT NULL,
+  content_id TEXT NOT NULL REFERENCES content(content_id) ON DELETE CASCADE,
+  PRIMARY KEY (tag, content_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX content_tag_of_content ON content_tag(content_id);
+CREATE TABLE content_user(
+  content_id TEXT NOT NULL REFERENCES content(content_id) ON DELETE CASCADE,
+  user_name TEXT NOT NULL,
+  PRIMARY KEY (content_id, user_name)
+) STRICT, WITHOUT ROWID;
+
+-- Empty but in backup files, which carry the metadata documents here; unpacked into files when a restored one is opened.
+CREATE TABLE backup_document(
+  sha256 TEXT PRIMARY KEY,
+  bytes BLOB NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::string_view kNodes = R"sql(
+CREATE TABLE node(
+  node_id TEXT PRIMARY KEY,
+  owner_id TEXT NOT NULL REFERENCES user(user_id),
+  name TEXT NOT NULL,
+  public_key BLOB NOT NULL UNIQUE,
+  ephemeral INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  last_seen_ms INTEGER NOT NULL,
+  program_version TEXT NOT NULL,
+  last_sequence INTEGER NOT NULL,
+  acked_sequence INTEGER NOT NULL,
+  UNIQUE (owner_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX node_ephemeral ON node(last_seen_ms) WHERE ephemeral = 1;
+
+CREATE TABLE node_endpoint(
+  node_id TEXT NOT NULL REFERENCES node(node_id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  address TEXT NOT NULL,
+  port INTEGER NOT NULL,
+  tls INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  reachability INTEGER NOT NULL,
+  declared INTEGER NOT NULL,
+  PRIMARY KEY (node_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE task(
+  task_id TEXT PRIMARY KEY,
+  node_id TEXT NOT NULL REFERENCES node(node_id) ON DELETE CASCADE,
+  sequence INTEGER NOT NULL,
+  work TEXT NOT NULL,
+  state TEXT NOT NULL,
+  ended INTEGER NOT NULL,
+  cancel_requested INTEGER NOT NULL,
+  created_by TEXT NOT NULL REFERENCES user(user_id),
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  done INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  result_json TEXT NOT NULL,
+  error_code TEXT NOT NULL,
+  error_message TEXT NOT NULL,
+  UNIQUE (node_id, sequence)
+) STRICT;
+CREATE INDEX task_open ON task(node_id, sequence) WHERE ended = 0;
+CREATE INDEX task_queued ON task(created_ms) WHERE state = 'queued';
+CREATE INDEX task_ended ON task(updated_ms) WHERE ended = 1;
+
+CREATE TABLE replica(
+  content_id TEXT NOT NULL REFERENCES content(content_id) ON DELETE CASCADE,
+  version INTEGER NOT NULL,
+  node_id TEXT NOT NULL REFERENCES node(node_id) ON DELETE CASCADE,
+  verified_bytes INTEGER NOT NULL,
+  complete INTEGER NOT NULL,
+  last_seen_ms INTEGER NOT NULL,
+  PRIMARY KEY (content_id, version, node_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replica_of_node ON replica(node_id);
+)sql";
+
+constexpr std::array<sql::Migration, 3> kMigrations = {
+    {{1, "accounts", kAccounts}, {2, "contents", kContents}, {3, "nodes and tasks", kNodes}}};
+
+}  // namespace
+
+std::span<const sql::Migration> migrations() {
+  return kMigrations;
+}
+
+}  // namespace gridtorrent::tracker::store

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <string>
+
+#include "base/sql/transaction.h"
+#include "ccm/domain/ports.h"
+#include "common/rng.h"
+#include "tracker/core/ports.h"
+
+namespace gridtorrent::tracker::store {
+
+// The ports over one SQL transaction. Internal to tracker/store.
+
+class SqlUsers final : public ccm::UserStore {
+ public:
+  explicit SqlUsers(sql::Transaction& tx) : tx_(tx) {}
+  Status insert(const ccm::User& user) override;
+  Result<std::optional<ccm::User>> by_id(const UserId& id) override;
+  Result<std::optional<ccm::User>> by_name(std::string_view name) override;
+  Result<std::vector<ccm::User>> list() override;
+  Status set_disabled(const UserId& id, bool disabled) override;
+  Status set_password_hash(const UserId& id, const std::string& password_hash) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlTokens final : public ccm::TokenStore {
+ public:
+  explicit SqlTokens(sql::Transaction& tx) : tx_(tx) {}
+  Status insert(const ccm::Token& token) override;
+  Result<std::optional<ccm::Token>> by_id(std::string_view id) override;
+  Result<std::vector<ccm::Token>> of_user(const UserId& user) override;
+  Status revoke(std::string_view id, WallTime now) override;
+  Status revoke_all_of_user(const UserId& user, WallTime now) override;
+  Status revoke_all_of_node(const NodeId& node, WallTime now) override;
+  Status set_last_used(std::string_view id, WallTime now) override;
+  Status set_expires(std::string_view id, WallTime expires) override;
+  Result<bool> take_use(std::string_view id) override;
+  Result<std::uint64_t> count_good(const UserId& user, ccm::TokenKind kind, WallTime now) override;
+  Status prune(WallTime before) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlContents final : public ccm::ContentStore {
+ public:
+  explicit SqlContents(sql::Transaction& tx) : tx_(tx) {}
+  Status insert(const ccm::Content& content) override;
+  Status update(const ccm::Content& content) override;
+  Result<std::optional<ccm::Content>> by_id(const ContentId& id) override;
+  Result<std::optional<ccm::Content>> by_owner_and_name(const UserId& owner, std::string_view name) override;
+  Result<std::vector<ccm::Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
+                                                    std::string_view name, std::size_t limit) override;
+  Result<std::vector<ccm::Content>> search(const ccm::SearchFilter& filter) override;
+  Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override;
+  Result<Usage> usage(const UserId& owner) override;
+
+ private:
+  Status put_lists(const ccm::Content& content);
+  Result<bool> is_rare_tag(const std::string& tag);
+  sql::Transaction& tx_;
+};
+
+class SqlReplicas final : public ccm::ReplicaStore {
+ public:
+  explicit SqlReplicas(sql::Transaction& tx) : tx_(tx) {}
+  Status put(const ccm::Replica& replica) override;
+  Result<std::optional<ccm::Replica>> find(const ContentId& content, std::uint32_t version,
+                                           const NodeId& node) override;
+  Result<std::vector<ccm::Replica>> of_content(const ContentId& content, std::uint32_t version) override;
+  Status remove(const ContentId& content, std::uint32_t version, const NodeId& node) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlAudit final : public ccm::AuditLog {
+ public:
+  explicit SqlAudit(sql::Transaction& tx) : tx_(tx) {}
+  Status append(const ccm::AuditRecord& record) override;
+  Result<std::vector<ccm::AuditRecord>> newest(std::size_t limit) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlRequests final : public ccm::RequestLog {
+ public:
+  explicit SqlRequests(sql::Transaction& tx) : tx_(tx) {}
+  Result<std::optional<Entry>> find(const UserId& caller, std::string_view request_id) override;
+  Status put(const UserId& caller, std::string_view request_id, const Entry& entry, WallTime now) override;
+  Status prune(WallTime before) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlNodes final : public NodeStore {
+ public:
+  explicit SqlNodes(sql::Transaction& tx) : tx_(tx) {}
+  Status insert(const NodeRecord& node) override;
+  Result<std::optional<NodeRecord>> by_id(const NodeId& id) override;
+  Result<std::optional<NodeRecord>> by_owner_and_name(const UserId& owner, std::string_view name) override;
+  Result<std::optional<NodeRecord>> by_public_key(std::string_view der) override;
+  Result<std::vector<NodeRecord>> of_owner(const UserId& owner) override;
+  Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) override;
+  Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override;
+  Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) override;
+  Status remove(const NodeId& id) override;
+
+ private:
+  Result<std::optional<NodeRecord>> first(std::string_view where, sql::Values values);
+  Status add_endpoints(NodeRecord& node);
+  sql::Transaction& tx_;
+};
+
+class SqlTasks final : public TaskStore {
+ public:
+  explicit SqlTasks(sql::Transaction& tx) : tx_(tx) {}
+  Result<std::uint64_t> append(const Task& task) override;
+  Status update(const Task& task) override;
+  Result<std::optional<Task>> by_id(const TaskId& id) override;
+  Result<std::vector<Task>> pending(const NodeId& node, std::uint64_t cursor, std::size_t limit) override;
+  Result<std::vector<Task>> queued_up_to(const NodeId& node, std::uint64_t sequence) override;
+  Result<std::vector<TaskId>> cancel_requested(const NodeId& node) override;
+  Result<std::vector<Task>> of_node(const NodeId& node, bool include_ended, std::size_t limit) override;
+  Result<std::vector<Task>> of_owner(const UserId& owner, bool include_ended, std::size_t limit) override;
+  Status set_acked(const NodeId& node, std::uint64_t sequence) override;
+  Result<std::vector<Task>> queued_since(WallTime before, std::size_t limit) override;
+  Status prune(WallTime before) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlNodeEffects final : public ccm::NodeEffects {
+ public:
+  SqlNodeEffects(sql::Transaction& tx, TaskStore& tasks, Rng& rng) : tx_(tx), tasks_(tasks), rng_(rng) {}
+  Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) override;
+
+ private:
+  sql::Transaction& tx_;
+  TaskStore& tasks_;
+  Rng& rng_;
+};
+
+/// All of them over one transaction.
+class SqlTables {
+ public:
+  SqlTables(sql::Transaction& tx, Rng& rng)
+      : users_(tx),
+        tokens_(tx),
+        contents_(tx),
+        replicas_(tx),
+        audit_(tx),
+        requests_(tx),
+        nodes_(tx),
+        tasks_(tx),
+        effects_(tx, tasks_, rng),
+        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_}, nodes_, tasks_} {}
+  SqlTables(const SqlTables&) = delete;
+  SqlTables& operator=(const SqlTables&) = delete;
+  Tx& tx() { return tx_; }
+
+ private:
+  SqlUsers users_;
+  SqlTokens tokens_;
+  SqlContents contents_;
+  SqlReplicas replicas_;
+  SqlAudit audit_;
+  SqlRequests requests_;
+  SqlNodes nodes_;
+  SqlTasks tasks_;
+  SqlNodeEffects effects_;
+  Tx tx_;
+};
+
+}  // namespace gridtorrent::tracker::store

@@ -1,0 +1,126 @@
+#include "tracker/store/columns.h"
+#include "tracker/store/tables.h"
+#include "tracker/store/task_json.h"
+
+// Task lists, and what a change of content means for them.
+
+namespace gridtorrent::tracker::store {
+
+namespace {
+
+const std::string kSelect =
+    "SELECT t.task_id, t.node_id, t.sequence, t.work, t.state, t.cancel_requested, t.created_by, u.name, t.created_ms, "
+    "t.updated_ms, t.done, t.total, t.result_json, t.error_code, t.error_message "
+    "FROM task t JOIN user u ON u.user_id = t.created_by ";
+
+Result<Task> task_from(const sql::Row& row) {
+  Task task;
+  GT_ASSIGN(task.id, id_at<TaskId>(row, 0));
+  GT_ASSIGN(task.node, id_at<NodeId>(row, 1));
+  task.sequence = row.u64(2);
+  GT_ASSIGN(task.work, work_from_json(row.text(3)));
+  const auto state = parse_task_state(row.text(4));
+  if (!state) return damaged("a task");
+  task.state = *state;
+  task.cancel_requested = row.boolean(5);
+  GT_ASSIGN(task.created_by, id_at<UserId>(row, 6));
+  task.created_by_name = row.text(7);
+  task.created = time_at(row, 8);
+  task.updated = time_at(row, 9);
+  task.done = row.u64(10);
+  task.total = row.u64(11);
+  task.result_json = row.text(12);
+  task.error_code = row.text(13);
+  task.error_message = row.text(14);
+  return task;
+}
+
+}  // namespace
+
+Result<std::uint64_t> SqlTasks::append(const Task& t) {
+  GT_ASSIGN(const auto sequence,
+            tx_.one("UPDATE node SET last_sequence = last_sequence + 1 WHERE node_id = ? RETURNING last_sequence",
+                    {t.node.str()}, [](const sql::Row& row) { return row.u64(0); }));
+  if (!sequence) return Error{Code::kNotFound, "no node " + t.node.str()};
+  GT_TRY(tx_.exec(
+      "INSERT INTO task(task_id, node_id, sequence, work, state, ended, cancel_requested, created_by, created_ms, "
+      "updated_ms, done, total, result_json, error_code, error_message) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {t.id.str(), t.node.str(), *sequence, work_to_json(t.work), task_state_name(t.state), has_ended(t.state),
+       t.cancel_requested, t.created_by.str(), t.created.ms, t.updated.ms, t.done, t.total, t.result_json, t.error_code,
+       t.error_message}));
+  return *sequence;
+}
+
+Status SqlTasks::update(const Task& t) {
+  return tx_.exec(
+      "UPDATE task SET state = ?, ended = ?, cancel_requested = ?, updated_ms = ?, done = ?, total = ?, "
+      "result_json = ?, error_code = ?, error_message = ? WHERE task_id = ?",
+      {task_state_name(t.state), has_ended(t.state), t.cancel_requested, t.updated.ms, t.done, t.total, t.result_json,
+       t.error_code, t.error_message, t.id.str()});
+}
+
+Result<std::optional<Task>> SqlTasks::by_id(const TaskId& id) {
+  return tx_.one(kSelect + "WHERE t.task_id = ?", {id.str()}, task_from);
+}
+
+Result<std::vector<Task>> SqlTasks::pending(const NodeId& node, std::uint64_t cursor, std::size_t limit) {
+  return tx_.all(kSelect + "WHERE t.node_id = ? AND t.ended = 0 AND t.sequence > ? ORDER BY t.sequence LIMIT ?",
+                 {node.str(), cursor, limit}, task_from);
+}
+
+Result<std::vector<Task>> SqlTasks::queued_up_to(const NodeId& node, std::uint64_t sequence) {
+  return tx_.all(kSelect +
+                     "WHERE t.node_id = ? AND t.ended = 0 AND t.state = 'queued' AND t.sequence <= ? "
+                     "ORDER BY t.sequence",
+                 {node.str(), sequence}, task_from);
+}
+
+Result<std::vector<TaskId>> SqlTasks::cancel_requested(const NodeId& node) {
+  return tx_.all("SELECT task_id FROM task WHERE node_id = ? AND ended = 0 AND cancel_requested = 1 ORDER BY sequence",
+                 {node.str()}, [](const sql::Row& row) { return id_at<TaskId>(row, 0); });
+}
+
+Result<std::vector<Task>> SqlTasks::of_node(const NodeId& node, bool include_ended, std::size_t limit) {
+  return tx_.all(kSelect + "WHERE t.node_id = ? AND (t.ended = 0 OR ?) ORDER BY t.sequence DESC LIMIT ?",
+                 {node.str(), include_ended, limit}, task_from);
+}
+
+Result<std::vector<Task>> SqlTasks::of_owner(const UserId& owner, bool include_ended, std::size_t limit) {
+  return tx_.all(kSelect +
+                     "JOIN node n ON n.node_id = t.node_id WHERE n.owner_id = ? AND (t.ended = 0 OR ?) "
+                     "ORDER BY t.created_ms DESC, t.task_id DESC LIMIT ?",
+                 {owner.str(), include_ended, limit}, task_from);
+}
+
+Status SqlTasks::set_acked(const NodeId& node, std::uint64_t sequence) {
+  return tx_.exec("UPDATE node SET acked_sequence = max(acked_sequence, ?) WHERE node_id = ?", {sequence, node.str()});
+}
+
+Result<std::vector<Task>> SqlTasks::queued_since(WallTime before, std::size_t limit) {
+  return tx_.all(kSelect + "WHERE t.state = 'queued' AND t.created_ms < ? ORDER BY t.created_ms LIMIT ?",
+                 {before.ms, limit}, task_from);
+}
+
+Status SqlTasks::prune(WallTime before) {
+  return tx_.exec("DELETE FROM task WHERE ended = 1 AND updated_ms < ?", {before.ms});
+}
+
+Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& content, const UserId& by, WallTime now) {
+  GT_ASSIGN(auto nodes, tx_.all("SELECT DISTINCT node_id FROM replica WHERE content_id = ? ORDER BY node_id",
+                                {content.str()}, [](const sql::Row& row) { return id_at<NodeId>(row, 0); }));
+  for (const NodeId& node : nodes) {
+    Task task;
+    task.id = TaskId::make(now, rng_);
+    task.node = node;
+    task.work = StopSeedingTask{content.str()};
+    task.created_by = by;
+    task.created = now;
+    task.updated = now;
+    GT_ASSIGN(const std::uint64_t sequence, tasks_.append(task));
+    GT_CHECK(sequence > 0);
+  }
+  return nodes;
+}
+
+}  // namespace gridtorrent::tracker::store
