@@ -444,6 +444,7 @@ void Torrent::on_piece(std::uint32_t piece) {
   }
   listener_.piece_verified(id_, piece);
   if (!completed) return;
+  on_progress(handle().status({}));  // what came twice is part of the result; the next round would be too late
   publish_completeness();
   listener_.torrent_changed(id_);
 }
