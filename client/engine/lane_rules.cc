@@ -38,6 +38,17 @@ std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candida
   return free;
 }
 
+std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, std::size_t limit) {
+  std::vector<std::size_t> chosen;
+  if (peers.size() <= limit) return chosen;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    if (!peers[i].needed) chosen.push_back(i);
+  }
+  std::ranges::stable_sort(chosen, {}, [&](std::size_t i) { return peers[i].bytes; });
+  if (chosen.size() > peers.size() - limit) chosen.resize(peers.size() - limit);
+  return chosen;
+}
+
 std::chrono::milliseconds redial_pause(int failures) {
   using std::chrono::milliseconds;
   if (failures <= 0) return milliseconds(0);

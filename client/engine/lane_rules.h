@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,6 +44,15 @@ struct DialCandidate {
 };
 /// Indexes of the endpoints to dial next, at most `count`: untroubled addresses first, then in the plan's order.
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count);
+
+/// One remembered peer, as far as forgetting goes.
+struct RememberedPeer {
+  bool needed = false;      ///< the plan names it, or a lane to it stands
+  std::uint64_t bytes = 0;  ///< exchanged so far
+};
+/// Indexes of the peers to forget so that at most `limit` stay: those with the fewest bytes first, needed ones never.
+/// Plain lanes carry no proof of identity, so anybody can greet under ever new node ids.
+std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, std::size_t limit);
 
 /// The pause after `failures` failed dials in a row: 0.9 s at first (a pair is never without lanes for long), doubling
 /// to 8 s.

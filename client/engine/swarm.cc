@@ -20,6 +20,8 @@ constexpr auto kDialForgotten = std::chrono::seconds(3);
 constexpr auto kShortLife = std::chrono::seconds(5);
 /// Sixteen nodes on one host with sixteen lanes each are welcome.
 constexpr int kMaxInboundPerAddress = 256;
+/// Peers of one torrent that are told apart by name; what others beyond exchanged is added up.
+constexpr std::size_t kRememberedPeers = 1024;
 
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
@@ -119,6 +121,7 @@ void Swarm::tick() {
       ask_for_lanes(key.first, link, orders);
     }
     send_stats(orders);
+    forget_departed();
     publish(now);
   }
   carry_out(orders);
@@ -440,9 +443,29 @@ void Swarm::send_stats(Orders& orders) {
   }
 }
 
+void Swarm::forget_departed() {
+  if (links_.size() <= kRememberedPeers) return;
+  std::set<PeerKey> connected;
+  for (const auto& lane : lanes_) connected.insert(key_of(*lane));
+  std::vector<RememberedPeer> peers;
+  std::vector<decltype(links_)::iterator> places;
+  for (auto it = links_.begin(); it != links_.end(); ++it) {
+    places.push_back(it);
+    peers.push_back({it->second.plan.has_value() || connected.contains(it->first),
+                     it->second.closed_received_bytes + it->second.closed_sent_bytes});
+  }
+  for (const std::size_t i : peers_to_forget(peers, kRememberedPeers)) {
+    forgotten_received_bytes_ += places[i]->second.closed_received_bytes;
+    forgotten_sent_bytes_ += places[i]->second.closed_sent_bytes;
+    links_.erase(places[i]);
+  }
+}
+
 void Swarm::publish(MonoTime now) {
   SwarmReport report;
   report.plan_revision = revision_;
+  report.received_bytes = forgotten_received_bytes_;
+  report.sent_bytes = forgotten_sent_bytes_;
   for (auto& [key, link] : links_) {
     PeerSnapshot peer;
     peer.node = key.first;

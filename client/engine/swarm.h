@@ -111,6 +111,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void drop(const NodeId& node, int count, Orders& orders);
   void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);
   void send_stats(Orders& orders);
+  void forget_departed();
   void publish(MonoTime now);
   void carry_out(Orders& orders);
 
@@ -126,6 +127,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   MonoTime last_tick_{};
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::map<PeerKey, NodeLink> links_;
+  std::uint64_t forgotten_received_bytes_ = 0, forgotten_sent_bytes_ = 0;  ///< of peers no longer in `links_`
   std::map<std::uint32_t, std::set<PeerKey>> bad_pieces_;  ///< since the last tick: who had blocks in them
   SwarmReport report_;
 };

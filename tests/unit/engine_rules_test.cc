@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -179,6 +180,18 @@ TEST(PathProblems, AreToldAfterTwoSecondsWithoutALane) {
   EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("no endpoint that can be dialled"));
   link.plan->lanes = 0;
   EXPECT_FALSE(path_problem(NodeId(), link, start + seconds(2)));
+}
+
+TEST(RememberedPeers, AreKeptUpToTheLimitAndThoseWithTheFewestBytesGoFirst) {
+  const std::vector<RememberedPeer> peers{{false, 7}, {true, 0}, {false, 0}, {false, 3}, {false, 0}};
+  EXPECT_THAT(peers_to_forget(peers, 5), testing::IsEmpty());
+  EXPECT_THAT(peers_to_forget(peers, 3), testing::ElementsAre(2, 4));
+  EXPECT_THAT(peers_to_forget(peers, 2), testing::ElementsAre(2, 4, 3));
+}
+
+TEST(RememberedPeers, AreNeverForgottenWhileNeeded) {
+  const std::vector<RememberedPeer> peers{{true, 0}, {false, 9}, {true, 0}};
+  EXPECT_THAT(peers_to_forget(peers, 0), testing::ElementsAre(1));
 }
 
 }  // namespace
