@@ -228,7 +228,7 @@ def bench_tree(args):
 
 
 def bench_lanes(args):
-    """E: --lanes 1, 4, 8, 16 as ss counts them, steady for 60 s on a 200 Mbit/s link; changed at runtime within 3 s."""
+    """E: --lanes 1, 4, 8, 16 as ss counts them, steady for 60 s on a 200 Mbit/s link; changed at runtime within 3 s; a lane again after an outage."""
     netns.require_root()
     steady_s = 60 if args.runs is None else args.runs
     figures = {}
@@ -270,6 +270,16 @@ def bench_lanes(args):
             changes.append((lanes, round(settle(lanes, 15), 2)))
         figures['changes'] = changes
         print('  changes at runtime: ' + ', '.join(f'to {n} in {t:.2f} s' for n, t in changes))
+        back = []
+        for _ in range(3):
+            seed.kill()
+            time.sleep(15)  # long enough for the pauses between dials to be at their longest
+            seed.start()
+            started = time.monotonic()
+            harness.wait_until(lambda: net['get'].established(ports) > 0, 'a lane to the seeder that is back', 60)
+            back.append(round(time.monotonic() - started, 2))
+        figures['seconds_without_lane_after_outage'] = back
+        print(f'  after the seeder was killed for 15 s: a lane again {", ".join(f"{s:.2f}" for s in back)} s after it was ready')
         bob.cli('transfer', 'cancel', transfer, node=get)
     return figures
 

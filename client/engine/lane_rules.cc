@@ -52,7 +52,7 @@ std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, 
 std::chrono::milliseconds redial_pause(int failures) {
   using std::chrono::milliseconds;
   if (failures <= 0) return milliseconds(0);
-  return std::min(milliseconds(900) * (1 << std::min(failures - 1, 4)), milliseconds(8000));
+  return std::min(milliseconds(900) * (1 << std::min(failures - 1, 4)), milliseconds(4000));
 }
 
 std::chrono::milliseconds bad_data_pause(int count) {

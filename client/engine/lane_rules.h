@@ -54,8 +54,8 @@ struct RememberedPeer {
 /// Plain lanes carry no proof of identity, so anybody can greet under ever new node ids.
 std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, std::size_t limit);
 
-/// The pause after `failures` failed dials in a row: 0.9 s at first (a pair is never without lanes for long), doubling
-/// to 8 s.
+/// The pause after `failures` failed dials in a row: 0.9 s at first, doubling to 4 s, so that with libtorrent's
+/// one-second round a pair that can reach each other again has a lane within 5 s.
 std::chrono::milliseconds redial_pause(int failures);
 /// The pause after the `count`-th bad piece in a row from a node: 2 s, doubling to 60 s, so that an altered seeder is
 /// used for its good pieces and never loops hot.

@@ -115,7 +115,7 @@ TEST(Pauses, GrowAndStayBounded) {
   EXPECT_EQ(redial_pause(0), milliseconds(0));
   EXPECT_LT(redial_pause(1), seconds(1));
   EXPECT_GT(redial_pause(2), redial_pause(1));
-  EXPECT_EQ(redial_pause(1000), seconds(8));
+  EXPECT_EQ(redial_pause(1000), seconds(4));
   EXPECT_EQ(bad_data_pause(0), milliseconds(0));
   EXPECT_EQ(bad_data_pause(1), seconds(2));
   EXPECT_EQ(bad_data_pause(1000), seconds(60));
