@@ -146,34 +146,36 @@ TEST(LanePlans, ReplaceALaneThatBroke) {
   EXPECT_TRUE(pair.stand(3, seconds(12)));
 }
 
+/// Without a seeder: each of three has a third of the pieces, so what one lacks comes from the others.
 TEST(Swarms, OfThreeShareWhatTheyHave) {
   const Folder folder;
-  const Sample sample = one_file(40'000'000);
-  sample.write(folder / "seed");
+  const Sample sample = one_file(48 * 3 * 64 * 1024);
+  const std::size_t third = sample.total() / 3;
   const TransferId transfer = new_transfer();
-  Node seeder, one, two;
-  seeder.seed(sample, folder / "seed", transfer);
-  seeder.engine->set_rate_limit(transfer, 0, 80'000'000);
-  one.fetch(sample, folder / "one", transfer);
-  two.fetch(sample, folder / "two", transfer);
-  one.plan(transfer, {seeder.peer(2), two.peer(2, one.id < two.id)});
-  two.plan(transfer, {seeder.peer(2), one.peer(2, two.id < one.id)});
-  ASSERT_TRUE(
-      eventually([&] { return is_whole(one.snapshot(transfer)) && is_whole(two.snapshot(transfer)); }, seconds(40)));
-  EXPECT_THAT(sample.differing(folder / "one"), testing::IsEmpty());
-  EXPECT_THAT(sample.differing(folder / "two"), testing::IsEmpty());
-  EXPECT_TRUE(eventually(
-      [&] {
-        const auto from_two = [&](const Node& node, const Node& from) {
-          const auto snapshot = node.snapshot(transfer);
-          for (const auto& peer : snapshot.peers) {
-            if (peer.node == from.id) return peer.received_bytes;
-          }
-          return std::uint64_t{0};
-        };
-        return from_two(one, two) > sample.total() / 5 && from_two(two, one) > sample.total() / 5;
-      },
-      seconds(3)));
+  std::vector<std::unique_ptr<Node>> nodes;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string place = folder / std::to_string(i);
+    std::string bytes(sample.total(), '\0');
+    bytes.replace(i * third, third, sample.bytes[0], i * third, third);
+    write_file(place + "/" + sample.names[0], bytes);
+    nodes.push_back(std::make_unique<Node>());
+    ASSERT_TRUE(nodes[i]->engine->add(spec_of(sample, place, transfer, DiskTrust::kRecheck)).ok());
+    ASSERT_TRUE(eventually([&] { return nodes[i]->snapshot(transfer).state == TorrentState::kFetching; }));
+    ASSERT_EQ(nodes[i]->snapshot(transfer).verified_bytes, third);
+  }
+  for (const auto& node : nodes) {
+    std::vector<PeerPlan> others;
+    for (const auto& other : nodes) {
+      if (other != node) others.push_back(other->peer(2, node->id < other->id));
+    }
+    node->plan(transfer, std::move(others));
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(eventually([&] { return is_whole(nodes[i]->snapshot(transfer)); }, seconds(60)));
+    EXPECT_THAT(sample.differing(folder / std::to_string(i)), testing::IsEmpty());
+    EXPECT_TRUE(eventually([&] { return nodes[i]->snapshot(transfer).sent_payload_bytes >= third; })) << i;
+    EXPECT_TRUE(eventually([&] { return nodes[i]->snapshot(transfer).received_payload_bytes >= 2 * third; })) << i;
+  }
 }
 
 TEST(Swarms, RefuseAlteredDataAndTakeItFromOthers) {
