@@ -28,7 +28,7 @@ gt_allow(ccm/rpc    ccm/domain metainfo proto base/rpc common base/logging base/
 
 gt_allow(tracker/core      common ccm/domain metainfo)
 gt_allow(tracker/authority common base/crypto ccm/domain tracker/core base/logging base/metrics)
-gt_allow(tracker/store     common base/sql ccm/domain tracker/core base/logging base/metrics)
+gt_allow(tracker/store     common base/crypto base/sql ccm/domain tracker/core base/logging base/metrics)
 gt_allow(tracker/rpc       common tracker/core tracker/authority ccm/domain proto base/rpc metainfo base/logging base/metrics)
 gt_allow(tracker/app       common tracker/core tracker/authority tracker/store tracker/rpc ccm/domain ccm/rpc metainfo proto
                            base/options base/logging base/metrics base/crypto base/sql base/rpc)

@@ -17,11 +17,13 @@
 namespace gridtorrent::sql {
 
 /// One step of a schema, as compiled in. Versions count 1, 2, 3 …; a released one never changes (the database keeps the
-/// text it was made with and refuses another). `sql` may hold several statements; all tables are STRICT.
+/// text it was made with and refuses another). `sql` may hold several statements; all tables are STRICT. `then` does
+/// what SQL cannot, after it and in the same transaction.
 struct Migration {
   int version = 0;
   std::string_view name;
   std::string_view sql;
+  Status (*then)(Transaction&) = nullptr;
 };
 
 struct Options {

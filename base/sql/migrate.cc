@@ -44,6 +44,10 @@ Status apply(Connection& connection, const Migration& migration) {
   const auto steps = [&]() -> Status {
     GT_TRY(connection.script(kMigrationTable));
     GT_TRY(connection.script(std::string(migration.sql)));
+    if (migration.then != nullptr) {
+      Transaction tx(connection);
+      GT_TRY(migration.then(tx));
+    }
     const Value values[] = {migration.version, migration.name, migration.sql, now_ms()};
     GT_TRY(
         connection.run("INSERT INTO schema_migration(version, name, sql, at_ms) VALUES (?, ?, ?, ?)", values, nullptr));

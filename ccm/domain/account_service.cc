@@ -196,6 +196,15 @@ Status AccountService::audit(const AuditRecord& record) {
   return d_.store.write([&](Tx& tx) { return tx.audit.append(record); });
 }
 
+Result<AuditHead> AccountService::audit_head() {
+  AuditHead head;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(head, tx.audit.head());
+    return {};
+  }));
+  return head;
+}
+
 Result<std::vector<AuditRecord>> AccountService::newest_audit_records(const Actor& actor, std::size_t limit) {
   GT_TRY(require_admin(actor));
   std::vector<AuditRecord> records;

@@ -60,6 +60,7 @@ class AccountService {
 
   /// Login failures, refused tokens and the like, which happen outside of a use case.
   Status audit(const AuditRecord& record);
+  Result<AuditHead> audit_head();
   Result<std::vector<AuditRecord>> newest_audit_records(const Actor& actor, std::size_t limit);
 
  private:

@@ -113,13 +113,24 @@ struct AuditRecord {
   friend bool operator==(const AuditRecord&, const AuditRecord&) = default;
 };
 
-/// Append-only.
+/// The newest audit record's number and hash: who kept these elsewhere sees whether what came before was changed since.
+struct AuditHead {
+  std::uint64_t records = 0;
+  std::string hash;  ///< 32 bytes, SHA-256; zeros where there is no record
+  friend bool operator==(const AuditHead&, const AuditHead&) = default;
+};
+
+/// Append-only, numbered from 1. Each record is kept with the hash of the one before it and of both together, so that
+/// none can be changed, put in or taken out unnoticed without writing all that follow anew.
 class AuditLog {
  public:
   virtual ~AuditLog() = default;
   virtual Status append(const AuditRecord& record) = 0;
   /// Newest first.
   virtual Result<std::vector<AuditRecord>> newest(std::size_t limit) = 0;
+  virtual Result<AuditHead> head() = 0;
+  /// Reads every record. kCorrupt names the first that does not follow from the one before.
+  virtual Result<AuditHead> verify() = 0;
 };
 
 /// The first answers to mutations, by caller and request id, kept for kRequestLifetime.

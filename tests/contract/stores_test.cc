@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/hex.h"
 #include "tests/contract/stores_fixture.h"
 
 namespace gridtorrent::contract {
@@ -330,6 +331,30 @@ TEST_P(Stores, AuditRecordsComeNewestFirst) {
     EXPECT_THAT(value_of(tx.audit.newest(10)), ElementsAre(two, one));
     EXPECT_THAT(value_of(tx.audit.newest(1)), ElementsAre(two));
   });
+}
+
+TEST_P(Stores, AuditRecordsAreChained) {
+  const ccm::AuditRecord record{now_, UserId(), "alice", "t", "192.0.2.1", "login", "alice", "ok", "r1"};
+  ccm::AuditHead none, first, second;
+  look([&](tracker::Tx& tx) { none = value_of(tx.audit.verify()); });
+  EXPECT_EQ(none, (ccm::AuditHead{0, std::string(32, '\0')}));
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.audit.append(record));
+    GT_ASSIGN(first, tx.audit.head());
+    return tx.audit.append(record);
+  });
+  EXPECT_FALSE(write([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.audit.append(record));
+    return Error{Code::kDenied, "rolled back"};
+  }));
+  look([&](tracker::Tx& tx) {
+    second = value_of(tx.audit.head());
+    EXPECT_EQ(value_of(tx.audit.verify()), second);
+  });
+  // The same in every store, today and later: SHA-256(32 zeros, "1:1" "13:1700000000000" "0:" "5:alice" …).
+  EXPECT_EQ(hex_encode(as_bytes(first.hash)), "ad10fc4573676c6040bf3fc9ddc67169ed8c6ef5ea0cce76da57a139f16a0a7e");
+  EXPECT_EQ(hex_encode(as_bytes(second.hash)), "b881c6d92a633849ebc54d797734c971f82a0cb95e2b75b152972983f1ff3a32");
+  EXPECT_EQ(second.records, 2u);
 }
 
 TEST_P(Stores, RequestIdsAreTheCallersOwnAndAreForgotten) {

@@ -7,6 +7,7 @@
 
 #include "ccm/domain/names.h"
 #include "ccm/domain/policy.h"
+#include "tracker/store/audit_chain.h"
 
 namespace gridtorrent::testing_support {
 
@@ -16,6 +17,7 @@ struct MemoryState {
   std::map<ContentId, ccm::Content> contents;
   std::map<std::tuple<ContentId, std::uint32_t, NodeId>, ccm::Replica> replicas;
   std::vector<ccm::AuditRecord> audit;
+  tracker::store::AuditChain audit_chain;
   std::map<std::pair<UserId, std::string>, std::pair<ccm::RequestLog::Entry, WallTime>> requests;
   std::map<NodeId, tracker::NodeRecord> nodes;
   std::map<TaskId, tracker::Task> tasks;
@@ -261,7 +263,15 @@ class Audit final : public ccm::AuditLog {
   explicit Audit(MemoryState& state) : s_(state) {}
   Status append(const ccm::AuditRecord& record) override {
     s_.audit.push_back(record);
+    s_.audit_chain.extend(record);
     return {};
+  }
+  Result<ccm::AuditHead> head() override { return s_.audit_chain.head(); }
+  Result<ccm::AuditHead> verify() override {
+    tracker::store::AuditChain chain;
+    for (const ccm::AuditRecord& record : s_.audit) chain.extend(record);
+    if (chain.head() != s_.audit_chain.head()) return tracker::store::broken_audit_record(chain.head().records);
+    return chain.head();
   }
   Result<std::vector<ccm::AuditRecord>> newest(std::size_t limit) override {
     std::vector<ccm::AuditRecord> records(s_.audit.rbegin(), s_.audit.rend());

@@ -173,6 +173,77 @@ TEST_F(ServerData, AuditRecordsNeitherChangeNorGo) {
   }
 }
 
+TEST_F(ServerData, CheckNamesTheFirstAuditRecordThatWasTamperedWith) {
+  const ccm::AuditRecord record{{1}, UserId(), "a", "", "", "x", "", "ok", ""};
+  const std::vector<std::pair<std::string, std::string>> tampering = {
+      {"UPDATE audit SET outcome = 'no' WHERE seq = 2", "audit record 2 "},
+      {"UPDATE audit SET actor_id = 'nobody' WHERE seq = 2", "audit record 2 "},
+      {"UPDATE audit SET hash = prev_hash WHERE seq = 3", "audit record 3 "},
+      {"UPDATE audit SET prev_hash = hash WHERE seq = 3", "audit record 3 "},
+      {"DELETE FROM audit WHERE seq = 1", "audit record 2 "},
+      {"DELETE FROM audit WHERE seq = 2", "audit record 3 "},
+      {"DELETE FROM audit WHERE seq = 4", "audit record 4 "},
+      {"INSERT INTO audit SELECT 9, at_ms, actor_id, actor_name, token_id, address, action, object, outcome, "
+       "request_id, prev_hash, hash FROM audit WHERE seq = 4",
+       "audit record 9 "}};
+  for (const auto& [sql, named] : tampering) {
+    const sql::TempFolder folder;
+    ASSERT_TRUE(MetadataFolder::open(folder.path()).ok());
+    {
+      const auto store = SqliteStore::open({folder.path(), {}});
+      ASSERT_TRUE(store.ok()) << message_of(store);
+      for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(static_cast<ccm::Store&>(**store).write([&](ccm::Tx& tx) { return tx.audit.append(record); }));
+      }
+      const auto sound = check(folder.path());
+      ASSERT_TRUE(sound.ok()) << message_of(sound);
+      EXPECT_EQ(sound->records, 4u);
+      ASSERT_TRUE((*store)->database().write([&, change = sql](sql::Transaction& tx) -> Status {
+        GT_TRY(tx.exec("DROP TRIGGER audit_keeps"));
+        GT_TRY(tx.exec("DROP TRIGGER audit_stays"));
+        return tx.exec(change);
+      }));
+    }
+    const auto found = check(folder.path());
+    EXPECT_EQ(code_of(found), Code::kCorrupt) << sql;
+    EXPECT_THAT(message_of(found), HasSubstr(named)) << sql;
+    EXPECT_THAT(message_of(found), HasSubstr("restore FILE")) << sql;
+  }
+}
+
+TEST_F(ServerData, RecordsFromBeforeTheChainAreChainedOnUpgrade) {
+  sql::Options before = database_options(folder_.path());
+  before.migrations = migrations().first(3);
+  {
+    const auto old = sql::Database::open(before);
+    ASSERT_TRUE(old.ok()) << message_of(old);
+    ASSERT_TRUE((*old)->write([](sql::Transaction& tx) -> Status {
+      for (const char* action : {"first", "second", "third"}) {
+        GT_TRY(
+            tx.exec("INSERT INTO audit(at_ms, actor_name, token_id, address, action, object, outcome, request_id) "
+                    "VALUES (1, 'a', '', '', ?, '', 'ok', '')",
+                    {action}));
+      }
+      return {};
+    }));
+  }
+  ASSERT_TRUE(MetadataFolder::open(folder_.path()).ok());
+  EXPECT_TRUE(check(folder_.path()).ok()) << "not upgraded yet";
+  const auto store = open();
+  std::vector<ccm::AuditRecord> records;
+  ASSERT_TRUE(static_cast<ccm::Store&>(*store).write([&](ccm::Tx& tx) -> Status {
+    GT_TRY(tx.audit.append({{2}, UserId(), "a", "", "", "fourth", "", "ok", ""}));
+    GT_ASSIGN(records, tx.audit.newest(10));
+    return {};
+  }));
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[3].action, "first");
+  EXPECT_EQ(records[0].action, "fourth");
+  const auto sound = check(folder_.path());
+  ASSERT_TRUE(sound.ok()) << message_of(sound);
+  EXPECT_EQ(sound->records, 4u);
+}
+
 TEST_F(ServerData, RowsThatCannotBeReadAreDamageNotACrash) {
   const auto store = open();
   fill(*store, "data", kHash, 10);

@@ -22,6 +22,7 @@
 #include "ccm/rpc/accounts_rpc.h"
 #include "ccm/rpc/contents_rpc.h"
 #include "common/clock.h"
+#include "common/hex.h"
 #include "common/rng.h"
 #include "common/version.h"
 #include "tracker/app/adapters.h"
@@ -49,6 +50,7 @@ constexpr std::size_t kUploadBudgetBytes = std::size_t{512} << 20;
 constexpr std::chrono::milliseconds kTick{1000};
 constexpr std::chrono::seconds kSweepNodes{5};
 constexpr std::chrono::minutes kSweepRest{5};
+constexpr std::chrono::hours kTellAuditHead{1};
 
 std::size_t cores() {
   return std::max(1u, std::thread::hardware_concurrency());
@@ -128,6 +130,7 @@ struct Server::Parts {
   Status serve();
   void register_metrics();
   void keep_house(const std::stop_token& stop);
+  void tell_audit_head();
 };
 
 Status Server::Parts::make_first_account() {
@@ -186,8 +189,17 @@ void Server::Parts::register_metrics() {
         [this] { return static_cast<double>(passwords.queued()); });
 }
 
+/// Into the log, which is kept elsewhere: who rewrites the database's records cannot rewrite that too.
+void Server::Parts::tell_audit_head() {
+  const Result<ccm::AuditHead> head = accounts.audit_head();
+  if (!head) return logging::error("cannot read the audit records", {{"reason", head.error().message}});
+  logging::info("audit records so far",
+                {{"records", std::to_string(head->records)}, {"hash", hex_encode(as_bytes(head->hash))}});
+}
+
 void Server::Parts::keep_house(const std::stop_token& stop) {
-  MonoTime last_full = clock.mono();
+  MonoTime last_full = clock.mono(), last_head = last_full;
+  tell_audit_head();
   while (!stop.stop_requested()) {
     {
       std::unique_lock guard(sweep_mutex);
@@ -197,6 +209,10 @@ void Server::Parts::keep_house(const std::stop_token& stop) {
     log_failure("cannot sweep nodes", nodes.sweep());
     if (clock.mono() - last_full < kSweepRest) continue;
     last_full = clock.mono();
+    if (last_full - last_head >= kTellAuditHead) {
+      last_head = last_full;
+      tell_audit_head();
+    }
     log_failure("cannot sweep tasks", tasks.sweep());
     log_failure("cannot sweep contents", contents.sweep());
     const Result<Identity> renewed = ensure_identity(config.data_dir, names(), clock.wall());

@@ -1,7 +1,7 @@
 #include "tracker/store/columns.h"
 #include "tracker/store/tables.h"
 
-// Users, tokens, audit, request ids.
+// Users, tokens, request ids.
 
 namespace gridtorrent::tracker::store {
 
@@ -45,12 +45,6 @@ Result<ccm::Token> token_from(const sql::Row& row) {
   token.node_name = row.text(12);
   token.ephemeral = row.boolean(13);
   return token;
-}
-
-Result<ccm::AuditRecord> audit_from(const sql::Row& row) {
-  GT_ASSIGN(const UserId actor, id_at<UserId>(row, 1));
-  return ccm::AuditRecord{time_at(row, 0), actor,       row.text(2), row.text(3), row.text(4),
-                          row.text(5),     row.text(6), row.text(7), row.text(8)};
 }
 
 }  // namespace
@@ -121,19 +115,6 @@ Result<std::uint64_t> SqlTokens::count_good(const UserId& user, ccm::TokenKind k
 }
 Status SqlTokens::prune(WallTime before) {
   return tx_.exec("DELETE FROM token WHERE expires_ms < ?1 OR (revoked_ms <> 0 AND revoked_ms < ?1)", {before.ms});
-}
-
-Status SqlAudit::append(const ccm::AuditRecord& r) {
-  return tx_.exec(
-      "INSERT INTO audit(at_ms, actor_id, actor_name, token_id, address, action, object, outcome, request_id) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {r.at.ms, id_or_null(r.actor), r.actor_name, r.token_id, r.address, r.action, r.object, r.outcome, r.request_id});
-}
-Result<std::vector<ccm::AuditRecord>> SqlAudit::newest(std::size_t limit) {
-  return tx_.all(
-      "SELECT at_ms, actor_id, actor_name, token_id, address, action, object, outcome, request_id FROM audit "
-      "ORDER BY seq DESC LIMIT ?",
-      {limit}, audit_from);
 }
 
 Result<std::optional<ccm::RequestLog::Entry>> SqlRequests::find(const UserId& caller, std::string_view request_id) {

@@ -12,8 +12,9 @@
 #include "common/text.h"
 #include "tracker/store/metadata_folder.h"
 #include "tracker/store/sqlite_store.h"
+#include "tracker/store/tables.h"
 
-// check, backup, restore: the database and the documents that lie beside it.
+// check, backup, restore: the database, its chain of audit records, and the documents that lie beside it.
 
 namespace gridtorrent::tracker::store {
 
@@ -33,6 +34,14 @@ Result<std::vector<Document>> documents_in_use(sql::Transaction& tx) {
       "SELECT metadata_sha256, metadata_bytes FROM content WHERE metadata_sha256 <> '' AND state <> 'purged' UNION "
       "SELECT checksums_sha256, checksums_bytes FROM content WHERE checksums_sha256 <> '' AND state <> 'purged'",
       {}, [](const sql::Row& row) { return Document{row.text(0), row.u64(1)}; });
+}
+
+/// A database from before there was a chain gets one when its server next starts.
+Result<ccm::AuditHead> verify_audit(sql::Transaction& tx) {
+  GT_ASSIGN(const auto chained, tx.one("SELECT count(*) FROM pragma_table_info('audit') WHERE name = 'hash'", {},
+                                       [](const sql::Row& row) { return row.boolean(0); }));
+  if (!chained.value_or(false)) return ccm::AuditHead{};
+  return SqlAudit(tx).verify();
 }
 
 /// Copies each document into the backup's own table, one at a time: they may be large.
@@ -70,9 +79,11 @@ Status unpack_documents(sql::Database& database, const std::string& data_dir) {
   }
 }
 
-Status check(const std::string& data_dir) {
+Result<ccm::AuditHead> check(const std::string& data_dir) {
   const sql::Options options = database_options(data_dir);
   GT_TRY(sql::check_file(options));
+  const auto audit = sql::read_file(options, verify_audit);
+  if (!audit) return Error{audit.error().code, audit.error().message + "; " + options.restore_hint};
   GT_ASSIGN(const auto folder, MetadataFolder::attach(data_dir));
   GT_ASSIGN(const auto documents, sql::read_file(options, [](sql::Transaction& tx) { return documents_in_use(tx); }));
   for (const Document& document : documents) {
@@ -83,7 +94,7 @@ Status check(const std::string& data_dir) {
                                        "; " + options.restore_hint};
     }
   }
-  return {};
+  return *audit;
 }
 
 Status backup(const std::string& data_dir, const std::string& file) {

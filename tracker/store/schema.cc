@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "tracker/store/audit_chain.h"
+
 namespace gridtorrent::tracker::store {
 
 namespace {
@@ -176,8 +178,33 @@ CREATE TABLE replica(
 CREATE INDEX replica_of_node ON replica(node_id);
 )sql";
 
-constexpr std::array<sql::Migration, 3> kMigrations = {
-    {{1, "accounts", kAccounts}, {2, "contents", kContents}, {3, "nodes and tasks", kNodes}}};
+// The rows are copied over, hashed, by chain_unchained_records.
+constexpr std::string_view kAuditChain = R"sql(
+DROP TRIGGER audit_keeps;
+DROP TRIGGER audit_stays;
+ALTER TABLE audit RENAME TO audit_unchained;
+CREATE TABLE audit(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  actor_id TEXT,
+  actor_name TEXT NOT NULL,
+  token_id TEXT NOT NULL,
+  address TEXT NOT NULL,
+  action TEXT NOT NULL,
+  object TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  prev_hash BLOB NOT NULL CHECK (length(prev_hash) = 32),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'audit records never change'); END;
+CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'audit records never go'); END;
+)sql";
+
+constexpr std::array<sql::Migration, 4> kMigrations = {{{1, "accounts", kAccounts},
+                                                        {2, "contents", kContents},
+                                                        {3, "nodes and tasks", kNodes},
+                                                        {4, "audit chain", kAuditChain, chain_unchained_records}}};
 
 }  // namespace
 

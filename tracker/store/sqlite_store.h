@@ -38,8 +38,8 @@ class SqliteStore final : public ccm::Store, public tracker::Store {
 sql::Options database_options(const std::string& data_dir);
 
 // The subcommands of gridtorrent-server. A backup is one file: the database and the metadata documents.
-/// Database and metadata documents: kCorrupt with the first finding.
-Status check(const std::string& data_dir);
+/// Database, metadata documents and the chain of audit records (whose end it returns): kCorrupt with the first finding.
+Result<ccm::AuditHead> check(const std::string& data_dir);
 /// Works beside a running server; refused where `file` exists.
 Status backup(const std::string& data_dir, const std::string& file);
 /// Refused (kConflict) while a server has the data dir open. What was there is kept under another name.

@@ -76,11 +76,16 @@ class SqlReplicas final : public ccm::ReplicaStore {
   sql::Transaction& tx_;
 };
 
+/// From the columns at_ms to request_id.
+Result<ccm::AuditRecord> audit_from(const sql::Row& row);
+
 class SqlAudit final : public ccm::AuditLog {
  public:
   explicit SqlAudit(sql::Transaction& tx) : tx_(tx) {}
   Status append(const ccm::AuditRecord& record) override;
   Result<std::vector<ccm::AuditRecord>> newest(std::size_t limit) override;
+  Result<ccm::AuditHead> head() override;
+  Result<ccm::AuditHead> verify() override;
 
  private:
   sql::Transaction& tx_;
