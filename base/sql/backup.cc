@@ -182,7 +182,18 @@ Status run_read_file(const Options& options, const std::function<Status(Transact
   return work(tx);
 }
 
-Status restore(const Options& options, const std::string& backup) {
+namespace {
+
+Status adjust_copy(Connection& copy, const std::function<Status(Transaction&)>& adjust) {
+  GT_TRY(copy.script("BEGIN"));
+  Transaction tx(copy);
+  GT_TRY(adjust(tx));  // where it fails, the copy goes
+  return copy.script("COMMIT");
+}
+
+}  // namespace
+
+Status restore(const Options& options, const std::string& backup, const std::function<Status(Transaction&)>& adjust) {
   namespace fs = std::filesystem;
   std::error_code failed;
   if (!fs::is_regular_file(backup, failed)) return Error{Code::kNotFound, "no backup file " + backup};
@@ -198,7 +209,8 @@ Status restore(const Options& options, const std::string& backup) {
     GT_ASSIGN(const int version, identify(*copy, options));
     if (version == 0) return Error{Code::kInvalid, backup + " is an empty database, no backup of ours"};
     GT_TRY(copy->script("PRAGMA journal_mode=DELETE"));
-    return check_connection(*copy, false, "take another backup file");
+    GT_TRY(check_connection(*copy, false, "take another backup file"));
+    return adjust ? adjust_copy(*copy, adjust) : Status();
   };
   Status prepared = prepare();
   if (prepared) prepared = sync_file(incoming);

@@ -118,7 +118,9 @@ auto read_file(const Options& options, F&& work) -> std::invoke_result_t<F&, Tra
 
 /// Puts a backup in the place of the database of `options`, which no process may have open (kConflict). The file that
 /// was there is kept as "<path>.replaced-<n>". The backup is checked first (application, schema not newer, integrity).
-Status restore(const Options& options, const std::string& backup_file);
+/// `adjust` changes what is restored, all of it or nothing, before that takes its place.
+Status restore(const Options& options, const std::string& backup_file,
+               const std::function<Status(Transaction&)>& adjust = nullptr);
 
 /// Refuses network and cluster file systems (NFS, Lustre, GPFS, BeeGFS, CIFS, …): WAL needs shared memory that works.
 Status require_local_file_system(const std::string& path);

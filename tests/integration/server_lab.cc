@@ -41,7 +41,7 @@ ServerLab::~ServerLab() = default;
 
 void ServerLab::start() {
   tracker::app::ServerConfig config;
-  config.data_dir = folder_.path() + "/data";
+  config.data_dir = data_dir();
   config.password_cost = {.log_n = 8, .r = 8, .p = 1};
   auto server = tracker::app::Server::start(config);
   GT_CHECK(server.ok() || (std::fprintf(stderr, "%s\n", server.error().message.c_str()), false));

@@ -44,6 +44,7 @@ class ServerLab {
   /// Ends the server and starts it anew on the same folder, at another port.
   void restart();
   void stop() { server_.reset(); }
+  std::string data_dir() const { return folder_.path() + "/data"; }
 
   tracker::app::Server& server() { return *server_; }
   const std::string& admin_token() const { return admin_token_; }

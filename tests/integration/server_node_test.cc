@@ -11,6 +11,7 @@
 #include "common/unique_fd.h"
 #include "tests/integration/server_lab.h"
 #include "tracker/authority/enrollment.h"
+#include "tracker/store/sqlite_store.h"
 
 namespace gridtorrent::test {
 namespace {
@@ -185,6 +186,32 @@ TEST_F(ServerNode, TasksSurviveARestartOfTheServer) {
   lab_.restart();
   Watch watch(lab_, node_.token, 1);
   EXPECT_EQ(watch.next_sequence(), 2u);
+}
+
+TEST_F(ServerNode, AfterARestoreTheNodeGetsWhatIsNewAndWhatHasNotEnded) {
+  const std::string backup = lab_.data_dir() + "-backup";
+  const std::string open = create_task("n1", alice_);
+  ASSERT_TRUE(tracker::store::backup(lab_.data_dir(), backup).ok());
+  create_task("n1", alice_);
+  create_task("n1", alice_);
+  std::uint64_t cursor = 3;
+  ASSERT_TRUE(ack(node_, cursor).ok());
+  for (int round = 1; round <= 2; ++round) {  // the same file twice: the second list must not go back to the first
+    lab_.stop();
+    const Status restored = tracker::store::restore(lab_.data_dir(), backup, SystemClock().wall());
+    ASSERT_TRUE(restored.ok()) << restored.error().message;
+    lab_.restart();
+    const std::string fresh = create_task("n1", alice_);
+    Watch watch(lab_, node_.token, cursor);
+    for (const std::string& expected : {open, fresh}) {
+      const auto event = watch.next_event();
+      ASSERT_TRUE(event && event->has_task()) << round;
+      EXPECT_EQ(event->task().task_id(), expected) << round;
+      EXPECT_GT(event->task().sequence(), cursor) << round;
+      cursor = event->task().sequence();
+      EXPECT_TRUE(ack(node_, cursor).ok());
+    }
+  }
 }
 
 TEST_F(ServerNode, ANewStreamDisplacesTheOld) {

@@ -18,6 +18,7 @@ using testing_support::message_of;
 
 const std::string kHash(64, 'a');
 const std::string kOther(64, 'b');
+constexpr WallTime kNow{1'800'000'000'000};
 
 class ServerData : public testing::Test {
  protected:
@@ -140,13 +141,13 @@ TEST_F(ServerData, ABackupIsOneFileThatBringsEverythingBack) {
     ASSERT_TRUE(done.ok()) << message_of(done);
     EXPECT_EQ(code_of(backup(folder_.path(), file)), Code::kConflict);
     fill(*store, "more", kOther, 5);
-    EXPECT_EQ(code_of(restore(folder_.path(), file)), Code::kConflict) << "a server is running";
+    EXPECT_EQ(code_of(restore(folder_.path(), file, kNow)), Code::kConflict) << "a server is running";
   }
   for (const char* suffix : {".packing", ".packing-wal", ".packing.lock", "-wal", ".partial"}) {
     EXPECT_FALSE(std::filesystem::exists(file + suffix)) << suffix;
   }
   std::filesystem::remove_all(folder_.path() + "/metadata");
-  const auto restored = restore(folder_.path(), file);
+  const auto restored = restore(folder_.path(), file, kNow);
   ASSERT_TRUE(restored.ok()) << message_of(restored);
   EXPECT_TRUE(check(folder_.path()).ok());
   EXPECT_EQ(contents(*open()), 1u);

@@ -13,6 +13,7 @@
 #include "base/logging/logging.h"
 #include "base/options/options.h"
 #include "base/rpc/server.h"
+#include "common/clock.h"
 #include "common/hex.h"
 #include "tracker/app/data_folder.h"
 #include "tracker/app/notify.h"
@@ -181,7 +182,7 @@ int run_command(const options::Parsed& parsed) {
     if (const Status ready = tracker::app::prepare_data_folder(data_dir); !ready) return fail(ready.error());
     const auto lock = tracker::app::DataFolderLock::take(data_dir);
     if (!lock) return fail(lock.error());
-    return report(tracker::store::restore(data_dir, parsed.str("FILE")), "restored");
+    return report(tracker::store::restore(data_dir, parsed.str("FILE"), SystemClock().wall()), "restored");
   }
   if (const Status safe = rpc::check_trace_environment(); !safe) return fail(safe.error());
   return serve(parsed);

@@ -67,7 +67,7 @@ inline bool has_ended(TaskState state) {
 struct Task {
   TaskId id;
   NodeId node;
-  std::uint64_t sequence = 0;  ///< per node, from 1, gapless
+  std::uint64_t sequence = 0;  ///< per node, from 1, gapless but for a jump at a restore
   TaskWork work;
   TaskState state = TaskState::kQueued;
   bool cancel_requested = false;

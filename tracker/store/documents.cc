@@ -44,6 +44,21 @@ Result<ccm::AuditHead> verify_audit(sql::Transaction& tx) {
   return SqlAudit(tx).verify();
 }
 
+/// Nodes go on from the last task they took, which the backup may not know of. So every list goes on at the time of
+/// the restore in microseconds, above any number that it can have reached, and what has not ended moves there: it
+/// comes again under its id.
+Status continue_task_lists(sql::Transaction& tx, WallTime now) {
+  const std::int64_t from = now.ms * 1000, at_least = 1'000'000;  // where the clock was set back
+  GT_TRY(
+      tx.exec("UPDATE task SET sequence = sequence + (SELECT max(?1 - n.last_sequence, ?2) FROM node n "
+              "WHERE n.node_id = task.node_id) WHERE ended = 0",
+              {from, at_least}));
+  return tx.exec(
+      "UPDATE node SET acked_sequence = acked_sequence + max(?1 - last_sequence, ?2), "
+      "last_sequence = last_sequence + max(?1 - last_sequence, ?2)",
+      {from, at_least});
+}
+
 /// Copies each document into the backup's own table, one at a time: they may be large.
 Status pack_documents(sql::Database& copy, MetadataFolder& folder) {
   GT_ASSIGN(const auto documents, copy.read([](sql::Transaction& tx) { return documents_in_use(tx); }));
@@ -121,8 +136,9 @@ Status backup(const std::string& data_dir, const std::string& file) {
   return packed;
 }
 
-Status restore(const std::string& data_dir, const std::string& file) {
-  GT_TRY(sql::restore(database_options(data_dir), file));
+Status restore(const std::string& data_dir, const std::string& file, WallTime now) {
+  GT_TRY(sql::restore(database_options(data_dir), file,
+                      [now](sql::Transaction& tx) { return continue_task_lists(tx, now); }));
   GT_ASSIGN(const auto store, SqliteStore::open({data_dir, {}}));  // takes the documents out
   return {};
 }

@@ -42,7 +42,8 @@ sql::Options database_options(const std::string& data_dir);
 Result<ccm::AuditHead> check(const std::string& data_dir);
 /// Works beside a running server; refused where `file` exists.
 Status backup(const std::string& data_dir, const std::string& file);
-/// Refused (kConflict) while a server has the data dir open. What was there is kept under another name.
-Status restore(const std::string& data_dir, const std::string& file);
+/// Refused (kConflict) while a server has the data dir open. What was there is kept under another name. Task lists go
+/// on above any sequence that nodes may have seen, with what has not ended.
+Status restore(const std::string& data_dir, const std::string& file, WallTime now);
 
 }  // namespace gridtorrent::tracker::store
