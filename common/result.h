@@ -11,7 +11,7 @@
 namespace gridtorrent {
 
 /// What kind of failure it is. One function maps these to gRPC status codes (base/rpc/status.h), one to exit codes
-/// (client/cli/exit_code.h); nothing else may interpret them.
+/// (common/codes.h); nothing else may interpret them.
 enum class Code {
   kInvalid,          ///< the input is wrong: usage, a bad name, a malformed message
   kNotFound,         ///< it does not exist, or is not the caller's to see (the two look alike)

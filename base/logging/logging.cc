@@ -66,6 +66,13 @@ void configure(Format format, Level level) {
   threshold = level;
 }
 
+Status configure(std::string_view format, std::string_view level) {
+  GT_ASSIGN(const Format parsed_format, parse_format(format));
+  GT_ASSIGN(const Level parsed_level, parse_level(level));
+  configure(parsed_format, parsed_level);
+  return {};
+}
+
 bool enabled(Level level) {
   return level >= threshold.load(std::memory_order_relaxed);
 }

@@ -21,6 +21,8 @@ Result<Format> parse_format(std::string_view text);
 
 /// Sets form and threshold; call once at start-up, before that it is text at info.
 void configure(Format format, Level level);
+/// The same from options; kInvalid names the choices.
+Status configure(std::string_view format, std::string_view level);
 
 /// One more fact of an entry. Keys are snake_case and carry units; "request_id" ties entries to a call.
 struct Field {

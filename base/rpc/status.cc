@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/codes.h"
 #include "common/text.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -118,9 +119,7 @@ Error from_grpc(const grpc::Status& status) {
   for (const auto& any : details.details()) {
     google::rpc::ErrorInfo info;
     if (!any.Is<google::rpc::ErrorInfo>() || !any.UnpackTo(&info) || info.domain() != kDomain) continue;
-    for (const auto& [ours, theirs] : kCodes) {
-      if (code_name(ours) == info.reason()) return {ours, status.error_message()};
-    }
+    if (const auto ours = parse_code(info.reason())) return {*ours, status.error_message()};
   }
   const Code code = by_grpc_code(status.error_code());
   if (code == Code::kUnreachable) return {code, explain_connection(status.error_message())};

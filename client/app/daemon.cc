@@ -29,6 +29,7 @@
 #include "client/security/node_identity.h"
 #include "client/security/rooted_disk.h"
 #include "client/store/sqlite_store.h"
+#include "common/codes.h"
 #include "common/text.h"
 #include "common/version.h"
 
@@ -158,7 +159,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
 [[noreturn]] void disk_lost(const Error& error) {
   // What the database holds is unknown now; going on would acknowledge what may be lost.
   logging::error(error.message);
-  ::_exit(exit_code(Code::kDisk));
+  ::_exit(static_cast<int>(exit_code(Code::kDisk)));
 }
 
 Status start(const Config& config, const options::Parsed& parsed, Parts& parts) {
@@ -222,7 +223,7 @@ void drain(Parts& parts) {
 void reload(const options::Parsed& parsed) {
   const auto again = options::reload(program(), parsed);
   const Status done =
-      again ? configure_logging(again->str("log-format"), again->str("log-level")) : Status(again.error());
+      again ? logging::configure(again->str("log-format"), again->str("log-level")) : Status(again.error());
   if (done) {
     logging::info("configuration read again; other options than the log's need a restart");
   } else {
@@ -232,7 +233,7 @@ void reload(const options::Parsed& parsed) {
 
 int report(const Error& error) {
   std::fprintf(stderr, "gridtorrentd: %s\n", error.message.c_str());
-  return exit_code(error.code);
+  return static_cast<int>(exit_code(error.code));
 }
 
 }  // namespace
@@ -240,7 +241,7 @@ int report(const Error& error) {
 int run_daemon(const options::Parsed& parsed) {
   const auto config = read_config(parsed);
   if (!config) return report(config.error());
-  if (const auto set = configure_logging(config->log_format, config->log_level); !set) return report(set.error());
+  if (const auto set = logging::configure(config->log_format, config->log_level); !set) return report(set.error());
   const auto data_dir = DataDir::open(config->data_dir);
   if (!data_dir) return report(data_dir.error());
 

@@ -7,7 +7,7 @@
 #include <climits>
 #include <cstdlib>
 
-#include "client/cli/exit_code.h"
+#include "common/codes.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {

@@ -1,9 +1,9 @@
 #include "client/cli/follow.h"
 
-#include "client/cli/exit_code.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/pace.h"
 #include "client/cli/text_view.h"
+#include "common/codes.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {
@@ -51,9 +51,9 @@ class TransferPrinter {
     }
     if (transfer.state() == "cancelled")
       return Error{Code::kCancelled, "the transfer " + transfer.transfer_id() + " was cancelled"};
-    return Error{code_from_name(transfer.error_code()), transfer.message().empty()
-                                                            ? "the transfer " + transfer.transfer_id() + " failed"
-                                                            : transfer.message()};
+    return Error{
+        parse_code(transfer.error_code()).value_or(Code::kInternal),
+        transfer.message().empty() ? "the transfer " + transfer.transfer_id() + " failed" : transfer.message()};
   }
 
  private:
@@ -132,7 +132,7 @@ Status outcome_of(const v1::Task& task) {
   if (task.state() == "unsupported")
     return Error{Code::kUnsupported, "the node " + task.node_id() + " does not know tasks of the kind '" + task.kind() +
                                          "': update its gridtorrentd"};
-  return Error{code_from_name(task.error_code()),
+  return Error{parse_code(task.error_code()).value_or(Code::kInternal),
                task.error_message().empty() ? "the task " + task.task_id() + " failed" : task.error_message()};
 }
 

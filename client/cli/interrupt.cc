@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cerrno>
 
-#include "client/cli/exit_code.h"
 #include "common/check.h"
+#include "common/codes.h"
 
 namespace gridtorrent::client::cli {
 

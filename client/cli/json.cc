@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "client/cli/exit_code.h"
+#include "common/codes.h"
 #include "common/hex.h"
 #include "common/text.h"
 

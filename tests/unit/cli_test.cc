@@ -8,7 +8,6 @@
 
 #include "base/options/render.h"
 #include "client/cli/context.h"
-#include "client/cli/exit_code.h"
 #include "client/cli/sha256sum.h"
 #include "tests/unit/cli_fixture.h"
 
@@ -18,24 +17,6 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-TEST(ExitCodes, AreTheContract) {
-  const std::vector<std::pair<Code, int>> contract{
-      {Code::kInvalid, 2},     {Code::kNotFound, 3},   {Code::kUnauthenticated, 4}, {Code::kDenied, 4},
-      {Code::kUnreachable, 5}, {Code::kConflict, 6},   {Code::kCorrupt, 7},         {Code::kDisk, 8},
-      {Code::kTimeout, 9},     {Code::kCancelled, 10}, {Code::kExhausted, 1},       {Code::kUnsupported, 1},
-      {Code::kInternal, 1}};
-  for (const auto& [code, number] : contract) EXPECT_EQ(static_cast<int>(exit_code(code)), number) << code_name(code);
-}
-
-TEST(ExitCodes, NamesOnTheWireComeBackAsCodes) {
-  for (const Code code :
-       {Code::kInvalid, Code::kNotFound, Code::kUnauthenticated, Code::kDenied, Code::kUnreachable, Code::kConflict,
-        Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled, Code::kExhausted, Code::kUnsupported})
-    EXPECT_EQ(code_from_name(code_name(code)), code);
-  EXPECT_EQ(code_from_name("from_the_future"), Code::kInternal);
-  EXPECT_EQ(code_from_name(""), Code::kInternal);
-}
 
 TEST(Sha256sum, LinesAreWhatCoreutilsReads) {
   const std::string digest(64, 'a');

@@ -44,6 +44,9 @@ TEST(Logging, ALineStaysALine) {
 TEST(Logging, WrongChoicesAreNamed) {
   EXPECT_TRUE(logging::parse_level("warning").ok());
   EXPECT_FALSE(logging::parse_level("loud").ok());
+  EXPECT_FALSE(logging::configure("text", "loud").ok());
+  EXPECT_FALSE(logging::configure("xml", "info").ok());
+  EXPECT_TRUE(logging::configure("text", "info").ok());
   EXPECT_TRUE(logging::parse_format("json").ok());
   EXPECT_FALSE(logging::parse_format("xml").ok());
 }

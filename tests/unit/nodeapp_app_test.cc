@@ -6,7 +6,6 @@
 
 #include "client/app/config.h"
 #include "client/app/data_dir.h"
-#include "client/app/log_bridge.h"
 #include "client/app/ready_file.h"
 #include "tests/support/temp_folder.h"
 
@@ -115,26 +114,6 @@ TEST(ReadyFile, TurnsWildcardsIntoDeclaredAddresses) {
   EXPECT_EQ(endpoints[1].address, "fd00::1");
   EXPECT_EQ(endpoints[2].address, "127.0.0.1");
   for (const auto& endpoint : real_endpoints(listening, {})) EXPECT_NE(endpoint.address, "0.0.0.0");
-}
-
-TEST(DaemonExit, FollowsTheContract) {
-  EXPECT_EQ(exit_code(Code::kInvalid), 2);
-  EXPECT_EQ(exit_code(Code::kNotFound), 3);
-  EXPECT_EQ(exit_code(Code::kUnauthenticated), 4);
-  EXPECT_EQ(exit_code(Code::kDenied), 4);
-  EXPECT_EQ(exit_code(Code::kUnreachable), 5);
-  EXPECT_EQ(exit_code(Code::kConflict), 6);
-  EXPECT_EQ(exit_code(Code::kCorrupt), 7);
-  EXPECT_EQ(exit_code(Code::kDisk), 8);
-  EXPECT_EQ(exit_code(Code::kTimeout), 9);
-  EXPECT_EQ(exit_code(Code::kCancelled), 10);
-  EXPECT_EQ(exit_code(Code::kInternal), 1);
-}
-
-TEST(Logging, RefusesUnknownLevels) {
-  EXPECT_FALSE(configure_logging("text", "loud").ok());
-  EXPECT_FALSE(configure_logging("xml", "info").ok());
-  EXPECT_TRUE(configure_logging("text", "error").ok());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "base/options/options.h"
 #include "base/rpc/server.h"
 #include "common/clock.h"
+#include "common/codes.h"
 #include "common/hex.h"
 #include "tracker/app/data_folder.h"
 #include "tracker/app/notify.h"
@@ -27,34 +28,9 @@ using namespace gridtorrent;
 
 constexpr std::chrono::seconds kDrainTime{10};
 
-/// docs/exit-codes.md.
-int exit_code(Code code) {
-  switch (code) {
-    case Code::kInvalid:
-      return 2;
-    case Code::kNotFound:
-      return 3;
-    case Code::kDenied:
-    case Code::kUnauthenticated:
-      return 4;
-    case Code::kUnreachable:
-      return 5;
-    case Code::kConflict:
-      return 6;
-    case Code::kCorrupt:
-      return 7;
-    case Code::kDisk:
-      return 8;
-    case Code::kTimeout:
-      return 9;
-    default:
-      return 1;
-  }
-}
-
 int fail(const Error& error) {
   std::fprintf(stderr, "gridtorrent-server: %s\n", error.message.c_str());
-  return exit_code(error.code);
+  return static_cast<int>(exit_code(error.code));
 }
 
 int report(const Status& status, const char* done) {
@@ -64,10 +40,7 @@ int report(const Status& status, const char* done) {
 }
 
 Status configure_logging(const options::Parsed& parsed) {
-  GT_ASSIGN(const logging::Format format, logging::parse_format(parsed.str("log-format")));
-  GT_ASSIGN(const logging::Level level, logging::parse_level(parsed.str("log-level")));
-  logging::configure(format, level);
-  return {};
+  return logging::configure(parsed.str("log-format"), parsed.str("log-level"));
 }
 
 /// Secrets stay out of other users' reach: files 0600, no core dumps, no ptrace.

@@ -23,18 +23,6 @@
 namespace gridtorrent::client::api {
 namespace {
 
-/// Ends a call when `stop` is requested.
-class StopGuard {
- public:
-  StopGuard(std::stop_token stop, grpc::ClientContext& context)
-      : stop_(std::move(stop)), callback_(stop_, [&context] { context.TryCancel(); }) {}
-  bool stopped() const { return stop_.stop_requested(); }
-
- private:
-  std::stop_token stop_;
-  std::stop_callback<std::function<void()>> callback_;
-};
-
 /// Connected by ourselves and not by gRPC, so that the errno can be told.
 Result<UniqueFd> connect_socket(const std::string& path) {
   GT_TRY(rpc::check_socket_path(path));
@@ -89,7 +77,7 @@ struct NodeApi::Impl {
     grpc::ClientContext context;
     rpc::prepare(context, std::chrono::milliseconds(0));
     const auto reader = ((*stub).*method)(&context, request);
-    const StopGuard guard(std::move(stop), context);
+    const rpc::StopGuard guard(std::move(stop), context);
     Reply reply;
     bool wanted = true;
     while (wanted && reader->Read(&reply)) wanted = take(reply);

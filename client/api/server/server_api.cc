@@ -30,18 +30,6 @@ Status without_value(const Result<Reply>& reply) {
   return reply ? Status() : Status(reply.error());
 }
 
-/// Ends a call when `stop` is requested.
-class StopGuard {
- public:
-  StopGuard(std::stop_token stop, grpc::ClientContext& context)
-      : stop_(std::move(stop)), callback_(stop_, [&context] { context.TryCancel(); }) {}
-  bool stopped() const { return stop_.stop_requested(); }
-
- private:
-  std::stop_token stop_;
-  std::stop_callback<std::function<void()>> callback_;
-};
-
 using MetadataMethod = std::unique_ptr<grpc::ClientReader<v1::MetadataChunk>> (v1::Contents::Stub::*)(
     grpc::ClientContext*, const v1::GetMetadataRequest&);
 
@@ -275,7 +263,7 @@ Status TasksApi::watch(const std::string& task_id, const TaskFn& on_task, std::s
   grpc::ClientContext context;
   rpc::prepare(context, std::chrono::milliseconds(0), channel_.token());
   const auto reader = channel_.tasks().WatchTask(&context, request);
-  const StopGuard guard(std::move(stop), context);
+  const rpc::StopGuard guard(std::move(stop), context);
   v1::GetTaskReply reply;
   bool wanted = true;
   while (wanted && reader->Read(&reply)) wanted = on_task(reply.task());

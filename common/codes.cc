@@ -1,6 +1,6 @@
-#include "client/cli/exit_code.h"
+#include "common/codes.h"
 
-namespace gridtorrent::client::cli {
+namespace gridtorrent {
 
 Exit exit_code(Code code) {
   switch (code) {
@@ -34,12 +34,12 @@ Exit exit_code(Code code) {
   return Exit::kOther;
 }
 
-Code code_from_name(std::string_view name) {
+std::optional<Code> parse_code(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(Code::kInternal); ++i) {
     const Code code = static_cast<Code>(i);
     if (code_name(code) == name) return code;
   }
-  return Code::kInternal;
+  return std::nullopt;
 }
 
-}  // namespace gridtorrent::client::cli
+}  // namespace gridtorrent

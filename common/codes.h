@@ -5,9 +5,9 @@
 
 #include "common/result.h"
 
-namespace gridtorrent::client::cli {
+namespace gridtorrent {
 
-/// What the program returns to the shell; docs/exit-codes.md tells the same. A contract: never renumber.
+/// What our programs return to the shell; docs/exit-codes.md tells the same. A contract: never renumber.
 enum class Exit : int {
   kDone = 0,
   kOther = 1,
@@ -25,8 +25,8 @@ enum class Exit : int {
 /// The one map from error codes to exit codes.
 Exit exit_code(Code code);
 
-/// The other way from the names in JSON and on the wire ("not_found"); kInternal for a name that this version does not
-/// know.
-Code code_from_name(std::string_view name);
+/// The code of a name in JSON and on the wire ("not_found"), see code_name; nothing for a name that this version does
+/// not know.
+std::optional<Code> parse_code(std::string_view name);
 
-}  // namespace gridtorrent::client::cli
+}  // namespace gridtorrent
