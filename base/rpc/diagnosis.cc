@@ -46,4 +46,10 @@ Error diagnose(const Error& error, const std::string& host_port, const std::stri
   return error.with_context("server " + host_port);
 }
 
+Result<WallTime> certificate_end(const std::string& host_port, const std::string& ca_file) {
+  GT_ASSIGN(const HostPort address, parse_host_port(host_port));
+  GT_ASSIGN(const crypto::TlsProbe probe, crypto::probe_tls(address.host, address.port, ca_file));
+  return probe.not_after;
+}
+
 }  // namespace gridtorrent::rpc

@@ -13,4 +13,8 @@ namespace gridtorrent::rpc {
 /// one connection of its own and blocks up to 3 s an address. The code stays: trying again later can help.
 Error diagnose(const Error& error, const std::string& host_port, const std::string& ca_file, WallTime now);
 
+/// When the certificate of the server at `host_port` ends, or the CA's in its chain if that is sooner. Blocks and fails
+/// as crypto::probe_tls.
+Result<WallTime> certificate_end(const std::string& host_port, const std::string& ca_file);
+
 }  // namespace gridtorrent::rpc

@@ -20,6 +20,7 @@ constexpr std::uint64_t kGoodOpenFiles = 4096;
 constexpr std::uint64_t kLittleSpace = 1'000'000'000;
 constexpr std::chrono::milliseconds kBadClock{5'000};
 constexpr std::int64_t kSoonMs = 48LL * 3600 * 1000;
+constexpr std::chrono::hours kCertificateSoon{30 * 24};
 constexpr std::pair<int, int> kDefaultPorts{50000, 50031};
 // More pieces than these are free ports that the kernel chose.
 constexpr std::size_t kMostRanges = 4;
@@ -98,6 +99,15 @@ Finding clock_finding(const std::string& check, std::chrono::milliseconds offset
   if (offset < kBadClock && offset > -kBadClock) return good(check, "in step with the server's");
   return bad(check, "the server's clock is " + days_text(offset) + (offset.count() > 0 ? " ahead" : " behind"),
              "timedatectl set-ntp true");
+}
+
+Finding certificate_finding(const std::optional<WallTime>& end, WallTime now) {
+  const std::string name = "certificate";
+  if (!end) return bad(name, "the server's certificate could not be read", "");
+  const std::string day = to_rfc3339(*end).substr(0, 10);
+  if (*end >= now + kCertificateSoon) return good(name, "the server's is good until " + day);
+  return bad(name, "the server's ends on " + day + ", though it renews it by itself long before: see its log",
+             "kill -HUP $(pidof gridtorrent-server)  # on the server");
 }
 
 std::string listener_text(const v1::Endpoint& endpoint) {
@@ -189,6 +199,7 @@ std::vector<Finding> judge_server(const ServerFacts& facts, WallTime now) {
   if (facts.error) return {bad("server", facts.error->message, "")};
   std::vector<Finding> findings{good("server", facts.address + " answers, its certificate is trusted; logged in as " +
                                                    escape_for_display(facts.user)),
+                                certificate_finding(facts.certificate_end, now),
                                 clock_finding("clock", facts.clock_offset)};
   if (facts.token_expires_ms != 0 && facts.token_expires_ms < now.ms + kSoonMs)
     findings.push_back(bad("login", "ends at " + to_rfc3339({facts.token_expires_ms}), "gridtorrent login"));
@@ -212,6 +223,8 @@ std::vector<Finding> judge_node(const v1::StatusReply& node, WallTime now) {
     findings.push_back(bad(
         "node_credential",
         "ends at " + to_rfc3339({node.credential_expires_ms()}) + "; the node renews it while the server answers", ""));
+  if (!node.hash_backend().empty())
+    findings.push_back(good("hashing", "by " + escape_for_display(node.hash_backend())));
   for (Finding& finding : judge_listeners(node)) findings.push_back(std::move(finding));
   return findings;
 }

@@ -35,6 +35,7 @@ struct ServerFacts {
   std::string user;
   std::chrono::milliseconds clock_offset{0};  ///< server minus here
   std::int64_t token_expires_ms = 0;
+  std::optional<WallTime> certificate_end;  ///< missing: could not be read
 };
 
 /// One line of the doctor's.

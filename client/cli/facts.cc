@@ -93,6 +93,7 @@ ServerFacts ask_server(Context& context) {
   facts.token_expires_ms = who->token_expires_ms();
   if (who->hello().time_ms() != 0)
     facts.clock_offset = std::chrono::milliseconds(who->hello().time_ms() - (before.ms + after.ms) / 2);
+  if (const auto end = (*server)->certificate_end()) facts.certificate_end = *end;
   return facts;
 }
 

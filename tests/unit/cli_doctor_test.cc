@@ -109,6 +109,20 @@ TEST(DoctorServer, TellsErrorsClockAndTheLoginsEnd) {
   EXPECT_FALSE(find(judge_server(facts, {1}), "login").ok);
 }
 
+TEST(DoctorServer, TellsWhenTheCertificateEnds) {
+  constexpr WallTime kNow{1'800'000'000'000};
+  ServerFacts facts;
+  EXPECT_FALSE(find(judge_server(facts, kNow), "certificate").ok) << "unread";
+  facts.certificate_end = kNow + std::chrono::hours(30 * 24 - 1);
+  const Finding soon = find(judge_server(facts, kNow), "certificate");
+  EXPECT_FALSE(soon.ok);
+  EXPECT_THAT(soon.message, HasSubstr("the server's ends on 2027-02-14"));
+  EXPECT_THAT(soon.fix, HasSubstr("kill -HUP"));
+  facts.certificate_end = kNow + std::chrono::hours(30 * 24);
+  EXPECT_EQ(find(judge_server(facts, kNow), "certificate").message, "the server's is good until 2027-02-14");
+  EXPECT_TRUE(find(judge_server(facts, kNow), "certificate").ok);
+}
+
 TEST(DoctorNode, TellsWhichLanesCannotBeReached) {
   v1::StatusReply node;
   node.set_server_connected(true);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/rpc/access_text.h"
+#include "base/rpc/diagnosis.h"
 #include "base/rpc/hello.h"
 #include "base/rpc/status.h"
 #include "client/api/server/server_channel.h"
@@ -306,6 +307,10 @@ void ServerApi::set_token(std::string token) {
 
 const std::string& ServerApi::address() const {
   return channel_->options().address;
+}
+
+Result<WallTime> ServerApi::certificate_end() const {
+  return rpc::certificate_end(channel_->options().address, channel_->options().ca_file);
 }
 
 }  // namespace gridtorrent::client::api

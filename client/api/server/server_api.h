@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/result.h"
 #include "gridtorrent/v1/ccm.pb.h"
 #include "gridtorrent/v1/tracker.pb.h"
@@ -136,6 +137,8 @@ class ServerApi {
   /// Used by all calls from now on.
   void set_token(std::string token);
   const std::string& address() const;
+  /// When the server's certificate ends; opens a connection of its own. kUnreachable.
+  Result<WallTime> certificate_end() const;
 
  private:
   explicit ServerApi(std::unique_ptr<ServerChannel> channel);
