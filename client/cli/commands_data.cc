@@ -157,6 +157,11 @@ Status publish_there(Context& c) {
 }
 
 Status publish(Context& c) {
+  // The local node hashes for as long as somebody listens: Ctrl-C is to stop it.
+  if (c.options.flag("detach") && !c.options.has("node"))
+    return Error{Code::kInvalid,
+                 "--detach needs --node: publishing from this machine lasts until the files are hashed; put '&' behind "
+                 "the command instead"};
   return c.options.has("node") ? publish_there(c) : publish_here(c);
 }
 
@@ -168,6 +173,18 @@ Status refuse_what_is_yet_to_come(const options::Parsed& options) {
       return Error{
           Code::kUnsupported,
           std::string("--") + name + " is not there yet: the tuner comes with a later release; --lanes sets a number"};
+  return {};
+}
+
+/// With --detach only says what the transfer is called.
+Status follow_or_detach(Context& c, const v1::Transfer& transfer) {
+  if (!c.options.flag("detach")) return follow_transfer(c, transfer);
+  if (c.json) {
+    c.emit(started_event(transfer, c.clock.wall()));
+  } else {
+    c.terminal.result(transfer.transfer_id());
+    c.terminal.message("wait for it with 'gridtorrent transfer wait " + transfer.transfer_id() + "'");
+  }
   return {};
 }
 
@@ -184,14 +201,7 @@ Status get_here(Context& c) {
   GT_ASSIGN(api::NodeApi* const node, c.node());
   GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
   if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
-  if (!c.options.flag("detach")) return follow_transfer(c, reply.transfer());
-  if (c.json) {
-    c.emit(started_event(reply.transfer(), c.clock.wall()));
-  } else {
-    c.terminal.result(reply.transfer().transfer_id());
-    c.terminal.message("wait for it with 'gridtorrent transfer wait " + reply.transfer().transfer_id() + "'");
-  }
-  return {};
+  return follow_or_detach(c, reply.transfer());
 }
 
 Status get_there(Context& c) {
@@ -235,7 +245,7 @@ Status seed(Context& c) {
   GT_ASSIGN(*request.mutable_from(), Context::absolute(c.options.str("from")));
   GT_ASSIGN(api::NodeApi* const node, c.node());
   GT_ASSIGN(const v1::GetReply reply, node->seed(std::move(request)));
-  return follow_transfer(c, reply.transfer());
+  return follow_or_detach(c, reply.transfer());
 }
 
 // ---- verify
@@ -367,7 +377,7 @@ std::vector<options::Option> publish_options() {
           {.name = "license", .value = "LICENSE", .help = "under what terms, as in CC-BY-4.0"},
           kNode,
           {.name = "strict", .help = "refuse folders that hold links, sockets or devices instead of skipping those"},
-          kDetach};
+          {.name = "detach", .help = "with --node: do not wait for the end; print the id and return"}};
 }
 
 }  // namespace

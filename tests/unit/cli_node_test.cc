@@ -281,6 +281,18 @@ TEST_F(WithNode, DetachPrintsTheIdAndReturns) {
   EXPECT_THAT(event_names(), ::testing::ElementsAre("started"));
 }
 
+TEST_F(WithNode, SeedDetachesToo) {
+  node_.script = {view(TransferState::kVerifying)};
+  EXPECT_EQ(run({"seed", "run42", "--from", "x", "--detach"}), 0);
+  EXPECT_EQ(out_, id_of(1).str() + "\n");
+}
+
+TEST_F(WithNode, PublishingHereCannotBeDetached) {
+  EXPECT_EQ(run({"publish", "x", "--name", "run42", "--detach"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--detach needs --node"));
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);
+}
+
 TEST_F(WithNode, WaitHasATimeLimit) {
   node_.script = {view(TransferState::kFetching)};
   EXPECT_EQ(run({"transfer", "wait", id_of(1).str(), "--timeout", "50ms"}), 9);
