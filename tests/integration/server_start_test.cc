@@ -18,6 +18,7 @@
 #include "tracker/app/identity.h"
 #include "tracker/app/notify.h"
 #include "tracker/app/self_probe.h"
+#include "tracker/authority/tokens.h"
 
 namespace gridtorrent::tracker::app {
 namespace {
@@ -158,6 +159,19 @@ TEST(ServerStart, ANewAdvertisedNameGoesIntoTheCertificate) {
   const auto pem = crypto::read_secret_file(config.data_dir + "/tls.pem");
   EXPECT_THAT(crypto::read_certificate(*pem)->names, Contains("data.example.org"));
   EXPECT_THAT((*second)->ready_json(), HasSubstr("\"address\":\"data.example.org:7443\""));
+}
+
+TEST(ServerStart, AnAdminTokenThatTheDatabaseDoesNotKnowIsMadeAnew) {
+  test::ServerLab lab;
+  const std::string first = lab.admin_token();
+  lab.restart();
+  EXPECT_EQ(lab.admin_token(), first) << "a good one stays";
+  lab.stop();
+  const std::string foreign = authority::mint_token(ccm::TokenKind::kPersonal).text;
+  ASSERT_TRUE(crypto::write_secret_file(lab.data_dir() + "/admin-token", foreign + "\n").ok());
+  lab.restart();
+  EXPECT_NE(lab.admin_token(), foreign);
+  EXPECT_FALSE(lab.add_user("alice").empty());
 }
 
 }  // namespace

@@ -127,6 +127,7 @@ struct Server::Parts {
   }
 
   Status make_first_account();
+  Result<bool> admin_token_is_good();
   Status serve();
   void register_metrics();
   void keep_house(const std::stop_token& stop);
@@ -136,12 +137,23 @@ struct Server::Parts {
 Status Server::Parts::make_first_account() {
   admin_token_file = config.data_dir + "/admin-token";
   GT_TRY(accounts.make_first_user(kFirstUser, /*admin=*/true));
-  if (::access(admin_token_file.c_str(), F_OK) == 0) return {};
   GT_ASSIGN(const std::optional<ccm::User> admin, accounts.find_user(kFirstUser));
-  // Removed on purpose once there are passwords; without any, nobody could ever log in again.
+  // The file may be removed once there are passwords; without any, nobody could ever log in again.
   if (!admin || admin->disabled || !admin->password_hash.empty()) return {};
+  GT_ASSIGN(const bool good, admin_token_is_good());
+  if (good) return {};
   GT_ASSIGN(const authority::Logins::Issued issued, logins.issue_to(*admin, "first start", kAdminTokenLife));
   return crypto::write_secret_file(admin_token_file, issued.text + "\n");
+}
+
+/// Not once its year is over, or where a restored database does not know it.
+Result<bool> Server::Parts::admin_token_is_good() {
+  if (::access(admin_token_file.c_str(), F_OK) != 0) return false;
+  GT_ASSIGN(std::string token, crypto::read_secret_file(admin_token_file));
+  while (!token.empty() && token.back() == '\n') token.pop_back();
+  const auto shown = tokens.resolve(token, "");
+  if (!shown && shown.error().code != Code::kUnauthenticated) return shown.error();
+  return shown.ok();
 }
 
 Status Server::Parts::serve() {
