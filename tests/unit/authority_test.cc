@@ -84,5 +84,40 @@ TEST(LoginThrottle, AnAddressHasSoManyAttemptsAMinute) {
   EXPECT_TRUE(throttle.admit("another", "192.0.2.1", clock.mono()).ok());
 }
 
+TEST(LoginThrottle, AttemptsOnAnAccountThatWaitsCountForTheAddress) {
+  ManualClock clock;
+  LoginThrottle throttle;
+  for (int i = 0; i < 40; ++i) throttle.failed("alice", clock.mono());
+  for (std::size_t i = 0; i < LoginThrottle::kAttemptsPerMinute; ++i) {
+    EXPECT_FALSE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
+  }
+  EXPECT_FALSE(throttle.admit("bob", "192.0.2.1", clock.mono()).ok());
+}
+
+TEST(LoginThrottle, RefusalsAreNotedOnceAMinuteAnAddress) {
+  ManualClock clock;
+  LoginThrottle throttle;
+  EXPECT_FALSE(throttle.is_noteworthy("192.0.2.1", clock.mono())) << "never seen";
+  ASSERT_TRUE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
+  EXPECT_TRUE(throttle.is_noteworthy("192.0.2.1", clock.mono()));
+  EXPECT_FALSE(throttle.is_noteworthy("192.0.2.1", clock.mono()));
+  clock.advance(std::chrono::seconds(61));
+  EXPECT_TRUE(throttle.is_noteworthy("192.0.2.1", clock.mono()));
+}
+
+TEST(LoginThrottle, ManyAddressesPushOutTheOldest) {
+  ManualClock clock;
+  LoginThrottle throttle;
+  for (std::size_t i = 0; i < LoginThrottle::kAttemptsPerMinute; ++i) {
+    ASSERT_TRUE(throttle.admit("alice", "first", clock.mono()).ok());
+  }
+  ASSERT_FALSE(throttle.admit("alice", "first", clock.mono()).ok());
+  clock.advance(std::chrono::milliseconds(1));
+  for (std::size_t i = 0; i < LoginThrottle::kMaxEntries; ++i) {
+    ASSERT_TRUE(throttle.admit("alice", std::to_string(i), clock.mono()).ok());
+  }
+  EXPECT_TRUE(throttle.admit("alice", "first", clock.mono()).ok()) << "forgotten, so that the table stays bounded";
+}
+
 }  // namespace
 }  // namespace gridtorrent::tracker::authority

@@ -31,7 +31,7 @@ Result<Logins::Issued> Logins::login(const std::string& user, const std::string&
                                      const std::string& address, const std::string& address_bucket) {
   if (user.empty() || user.size() > kMaxNameBytes || password.size() > kMaxPasswordBytes) return refused();
   if (const Status admitted = throttle_.admit(user, address_bucket, clock_.mono()); !admitted) {
-    audit_failure(user, address, "throttled");
+    if (throttle_.is_noteworthy(address_bucket, clock_.mono())) audit_failure(user, address, "throttled");
     return admitted.error();
   }
   GT_ASSIGN(const std::optional<ccm::User> found, accounts_.find_user(user));

@@ -8,6 +8,8 @@ namespace gridtorrent::tracker::authority {
 
 namespace {
 
+constexpr std::chrono::minutes kWindow{1};
+
 Error come_back(std::chrono::nanoseconds wait) {
   const auto rounded = std::max(std::chrono::ceil<std::chrono::seconds>(wait), std::chrono::seconds(1));
   return {Code::kExhausted, "too many login attempts: try again in " + format_duration(rounded)};
@@ -15,19 +17,34 @@ Error come_back(std::chrono::nanoseconds wait) {
 
 }  // namespace
 
+void LoginThrottle::make_room(const std::string& address, MonoTime now) {
+  if (addresses_.size() < kMaxEntries || addresses_.contains(address)) return;
+  std::erase_if(addresses_, [&](const auto& e) { return now - e.second.attempts.back() > kWindow; });
+  if (addresses_.size() < kMaxEntries) return;
+  addresses_.erase(std::min_element(addresses_.begin(), addresses_.end(), [](const auto& a, const auto& b) {
+    return a.second.attempts.back() < b.second.attempts.back();
+  }));
+}
+
 Status LoginThrottle::admit(const std::string& account, const std::string& address, MonoTime now) {
   const std::lock_guard lock(mutex_);
-  if (addresses_.size() >= kMaxEntries) {
-    std::erase_if(addresses_, [&](const auto& e) { return now - e.second.back() > std::chrono::minutes(1); });
-  }
+  make_room(address, now);
+  std::deque<MonoTime>& attempts = addresses_[address].attempts;
+  while (!attempts.empty() && now - attempts.front() > kWindow) attempts.pop_front();
+  if (attempts.size() >= kAttemptsPerMinute) return come_back(kWindow - (now - attempts.front()));
+  attempts.push_back(now);
   if (const auto it = accounts_.find(account); it != accounts_.end() && now < it->second.not_before) {
     return come_back(it->second.not_before - now);
   }
-  std::deque<MonoTime>& attempts = addresses_[address];
-  while (!attempts.empty() && now - attempts.front() > std::chrono::minutes(1)) attempts.pop_front();
-  if (attempts.size() >= kAttemptsPerMinute) return come_back(std::chrono::minutes(1) - (now - attempts.front()));
-  attempts.push_back(now);
   return {};
+}
+
+bool LoginThrottle::is_noteworthy(const std::string& address, MonoTime now) {
+  const std::lock_guard lock(mutex_);
+  const auto it = addresses_.find(address);
+  if (it == addresses_.end() || (it->second.noted && now - *it->second.noted <= kWindow)) return false;
+  it->second.noted = now;
+  return true;
 }
 
 void LoginThrottle::failed(const std::string& account, MonoTime now) {

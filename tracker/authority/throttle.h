@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "common/clock.h"
@@ -23,10 +24,14 @@ class LoginThrottle {
   static constexpr std::size_t kAttemptsPerMinute = 20;
   static constexpr std::size_t kMaxEntries = 50'000;
 
-  /// Counts an attempt from `address` (already cut to a /64 for IPv6). kExhausted, saying when to come back.
+  /// Counts an attempt from `address` (already cut to a /64 for IPv6), also one that its account has to wait for.
+  /// kExhausted, saying when to come back.
   Status admit(const std::string& account, const std::string& address, MonoTime now);
   void failed(const std::string& account, MonoTime now);
   void succeeded(const std::string& account);
+  /// Whether a refusal by admit() is to be written down: once a minute an address, since refusing costs a caller
+  /// nothing and a record is there for good.
+  bool is_noteworthy(const std::string& address, MonoTime now);
 
  private:
   struct Account {
@@ -36,7 +41,13 @@ class LoginThrottle {
   };
   std::mutex mutex_;
   std::map<std::string, Account> accounts_;
-  std::map<std::string, std::deque<MonoTime>> addresses_;
+  struct Address {
+    std::deque<MonoTime> attempts;  ///< never empty outside of admit()
+    std::optional<MonoTime> noted;
+  };
+  void make_room(const std::string& address, MonoTime now);
+
+  std::map<std::string, Address> addresses_;
 };
 
 }  // namespace gridtorrent::tracker::authority
