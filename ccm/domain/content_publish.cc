@@ -56,6 +56,17 @@ Status check_repeated(const Content& content, const FinishPublish& request) {
                                     " is published with other data; publish this under another name"};
 }
 
+/// What finishing makes of it; the same state where it was finished before, with the same data.
+Result<ContentState> state_after(const Content& content, const FinishPublish& request) {
+  if (content.state == ContentState::kPublished) {
+    GT_TRY(check_repeated(content, request));
+    return content.state;
+  }
+  const auto next = next_state(content.state, ContentEvent::kFinish);
+  if (!next) return next.error().with_context("content " + content.id.str() + " cannot be finished");
+  return *next;
+}
+
 Status check_sizes(const FinishPublish& request) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (request.bytes > kMax || request.files > kMax) {
@@ -136,7 +147,13 @@ Status ContentService::check_finish(const Actor& actor, const ContentId& content
 Result<ContentView> ContentService::finish_publish(const Actor& actor, const FinishPublish& request) {
   GT_TRY(check_sizes(request));
   GT_TRY(check_finish(actor, request.content, request.version, request.metadata.size()));
-  // Durable before the row that names it; a document without a row does no harm.
+  // Asked before anything is kept: nobody would remove a document that no row names.
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Content content, open_content(tx, actor, Action::kFinish, request.content));
+    GT_TRY(state_after(content, request));
+    return {};
+  }));
+  // Durable before the row that names it.
   GT_TRY(d_.files.put(request.sha256_hex, request.metadata));
   Content content;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
@@ -149,13 +166,9 @@ Result<ContentView> ContentService::finish_publish(const Actor& actor, const Fin
 Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const {
   GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
   GT_TRY(check_version(content, request.version));
-  if (content.state == ContentState::kPublished) {
-    GT_TRY(check_repeated(content, request));
-    return content;
-  }
-  const auto next = next_state(content.state, ContentEvent::kFinish);
-  if (!next) return next.error().with_context("content " + content.id.str() + " cannot be finished");
-  content.state = *next;
+  GT_ASSIGN(const ContentState next, state_after(content, request));
+  if (next == content.state) return content;
+  content.state = next;
   content.bytes = request.bytes;
   content.files = request.files;
   content.piece_bytes = request.piece_bytes;

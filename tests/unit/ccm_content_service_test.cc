@@ -163,6 +163,7 @@ TEST_P(Contents, AFinishMayBeRepeatedButNotWithOtherData) {
   ASSERT_TRUE(w.contents.finish_publish(alice, w.finish_of(ticket->content)).ok());
   EXPECT_TRUE(w.contents.finish_publish(alice, w.finish_of(ticket->content)).ok());
   const auto other = w.contents.finish_publish(alice, w.finish_of(ticket->content, 1000, 'b'));
+  EXPECT_FALSE(w.files.files.contains(std::string(64, 'b'))) << "refused, and kept on the disk for ever";
   EXPECT_EQ(code_of(other), Code::kConflict);
   EXPECT_EQ(code_of(w.contents.finish_publish(bob, w.finish_of(ticket->content))), Code::kDenied);
   ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), ticket->content).ok());
