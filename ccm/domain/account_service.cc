@@ -81,9 +81,9 @@ Status AccountService::disable_user(const Actor& actor, const std::string& reque
   constexpr std::string_view kMethod = "user.disable";
   GT_TRY(require_admin(actor));
   return d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
-    if (answered) return {};
     GT_ASSIGN(const User found, resolve_user(tx, user));
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, found.id.str()));
+    if (done) return {};
     if (found.id == actor.user) {
       return Error{Code::kConflict, "user " + found.name + " cannot disable itself; let another administrator do it"};
     }

@@ -122,8 +122,8 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
   std::vector<NodeId> nodes;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kSetAccess, id));
-    GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
-    if (answered) return {};
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
+    if (done) return {};
     const WallTime now = d_.clock.wall();
     const bool closes = content.access.level == AccessLevel::kPublic && access.level != AccessLevel::kPublic;
     const std::string change = to_text(content.access) + " to " + to_text(access);
@@ -144,8 +144,8 @@ Result<ContentView> ContentService::unpublish(const Actor& actor, const std::str
   std::vector<NodeId> nodes;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kUnpublish, id));
-    GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
-    if (answered || content.state == ContentState::kWithdrawn) return {};
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
+    if (done || content.state == ContentState::kWithdrawn) return {};
     GT_ASSIGN(content.state, next_state(content.state, ContentEvent::kWithdraw));
     const WallTime now = d_.clock.wall();
     GT_TRY(tx.contents.update(content));

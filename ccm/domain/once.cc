@@ -16,6 +16,15 @@ Result<std::optional<std::string>> first_answer(Tx& tx, const UserId& caller, st
   return std::optional<std::string>(std::move(entry->answer));
 }
 
+Result<bool> was_done(Tx& tx, const UserId& caller, std::string_view request_id, std::string_view method,
+                      std::string_view object) {
+  GT_ASSIGN(const auto answered, first_answer(tx, caller, request_id, method));
+  if (!answered) return false;
+  if (*answered == object) return true;
+  return Error{Code::kConflict, "request_id " + std::string(request_id) + " was used for " + *answered +
+                                    "; make a new one for " + std::string(object)};
+}
+
 Status keep_answer(Tx& tx, const UserId& caller, std::string_view request_id, std::string_view method,
                    const std::string& answer, WallTime now) {
   return tx.requests.put(caller, request_id, {std::string(method), answer}, now);

@@ -14,6 +14,11 @@ namespace gridtorrent::ccm {
 Result<std::optional<std::string>> first_answer(Tx& tx, const UserId& caller, std::string_view request_id,
                                                 std::string_view method);
 
+/// For mutations whose answer is the object they were asked for: whether this is that request again. kConflict: the id
+/// was used for another object.
+Result<bool> was_done(Tx& tx, const UserId& caller, std::string_view request_id, std::string_view method,
+                      std::string_view object);
+
 /// Keeps the answer, in the transaction that does the work.
 Status keep_answer(Tx& tx, const UserId& caller, std::string_view request_id, std::string_view method,
                    const std::string& answer, WallTime now);

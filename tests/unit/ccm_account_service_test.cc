@@ -109,6 +109,15 @@ TEST_P(Accounts, ATokenIsShownOnceAndRevokedByItsOwnerAlone) {
   EXPECT_FALSE(w.accounts.find_token("none")->has_value());
 }
 
+TEST_P(Accounts, DisablingTwoUsersTakesTwoRequestIds) {
+  w.user("carol");
+  const std::string id = w.request_id();
+  ASSERT_TRUE(w.accounts.disable_user(root, id, "alice").ok());
+  EXPECT_TRUE(w.accounts.disable_user(root, id, "alice").ok()) << "again";
+  EXPECT_EQ(code_of(w.accounts.disable_user(root, id, "carol")), Code::kConflict) << "not answered as done";
+  EXPECT_FALSE((*w.accounts.find_user("carol"))->disabled);
+}
+
 TEST_P(Accounts, UseIsNotedOnceAMinute) {
   ASSERT_TRUE(w.accounts.add_token(alice, "", token("t1")).ok());
   const auto used = [&] { return (*w.accounts.find_token("t1"))->token; };

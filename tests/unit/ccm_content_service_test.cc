@@ -92,6 +92,21 @@ TEST_P(Contents, ARequestIdIsForOneMethodAndOneUser) {
   EXPECT_EQ(code_of(w.contents.begin_publish(bob, request)), Code::kInvalid);
 }
 
+TEST_P(Contents, ARequestIdIsForOneObject) {
+  const Content one = w.publish(alice, "one"), two = w.publish(alice, "two");
+  const std::string id = w.request_id();
+  const Access closed{AccessLevel::kPrivate, {}, {}, false};
+  ASSERT_TRUE(w.contents.set_access(alice, id, one.id, closed).ok());
+  EXPECT_TRUE(w.contents.set_access(alice, id, one.id, closed).ok()) << "again";
+  const auto other = w.contents.set_access(alice, id, two.id, closed);
+  EXPECT_EQ(code_of(other), Code::kConflict) << "not answered as done";
+  EXPECT_THAT(message_of(other), HasSubstr(one.id.str()));
+  const std::string last = w.request_id();
+  ASSERT_TRUE(w.contents.unpublish(alice, last, one.id).ok());
+  EXPECT_TRUE(w.contents.unpublish(alice, last, one.id).ok());
+  EXPECT_EQ(code_of(w.contents.unpublish(alice, last, two.id)), Code::kConflict);
+}
+
 TEST_P(Contents, ATakenNameIsAConflict) {
   const auto content = w.publish(alice, "data");
   const auto again = w.contents.begin_publish(alice, begin("data"));
