@@ -58,11 +58,6 @@ std::optional<SwarmRole> swarm_role(const Transfer& transfer) {
   }
 }
 
-milliseconds retry_pause(int failures, Rng& rng) {
-  const std::int64_t whole = std::min<std::int64_t>(60'000, std::int64_t{1000} << std::clamp(failures - 1, 0, 6));
-  return milliseconds(whole / 2 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(whole / 2 + 1))));
-}
-
 void Announcer::step(Transfer& transfer, MonoTime now) {
   auto& state = transfer.announce;
   if (state.in_flight || now < state.due) return;
@@ -138,8 +133,10 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     merge(*transfer, reply->peers, now);
   } else {
     ++state.failures;
-    state.due = now + retry_pause(state.failures, c_.ports.rng);
-    if (reply.error().code == Code::kUnreachable || reply.error().code == Code::kTimeout) {
+    state.due = now + c_.retry_pause(state.failures);
+    if (reply.error().code == Code::kExhausted) {
+      state.trouble = "server busy, retrying: " + reply.error().message;
+    } else if (may_pass(reply.error())) {
       state.trouble = "server down, retrying";
     } else {
       refused(*transfer, reply.error(), now);

@@ -33,7 +33,4 @@ class Announcer {
 /// What a transfer is to its swarm; nothing: it does not take part.
 std::optional<SwarmRole> swarm_role(const Transfer& transfer);
 
-/// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.
-std::chrono::milliseconds retry_pause(int failures, Rng& rng);
-
 }  // namespace gridtorrent::client

@@ -1,5 +1,7 @@
 #include "client/core/node_context.h"
 
+#include <algorithm>
+
 #include "common/hex.h"
 
 namespace gridtorrent::client {
@@ -22,6 +24,24 @@ bool NodeContext::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(bell_mutex_);
   bell_.wait_for(lock, timeout, [&] { return rung_; });
   return std::exchange(rung_, false);
+}
+
+std::chrono::milliseconds NodeContext::retry_pause(int failures) {
+  const auto asked = ports.link.asked_pause();
+  const auto spread = ports.rng.below(static_cast<std::uint64_t>(asked.count() / 4 + 1));
+  return std::max(client::retry_pause(failures, ports.rng),
+                  asked + std::chrono::milliseconds(static_cast<std::int64_t>(spread)));
+}
+
+void NodeContext::pause_for(std::chrono::milliseconds time, const std::stop_token& stop) {
+  const auto until = ports.clock.mono() + time;
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  for (auto now = ports.clock.mono(); now < until && !stop.stop_requested(); now = ports.clock.mono()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - now);
+    never.wait_for(lock, stop, std::min(left, std::chrono::milliseconds(100)), [] { return false; });
+  }
 }
 
 Result<MetadataPtr> NodeContext::metadata(const ContentInfo& content) {
@@ -126,6 +146,12 @@ TorrentSpec NodeContext::torrent_spec(const TransferRow& row, const metainfo::Ve
   spec.file_paths = torrent_files(metadata.manifest);
   spec.wanted = torrent_wanted(metadata.manifest, wanted);
   return spec;
+}
+
+std::chrono::milliseconds retry_pause(int failures, Rng& rng) {
+  const std::int64_t whole = std::min<std::int64_t>(60'000, std::int64_t{1000} << std::clamp(failures - 1, 0, 6));
+  const auto random = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(whole / 2 + 1)));
+  return std::chrono::milliseconds(whole / 2 + random);
 }
 
 std::string barred_by_access(const ContentInfo& content) {

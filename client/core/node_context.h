@@ -35,6 +35,11 @@ class NodeContext {
   /// Sleeps until the bell or the timeout; true for the bell.
   bool wait(std::chrono::milliseconds timeout);
 
+  /// Before the next attempt after `failures` failures: growing, jittered, and no less than the server asks for.
+  std::chrono::milliseconds retry_pause(int failures);
+  /// Sleeps by the node's clock, but not past a stop request.
+  void pause_for(std::chrono::milliseconds time, const std::stop_token& stop);
+
   void log(NodeLogLevel level, const std::string& line) const { ports.log(level, line); }
 
   /// From the disk cache, else from the server (and then cached). The document is the one that `content` names.
@@ -65,6 +70,9 @@ class NodeContext {
   std::condition_variable bell_;
   bool rung_ = false;
 };
+
+/// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.
+std::chrono::milliseconds retry_pause(int failures, Rng& rng);
 
 /// Text for a content whose transfer needs what this version lacks; nothing for public content.
 std::string barred_by_access(const ContentInfo& content);

@@ -1,20 +1,13 @@
 #include "client/core/publish_job.h"
 
-#include <condition_variable>
-
-#include "client/core/announcer.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
 namespace {
 
-/// Sleeps, but not past a stop request.
-void pause_for(std::chrono::milliseconds time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, time, [] { return false; });
-}
+/// A publish refused as too much: the server may be busy, which passes, or a quota be used up, which does not. So long
+/// without a word on when to come again it counts as the latter.
+constexpr int kBusyAttempts = 5;
 
 bool busy_with_traffic(TransferBook& book) {
   const auto lock = book.lock();
@@ -40,7 +33,7 @@ Result<PublishOutcome> PublishFlow::publish(const PublishJob& job, const Progres
   // One that was interrupted a moment ago may still be letting go of its files.
   for (int tries = 0; !begun && begun.error().code == Code::kConflict && tries < 30 && !stop.stop_requested();
        ++tries) {
-    pause_for(std::chrono::milliseconds(100), stop);
+    c_.pause_for(std::chrono::milliseconds(100), stop);
     begun = begin(job);
   }
   GT_ASSIGN(PublishRow row, std::move(begun));
@@ -86,13 +79,10 @@ Result<PublishRow> PublishFlow::begin(const PublishJob& job) {
 Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, const ProgressFn& hashing,
                                         std::stop_token stop) {
   const auto started = c_.ports.clock.mono();
-  PublishRequest request = job.request;
-  request.request_id = row.request_id;
-  const auto ticket = c_.ports.link.begin_publish(request);
+  const auto ticket = begin_at_server(job, row, stop);
   if (!ticket) {
-    if (ticket.error().code != Code::kUnreachable && ticket.error().code != Code::kTimeout) {
-      GT_TRY(c_.ports.store.erase_publish(row.request_id));
-    }
+    const bool away = ticket.error().code == Code::kUnreachable || ticket.error().code == Code::kTimeout;
+    if (!away) GT_TRY(c_.ports.store.erase_publish(row.request_id));
     return ticket.error();
   }
   {
@@ -133,24 +123,44 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   return outcome;
 }
 
+bool PublishFlow::goes_on(const Error& error, int failures) const {
+  if (error.code != Code::kExhausted) return may_pass(error);
+  return failures < kBusyAttempts || c_.ports.link.asked_pause().count() > 0;
+}
+
+/// Whoever asked can wait for a busy server, but learns at once that there is none.
+Result<PublishTicket> PublishFlow::begin_at_server(const PublishJob& job, const PublishRow& row,
+                                                   const std::stop_token& stop) {
+  PublishRequest request = job.request;
+  request.request_id = row.request_id;
+  for (int failures = 1;; ++failures) {
+    auto ticket = c_.ports.link.begin_publish(request);
+    if (ticket || ticket.error().code != Code::kExhausted || !goes_on(ticket.error(), failures)) return ticket;
+    c_.pause_for(c_.retry_pause(failures), stop);
+    if (stop.stop_requested()) return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
+  }
+}
+
 Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const PublishTicket& ticket,
                                                   const HashedTree& tree, std::stop_token stop) {
   for (int failures = 1;; ++failures) {
     auto content = c_.ports.link.finish_publish(row.request_id, ticket, tree.metadata);
     if (content) return content;
     const auto code = content.error().code;
-    if (code != Code::kUnreachable && code != Code::kTimeout) {
-      if (code != Code::kUnauthenticated) GT_TRY(c_.ports.store.erase_publish(row.request_id));
+    if (!goes_on(content.error(), failures)) {
+      const bool mendable = code == Code::kUnauthenticated || code == Code::kExhausted;
+      if (!mendable) GT_TRY(c_.ports.store.erase_publish(row.request_id));
       return content.error();
     }
     {
       const auto lock = c_.book.lock();
       if (auto* transfer = c_.book.find(row.transfer)) {
-        transfer->waiting_for = "server down, retrying: " + content.error().message;
+        const std::string_view state = code == Code::kExhausted ? "server busy" : "server down";
+        transfer->waiting_for = std::string(state) + ", retrying: " + content.error().message;
         c_.book.touch(*transfer);
       }
     }
-    pause_for(retry_pause(failures, c_.ports.rng), stop);
+    c_.pause_for(c_.retry_pause(failures), stop);
     if (stop.stop_requested()) return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
   }
 }
@@ -245,7 +255,7 @@ void PublishFlow::checksums(const TransferId& id, std::stop_token stop) {
   const auto metadata = c_.metadata(row->content);
   if (!metadata) return done(false);
   const auto give_way = [&](std::uint64_t, std::uint64_t) {
-    while (!stop.stop_requested() && busy_with_traffic(c_.book)) pause_for(std::chrono::milliseconds(500), stop);
+    while (!stop.stop_requested() && busy_with_traffic(c_.book)) c_.pause_for(std::chrono::milliseconds(500), stop);
   };
   const auto sums = c_.ports.files.flat_sha256(row->target, (*metadata)->manifest, give_way, stop);
   if (!sums) {
@@ -260,7 +270,7 @@ void PublishFlow::checksums(const TransferId& id, std::stop_token stop) {
   }
   const auto sent = c_.ports.link.add_checksums(row->content.id, row->content.version, packed);
   if (!sent) c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + sent.error().message);
-  done(sent.ok() || (sent.error().code != Code::kUnreachable && sent.error().code != Code::kTimeout));
+  done(sent.ok() || !may_pass(sent.error()));
 }
 
 }  // namespace gridtorrent::client

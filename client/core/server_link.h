@@ -142,8 +142,14 @@ class ServerListener {
   virtual void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) = 0;
 };
 
+/// Whether the same call can succeed later: the server does not answer, or has too much to do. kExhausted from a
+/// publish can be a quota as well, so that one is given up after some attempts.
+inline bool may_pass(const Error& error) {
+  return error.code == Code::kUnreachable || error.code == Code::kTimeout || error.code == Code::kExhausted;
+}
+
 /// The server as the node sees it: the tracker client of the GridTorrent paper. Implemented in client/remote over gRPC.
-/// Calls block up to their deadline and are thread-safe. kUnreachable: try again later; everything else is final.
+/// Calls block up to their deadline and are thread-safe. What is worth trying again says `may_pass`.
 class ServerLink {
  public:
   virtual ~ServerLink() = default;
@@ -170,6 +176,8 @@ class ServerLink {
   virtual void start(ServerListener& listener, std::uint64_t cursor) = 0;
   virtual void stop() = 0;
   virtual bool is_connected() const = 0;
+  /// How long the server still wishes not to be asked again what it refused as too much; mostly zero.
+  virtual std::chrono::milliseconds asked_pause() const = 0;
   /// Server's clock minus ours, as of the last answer.
   virtual std::chrono::milliseconds clock_offset() const = 0;
 };

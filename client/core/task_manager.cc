@@ -1,6 +1,5 @@
 #include "client/core/task_manager.h"
 
-#include "client/core/announcer.h"
 #include "client/core/named_roots.h"
 #include "client/core/result_json.h"
 
@@ -8,6 +7,8 @@ namespace gridtorrent::client {
 namespace {
 
 constexpr std::chrono::seconds kReportEvery{1};
+/// A task whose work the server has no time for is begun so often, over some minutes.
+constexpr int kBeginAttempts = 10;
 
 bool ended(TaskState state) {
   return state == TaskState::kDone || state == TaskState::kFailed || state == TaskState::kCancelled ||
@@ -68,12 +69,19 @@ void TaskManager::accept(const Task& task) {
 }
 
 void TaskManager::acknowledge(std::uint64_t sequence) {
-  c_.calls.post([this, sequence] {
-    if (const auto done = c_.ports.link.ack_task(sequence); !done) {
-      const std::lock_guard lock(mutex_);
-      unacknowledged_ = std::max(unacknowledged_, sequence);
-    }
+  const auto later = [this](std::uint64_t missing) {
+    unacknowledged_ = std::max(unacknowledged_, missing);
+    ack_due_ = c_.ports.clock.mono() + c_.retry_pause(++ack_failures_);
+  };
+  const bool posted = c_.calls.post([this, sequence, later] {
+    const auto done = c_.ports.link.ack_task(sequence);
+    const std::lock_guard lock(mutex_);
+    if (!done) return later(sequence);
+    ack_failures_ = 0;
   });
+  if (posted) return;
+  const std::lock_guard lock(mutex_);
+  later(sequence);
 }
 
 void TaskManager::begin(const TaskId& id) {
@@ -94,7 +102,23 @@ void TaskManager::run(const TaskId& id, const Task& task, std::stop_token stop) 
     running.row.report_pending = true;
   }
   const auto result = std::visit([&](const auto& kind) { return work(id, kind, stop); }, task.work);
+  if (!result && begin_again(id, task, result.error())) return;
   if (!result || !result->empty()) end(id, result);  // an empty result: a transfer goes on with it
+}
+
+/// The server did not answer what the work begins with, or had too much to do: that passes. A publish has waited by
+/// itself already.
+bool TaskManager::begin_again(const TaskId& id, const Task& task, const Error& error) {
+  const bool publish = std::holds_alternative<PublishTask>(task.work);
+  if (!may_pass(error) || (publish && error.code == Code::kExhausted)) return false;
+  const std::lock_guard lock(mutex_);
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end() || found->second.ended || found->second.stop.stop_requested()) return false;
+  auto& running = found->second;
+  if (++running.failures >= kBeginAttempts) return false;
+  running.begin_due = c_.ports.clock.mono() + c_.retry_pause(running.failures);
+  running.begun = false;
+  return true;
 }
 
 Result<std::string> TaskManager::resolve(const std::string& text, const std::vector<NamedRoot>& roots,
@@ -282,12 +306,13 @@ void TaskManager::step(MonoTime now) {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [id, running] : tasks_) {
-      if (!running.begun && !running.ended) to_begin.push_back(id);
+      if (!running.begun && !running.ended && now >= running.begin_due) to_begin.push_back(id);
       if (!running.ended && !running.row.transfer.is_nil()) to_watch.emplace_back(id, running.row.transfer);
     }
   }
   for (const auto& id : to_begin) begin(id);
   for (const auto& [id, transfer] : to_watch) watch_transfer(id, transfer);
+  if (const auto sequence = due_acknowledgement(now); sequence > 0) acknowledge(sequence);
   const std::lock_guard lock(mutex_);
   for (auto& [id, running] : tasks_) {
     if (!running.row.report_pending || running.report_in_flight || now < running.report_due) continue;
@@ -304,10 +329,8 @@ void TaskManager::send_report(const TaskId& id, const TaskReport& report) {
     if (found == tasks_.end()) return;
     auto& running = found->second;
     running.report_in_flight = false;
-    const bool final_answer =
-        sent.ok() || (sent.error().code != Code::kUnreachable && sent.error().code != Code::kTimeout);
-    if (!final_answer) {
-      running.report_due = c_.ports.clock.mono() + retry_pause(++running.report_failures, c_.ports.rng);
+    if (!sent && may_pass(sent.error())) {
+      running.report_due = c_.ports.clock.mono() + c_.retry_pause(++running.report_failures);
       return;
     }
     running.report_failures = 0;
@@ -329,14 +352,15 @@ void TaskManager::send_report(const TaskId& id, const TaskReport& report) {
   }
 }
 
+std::uint64_t TaskManager::due_acknowledgement(MonoTime now) {
+  const std::lock_guard lock(mutex_);
+  return now < ack_due_ ? 0 : std::exchange(unacknowledged_, 0);
+}
+
 void TaskManager::connected() {
-  std::uint64_t sequence = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    std::swap(sequence, unacknowledged_);
-    for (auto& [id, running] : tasks_) running.report_due = {};
-  }
-  if (sequence > 0) acknowledge(sequence);
+  const std::lock_guard lock(mutex_);
+  ack_due_ = {};
+  for (auto& [id, running] : tasks_) running.report_due = {};
 }
 
 void TaskManager::stop() {

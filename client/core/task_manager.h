@@ -38,6 +38,8 @@ class TaskManager {
     TaskRow row;
     std::stop_source stop;
     bool begun = false, ended = false;
+    int failures = 0;  ///< to begin, for want of the server
+    MonoTime begin_due{};
     bool report_in_flight = false;
     int report_failures = 0;
     MonoTime report_due{};
@@ -57,9 +59,11 @@ class TaskManager {
   void wait_for(const TaskId& id, const TransferId& transfer);
   void watch_transfer(const TaskId& id, const TransferId& transfer);
   void progress(const TaskId& id, std::uint64_t done, std::uint64_t total);
+  bool begin_again(const TaskId& id, const Task& task, const Error& error);
   void end(const TaskId& id, const Result<std::string>& result);
   void send_report(const TaskId& id, const TaskReport& report);
   void acknowledge(std::uint64_t sequence);
+  std::uint64_t due_acknowledgement(MonoTime now);
 
   NodeContext& c_;
   Node& node_;
@@ -67,6 +71,8 @@ class TaskManager {
   std::mutex mutex_;
   std::map<TaskId, Running> tasks_;
   std::uint64_t unacknowledged_ = 0;
+  int ack_failures_ = 0;
+  MonoTime ack_due_{};
   bool stopping_ = false;
 };
 

@@ -18,6 +18,7 @@
 #include "base/rpc/status.h"
 #include "client/remote/convert.h"
 #include "client/remote/node_stream.h"
+#include "client/remote/pushback.h"
 #include "common/hex.h"
 #include "common/text.h"
 #include "gridtorrent/v1/ccm.grpc.pb.h"
@@ -39,8 +40,8 @@ milliseconds deadline_for(std::size_t bytes, milliseconds base) {
   return base + kPerChunk * static_cast<std::int64_t>(bytes / kChunkBytes);
 }
 
-/// See client/remote/grpc_link.h. `mutex_` guards credential, greeting and the last diagnosis; the stream belongs to
-/// `thread_` alone; stubs are gRPC's and thread-safe.
+/// See client/remote/grpc_link.h. `mutex_` guards credential, greeting, the last diagnosis and the pause asked for; the
+/// stream belongs to `thread_` alone; stubs are gRPC's and thread-safe.
 class GrpcLink final : public ServerLink {
  public:
   GrpcLink(ServerLinkOptions options, const std::shared_ptr<grpc::Channel>& channel)
@@ -67,6 +68,7 @@ class GrpcLink final : public ServerLink {
   void start(ServerListener& listener, std::uint64_t cursor) override;
   void stop() override;
   bool is_connected() const override { return connected_; }
+  milliseconds asked_pause() const override;
   milliseconds clock_offset() const override { return milliseconds(offset_ms_.load()); }
 
  private:
@@ -76,6 +78,7 @@ class GrpcLink final : public ServerLink {
   Status refusal() const;
   std::string token() const;
   Error explain(const Error& error);
+  Error explain(const grpc::ClientContext& context, const grpc::Status& status);
   Status greet(const v1::Hello& hello);
   void keep_stream(std::stop_token stop, ServerListener& listener);
   Status on_event(const v1::NodeEvent& event, ServerListener& listener);
@@ -104,6 +107,7 @@ class GrpcLink final : public ServerLink {
     Error error;
   };
   std::optional<Diagnosis> diagnosis_;
+  MonoTime quiet_until_{};
 
   // The stream thread's own.
   MonoTime next_renewal_{};
@@ -116,8 +120,12 @@ template <class Stub, class Request, class Reply>
 Result<Reply> GrpcLink::call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
                              const Request& request) {
   GT_TRY(refusal());
-  auto reply = rpc::call(stub, method, request, token(), options_.deadline);
-  if (!reply) return explain(reply.error());
+  grpc::ClientContext context;
+  rpc::prepare(context, options_.deadline, token());
+  Reply reply;
+  if (const grpc::Status status = (stub.*method)(&context, request, &reply); !status.ok()) {
+    return explain(context, status);
+  }
   return reply;
 }
 
@@ -144,6 +152,20 @@ Error GrpcLink::explain(const Error& error) {
   const std::lock_guard lock(mutex_);
   diagnosis_ = Diagnosis{clock_.mono(), found};
   return found;
+}
+
+Error GrpcLink::explain(const grpc::ClientContext& context, const grpc::Status& status) {
+  if (const auto pause = pushback_of(context)) {
+    const std::lock_guard lock(mutex_);
+    quiet_until_ = std::max(quiet_until_, clock_.mono() + *pause);
+  }
+  return explain(rpc::from_grpc(status));
+}
+
+milliseconds GrpcLink::asked_pause() const {
+  const std::lock_guard lock(mutex_);
+  const auto left = quiet_until_ - clock_.mono();
+  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(left));
 }
 
 // --- calls
@@ -178,7 +200,7 @@ Result<metainfo::VersionMetadata> GrpcLink::metadata(const ContentId& content, s
     }
     bytes += chunk.data();
   }
-  if (const grpc::Status status = reader->Finish(); !status.ok()) return explain(rpc::from_grpc(status));
+  if (const grpc::Status status = reader->Finish(); !status.ok()) return explain(context, status);
   if (bytes.size() != total || hex_encode(crypto::sha256(as_bytes(bytes))) != sha256) return cut;
   return metainfo::decode(bytes);
 }
@@ -223,7 +245,7 @@ Result<ContentInfo> GrpcLink::finish_publish(const std::string& request_id, cons
     chunk.Clear();
   } while (open && offset < document.size());
   if (open) writer->WritesDone();
-  if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(rpc::from_grpc(status));
+  if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(context, status);
   return to_content(reply.content());
 }
 
@@ -244,7 +266,7 @@ Status GrpcLink::add_checksums(const ContentId& content, std::uint32_t version, 
     offset += kChunkBytes;
   } while (open && offset < digests.size());
   if (open) writer->WritesDone();
-  if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(rpc::from_grpc(status));
+  if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(context, status);
   return {};
 }
 

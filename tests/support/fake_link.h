@@ -25,9 +25,10 @@ class FakeLink final : public client::ServerLink {
     std::vector<std::vector<client::LaneEndpoint>> endpoints;
     client::Reachability reachability = client::Reachability::kReachable;
     std::optional<Error> down;  ///< what every call answers
-    std::optional<Error> begin_error, finish_error, announce_error;
+    std::optional<Error> begin_error, finish_error, announce_error, checksums_error;
+    std::chrono::milliseconds asked_pause{0};
     ContentId next_content;
-    int begins = 0, finishes = 0, metadata_calls = 0, checksums = 0;
+    int begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
   };
   template <class F>
   auto with(F&& use) {
@@ -57,7 +58,10 @@ class FakeLink final : public client::ServerLink {
   Result<client::PublishTicket> begin_publish(const client::PublishRequest& request) override {
     return with([&](State& state) -> Result<client::PublishTicket> {
       if (state.down) return *state.down;
-      if (state.begin_error) return *state.begin_error;
+      if (state.begin_error) {
+        ++state.begins_refused;
+        return *state.begin_error;
+      }
       ++state.begins;
       auto& ticket = state.tickets[request.request_id];
       ticket.content = state.next_content;
@@ -93,6 +97,7 @@ class FakeLink final : public client::ServerLink {
   Status add_checksums(const ContentId&, std::uint32_t, const std::string&) override {
     return with([](State& state) -> Status {
       ++state.checksums;
+      if (state.checksums_error) return *state.checksums_error;
       return {};
     });
   }
@@ -137,6 +142,10 @@ class FakeLink final : public client::ServerLink {
   bool is_connected() const override {
     const std::lock_guard lock(mutex_);
     return !state_.down;
+  }
+  std::chrono::milliseconds asked_pause() const override {
+    const std::lock_guard lock(mutex_);
+    return state_.asked_pause;
   }
   std::chrono::milliseconds clock_offset() const override { return {}; }
 

@@ -123,14 +123,15 @@ class NodeFixture : public ::testing::Test {
   client::TransferView wait_for(const TransferId& id, client::TransferState state) {
     return wait_until(id, [&](const auto& view) { return view.state == state; });
   }
-  /// Waits until `condition` holds, turning the hands by 100 ms each time so that timers come due.
-  ::testing::AssertionResult eventually(const std::function<bool()>& condition) {
+  /// Waits until `condition` holds, turning the hands by `step` each time so that timers come due.
+  ::testing::AssertionResult eventually(const std::function<bool()>& condition,
+                                        std::chrono::milliseconds step = std::chrono::milliseconds(100)) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     std::mutex mutex;
     std::condition_variable never;
     while (!condition()) {
       if (std::chrono::steady_clock::now() > deadline) return ::testing::AssertionFailure() << "it never happened";
-      clock_.advance(std::chrono::milliseconds(100));
+      clock_.advance(step);
       std::unique_lock lock(mutex);
       never.wait_for(lock, std::chrono::milliseconds(5));
       events_->torrent_changed({});  // rings the bell

@@ -389,6 +389,24 @@ TEST_F(Get, SaysWhatItWaitsFor) {
   EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for == "no seeders online"; }));
 }
 
+TEST_F(Get, AnnouncesAgainWhenABusyServerAllowsIt) {
+  const auto announces = [&] { return link_.with([](auto& state) { return state.announces.size(); }); };
+  published("set");
+  link_.with([](auto& state) {
+    state.announce_error = Error{Code::kExhausted, "announce: too often; try again in 1 s"};
+    state.asked_pause = std::chrono::minutes(5);
+  });
+  const auto view = get(job("set"));
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for.starts_with("server busy, retrying"); }));
+  link_.with([](auto& state) { state.announce_error.reset(); });
+  for (int i = 0; i < 20; ++i) {
+    clock_.advance(std::chrono::seconds(10));
+    events_->torrent_changed({});
+  }
+  EXPECT_EQ(announces(), 0u);
+  EXPECT_TRUE(eventually([&] { return announces() > 0; }, std::chrono::seconds(5)));
+}
+
 TEST_F(Get, SaysThatNeitherEndCanBeReached) {
   link_.with([](auto& state) { state.reachability = client::Reachability::kUnreachable; });
   restart();

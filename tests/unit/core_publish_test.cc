@@ -1,3 +1,5 @@
+#include <future>
+
 #include "tests/support/node_fixture.h"
 
 namespace gridtorrent::testing {
@@ -119,6 +121,50 @@ TEST_F(Publish, GoesOnUnderItsFirstRequestAfterAFailure) {
     EXPECT_EQ(state.tickets.size(), 1u);
     EXPECT_TRUE(state.tickets.contains("r1"));
   });
+}
+
+TEST_F(Publish, GivesAQuotaUpAfterSomeAttempts) {
+  link_.with([](auto& state) { state.begin_error = Error{Code::kExhausted, "as many as the quota allows"}; });
+  auto outcome = std::async(std::launch::async, [&] { return node_->publish(publish_job(), {}, {}); });
+  EXPECT_TRUE(eventually([&] { return outcome.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+  EXPECT_EQ(outcome.get().error().message, "as many as the quota allows");
+  EXPECT_EQ(link_.with([](auto& state) { return state.begins_refused; }), 5);
+  EXPECT_TRUE(store_.publishes()->empty());
+}
+
+TEST_F(Publish, WaitsAsLongAsABusyServerAsks) {
+  const Error busy{Code::kExhausted, "publish: too often; try again in 6 s"};
+  link_.with([&](auto& state) {
+    state.begin_error = busy;
+    state.asked_pause = std::chrono::minutes(1);
+  });
+  auto outcome = std::async(std::launch::async, [&] { return node_->publish(publish_job(), {}, {}); });
+  const std::chrono::seconds step(10);
+  // More often than it would try without a word from the server.
+  EXPECT_TRUE(eventually([&] { return link_.with([](auto& state) { return state.begins_refused == 7; }); }, step));
+  EXPECT_EQ(files_.count("hash /home/data"), 0);
+  link_.with([&](auto& state) {
+    state.begin_error.reset();
+    state.finish_error = busy;
+  });
+  EXPECT_TRUE(eventually(
+      [&] {
+        const auto views = node_->transfers();
+        return !views.empty() && views.front().waiting_for.starts_with("server busy, retrying: publish: too often");
+      },
+      step));
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  EXPECT_TRUE(eventually([&] { return outcome.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }, step));
+  EXPECT_TRUE(outcome.get().ok());
+}
+
+TEST_F(Publish, SendsItsSumsOnceABusyServerHasTime) {
+  link_.with([](auto& state) { state.checksums_error = Error{Code::kExhausted, "the server is overloaded"}; });
+  ASSERT_TRUE(node_->publish(publish_job(), {}, {}).ok());
+  EXPECT_TRUE(eventually([&] { return link_.with([](auto& state) { return state.checksums == 2; }); },
+                         std::chrono::seconds(5)));
+  link_.with([](auto& state) { state.checksums_error.reset(); });
+  EXPECT_TRUE(eventually([&] { return !store_.transfers()->front().checksums_due; }, std::chrono::seconds(5)));
 }
 
 TEST_F(Publish, OfPrivateDataIsKeptButNotSeeded) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/support/node_fixture.h"
 
 namespace gridtorrent::testing {
@@ -122,9 +124,38 @@ TEST_F(Tasks, ReportAgainUntilTheServerHasIt) {
   EXPECT_TRUE(eventually([&] { return !(*store_.find_task(one.id))->report_pending; }));
 }
 
+TEST_F(Tasks, AreAcknowledgedBegunAndReportedOnceABusyServerHasTime) {
+  published("set");
+  link_.with([](auto& state) { state.down = Error{Code::kExhausted, "announce: too often"}; });
+  client::GetTask get;
+  get.content = "set";
+  const auto one = task(3, get), two = task(4, client::ListFolderTask{"raw"});
+  link_.listener().task(one);
+  link_.listener().task(two);
+  EXPECT_TRUE(eventually([&] { return (*store_.find_task(two.id))->report.state == TaskState::kDone; }));
+  clock_.advance(std::chrono::seconds(5));
+  EXPECT_TRUE(link_.with([](auto& state) { return state.acks.empty() && state.reports.empty(); }));
+  link_.with([](auto& state) { state.down.reset(); });
+  EXPECT_EQ(ended(two.id).state, TaskState::kDone);
+  EXPECT_TRUE(
+      eventually([&] { return link_.with([](auto& state) { return std::ranges::count(state.acks, 4) == 1; }); }));
+  ASSERT_TRUE(eventually([&] { return !node_->transfers().empty(); }));
+  complete(node_->transfers().front().id);
+  EXPECT_EQ(ended(one.id).state, TaskState::kDone);
+}
+
+TEST_F(Tasks, WhoseContentIsUnknownEndAtOnce) {
+  client::GetTask get;
+  get.content = "nothing";
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  EXPECT_EQ(ended(one.id).error.code, Code::kNotFound);
+}
+
 TEST_F(Tasks, StopSeedingKeepsTheFiles) {
   const auto content = published("set");
   const auto view = fetched(job("set"));
+  link_.with([](auto& state) { state.contents["set"].withdrawn = true; });
   const auto one = task(1, client::StopSeedingTask{content.id});
   link_.listener().task(one);
   EXPECT_EQ(ended(one.id).state, TaskState::kDone);

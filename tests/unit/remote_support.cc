@@ -271,8 +271,14 @@ struct FakeServer::Services {
     }
     grpc::Status AckTask(grpc::ServerContext* context, const v1::AckTaskRequest* request, v1::AckTaskReply*) override {
       note(context);
-      server.with([&](FakeState& state) { state.acked.push_back(request->sequence()); });
-      return grpc::Status::OK;
+      return server.with([&](FakeState& state) -> grpc::Status {
+        if (!state.pushback.empty()) {
+          context->AddTrailingMetadata("grpc-retry-pushback-ms", state.pushback);
+          return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too often"};
+        }
+        state.acked.push_back(request->sequence());
+        return grpc::Status::OK;
+      });
     }
     grpc::Status ReportTask(grpc::ServerContext* context, const v1::ReportTaskRequest* request,
                             v1::ReportTaskReply*) override {

@@ -49,6 +49,7 @@ struct FakeState {
   bool mute = false;                  ///< streams send nothing
   std::vector<std::uint64_t> acked;
   std::vector<v1::ReportTaskRequest> reports;
+  std::string pushback;  ///< unless empty, acknowledgements are refused as too many, with this trailer
   v1::FinishPublishChunk first_chunk;
   std::string uploaded;
   v1::BeginPublishRequest begun;

@@ -9,6 +9,7 @@
 
 #include "client/remote/convert.h"
 #include "client/remote/node_stream.h"
+#include "client/remote/pushback.h"
 #include "common/hex.h"
 #include "tests/unit/remote_support.h"
 
@@ -434,6 +435,32 @@ TEST_F(Link, AnnouncesAndLearnsPeersAndReachability) {
   server_->with([](FakeState& state) { EXPECT_TRUE(state.endpoints.declared()); });
   ASSERT_TRUE(one->update_endpoints({{"", 50000, false, ""}}));
   server_->with([](FakeState& state) { EXPECT_FALSE(state.endpoints.declared()); });
+}
+
+TEST(Pushback, IsANumberOfMillisecondsOrForbidsToTryAgain) {
+  EXPECT_FALSE(parse_pushback("-1"));
+  EXPECT_FALSE(parse_pushback(""));
+  EXPECT_FALSE(parse_pushback("soon"));
+  EXPECT_FALSE(parse_pushback("10 "));
+  EXPECT_FALSE(parse_pushback("99999999999999999999"));
+  EXPECT_EQ(parse_pushback("0"), milliseconds(0));
+  EXPECT_EQ(parse_pushback("6000"), milliseconds(6000));
+  EXPECT_EQ(parse_pushback("999999999999"), hours(1));
+}
+
+TEST_F(Link, RemembersHowLongABusyServerWishesToBeLeftAlone) {
+  serve();
+  const auto one = link();
+  server_->with([](FakeState& state) { state.pushback = "-1"; });
+  EXPECT_EQ(one->ack_task(1).error().code, Code::kExhausted);
+  EXPECT_EQ(one->asked_pause(), milliseconds(0));
+  server_->with([](FakeState& state) { state.pushback = "6000"; });
+  EXPECT_EQ(one->ack_task(1).error().code, Code::kExhausted);
+  EXPECT_EQ(one->asked_pause(), milliseconds(6000));
+  clock_.advance(milliseconds(5000));
+  EXPECT_EQ(one->asked_pause(), milliseconds(1000));
+  clock_.advance(milliseconds(5000));
+  EXPECT_EQ(one->asked_pause(), milliseconds(0));
 }
 
 TEST_F(Link, EnrolsByTheTokenAndKeepsWhatItGets) {
