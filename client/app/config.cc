@@ -106,7 +106,9 @@ const options::Program& program() {
         "a key and a credential of its own in the data folder; later starts need neither token nor server.\n\n"
         "SIGTERM ends it in order: what was fetched is written down, so that nothing is fetched twice. A second "
         "SIGTERM ends it at "
-        "once. SIGHUP reads the configuration again (log level and format; everything else needs a restart).";
+        "once. SIGHUP reads the configuration again: roots, --max-fetching, the CA file and the log's options take "
+        "effect, "
+        "and the log says what needs a restart.";
     made.options = options::join({options::daemon_options(), node_options(), options::logging_options()});
     made.examples = {
         {"gridtorrentd --data-dir ~/node --server grid.example.org:7443 --ca ca.pem --enroll-token-file token",

@@ -16,6 +16,7 @@ const options::Program& program();
 struct Config {
   std::string data_dir, ready_file;
   std::string server, ca_file;  ///< empty: as at enrolment
+  std::string ca_pem;           ///< what is in the CA file in use; filled in by the daemon
   bool has_enroll_token = false;
   std::string node_name;
   std::vector<std::string> addresses;

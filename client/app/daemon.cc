@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -18,6 +17,8 @@
 #include "client/app/log_bridge.h"
 #include "client/app/node_metrics.h"
 #include "client/app/ready_file.h"
+#include "client/app/reload.h"
+#include "client/app/server_ca.h"
 #include "client/app/signals.h"
 #include "client/control/control_server.h"
 #include "client/core/engine_events.h"
@@ -48,29 +49,11 @@ struct Parts {
   metrics::Registry metrics;
   std::unique_ptr<store::SqliteStore> store;
   std::unique_ptr<FileWork> files;
-  std::unique_ptr<ServerLink> link;
+  std::unique_ptr<remote::RemoteLink> link;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<NodeCore> node;
   std::unique_ptr<control::ControlServer> control;
 };
-
-/// The CA is copied at the first start, so that later ones need not name it.
-Result<std::string> remembered_ca(const Config& config) {
-  const std::string copy = config.data_dir + "/server_ca.pem";
-  if (config.ca_file.empty()) {
-    if (std::filesystem::exists(copy)) return copy;
-    return Error{Code::kInvalid,
-                 "--ca is needed: the certificate of the authority that signed the server's "
-                 "(the server's ready file names it as ca_file)"};
-  }
-  std::error_code error;
-  std::filesystem::copy_file(config.ca_file, copy, std::filesystem::copy_options::overwrite_existing, error);
-  if (error) {
-    return Error{Code::kInvalid, "--ca " + escape_for_display(config.ca_file) +
-                                     " cannot be copied to the data folder: " + error.message()};
-  }
-  return copy;
-}
 
 Result<NodeIdentity> enrol(const Config& config, const options::Parsed& parsed, const std::string& ca_file,
                            Parts& parts) {
@@ -146,9 +129,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.server = identity.server;
   options.data_dir = config.data_dir;
   options.addresses = config.addresses;
-  options.share_roots = config.share_roots;
-  options.download_roots = config.download_roots;
-  options.max_fetching = config.max_fetching;
+  options.settings = {config.share_roots, config.download_roots, config.max_fetching};
   options.credential_expires = identity.expires;
   const NodePorts ports{*parts.engine,    *parts.files, *parts.link, *parts.store, parts.guard,
                         parts.controller, parts.clock,  parts.rng,   make_log()};
@@ -162,12 +143,14 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   ::_exit(static_cast<int>(exit_code(Code::kDisk)));
 }
 
-Status start(const Config& config, const options::Parsed& parsed, Parts& parts) {
-  GT_ASSIGN(const std::string ca_file, remembered_ca(config));
-  GT_ASSIGN(const NodeIdentity identity, identify(config, parsed, ca_file, parts));
+Status start(Config& config, const options::Parsed& parsed, Parts& parts) {
+  GT_ASSIGN(const ServerCa ca, read_server_ca(config.ca_file, config.data_dir));
+  config.ca_pem = ca.pem;
+  GT_ASSIGN(const NodeIdentity identity, identify(config, parsed, ca.file, parts));
   GT_ASSIGN(parts.store, store::SqliteStore::open({config.data_dir, disk_lost}));
   parts.files = files::make_file_work();
-  GT_TRY(make_link(config, identity, ca_file, parts));
+  GT_TRY(make_link(config, identity, ca.file, parts));
+  GT_TRY(remember_server_ca(ca, config.data_dir));
   GT_TRY(make_engine(config, identity, parts));
   GT_TRY(make_node(config, identity, parts));
 
@@ -220,14 +203,35 @@ void drain(Parts& parts) {
   }
 }
 
-void reload(const options::Parsed& parsed) {
-  const auto again = options::reload(program(), parsed);
-  const Status done =
-      again ? logging::configure(again->str("log-format"), again->str("log-level")) : Status(again.error());
-  if (done) {
-    logging::info("configuration read again; other options than the log's need a restart");
+/// What can change while the node runs does, or all stays as it was.
+Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Parts& parts) {
+  GT_ASSIGN(const options::Parsed again, options::reload(program(), parsed));
+  GT_ASSIGN(Config now, read_config(again));
+  GT_ASSIGN(const ServerCa ca, read_server_ca(now.ca_file, config.data_dir));
+  now.ca_pem = ca.pem;
+  if (now.ca_pem != config.ca_pem) {
+    GT_TRY(parts.link->use_ca(ca.file));
+    GT_TRY(remember_server_ca(ca, config.data_dir));
+  }
+  GT_TRY(logging::configure(now.log_format, now.log_level));
+  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching});
+  const auto changes = compare(config, now);
+  // What needs a restart goes on as it was, and is named again the next time.
+  config.log_format = now.log_format;
+  config.log_level = now.log_level;
+  config.ca_pem = now.ca_pem;
+  config.share_roots = now.share_roots;
+  config.download_roots = now.download_roots;
+  config.max_fetching = now.max_fetching;
+  return changes;
+}
+
+void on_reload(const options::Parsed& parsed, Config& config, Parts& parts) {
+  const auto changes = reload(parsed, config, parts);
+  if (changes) {
+    logging::info(describe(*changes));
   } else {
-    logging::error("the configuration stays as it was: " + done.error().message);
+    logging::error("the configuration stays as it was: " + changes.error().message);
   }
 }
 
@@ -239,7 +243,7 @@ int report(const Error& error) {
 }  // namespace
 
 int run_daemon(const options::Parsed& parsed) {
-  const auto config = read_config(parsed);
+  auto config = read_config(parsed);
   if (!config) return report(config.error());
   if (const auto set = logging::configure(config->log_format, config->log_level); !set) return report(set.error());
   const auto data_dir = DataDir::open(config->data_dir);
@@ -252,7 +256,7 @@ int run_daemon(const options::Parsed& parsed) {
   }
   while (true) {
     const auto signal = wait_for_signal(std::chrono::milliseconds(-1));
-    if (signal == Signal::kReload) reload(parsed);
+    if (signal == Signal::kReload) on_reload(parsed, *config, parts);
     if (signal == Signal::kEnd) break;
   }
   logging::info("ending: writing down what was fetched");

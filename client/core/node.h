@@ -97,6 +97,7 @@ struct VerifyOutcome {
 
 struct NamedRoot {
   std::string name, path;
+  friend bool operator==(const NamedRoot&, const NamedRoot&) = default;
 };
 
 struct NodeStatus {

@@ -10,7 +10,21 @@ NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, 
     : ports(node_ports),
       options(std::move(node_options)),
       events(engine_events),
-      book(node_ports.store, node_ports.log) {}
+      book(node_ports.store, node_ports.log),
+      settings_(options.settings) {}
+
+NodeSettings NodeContext::settings() const {
+  const std::lock_guard lock(settings_mutex_);
+  return settings_;
+}
+
+void NodeContext::set_settings(NodeSettings settings) {
+  {
+    const std::lock_guard lock(settings_mutex_);
+    settings_ = std::move(settings);
+  }
+  wake();
+}
 
 void NodeContext::wake() {
   {

@@ -35,6 +35,9 @@ class NodeContext {
   /// Sleeps until the bell or the timeout; true for the bell.
   bool wait(std::chrono::milliseconds timeout);
 
+  NodeSettings settings() const;
+  void set_settings(NodeSettings settings);
+
   /// Before the next attempt after `failures` failures: growing, jittered, and no less than the server asks for.
   std::chrono::milliseconds retry_pause(int failures);
   /// Sleeps by the node's clock, but not past a stop request.
@@ -69,6 +72,8 @@ class NodeContext {
   std::mutex bell_mutex_;
   std::condition_variable bell_;
   bool rung_ = false;
+  mutable std::mutex settings_mutex_;
+  NodeSettings settings_;
 };
 
 /// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::chrono::minutes kEndpointsEvery{10};
 constexpr std::chrono::seconds kEndpointsRetry{10};
+constexpr std::chrono::hours kEndpointsSaid{1};  ///< a trouble that lasts is told again after so long
 
 Error unknown_transfer(const TransferId& id) {
   return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
@@ -161,25 +162,32 @@ void NodeCore::publish_endpoints() {
   endpoints_in_flight_ = true;
   const bool posted = c_.calls.post([this] {
     const auto endpoints = endpoints_to_publish();
-    const auto reply = c_.ports.link.update_endpoints(endpoints);
-    {
-      const std::lock_guard lock(link_mutex_);
-      if (reply) {
-        listeners_.clear();
-        for (std::size_t i = 0; i < endpoints.size(); ++i) {
-          listeners_.emplace_back(endpoints[i], i < reply->size() ? (*reply)[i] : Reachability::kUnknown);
-        }
-      } else {
-        endpoints_due_ = c_.ports.clock.mono() + kEndpointsRetry;
-        c_.log(NodeLogLevel::kWarning, "the server was not told where to reach this node: " + reply.error().message);
-      }
-    }
+    note_published(endpoints, c_.ports.link.update_endpoints(endpoints));
     endpoints_in_flight_ = false;
     const auto lock = c_.book.lock();
     for (auto& [id, transfer] : c_.book.all()) transfer->plan_due = true;
     c_.wake();
   });
   if (!posted) endpoints_in_flight_ = false;
+}
+
+void NodeCore::note_published(const std::vector<LaneEndpoint>& endpoints,
+                              const Result<std::vector<Reachability>>& reply) {
+  const std::lock_guard lock(link_mutex_);
+  if (reply) {
+    endpoints_log_due_ = {};
+    listeners_.clear();
+    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+      listeners_.emplace_back(endpoints[i], i < reply->size() ? (*reply)[i] : Reachability::kUnknown);
+    }
+    return;
+  }
+  const auto now = c_.ports.clock.mono();
+  endpoints_due_ = now + std::max<std::chrono::milliseconds>(kEndpointsRetry, c_.retry_pause(1));
+  if (now < endpoints_log_due_) return;
+  endpoints_log_due_ = now + kEndpointsSaid;
+  c_.log(NodeLogLevel::kWarning, "the server was not told where to reach this node: " + reply.error().message +
+                                     "; trying again, and told again in an hour");
 }
 
 void NodeCore::connected() {
@@ -236,8 +244,9 @@ NodeStatus NodeCore::status() {
   status.clock_offset = c_.ports.link.clock_offset();
   status.data_dir = c_.options.data_dir;
   if (const auto space = c_.ports.files.disk_space(c_.options.data_dir)) status.data_dir_space = *space;
-  status.share_roots = c_.options.share_roots;
-  status.download_roots = c_.options.download_roots;
+  auto settings = c_.settings();
+  status.share_roots = std::move(settings.share_roots);
+  status.download_roots = std::move(settings.download_roots);
   status.credential_expires = c_.options.credential_expires;
   const std::lock_guard lock(link_mutex_);
   status.server_error = status.server_connected ? "" : server_error_;

@@ -34,6 +34,9 @@ class NodeCore final : public Node, private ServerListener {
   /// afterwards.
   void stop();
 
+  /// Roots count for tasks that begin from now on; any thread.
+  void reconfigure(NodeSettings settings) { c_.set_settings(std::move(settings)); }
+
   NodeStatus status() override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;
@@ -59,6 +62,7 @@ class NodeCore final : public Node, private ServerListener {
   void run(const std::stop_token& stop);
   Status restore();
   void publish_endpoints();
+  void note_published(const std::vector<LaneEndpoint>& endpoints, const Result<std::vector<Reachability>>& reply);
   std::vector<LaneEndpoint> endpoints_to_publish() const;
   Reachability own_reachability();
   Result<TransferView> change(const TransferId& id, const std::function<Status(Transfer&)>& edit);
@@ -71,10 +75,10 @@ class NodeCore final : public Node, private ServerListener {
   TaskManager tasks_;
   TransferLoop loop_;
 
-  std::mutex link_mutex_;  ///< guards the next three
+  std::mutex link_mutex_;  ///< guards the next four
   std::string server_error_;
   std::vector<std::pair<LaneEndpoint, Reachability>> listeners_;
-  MonoTime endpoints_due_{};
+  MonoTime endpoints_due_{}, endpoints_log_due_{};
 
   std::atomic<bool> endpoints_in_flight_{false}, stopped_{false};
   std::jthread thread_;

@@ -33,14 +33,19 @@ struct NodePorts {
   NodeLogFn log;
 };
 
+/// What may change while the node runs.
+struct NodeSettings {
+  std::vector<NamedRoot> share_roots, download_roots;
+  std::size_t max_fetching = 4;
+};
+
 struct NodeOptions {
   NodeId node;
   UserId owner_id;
   std::string node_name, owner, server;
   std::string data_dir;
   std::vector<std::string> addresses;  ///< declared with --address; empty: as the server sees this node
-  std::vector<NamedRoot> share_roots, download_roots;
-  std::size_t max_fetching = 4;
+  NodeSettings settings;               ///< at the start
   WallTime credential_expires;
 };
 

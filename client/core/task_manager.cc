@@ -20,6 +20,12 @@ std::string request_id_of(const TaskId& id, const PublishTask& task) {
   return task.publish.request_id.empty() ? id.str().substr(2) : task.publish.request_id;
 }
 
+std::vector<NamedRoot> all_roots(NodeSettings settings) {
+  auto& roots = settings.share_roots;
+  roots.insert(roots.end(), settings.download_roots.begin(), settings.download_roots.end());
+  return std::move(roots);
+}
+
 }  // namespace
 
 Status TaskManager::restore() {
@@ -129,7 +135,7 @@ Result<std::string> TaskManager::resolve(const std::string& text, const std::vec
 
 Result<std::string> TaskManager::work(const TaskId& id, const PublishTask& task, std::stop_token stop) {
   PublishJob job;
-  GT_ASSIGN(job.path, resolve(task.root_path, c_.options.share_roots, "share", true));
+  GT_ASSIGN(job.path, resolve(task.root_path, c_.settings().share_roots, "share", true));
   job.request = task.publish;
   job.request.request_id = request_id_of(id, task);
   job.strict = task.strict;
@@ -147,7 +153,7 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
   }
   GetJob job;
   job.content = task.content;
-  GT_ASSIGN(job.target, resolve(task.root_path, c_.options.download_roots, "download", false));
+  GT_ASSIGN(job.target, resolve(task.root_path, c_.settings().download_roots, "download", false));
   job.globs = task.globs;
   job.lanes = task.lanes;
   job.seeders = task.seeders;
@@ -161,8 +167,7 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
 }
 
 Result<std::string> TaskManager::work(const TaskId& id, const SeedTask& task, std::stop_token) {
-  auto roots = c_.options.share_roots;
-  roots.insert(roots.end(), c_.options.download_roots.begin(), c_.options.download_roots.end());
+  const auto roots = all_roots(c_.settings());
   GT_ASSIGN(const std::string path, resolve(task.root_path, roots, "share", true));
   GT_ASSIGN(const TransferView view, node_.seed(task.content, path));
   wait_for(id, view.id);
@@ -185,8 +190,7 @@ Result<std::string> TaskManager::work(const TaskId&, const StopSeedingTask& task
 }
 
 Result<std::string> TaskManager::work(const TaskId&, const ListFolderTask& task, std::stop_token) {
-  auto roots = c_.options.share_roots;
-  roots.insert(roots.end(), c_.options.download_roots.begin(), c_.options.download_roots.end());
+  const auto roots = all_roots(c_.settings());
   if (task.root_path.empty()) {
     std::vector<FolderEntry> names;
     for (const auto& root : roots) names.push_back({root.name, metainfo::EntryKind::kFolder, 0});

@@ -62,7 +62,7 @@ void TransferLoop::choose(MonoTime) {
     entries.push_back({id, transfer->row.priority, transfer->row.created, transfer->stalled});
   }
   if (entries.empty()) return;
-  const auto chosen = choose_active(entries, c_.options.max_fetching);
+  const auto chosen = choose_active(entries, c_.settings().max_fetching);
   for (const auto& entry : entries) {
     auto& transfer = *c_.book.find(entry.id);
     const bool active = std::find(chosen.begin(), chosen.end(), entry.id) != chosen.end();

@@ -40,18 +40,30 @@ milliseconds deadline_for(std::size_t bytes, milliseconds base) {
   return base + kPerChunk * static_cast<std::int64_t>(bytes / kChunkBytes);
 }
 
-/// See client/remote/grpc_link.h. `mutex_` guards credential, greeting, the last diagnosis and the pause asked for; the
-/// stream belongs to `thread_` alone; stubs are gRPC's and thread-safe.
-class GrpcLink final : public ServerLink {
+/// One server under one CA. gRPC's stubs are thread-safe.
+struct Stubs {
+  Stubs(ServerAddress where, const std::shared_ptr<grpc::Channel>& channel)
+      : address(std::move(where)),
+        contents(v1::Contents::NewStub(channel)),
+        nodes(v1::Nodes::NewStub(channel)),
+        swarms(v1::Swarms::NewStub(channel)),
+        tasks(v1::Tasks::NewStub(channel)) {}
+  const ServerAddress address;
+  const std::unique_ptr<v1::Contents::Stub> contents;
+  const std::unique_ptr<v1::Nodes::Stub> nodes;
+  const std::unique_ptr<v1::Swarms::Stub> swarms;
+  const std::unique_ptr<v1::Tasks::Stub> tasks;
+};
+
+/// See client/remote/grpc_link.h. `mutex_` guards credential, greeting, the last diagnosis, the pause asked for and
+/// which stubs are in use (a call keeps its own alive); the stream belongs to `thread_` alone.
+class GrpcLink final : public RemoteLink {
  public:
   GrpcLink(ServerLinkOptions options, const std::shared_ptr<grpc::Channel>& channel)
       : options_(std::move(options)),
         clock_(*options_.clock),
         rng_(*options_.rng),
-        contents_(v1::Contents::NewStub(channel)),
-        nodes_(v1::Nodes::NewStub(channel)),
-        swarms_(v1::Swarms::NewStub(channel)),
-        tasks_(v1::Tasks::NewStub(channel)),
+        stubs_(std::make_shared<const Stubs>(options_.server, channel)),
         credential_(options_.credential) {}
   ~GrpcLink() override { stop(); }
 
@@ -69,6 +81,7 @@ class GrpcLink final : public ServerLink {
   void stop() override;
   bool is_connected() const override { return connected_; }
   milliseconds asked_pause() const override;
+  Status use_ca(const std::string& ca_file) override;
   milliseconds clock_offset() const override { return milliseconds(offset_ms_.load()); }
 
  private:
@@ -76,6 +89,7 @@ class GrpcLink final : public ServerLink {
   Result<Reply> call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
                      const Request& request);
   Status refusal() const;
+  std::shared_ptr<const Stubs> stubs() const;
   std::string token() const;
   Error explain(const Error& error);
   Error explain(const grpc::ClientContext& context, const grpc::Status& status);
@@ -89,17 +103,14 @@ class GrpcLink final : public ServerLink {
   const ServerLinkOptions options_;
   Clock& clock_;
   Rng& rng_;
-  const std::unique_ptr<v1::Contents::Stub> contents_;
-  const std::unique_ptr<v1::Nodes::Stub> nodes_;
-  const std::unique_ptr<v1::Swarms::Stub> swarms_;
-  const std::unique_ptr<v1::Tasks::Stub> tasks_;
-
   std::atomic<bool> connected_{false};
   std::atomic<std::int64_t> offset_ms_{0};
   std::atomic<std::uint64_t> cursor_{0};
 
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
+  bool try_now_ = false;
+  std::shared_ptr<const Stubs> stubs_;
   NodeCredential credential_;
   std::optional<Error> refused_;  ///< by the last greeting
   struct Diagnosis {
@@ -148,7 +159,8 @@ Error GrpcLink::explain(const Error& error) {
     if (diagnosis_ && clock_.mono() - diagnosis_->when < kDiagnosisAge) return diagnosis_->error;
   }
   const Error unreachable{Code::kUnreachable, error.message};
-  const Error found = rpc::diagnose(unreachable, options_.server.address, options_.server.ca_file, clock_.wall());
+  const ServerAddress server = stubs()->address;
+  const Error found = rpc::diagnose(unreachable, server.address, server.ca_file, clock_.wall());
   const std::lock_guard lock(mutex_);
   diagnosis_ = Diagnosis{clock_.mono(), found};
   return found;
@@ -168,12 +180,30 @@ milliseconds GrpcLink::asked_pause() const {
   return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(left));
 }
 
+std::shared_ptr<const Stubs> GrpcLink::stubs() const {
+  const std::lock_guard lock(mutex_);
+  return stubs_;
+}
+
+Status GrpcLink::use_ca(const std::string& ca_file) {
+  const ServerAddress server{options_.server.address, ca_file};
+  GT_ASSIGN(const std::shared_ptr<grpc::Channel> channel, rpc::connect_tls(server.address, server.ca_file));
+  {
+    const std::lock_guard lock(mutex_);
+    stubs_ = std::make_shared<const Stubs>(server, channel);
+    diagnosis_.reset();
+    try_now_ = true;
+  }
+  wake_.notify_all();
+  return {};
+}
+
 // --- calls
 
 Result<ContentInfo> GrpcLink::content(const std::string& reference) {
   v1::GetContentRequest request;
   request.set_reference(reference);
-  GT_ASSIGN(const v1::GetContentReply reply, call(*contents_, &v1::Contents::Stub::GetContent, request));
+  GT_ASSIGN(const v1::GetContentReply reply, call(*stubs()->contents, &v1::Contents::Stub::GetContent, request));
   return to_content(reply.content());
 }
 
@@ -184,7 +214,8 @@ Result<metainfo::VersionMetadata> GrpcLink::metadata(const ContentId& content, s
   request.set_version(version);
   grpc::ClientContext context;
   rpc::prepare(context, deadline_for(metainfo::kMaxMetadataBytes, options_.deadline), token());
-  const auto reader = contents_->GetMetadata(&context, request);
+  const auto server = stubs();
+  const auto reader = server->contents->GetMetadata(&context, request);
   const Error cut{Code::kCorrupt, "the metadata of " + content.str() + " does not arrive as the server announced it"};
   std::string bytes, sha256;
   std::uint64_t total = 0;
@@ -213,7 +244,7 @@ Result<PublishTicket> GrpcLink::begin_publish(const PublishRequest& request) {
   message.set_description(request.description);
   message.set_license(request.license);
   for (const std::string& tag : request.tags) message.add_tags(tag);
-  GT_ASSIGN(const v1::BeginPublishReply reply, call(*contents_, &v1::Contents::Stub::BeginPublish, message));
+  GT_ASSIGN(const v1::BeginPublishReply reply, call(*stubs()->contents, &v1::Contents::Stub::BeginPublish, message));
   PublishTicket ticket;
   GT_ASSIGN(ticket.content, ContentId::parse(reply.content_id()));
   ticket.version = reply.version();
@@ -229,7 +260,8 @@ Result<ContentInfo> GrpcLink::finish_publish(const std::string& request_id, cons
   grpc::ClientContext context;
   rpc::prepare(context, deadline_for(document.size(), options_.deadline), token());
   v1::FinishPublishReply reply;
-  const auto writer = contents_->FinishPublish(&context, &reply);
+  const auto server = stubs();
+  const auto writer = server->contents->FinishPublish(&context, &reply);
   v1::FinishPublishChunk chunk;
   chunk.set_request_id(request_id);
   chunk.set_content_id(ticket.content.str());
@@ -254,7 +286,8 @@ Status GrpcLink::add_checksums(const ContentId& content, std::uint32_t version, 
   grpc::ClientContext context;
   rpc::prepare(context, deadline_for(digests.size(), options_.deadline), token());
   v1::AddChecksumsReply reply;
-  const auto writer = contents_->AddChecksums(&context, &reply);
+  const auto server = stubs();
+  const auto writer = server->contents->AddChecksums(&context, &reply);
   v1::AddChecksumsChunk chunk;
   chunk.set_content_id(content.str());
   chunk.set_version(version);
@@ -271,7 +304,7 @@ Status GrpcLink::add_checksums(const ContentId& content, std::uint32_t version, 
 }
 
 Result<AnnounceReply> GrpcLink::announce(const AnnounceRequest& request) {
-  GT_ASSIGN(const v1::AnnounceReply message, call(*swarms_, &v1::Swarms::Stub::Announce, to_message(request)));
+  GT_ASSIGN(const v1::AnnounceReply message, call(*stubs()->swarms, &v1::Swarms::Stub::Announce, to_message(request)));
   AnnounceReply reply;
   for (const v1::Peer& peer : message.peers()) {
     GT_ASSIGN(PeerInfo one, to_peer(peer));
@@ -289,7 +322,7 @@ Result<std::vector<Reachability>> GrpcLink::update_endpoints(const std::vector<L
     declared = declared && !endpoint.address.empty();
   }
   request.set_declared(declared);
-  GT_ASSIGN(const v1::UpdateEndpointsReply reply, call(*swarms_, &v1::Swarms::Stub::UpdateEndpoints, request));
+  GT_ASSIGN(const v1::UpdateEndpointsReply reply, call(*stubs()->swarms, &v1::Swarms::Stub::UpdateEndpoints, request));
   std::vector<Reachability> reachability(endpoints.size(), Reachability::kUnknown);
   const auto answered = static_cast<std::size_t>(std::max(reply.endpoints_size(), 0));
   for (std::size_t i = 0; i < std::min(answered, endpoints.size()); ++i) {
@@ -301,7 +334,7 @@ Result<std::vector<Reachability>> GrpcLink::update_endpoints(const std::vector<L
 Status GrpcLink::ack_task(std::uint64_t sequence) {
   v1::AckTaskRequest request;
   request.set_sequence(sequence);
-  GT_TRY(call(*tasks_, &v1::Tasks::Stub::AckTask, request));
+  GT_TRY(call(*stubs()->tasks, &v1::Tasks::Stub::AckTask, request));
   std::uint64_t known = cursor_;
   while (known < sequence && !cursor_.compare_exchange_weak(known, sequence)) {
   }
@@ -309,7 +342,7 @@ Status GrpcLink::ack_task(std::uint64_t sequence) {
 }
 
 Status GrpcLink::report_task(const TaskReport& report) {
-  GT_TRY(call(*tasks_, &v1::Tasks::Stub::ReportTask, to_message(report)));
+  GT_TRY(call(*stubs()->tasks, &v1::Tasks::Stub::ReportTask, to_message(report)));
   return {};
 }
 
@@ -329,10 +362,11 @@ void GrpcLink::stop() {
 }
 
 void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
-  NodeStream stream(*tasks_, {options_.deadline, options_.silence_max});
   told_.reset();
   for (int attempt = 0; !stop.stop_requested(); ++attempt) {
     greeted_ = false;
+    const auto server = stubs();
+    NodeStream stream(*server->tasks, {options_.deadline, options_.silence_max});
     v1::WatchNodeRequest request;
     *request.mutable_hello() = rpc::make_hello(clock_.wall());
     request.set_cursor(cursor_);
@@ -344,7 +378,7 @@ void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
     if (greeted_) attempt = 0;
     const milliseconds pause = backoff_pause(attempt, options_.backoff_min, options_.backoff_max, rng_.next());
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, stop, pause, [] { return false; });
+    if (wake_.wait_for(lock, stop, pause, [this] { return std::exchange(try_now_, false); })) attempt = -1;
   }
 }
 
@@ -412,7 +446,7 @@ void GrpcLink::renew_if_due() {
   next_renewal_ = clock_.mono() + kRenewalPause;
   v1::RenewNodeRequest request;
   *request.mutable_hello() = rpc::make_hello(clock_.wall());
-  const auto reply = call(*nodes_, &v1::Nodes::Stub::RenewNode, request);
+  const auto reply = call(*stubs()->nodes, &v1::Nodes::Stub::RenewNode, request);
   if (reply) {
     accept_renewal(*reply);
   } else {
@@ -439,11 +473,11 @@ void GrpcLink::accept_renewal(const v1::RenewNodeReply& reply) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerLink>> make_server_link(ServerLinkOptions options) {
+Result<std::unique_ptr<RemoteLink>> make_server_link(ServerLinkOptions options) {
   GT_CHECK(options.clock != nullptr && options.rng != nullptr);
   GT_ASSIGN(const std::shared_ptr<grpc::Channel> channel,
             rpc::connect_tls(options.server.address, options.server.ca_file));
-  return std::unique_ptr<ServerLink>(std::make_unique<GrpcLink>(std::move(options), channel));
+  return std::unique_ptr<RemoteLink>(std::make_unique<GrpcLink>(std::move(options), channel));
 }
 
 std::string enroll_proof_text(const std::string& enroll_token) {

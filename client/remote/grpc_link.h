@@ -39,11 +39,19 @@ struct ServerLinkOptions {
   std::chrono::milliseconds silence_max{95'000};
 };
 
-/// A ServerLink over gRPC and TLS. One thread of its own ("gt-server-link") holds the stream, renews the credential at
+/// A ServerLink whose server may get another CA meanwhile.
+class RemoteLink : public ServerLink {
+ public:
+  /// From the next call on, and for the stream's next attempt, which comes at once where it is down. kInvalid: no such
+  /// file, or no certificate in it; then all stays.
+  virtual Status use_ca(const std::string& ca_file) = 0;
+};
+
+/// A RemoteLink over gRPC and TLS. One thread of its own ("gt-server-link") holds the stream, renews the credential at
 /// two thirds of its life and calls the listener; all other methods run on the caller's. While the last greeting was
 /// refused (another protocol, clocks more than 48 h apart) every call returns that error. kInvalid: no such CA file, a
 /// malformed address.
-Result<std::unique_ptr<ServerLink>> make_server_link(ServerLinkOptions options);
+Result<std::unique_ptr<RemoteLink>> make_server_link(ServerLinkOptions options);
 
 struct EnrollRequest {
   std::string enroll_token;

@@ -28,7 +28,7 @@ class FakeLink final : public client::ServerLink {
     std::optional<Error> begin_error, finish_error, announce_error, checksums_error;
     std::chrono::milliseconds asked_pause{0};
     ContentId next_content;
-    int begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
+    int endpoint_calls = 0, begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
   };
   template <class F>
   auto with(F&& use) {
@@ -114,6 +114,7 @@ class FakeLink final : public client::ServerLink {
   Result<std::vector<client::Reachability>> update_endpoints(
       const std::vector<client::LaneEndpoint>& endpoints) override {
     return with([&](State& state) -> Result<std::vector<client::Reachability>> {
+      ++state.endpoint_calls;
       if (state.down) return *state.down;
       state.endpoints.push_back(endpoints);
       return std::vector<client::Reachability>(endpoints.size(), state.reachability);

@@ -33,9 +33,7 @@ class NodeFixture : public ::testing::Test {
     options.owner = "ada";
     options.server = "server:1";
     options.data_dir = "/data";
-    options.max_fetching = 2;
-    options.share_roots = {{"raw", "/raw"}};
-    options.download_roots = {{"in", "/in"}, {"other", "/other"}};
+    options.settings = {{{"raw", "/raw"}}, {{"in", "/in"}, {"other", "/other"}}, 2};
     const client::NodePorts ports{*engine_,
                                   files_,
                                   link_,

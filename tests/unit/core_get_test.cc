@@ -220,6 +220,24 @@ TEST_F(Get, OnlySoManyFetchAtOnceByPriority) {
   wait_for(two->id, TransferState::kFetching);
 }
 
+TEST_F(Get, TakesANewLimitOfFetchingTransfersAtOnce) {
+  for (const auto* name : {"one", "two"}) published(name);
+  link_.with([&](auto& state) {
+    client::PeerInfo seeder;
+    seeder.node = NodeId::make(clock_.wall(), rng_);
+    seeder.complete = true;
+    state.peers = {seeder};
+  });
+  const auto one = get(job("one", "/1")), two = get(job("two", "/2"));
+  wait_for(two->id, TransferState::kFetching);
+  client::TransferSettings urgent;
+  urgent.priority = 1;
+  ASSERT_TRUE(node_->set(one->id, urgent).ok());
+  node_->reconfigure({{}, {}, 1});
+  wait_for(two->id, TransferState::kQueued);
+  EXPECT_EQ(node_->transfer(one->id)->state, TransferState::kFetching);
+}
+
 TEST_F(Get, PausesOnAFullDiskAndGoesOnByItself) {
   published("set");
   const auto view = get(job("set"));
@@ -405,6 +423,28 @@ TEST_F(Get, AnnouncesAgainWhenABusyServerAllowsIt) {
   }
   EXPECT_EQ(announces(), 0u);
   EXPECT_TRUE(eventually([&] { return announces() > 0; }, std::chrono::seconds(5)));
+}
+
+TEST_F(Get, SaysOnceInTheLogThatTheServerWasNotToldWhereItListens) {
+  const auto lines = [&] {
+    const std::lock_guard lock(log_mutex_);
+    return std::ranges::count_if(log_,
+                                 [](const auto& line) { return line.find("was not told where") != std::string::npos; });
+  };
+  const auto calls = [&] { return link_.with([](auto& state) { return state.endpoint_calls; }); };
+  link_.with([](auto& state) { state.down = Error{Code::kUnreachable, "connection refused"}; });
+  clock_.advance(std::chrono::minutes(10));
+  const int before = calls();
+  EXPECT_TRUE(eventually([&] { return calls() >= before + 20; }, std::chrono::seconds(5)));
+  EXPECT_EQ(lines(), 1);
+  clock_.advance(std::chrono::hours(1));
+  EXPECT_TRUE(eventually([&] { return lines() == 2; }));
+  link_.with([](auto& state) { state.down.reset(); });
+  EXPECT_TRUE(eventually([&] { return link_.with([](auto& state) { return state.endpoints.size() >= 2; }); },
+                         std::chrono::seconds(5)));
+  link_.with([](auto& state) { state.down = Error{Code::kUnreachable, "connection refused"}; });
+  clock_.advance(std::chrono::minutes(10));
+  EXPECT_TRUE(eventually([&] { return lines() == 3; }));
 }
 
 TEST_F(Get, SaysThatNeitherEndCanBeReached) {

@@ -56,6 +56,17 @@ TEST_F(Tasks, MayNotLeaveTheNamedRoots) {
   EXPECT_TRUE(node_->transfers().empty());
 }
 
+TEST_F(Tasks, SeeTheRootsAsTheyAreNow) {
+  node_->reconfigure({{{"new", "/new"}}, {}, 2});
+  const auto old_root = task(1, client::ListFolderTask{"raw"}), new_root = task(2, client::ListFolderTask{"new"});
+  link_.listener().task(old_root);
+  link_.listener().task(new_root);
+  EXPECT_EQ(ended(old_root.id).error.code, Code::kDenied);
+  EXPECT_EQ(ended(new_root.id).state, TaskState::kDone);
+  ASSERT_EQ(node_->status().share_roots.size(), 1u);
+  EXPECT_EQ(node_->status().share_roots.front().path, "/new");
+}
+
 TEST_F(Tasks, AreAcknowledgedAfterTheyAreWrittenDown) {
   const auto one = task(7, client::ListFolderTask{"raw"});
   link_.listener().task(one);

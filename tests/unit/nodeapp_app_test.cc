@@ -7,6 +7,8 @@
 #include "client/app/config.h"
 #include "client/app/data_dir.h"
 #include "client/app/ready_file.h"
+#include "client/app/reload.h"
+#include "client/app/server_ca.h"
 #include "tests/support/temp_folder.h"
 
 namespace gridtorrent::testing {
@@ -56,6 +58,39 @@ TEST(NodeOptions, ReadRootsAndAddresses) {
   ASSERT_EQ(config->download_roots.size(), 2u);
   EXPECT_EQ(config->download_roots[1].name, "b");
   EXPECT_EQ(config->download_roots[1].path, "/b");
+}
+
+TEST(Reload, SaysWhatTakesEffectAndWhatNeedsARestart) {
+  const auto before = *configured({"--share-root", "a=/x", "--lane-ports", "0", "--tls-lane-ports", "0"});
+  EXPECT_EQ(describe(compare(before, before)), "configuration read again: nothing new takes effect");
+  auto now = *configured({"--share-root", "a=/y", "--download-root", "in=/in", "--max-fetching", "2", "--log-level",
+                          "debug", "--log-format", "json", "--lane-ports", "0", "--tls-lane-ports", "0"});
+  now.ca_pem = "another";
+  EXPECT_EQ(describe(compare(before, now)),
+            "configuration read again: log-format, log-level, ca, share-root, download-root, max-fetching changed");
+  now = *configured({"--share-root", "a=/x", "--server", "host:1", "--address", "198.18.0.1", "--socket", "/s",
+                     "--metrics-listen", "127.0.0.1:1", "--ready-file", "/r"});
+  now.data_dir = "/else";
+  EXPECT_EQ(describe(compare(before, now)),
+            "configuration read again: nothing new takes effect; a restart is needed for data-dir, ready-file, server, "
+            "address, lane-ports, tls-lane-ports, socket, metrics-listen");
+}
+
+TEST(ServerCaFile, IsNamedAsGivenAndRememberedForLaterStarts) {
+  TempFolder folder;
+  EXPECT_NE(read_server_ca("", folder.path()).error().message.find("--ca is needed"), std::string::npos);
+  const auto missing = read_server_ca(folder / "mine.pem", folder.path());
+  EXPECT_EQ(missing.error().code, Code::kInvalid);
+  EXPECT_NE(missing.error().message.find("mine.pem"), std::string::npos);
+  std::ofstream(folder / "mine.pem") << "pem";
+  const auto given = read_server_ca(folder / "mine.pem", folder.path());
+  ASSERT_TRUE(given.ok());
+  EXPECT_EQ(given->file, folder / "mine.pem");
+  ASSERT_TRUE(remember_server_ca(*given, folder.path()).ok());
+  const auto later = read_server_ca("", folder.path());
+  ASSERT_TRUE(later.ok());
+  EXPECT_EQ(later->pem, "pem");
+  EXPECT_TRUE(remember_server_ca(*later, folder.path()).ok());
 }
 
 TEST(DataFolder, IsHeldByOneDaemonAlone) {

@@ -104,8 +104,8 @@ class Link : public ::testing::Test {
     options.backoff_max = milliseconds(100);
     return options;
   }
-  std::unique_ptr<ServerLink> link() { return link(options()); }
-  std::unique_ptr<ServerLink> link(ServerLinkOptions options) {
+  std::unique_ptr<RemoteLink> link() { return link(options()); }
+  std::unique_ptr<RemoteLink> link(ServerLinkOptions options) {
     auto made = make_server_link(std::move(options));
     EXPECT_TRUE(made) << made.error().message;
     return std::move(*made);
@@ -130,6 +130,22 @@ TEST_F(Link, NamesTheFileThatDidNotSignTheCertificate) {
   serve(other.issue());
   const std::string line = loss();
   EXPECT_THAT(line, HasSubstr("the certificate of " + server_->address() + " is not signed by " + ca_file_));
+}
+
+TEST_F(Link, TakesAnotherCaWhileItRuns) {
+  const TestCa other;
+  serve(other.issue());
+  auto slow = options();
+  slow.backoff_min = slow.backoff_max = hours(1);
+  const auto one = link(slow);
+  Recorder recorder;
+  one->start(recorder, 0);
+  EXPECT_THAT(recorder.next(), HasSubstr("is not signed by " + ca_file_));
+  EXPECT_EQ(one->use_ca(folder_ + "/missing.pem").error().code, Code::kInvalid);
+  EXPECT_FALSE(one->ack_task(1));
+  ASSERT_TRUE(one->use_ca(write("other.pem", other.pem())));
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_TRUE(one->ack_task(1));
 }
 
 TEST_F(Link, SaysByHowMuchAClockIsBehindACertificate) {
