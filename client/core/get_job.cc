@@ -12,6 +12,12 @@ Error conflict_with(const Transfer& transfer) {
                                transfer.row.id.str() + "`"};
 }
 
+Error other_files_there(const Transfer& transfer, const std::string& base) {
+  return {Code::kConflict, escape_for_display(join_path(transfer.row.target, base)) + " holds other files of " +
+                               display_name(transfer.row) + ", of transfer " + transfer.row.id.str() +
+                               ", and cannot be added to: name all files that you want with --to another folder"};
+}
+
 void apply_wishes(TransferRow& row, const GetJob& job) {
   row.lanes_wish = job.lanes;
   row.seeders_wish = job.seeders;
@@ -53,12 +59,24 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
     return prepared.error();
   }
   if (transfer->row.step == TransferStep::kPrepare) {
+    forget_superseded(*transfer);
     transfer->row.step = TransferStep::kFetch;
     GT_TRY(c_.book.save(*transfer));
   }
   c_.book.touch(*transfer);
   c_.wake();
   return make_view(*transfer);
+}
+
+/// What is fetched takes the place of what was held: that was missing, changed, other files, or not wanted.
+void GetFlow::forget_superseded(const Transfer& transfer) {
+  std::vector<TransferId> old;
+  for (const auto& [id, other] : c_.book.all()) {
+    const auto& row = other->row;
+    const bool same = row.content.id == transfer.row.content.id && row.content.version == transfer.row.content.version;
+    if (same && row.step == TransferStep::kHold && id != transfer.row.id) old.push_back(id);
+  }
+  for (const auto& id : old) c_.forget(id);
 }
 
 Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& request, bool& joined) {
@@ -107,12 +125,14 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   if (existing) return *existing;
 
   Transfer* have = nullptr;
-  std::vector<TransferId> useless;
+  const Transfer* in_the_way = nullptr;
   for (auto& [held_id, held] : c_.book.all()) {
     if (held->row.content.id != request.content.id || held->row.content.version != request.content.version) continue;
     if (held->row.step != TransferStep::kHold) continue;
-    if (request.job.refetch || !covers(held->wanted, request.wanted)) {
-      useless.push_back(held_id);
+    // Not `wanted`, which a transfer restored but not yet seeding lacks.
+    const auto had = wanted_entries(request.metadata->manifest, held->row.globs);
+    if (request.job.refetch || !had || !covers(*had, request.wanted)) {
+      if (held->row.target == request.job.target && !request.job.refetch) in_the_way = held.get();
     } else if (have == nullptr || held->row.target == request.job.target) {
       have = held.get();
     }
@@ -126,7 +146,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
       return Error{Code::kUnsupported, request.content.owner + "/" + request.content.name + " is " + reason +
                                            "; its owner can change that with `gridtorrent access`"};
     }
-    for (const auto& old : useless) c_.forget(old);
+    if (in_the_way != nullptr) return other_files_there(*in_the_way, request.metadata->manifest.base_name);
   }
 
   if (have != nullptr && have->row.target == request.job.target) {
@@ -188,6 +208,7 @@ void GetFlow::start_prepare(Transfer& transfer) {
     const auto lock = c_.book.lock();
     auto* prepared_transfer = c_.book.find(id);
     if (prepared_transfer == nullptr || prepared_transfer->row.step != TransferStep::kPrepare) return;
+    forget_superseded(*prepared_transfer);
     prepared_transfer->row.step = TransferStep::kFetch;
     c_.book.save_or_log(*prepared_transfer);
   });

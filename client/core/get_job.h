@@ -37,6 +37,7 @@ class GetFlow {
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
   TransferRow new_row(const Request& request) const;
+  void forget_superseded(const Transfer& transfer);
   Status check_space(const TransferId& id);
   Status prepare(const TransferId& id);
 

@@ -200,6 +200,49 @@ TEST_F(Get, WithRefetchGoesToTheNetwork) {
   EXPECT_EQ(files_.count("verify /home/in/data"), 0);
 }
 
+TEST_F(Get, ThatIsRefusedLeavesWhatIsHeld) {
+  published("set");
+  auto some = job("set");
+  some.globs = {"a"};
+  const auto held = fetched(some);
+  auto more = job("set");
+  more.globs = {"sub"};
+  for (const bool refetch : {false, true}) {
+    more.refetch = refetch;
+    const auto view = get(more);
+    ASSERT_FALSE(view.ok());
+    EXPECT_EQ(view.error().code, Code::kConflict);
+    if (!refetch) {
+      EXPECT_NE(view.error().message.find("holds other files of ada/set"), std::string::npos) << view.error().message;
+    }
+    ASSERT_TRUE(node_->transfer(held.id).ok());
+    EXPECT_EQ(node_->transfer(held.id)->state, TransferState::kSeeding);
+  }
+  EXPECT_EQ(store_.transfers()->size(), 1u);
+}
+
+TEST_F(Get, OfOtherFilesIsNotTakenForHereAfterARestart) {
+  published("set");
+  auto some = job("set");
+  some.globs = {"a"};
+  const auto held = fetched(some);
+  ASSERT_TRUE(node_->pause(held.id).ok());
+  restart();
+  EXPECT_EQ(get(job("set")).error().code, Code::kConflict);
+  EXPECT_NE(node_->transfer(held.id)->state, TransferState::kFailed);
+}
+
+TEST_F(Get, OfOtherFilesToAnotherPlaceTakesTheOldOnesPlace) {
+  published("set");
+  auto some = job("set");
+  some.globs = {"a"};
+  const auto old = fetched(some);
+  auto more = job("set", "/elsewhere");
+  more.globs = {"sub"};
+  EXPECT_EQ(fetched(more).source, "swarm");
+  EXPECT_FALSE(node_->transfer(old.id).ok());
+}
+
 TEST_F(Get, OnlySoManyFetchAtOnceByPriority) {
   for (const auto* name : {"one", "two", "three"}) published(name);
   link_.with([&](auto& state) {
