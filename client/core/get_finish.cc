@@ -188,7 +188,9 @@ void GetFlow::commit(const TransferId& id) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
-  transfer->row.step = TransferStep::kHold;
+  // After a crash what stands there is not known to be what was moved.
+  transfer->row.step = transfer->recheck ? TransferStep::kAttach : TransferStep::kHold;
+  transfer->recheck = false;
   transfer->row.stamp = stamp ? *stamp : "";
   transfer->row.error.reset();
   if (transfer->row.limit_bits_per_s > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
@@ -203,7 +205,7 @@ void GetFlow::commit(const TransferId& id) {
   transfer->plan_due = true;
   note_counters(*transfer, c_.ports.clock.mono());
   transfer->clock_runs = false;
-  c_.settle_hold(*transfer);
+  if (transfer->row.step == TransferStep::kHold) c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
   c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is complete at " +

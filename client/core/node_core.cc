@@ -63,6 +63,7 @@ Status NodeCore::restore() {
     transfer.earlier_redundant = transfer.row.redundant_bytes;
     transfer.held_back = transfer.row.step == TransferStep::kFetch && transfer.row.error.has_value();
     transfer.barred = true;  // until settled: the oldest of a content seeds
+    transfer.recheck = transfer.row.step == TransferStep::kCommit;
     transfer.sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(30);
   }
   for (auto& [id, transfer] : c_.book.all()) {

@@ -374,6 +374,23 @@ TEST_F(Get, ACommitThatWasCutOffIsDoneAgain) {
   EXPECT_EQ(files_.count("commit /home/in"), 1);
 }
 
+TEST_F(Get, ACommitThatWasCutOffBelievesNothingThatStandsThere) {
+  published("set");
+  const auto view = get(job("set"));
+  end();
+  auto row = store_.transfers()->front();
+  row.step = client::TransferStep::kCommit;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  files_.with([](auto& state) {
+    state.existing["/home/in/data"] = 9;
+    state.damaged.insert("/home/in/data");
+  });
+  start();
+  const auto failed = wait_for(view->id, TransferState::kFailed);
+  EXPECT_EQ(failed.error->code, Code::kCorrupt);
+  EXPECT_TRUE(engine_->added().empty());
+}
+
 TEST_F(Get, SavesResumeDataWhileItFetches) {
   published("set");
   const auto view = get(job("set"));
