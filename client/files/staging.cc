@@ -24,6 +24,8 @@ using metainfo::Manifest;
 using metainfo::ManifestEntry;
 
 constexpr const char* kMarker = ".committing";
+// A placeholder of ours is, or is about to be, under the final name.
+constexpr const char* kPlaceholder = ".placeholder";
 // With more files than this, one syncfs for the whole filesystem beats a sync a file.
 constexpr std::size_t kSyncSingly = 256;
 constexpr unsigned kSyncThreads = 8;
@@ -34,6 +36,11 @@ std::string staging_name(const StagingPlan& plan) {
 
 std::string done_name(const StagingPlan& plan) {
   return staging_name(plan) + ".done";
+}
+
+/// BASE may have any name, and lies beside the marker.
+std::string marker_name(const char* kind, const Manifest& manifest) {
+  return manifest.base_name == kind ? std::string(kind) + "-" : kind;
 }
 
 std::string base_path(const StagingPlan& plan, const Manifest& manifest) {
@@ -79,9 +86,15 @@ Result<UniqueFd> open_staging(int target, const StagingPlan& plan) {
 }
 
 Status make_empty_file(int folder, const std::string& name, const std::string& shown) {
-  const UniqueFd fd(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const UniqueFd fd(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   if (!fd) return disk_error(errno, shown, "cannot be made");
   return {};
+}
+
+/// What a folder holds, and what it is called there, to the disk. Some filesystems know no fsync of folders.
+Status sync_folder(int folder, const std::string& shown) {
+  if (::fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return disk_error(errno, shown, "cannot be written to the disk");
 }
 
 /// All folders of the selection, and its empty files, below an open staging folder.
@@ -120,7 +133,7 @@ class Commit {
       return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
     }
     GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
-    const bool interrupted = exists(staging_.get(), kMarker);
+    const bool interrupted = exists(staging_.get(), marker_name(kMarker, manifest_));
     const bool staged = exists(staging_.get(), base());
     if (!staged && !(interrupted && in_place))
       return Error{Code::kDisk, quoted(plan_.staging() + "/" + base()) + " vanished; fetch the content again"};
@@ -128,13 +141,12 @@ class Commit {
       if (in_place && !interrupted) return in_the_way(plan_, manifest_);
       if (interrupted) unlock_folders();
       if (durable_) GT_TRY(sync_data());
-      GT_TRY(make_empty_file(staging_.get(), kMarker, plan_.staging() + "/" + kMarker));
-      if (durable_) ::fsync(staging_.get());
+      GT_TRY(make_marker(kMarker));
       GT_TRY(set_all_modes_and_times());
       GT_TRY(move(interrupted));
     }
     GT_TRY(set_mode_and_time(target_.get(), base(), manifest_.entries.front()));
-    if (durable_) ::fsync(target_.get());
+    if (durable_) GT_TRY(sync_folder(target_.get(), plan_.target));
     return clean_up();
   }
 
@@ -142,6 +154,12 @@ class Commit {
   const std::string& base() const { return manifest_.base_name; }
   std::string shown(const ManifestEntry& entry) const {
     return plan_.staging() + "/" + metainfo::full_path(manifest_, entry);
+  }
+
+  Status make_marker(const char* kind) {
+    const std::string name = marker_name(kind, manifest_);
+    GT_TRY(make_empty_file(staging_.get(), name, plan_.staging() + "/" + name));
+    return durable_ ? sync_folder(staging_.get(), plan_.staging()) : Status{};
   }
 
   // A crash may have left folders without write or search permission.
@@ -157,10 +175,10 @@ class Commit {
   }
 
   Status sync_data() {
-    std::vector<std::size_t> files;
-    for (std::size_t i = 0; i < manifest_.entries.size() && files.size() <= kSyncSingly; ++i)
-      if (selection_.includes(i) && manifest_.entries[i].size > 0) files.push_back(i);
-    if (files.size() > kSyncSingly) {
+    std::vector<std::size_t> entries;
+    for (std::size_t i = 0; i < manifest_.entries.size() && entries.size() <= kSyncSingly; ++i)
+      if (selection_.includes(i)) entries.push_back(i);
+    if (entries.size() > kSyncSingly) {
       if (::syncfs(staging_.get()) != 0) return disk_error(errno, plan_.staging(), "cannot be written to the disk");
       return {};
     }
@@ -169,11 +187,11 @@ class Commit {
     Status outcome;
     {
       std::vector<std::jthread> threads;
-      for (std::size_t t = 0; t < std::min<std::size_t>(kSyncThreads, files.size()); ++t)
+      for (std::size_t t = 0; t < std::min<std::size_t>(kSyncThreads, entries.size()); ++t)
         threads.emplace_back([&] {
           name_thread("gt-sync");
-          for (std::size_t i = next++; i < files.size(); i = next++) {
-            const Status status = sync_file(manifest_.entries[files[i]]);
+          for (std::size_t i = next++; i < entries.size(); i = next++) {
+            const Status status = sync_entry(manifest_.entries[entries[i]]);
             const std::lock_guard lock(mutex);
             if (!status && outcome) outcome = status;
           }
@@ -182,13 +200,14 @@ class Commit {
     return outcome;
   }
 
-  Status sync_file(const ManifestEntry& entry) {
+  Status sync_entry(const ManifestEntry& entry) {
     const std::string path = metainfo::full_path(manifest_, entry);
     FolderCache folders(staging_.get());
     UniqueFd fd = folders.open_file(path, O_RDONLY);
     // A mode without read permission, set before a crash: it was synced then.
     if (!fd && errno == EACCES) return {};
     if (!fd) return disk_error(errno, shown(entry), "cannot be opened");
+    if (entry.kind == EntryKind::kFolder) return sync_folder(fd.get(), shown(entry));
     if (::fdatasync(fd.get()) != 0) return disk_error(errno, shown(entry), "cannot be written to the disk");
     return {};
   }
@@ -227,44 +246,59 @@ class Commit {
 
   Status move(bool interrupted) {
     const char* name = base().c_str();
+    if (interrupted && linked()) return unlink_staged();
     if (::renameat2(staging_.get(), name, target_.get(), name, RENAME_NOREPLACE) == 0) return {};
-    if (errno == EEXIST && !(interrupted && placeholder_in_the_way())) return in_the_way(plan_, manifest_);
-    if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
-      return disk_error(errno, base_path(plan_, manifest_), "cannot be moved to its place");
+    const int error_number = errno;
+    if (error_number == EEXIST && !placeholder_in_the_way()) return in_the_way(plan_, manifest_);
+    if (error_number != EEXIST && error_number != EINVAL && error_number != ENOSYS)
+      return disk_error(error_number, base_path(plan_, manifest_), "cannot be moved to its place");
     return move_without_noreplace();
+  }
+
+  /// Whether the file stands under its final name already, as a second link: all but unlinking the first was done.
+  bool linked() const {
+    struct stat staged{}, placed{};
+    return manifest_.is_single_file() && ::fstatat(staging_.get(), base().c_str(), &staged, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ::fstatat(target_.get(), base().c_str(), &placed, AT_SYMLINK_NOFOLLOW) == 0 &&
+           staged.st_dev == placed.st_dev && staged.st_ino == placed.st_ino;
   }
 
   /// What move_without_noreplace() of an interrupted commit may have left: an empty folder or file of ours.
   bool placeholder_in_the_way() const {
     struct stat info{};
+    if (!exists(staging_.get(), marker_name(kPlaceholder, manifest_))) return false;
     if (::fstatat(target_.get(), base().c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
     if (info.st_uid != ::geteuid()) return false;
-    if (!manifest_.is_single_file()) {
-      const UniqueFd fd(::openat(target_.get(), base().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      const auto names = fd ? list_folder(fd.get(), "") : Result<std::vector<Listed>>(std::vector<Listed>(1));
-      errno = EEXIST;
-      return names && names->empty();
-    }
-    errno = EEXIST;
-    return S_ISREG(info.st_mode) && info.st_size == 0;
+    if (manifest_.is_single_file()) return S_ISREG(info.st_mode) && info.st_size == 0;
+    const UniqueFd fd(::openat(target_.get(), base().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const auto names = fd ? list_folder(fd.get(), "") : Result<std::vector<Listed>>(std::vector<Listed>(1));
+    return names && names->empty();
   }
 
   // Filesystems without RENAME_NOREPLACE (NFS, some FUSE): a file is linked, which fails where the name exists; a
-  // folder replaces an empty one that we make first, and a rename never replaces a folder with something in it.
+  // folder replaces an empty one that we make first, and a rename never replaces a folder with something in it. Where
+  // links are unknown too, a file replaces an empty one of ours.
   Status move_without_noreplace() {
     const char* name = base().c_str();
-    if (manifest_.is_single_file()) {
-      if (::linkat(staging_.get(), name, target_.get(), name, 0) == 0) return unlink_staged();
-      if (errno == EEXIST && !placeholder_in_the_way()) return in_the_way(plan_, manifest_);
-      const UniqueFd placeholder(::openat(target_.get(), name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-      if (!placeholder) return disk_error(errno, base_path(plan_, manifest_), "cannot be made");
-    } else if (::mkdirat(target_.get(), name, 0700) != 0 && !(errno == EEXIST && placeholder_in_the_way())) {
-      if (errno == EEXIST) return in_the_way(plan_, manifest_);
-      return disk_error(errno, base_path(plan_, manifest_), "cannot be made");
-    }
+    if (manifest_.is_single_file() && ::linkat(staging_.get(), name, target_.get(), name, 0) == 0)
+      return unlink_staged();
+    if (!placeholder_in_the_way()) GT_TRY(make_placeholder());
     if (::renameat(staging_.get(), name, target_.get(), name) == 0) return {};
     if (errno == ENOTEMPTY || errno == EEXIST) return in_the_way(plan_, manifest_);
     return disk_error(errno, base_path(plan_, manifest_), "cannot be moved to its place");
+  }
+
+  Status make_placeholder() {
+    const char* name = base().c_str();
+    if (exists(target_.get(), name)) return in_the_way(plan_, manifest_);
+    GT_TRY(make_marker(kPlaceholder));
+    const bool made = manifest_.is_single_file()
+                          ? static_cast<bool>(UniqueFd(::openat(
+                                target_.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
+                          : ::mkdirat(target_.get(), name, 0700) == 0;
+    if (made) return {};
+    if (errno == EEXIST) return in_the_way(plan_, manifest_);
+    return disk_error(errno, base_path(plan_, manifest_), "cannot be made");
   }
 
   Status unlink_staged() {
@@ -296,7 +330,7 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
   const UniqueFd target(::open(plan.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!target) return disk_error(errno, plan.target, "cannot be opened");
   if (exists(target.get(), manifest.base_name)) {
-    const std::string marker = staging_name(plan) + "/" + kMarker;
+    const std::string marker = staging_name(plan) + "/" + marker_name(kMarker, manifest);
     // Our own BASE, moved before a crash: commit() has only to clean up.
     if (exists(target.get(), staging_name(plan)) && exists(target.get(), marker)) return {};
     return in_the_way(plan, manifest);

@@ -5,8 +5,9 @@
 namespace gridtorrent::client::files {
 
 /// FileWork::prepare, commit, discard. Steps of a commit, each of which can be the last before a crash:
-///   1. data to the disk   2. a marker in the staging folder   3. modes and times   4. BASE moved with no-replace
-///   5. BASE's own mode and time   6. the staging folder renamed to "….done" and removed
+///   1. data and folders to the disk   2. a marker in the staging folder   3. modes and times   4. BASE moved with
+///   no-replace   5. BASE's own mode and time   6. the target folder to the disk   7. the staging folder renamed to
+///   "….done" and removed
 Status prepare_staging(const StagingPlan& plan, const metainfo::Manifest& manifest);
 Status commit_staging(const StagingPlan& plan, const metainfo::Manifest& manifest, bool durable);
 Status discard_staging(const StagingPlan& plan);

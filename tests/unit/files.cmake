@@ -13,5 +13,6 @@ if(TARGET gt_client_files)
   gt_test(files_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/files_publish_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_verify_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/files_staging_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_fallback_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/files_crash_test.cc
     DEPENDS client/files LABELS unit)
 endif()

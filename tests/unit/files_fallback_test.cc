@@ -1,13 +1,8 @@
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <array>
-#include <cstddef>
-
 #include "tests/unit/files_fixture.h"
+#include "tests/unit/files_sandbox.h"
 
 namespace gridtorrent::client::files {
 namespace {
@@ -19,14 +14,7 @@ constexpr int kNoSandbox = 77;
 int without_syscall(long number, int error_number, const std::function<bool()>& act) {
   const pid_t child = ::fork();
   if (child == 0) {
-    std::array<sock_filter, 4> filter{
-        {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1),
-         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error_number)),
-         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-    const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-      ::_exit(kNoSandbox);
+    if (!refuse_syscall(number, error_number)) ::_exit(kNoSandbox);
     ::_exit(act() ? 0 : 1);
   }
   int status = 0;
@@ -92,6 +80,8 @@ TEST_F(Fallback, ReplacesOnlyItsOwnPlaceholderAfterACrash) {
   expect_error(work_->commit(plan_, metadata_.manifest), Code::kConflict, "already exists");
   EXPECT_EQ(read_file(temp_ / "to/set/foreign"), "mine");
   ASSERT_EQ(::unlink((temp_ / "to/set/foreign").c_str()), 0);
+  expect_error(work_->commit(plan_, metadata_.manifest), Code::kConflict, "already exists");
+  write_file(plan_.staging() + "/.placeholder", "");
   const Status committed = work_->commit(plan_, metadata_.manifest);
   ASSERT_TRUE(committed) << committed.error().message;
   EXPECT_TRUE(delivered());

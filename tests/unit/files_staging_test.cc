@@ -156,6 +156,29 @@ TEST_F(Staging, DeliversASingleFile) {
   expect_whole(temp_ / "to/here");
 }
 
+TEST_F(Staging, DeliversWhatIsCalledAsItsOwnMarkers) {
+  std::uint64_t id = 10;
+  for (const char* name : {".committing", ".placeholder"}) {
+    SCOPED_TRACE(name);
+    make_folder(temp_ / name);
+    write_file(temp_ / name + "/file", "content");
+    metadata_ = hash(*work_, temp_ / name).value().metadata;
+    plan_.id = transfer_id(++id);
+    ASSERT_TRUE(prepare());
+    ASSERT_TRUE(work_->copy_into_staging(temp_.path(), plan_, manifest(), {}, {}));
+    const Status committed = commit();
+    ASSERT_TRUE(committed) << committed.error().message;
+    expect_whole(temp_ / "to/here");
+  }
+}
+
+TEST_F(Staging, RefusesAFifoPlantedWhereAnEmptyFileGoes) {
+  ASSERT_TRUE(prepare());
+  ASSERT_EQ(::unlink((plan_.staging() + "/set/none").c_str()), 0);
+  ASSERT_EQ(::mkfifo((plan_.staging() + "/set/none").c_str(), 0600), 0);
+  expect_error(prepare(), Code::kDisk, "set/none' cannot be made");
+}
+
 TEST_F(Staging, DeliversOnlyChosenFilesAndTheirFolders) {
   choose("sub/deep/read only");
   stage();
