@@ -1,5 +1,6 @@
 #include "client/core/publish_job.h"
 
+#include "common/hex.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -21,8 +22,8 @@ bool busy_with_traffic(TransferBook& book) {
 
 }  // namespace
 
-std::string checkpoint_file(const std::string& data_dir, const std::string& request_id) {
-  return data_dir + "/hashing/" + request_id;
+std::string checkpoint_file(const std::string& data_dir, const TransferId& transfer) {
+  return data_dir + "/hashing/" + transfer.str();
 }
 
 Result<PublishOutcome> PublishFlow::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {
@@ -112,7 +113,7 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     }
     if (hashing) hashing(done, total);
   };
-  const HashRequest hash_request{job.path, job.strict, checkpoint_file(c_.options.data_dir, row.request_id)};
+  const HashRequest hash_request{job.path, job.strict, checkpoint_file(c_.options.data_dir, row.transfer)};
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
   GT_TRY(keep(job, row, content, tree));
@@ -166,7 +167,12 @@ Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const P
 }
 
 Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree) {
-  GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, metainfo::encode(tree.metadata)));
+  const std::string document = metainfo::encode(tree.metadata);
+  if (hex_encode(crypto::sha256(as_bytes(document))) != content.metadata_sha256) {
+    return Error{Code::kCorrupt, "the server keeps other metadata of " + row.name +
+                                     " than this node sent; ask its operator to run `gridtorrent-server check`"};
+  }
+  GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, document));
   const auto stamp = c_.ports.guard.stamp(tree.parent, tree.metadata.manifest, {});
   TorrentSpec spec;
   if (!tree.metadata.segments.empty()) {  // no byte, no torrent

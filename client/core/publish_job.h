@@ -36,7 +36,7 @@ class PublishFlow {
   std::set<TransferId> summing_;
 };
 
-/// Where the progress of hashing is noted.
-std::string checkpoint_file(const std::string& data_dir, const std::string& request_id);
+/// Where the progress of hashing is noted. By the node's own id: a request id may come from the server.
+std::string checkpoint_file(const std::string& data_dir, const TransferId& transfer);
 
 }  // namespace gridtorrent::client

@@ -18,6 +18,11 @@ Result<IdType> parse_id(std::string_view what, const std::string& text) {
   return id;
 }
 
+/// The name of a file in the node's data folder.
+bool is_sha256_hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Result<LaneEndpoint> to_endpoint(const v1::Endpoint& message) {
   if (message.port() > std::numeric_limits<std::uint16_t>::max()) {
     return malformed("an endpoint with port " + std::to_string(message.port()));
@@ -75,6 +80,9 @@ Result<ContentInfo> to_content(const v1::Content& message) {
   info.bytes = message.bytes();
   info.files = message.files();
   info.metadata_sha256 = message.metadata_sha256();
+  if (!info.metadata_sha256.empty() && !is_sha256_hex(info.metadata_sha256)) {
+    return malformed("a content whose metadata has no proper name");
+  }
   info.generation = message.generation();
   info.ca_pem = message.data_ca_pem();
   info.withdrawn = message.state() == "withdrawn" || message.state() == "purged";

@@ -257,12 +257,21 @@ Result<std::vector<PublishRow>> SqliteStore::publishes() {
   });
 }
 
+Result<std::string> SqliteStore::metadata_path(const std::string& sha256) const {
+  if (!sha256.empty() && sha256.find_first_not_of("0123456789abcdef") == std::string::npos) {
+    return metadata_folder_ + "/" + sha256;
+  }
+  return Error{Code::kCorrupt, "'" + escape_for_display(sha256) + "' cannot name metadata; it is no SHA-256"};
+}
+
 Status SqliteStore::save_metadata(const std::string& sha256, const std::string& document) {
-  return write_file_durably(metadata_folder_ + "/" + sha256, document);
+  GT_ASSIGN(const std::string path, metadata_path(sha256));
+  return write_file_durably(path, document);
 }
 
 Result<std::optional<std::string>> SqliteStore::load_metadata(const std::string& sha256) {
-  return read_whole_file(metadata_folder_ + "/" + sha256);
+  GT_ASSIGN(const std::string path, metadata_path(sha256));
+  return read_whole_file(path);
 }
 
 Status SqliteStore::put_task(const TaskRow& row) {

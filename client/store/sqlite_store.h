@@ -38,6 +38,7 @@ class SqliteStore final : public NodeStore {
   Result<std::uint64_t> task_cursor() override;
 
  private:
+  Result<std::string> metadata_path(const std::string& sha256) const;
   SqliteStore(std::string metadata_folder, std::unique_ptr<sql::Database> db)
       : metadata_folder_(std::move(metadata_folder)), db_(std::move(db)) {}
 

@@ -21,6 +21,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::optional<Error> hash_error, prepare_error, commit_error;
     std::map<std::string, int> existing;  ///< BASE path → stamp
     std::set<std::string> damaged;        ///< BASE paths that differ
+    std::string checkpoint_file;          ///< of the last hash_tree
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
@@ -44,6 +45,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     note("hash " + request.path);
     if (progress) progress(1, 1);
     return with([&](State& state) -> Result<client::HashedTree> {
+      state.checkpoint_file = request.checkpoint_file;
       if (state.hash_error) return *state.hash_error;
       state.existing.try_emplace(request.path, 1);
       return state.tree;

@@ -28,6 +28,7 @@ class FakeLink final : public client::ServerLink {
     std::optional<Error> begin_error, finish_error, announce_error, checksums_error;
     std::chrono::milliseconds asked_pause{0};
     ContentId next_content;
+    std::string metadata_name;  ///< unless empty, what a publish's metadata is said to be called
     int endpoint_calls = 0, begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
   };
   template <class F>
@@ -79,6 +80,7 @@ class FakeLink final : public client::ServerLink {
       for (auto& [name, content] : state.contents) {
         if (!content.id.is_nil()) continue;
         describe(content, ticket.content, metadata);
+        if (!state.metadata_name.empty()) content.metadata_sha256 = state.metadata_name;
         state.metadata[ticket.content] = metadata;
         return content;
       }

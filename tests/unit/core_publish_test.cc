@@ -42,6 +42,22 @@ TEST_F(Publish, RefusesARelativePath) {
   EXPECT_EQ(node_->publish(wish, {}, {}).error().code, Code::kInvalid);
 }
 
+TEST_F(Publish, KeepsNothingUnderANameThatIsNotItsMetadatas) {
+  link_.with([](auto& state) { state.metadata_name = "../credential.json"; });
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, Code::kCorrupt);
+  EXPECT_FALSE(store_.load_metadata("../credential.json")->has_value());
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+TEST_F(Publish, NotesItsProgressUnderAnIdOfItsOwn) {
+  ASSERT_TRUE(node_->publish(publish_job("../node.db"), {}, {}).ok());
+  const auto file = files_.with([](auto& state) { return state.checkpoint_file; });
+  EXPECT_EQ(file, client::checkpoint_file("/data", store_.publishes()->front().transfer));
+  EXPECT_EQ(file.find(".."), std::string::npos);
+}
+
 TEST_F(Publish, LeavesNoTransferWhereHashingFails) {
   files_.with([](auto& state) { state.hash_error = Error{Code::kConflict, "a changed while being hashed"}; });
   EXPECT_EQ(node_->publish(publish_job(), {}, {}).error().code, Code::kConflict);

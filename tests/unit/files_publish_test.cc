@@ -94,6 +94,16 @@ TEST_F(Publish, NoticesEveryChangeWhileHashing) {
          write_file(temp_ / "other", std::string(1 << 20, 'x'));
          ASSERT_EQ(::rename((temp_ / "other").c_str(), file.c_str()), 0);
        }},
+      {"replaced by a FIFO",
+       [&] {
+         ASSERT_EQ(::unlink(file.c_str()), 0);
+         ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+       }},
+      {"replaced by a link to the same",
+       [&] {
+         ASSERT_EQ(::rename(file.c_str(), (temp_ / "moved").c_str()), 0);
+         ASSERT_EQ(::symlink((temp_ / "moved").c_str(), file.c_str()), 0);
+       }},
       {"removed", [&] { ASSERT_EQ(::unlink(file.c_str()), 0); }},
       {"joined by a new one", [&] { write_file(temp_ / "set/a/new", "n"); }},
   };

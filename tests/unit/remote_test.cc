@@ -419,6 +419,19 @@ TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
   server_->with([&](FakeState& state) { EXPECT_EQ(state.checksums, digests); });
 }
 
+TEST_F(Link, RefusesMetadataNamesThatCouldBePaths) {
+  v1::Content message;
+  message.set_content_id(id<ContentId>(1).str());
+  EXPECT_TRUE(to_content(message));
+  for (const auto& name :
+       {std::string("../credential.json"), std::string(63, 'a'), std::string(64, 'A'), std::string(63, 'a') + "/"}) {
+    message.set_metadata_sha256(name);
+    EXPECT_THAT(to_content(message).error().message, HasSubstr("no proper name")) << name;
+  }
+  message.set_metadata_sha256(std::string(64, 'a'));
+  EXPECT_TRUE(to_content(message));
+}
+
 TEST_F(Link, AnUnknownAccessNeverLeavesTheNode) {
   serve();
   PublishRequest request;

@@ -274,6 +274,17 @@ TEST(SqliteStore, RefusesADamagedDatabase) {
   EXPECT_EQ(opened.error().code, Code::kCorrupt);
 }
 
+TEST(SqliteStore, WritesMetadataNowhereElse) {
+  TempFolder folder;
+  const auto opened = store::SqliteStore::open({folder.path(), {}});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  for (const char* name : {"", "..", "../credential.json", "ab/cd", "AB", "/tmp/x"}) {
+    EXPECT_EQ((*opened)->save_metadata(name, "hostile").error().code, Code::kCorrupt) << name;
+    EXPECT_EQ((*opened)->load_metadata(name).error().code, Code::kCorrupt) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "credential.json"));
+}
+
 TEST(SqliteStore, KeepsMetadataFromOthersEyes) {
   TempFolder folder;
   auto opened = store::SqliteStore::open({folder.path(), {}});
