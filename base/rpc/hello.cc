@@ -17,7 +17,7 @@ v1::Hello make_hello(WallTime now) {
   return hello;
 }
 
-Status check_hello(const v1::Hello& theirs, WallTime now, std::string_view who) {
+Status check_hello(const v1::Hello& theirs, WallTime now, std::string_view who, std::string_view whose) {
   const std::uint32_t low = std::max(theirs.protocol_min(), std::uint32_t{kProtocolMin});
   const std::uint32_t high = std::min(theirs.protocol_max(), std::uint32_t{kProtocolMax});
   if (theirs.protocol_max() == 0 || low > high) {
@@ -33,8 +33,8 @@ Status check_hello(const v1::Hello& theirs, WallTime now, std::string_view who) 
   const auto apart = ahead < ahead.zero() ? -ahead : ahead;
   if (apart > kMaxClockSkew) {
     return Error{Code::kInvalid, "the clock of " + std::string(who) + " is " + format_duration(apart) +
-                                     (ahead > ahead.zero() ? " ahead of" : " behind") +
-                                     " ours, more than 48 h: set the wrong one (timedatectl, NTP)"};
+                                     (ahead > ahead.zero() ? " ahead of " : " behind ") + std::string(whose) +
+                                     ", more than 48 h: set the wrong one (timedatectl, NTP)"};
   }
   return {};
 }

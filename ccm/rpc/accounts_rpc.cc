@@ -30,7 +30,7 @@ AccountsRpc::Reactor* AccountsRpc::Login(Context* context, const v1::LoginReques
 }
 
 Status AccountsRpc::log_in(const Call& call, const v1::LoginRequest& request, v1::LoginReply& reply) {
-  GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the client"));
+  GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the client", "the server's"));
   GT_ASSIGN(const Secrets::Issued issued,
             secrets_.login(request.user(), request.password(), request.device(), call.address));
   *reply.mutable_hello() = wire::make_hello(clock_.wall());
@@ -52,7 +52,7 @@ AccountsRpc::Reactor* AccountsRpc::Logout(Context* context, const v1::LogoutRequ
 
 AccountsRpc::Reactor* AccountsRpc::WhoAmI(Context* context, const v1::WhoAmIRequest* request, v1::WhoAmIReply* reply) {
   return door_.unary(context, kWhoAmI, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    if (q.has_hello()) GT_TRY(wire::check_hello(q.hello(), clock_.wall(), "the client"));
+    if (q.has_hello()) GT_TRY(wire::check_hello(q.hello(), clock_.wall(), "the client", "the server's"));
     *p.mutable_hello() = wire::make_hello(clock_.wall());
     p.set_user_id(call.principal.user.str());
     p.set_user(call.principal.user_name);

@@ -88,8 +88,16 @@ TEST(RpcHello, ClocksMayBe48HoursApartAndNoMore) {
     EXPECT_TRUE(check_hello(make_hello(now + sign * std::chrono::hours(48)), now, "the server").ok());
     const Status far = check_hello(make_hello(now + sign * std::chrono::hours(72)), now, "the server");
     ASSERT_FALSE(far.ok());
-    EXPECT_THAT(far.error().message, HasSubstr(sign > 0 ? "3 d 0 h ahead" : "3 d 0 h behind"));
+    EXPECT_THAT(far.error().message,
+                HasSubstr(sign > 0 ? "3 d 0 h ahead of this machine's" : "3 d 0 h behind this machine's"));
   }
+}
+
+TEST(RpcHello, TheServerNamesItsClockForTheOneWhoReads) {
+  const WallTime now{1'700'000'000'000};
+  const Status far = check_hello(make_hello(now + std::chrono::hours(72)), now, "the client", "the server's");
+  ASSERT_FALSE(far.ok());
+  EXPECT_THAT(far.error().message, HasSubstr("the clock of the client is 3 d 0 h ahead of the server's"));
 }
 
 TEST(RpcHostPort, TakesNamesAndBothKindsOfAddresses) {

@@ -47,7 +47,7 @@ Status NodesRpc::enroll(const Call& call, const v1::EnrollRequest& request, v1::
                  "enrolling needs an enrolment token: make one with 'gridtorrent node enroll-token'"};
   }
   GT_TRY(enrollment_.check_token(call.token));
-  GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the node"));
+  GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the node", "the server's"));
   authority::Enrollment::Request enroll;
   enroll.token = call.token;
   enroll.request_id = request.request_id();
@@ -90,7 +90,7 @@ NodesRpc::Reactor* NodesRpc::RenewNode(Context* context, const v1::RenewNodeRequ
 }
 
 Status NodesRpc::renew(const Call& call, const v1::RenewNodeRequest& request, v1::RenewNodeReply& reply) {
-  if (request.has_hello()) GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the node"));
+  if (request.has_hello()) GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the node", "the server's"));
   GT_ASSIGN(const authority::Enrollment::Enrolled renewed,
             enrollment_.renew(actor_of(call), call.principal.token_expires));
   *reply.mutable_hello() = wire::make_hello(clock_.wall());
