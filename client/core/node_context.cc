@@ -5,6 +5,14 @@
 #include "common/hex.h"
 
 namespace gridtorrent::client {
+namespace {
+
+Error unusable(const ContentInfo& content, const std::string& reason) {
+  return {Code::kCorrupt, "the metadata of " + content.owner + "/" + content.name + " cannot be used (" + reason +
+                              "): ask the server's operator to run `gridtorrent-server check`"};
+}
+
+}  // namespace
 
 NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, EngineEvents& engine_events)
     : ports(node_ports),
@@ -65,15 +73,15 @@ Result<MetadataPtr> NodeContext::metadata(const ContentInfo& content) {
       return std::make_shared<const metainfo::VersionMetadata>(std::move(decoded).value());
     }
   }
-  GT_ASSIGN(metainfo::VersionMetadata fetched, ports.link.metadata(content.id, content.version));
-  const std::string document = metainfo::encode(fetched);
+  auto fetched = ports.link.metadata(content.id, content.version);
+  if (!fetched && fetched.error().code == Code::kCorrupt) return unusable(content, fetched.error().message);
+  if (!fetched) return fetched.error();
+  const std::string document = metainfo::encode(*fetched);
   if (hex_encode(crypto::sha256(as_bytes(document))) != content.metadata_sha256) {
-    return Error{Code::kCorrupt, "the metadata of " + content.owner + "/" + content.name +
-                                     " is not what the server says it is; ask its operator to run "
-                                     "`gridtorrent-server check`"};
+    return unusable(content, "it is not what the server says it is");
   }
   GT_TRY(ports.store.save_metadata(content.metadata_sha256, document));
-  return std::make_shared<const metainfo::VersionMetadata>(std::move(fetched));
+  return std::make_shared<const metainfo::VersionMetadata>(std::move(fetched).value());
 }
 
 void NodeContext::start_job(Transfer& transfer, WorkerPool& pool, Job job) {

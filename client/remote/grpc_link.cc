@@ -216,7 +216,7 @@ Result<metainfo::VersionMetadata> GrpcLink::metadata(const ContentId& content, s
   rpc::prepare(context, deadline_for(metainfo::kMaxMetadataBytes, options_.deadline), token());
   const auto server = stubs();
   const auto reader = server->contents->GetMetadata(&context, request);
-  const Error cut{Code::kCorrupt, "the metadata of " + content.str() + " does not arrive as the server announced it"};
+  const Error cut{Code::kCorrupt, "it does not arrive as the server announced it"};
   std::string bytes, sha256;
   std::uint64_t total = 0;
   v1::MetadataChunk chunk;
@@ -233,7 +233,10 @@ Result<metainfo::VersionMetadata> GrpcLink::metadata(const ContentId& content, s
   }
   if (const grpc::Status status = reader->Finish(); !status.ok()) return explain(context, status);
   if (bytes.size() != total || hex_encode(crypto::sha256(as_bytes(bytes))) != sha256) return cut;
-  return metainfo::decode(bytes);
+  auto metadata = metainfo::decode(bytes);
+  // What a person gives us wrongly is kInvalid; what a server gives us wrongly is not that person's to mend.
+  if (!metadata && metadata.error().code == Code::kInvalid) return Error{Code::kCorrupt, metadata.error().message};
+  return metadata;
 }
 
 Result<PublishTicket> GrpcLink::begin_publish(const PublishRequest& request) {

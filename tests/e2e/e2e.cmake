@@ -24,6 +24,7 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
   gt_e2e(netns_ipv6_test 120)
   gt_e2e(faults_clock_test 300)
   gt_e2e(faults_disk_test 600)
+  gt_e2e(faults_metadata_test 300)
   # These look at the clock: nothing else runs beside them.
   gt_e2e(netns_lanes_test 300 2)
   gt_e2e(netns_firewall_test 300 2)

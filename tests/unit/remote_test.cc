@@ -414,6 +414,11 @@ TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
   EXPECT_EQ(*back, metadata);
   server_->with([&](FakeState& state) { state.metadata_sha256 = std::string(64, '0'); });
   EXPECT_EQ(one->metadata(ticket->content, 1).error().code, Code::kCorrupt);
+  server_->with([&](FakeState& state) {
+    state.metadata = "de";
+    state.metadata_sha256 = hex_encode(crypto::sha256(as_bytes(state.metadata)));
+  });
+  EXPECT_EQ(one->metadata(ticket->content, 1).error().code, Code::kCorrupt) << "nonsense with the right sum";
   const std::string digests(4501 * 32, 'd');
   ASSERT_TRUE(one->add_checksums(ticket->content, 1, digests));
   server_->with([&](FakeState& state) { EXPECT_EQ(state.checksums, digests); });

@@ -34,38 +34,40 @@ Status without_value(const Result<Reply>& reply) {
 using MetadataMethod = std::unique_ptr<grpc::ClientReader<v1::MetadataChunk>> (v1::Contents::Stub::*)(
     grpc::ClientContext*, const v1::GetMetadataRequest&);
 
-struct Document {
-  std::string bytes;
-  std::string sha256;  ///< hex, as the server says
-};
+Error unusable(const std::string& content_id, const std::string& reason) {
+  return {Code::kCorrupt, "the metadata of " + content_id + " cannot be used (" + reason +
+                              "): ask the server's operator to run `gridtorrent-server check`"};
+}
 
-Result<Document> download(ServerChannel& channel, MetadataMethod method, const std::string& content_id,
-                          std::uint32_t version) {
+/// One document whole, with the SHA-256 that the server announced.
+Result<std::string> download(ServerChannel& channel, MetadataMethod method, const std::string& content_id,
+                             std::uint32_t version) {
   v1::GetMetadataRequest request;
   request.set_content_id(content_id);
   request.set_version(version);
   grpc::ClientContext context;
   rpc::prepare(context, channel.options().deadline * 10, channel.token());
   const auto reader = (channel.contents().*method)(&context, request);
-  Document document;
+  std::string document, sha256;
   std::uint64_t total = 0;
   v1::MetadataChunk chunk;
   while (reader->Read(&chunk)) {
-    if (document.bytes.empty()) {
+    if (document.empty()) {
       total = chunk.total_bytes();
-      document.sha256 = chunk.sha256();
+      sha256 = chunk.sha256();
     }
-    if (total > metainfo::kMaxMetadataBytes || document.bytes.size() + chunk.data().size() > total) {
+    if (total > metainfo::kMaxMetadataBytes || document.size() + chunk.data().size() > total) {
       context.TryCancel();
-      return Error{Code::kCorrupt, "the server sent more metadata for " + content_id + " than it announced"};
+      return unusable(content_id, "the server sends more than it announced");
     }
-    document.bytes += chunk.data();
+    document += chunk.data();
   }
-  if (const grpc::Status status = reader->Finish(); !status.ok()) return channel.explain(rpc::from_grpc(status));
-  if (document.bytes.size() != total) {
-    return Error{Code::kCorrupt, "the metadata of " + content_id +
-                                     " arrived cut: " + std::to_string(document.bytes.size()) + " of " +
-                                     std::to_string(total) + " bytes; try again"};
+  if (const grpc::Status status = reader->Finish(); !status.ok()) {
+    const Error error = channel.explain(rpc::from_grpc(status));
+    return error.code == Code::kCorrupt ? unusable(content_id, error.message) : error;
+  }
+  if (document.size() != total || hex_encode(crypto::sha256(as_bytes(document))) != sha256) {
+    return unusable(content_id, "it does not arrive as the server announced it");
   }
   return document;
 }
@@ -186,28 +188,28 @@ Result<v1::Content> ContentsApi::unpublish(const std::string& content_id) {
 }
 
 Result<std::vector<FileEntry>> ContentsApi::manifest(const std::string& content_id, std::uint32_t version) {
-  GT_ASSIGN(const Document document, download(channel_, &v1::Contents::Stub::GetMetadata, content_id, version));
-  if (hex_encode(crypto::sha256(as_bytes(document.bytes))) != document.sha256) {
-    return Error{Code::kCorrupt, "the metadata of " + content_id + " does not match its SHA-256: try again"};
-  }
-  GT_ASSIGN(const metainfo::VersionMetadata metadata, metainfo::decode(document.bytes));
+  GT_ASSIGN(const std::string document, download(channel_, &v1::Contents::Stub::GetMetadata, content_id, version));
+  const auto metadata = metainfo::decode(document);
+  // What a person gives us wrongly is kInvalid; what a server gives us wrongly is not that person's to mend.
+  if (!metadata && metadata.error().code == Code::kInvalid) return unusable(content_id, metadata.error().message);
+  if (!metadata) return metadata.error();
   std::vector<FileEntry> entries;
-  entries.reserve(metadata.manifest.entries.size());
-  for (const metainfo::ManifestEntry& entry : metadata.manifest.entries) {
-    entries.push_back(to_entry(metadata.manifest, entry));
+  entries.reserve(metadata->manifest.entries.size());
+  for (const metainfo::ManifestEntry& entry : metadata->manifest.entries) {
+    entries.push_back(to_entry(metadata->manifest, entry));
   }
   return entries;
 }
 
 Result<std::vector<FileEntry>> ContentsApi::manifest_with_sha256(const std::string& content_id, std::uint32_t version) {
   GT_ASSIGN(std::vector<FileEntry> entries, manifest(content_id, version));
-  GT_ASSIGN(const Document digests, download(channel_, &v1::Contents::Stub::GetChecksums, content_id, version));
-  if (digests.bytes.size() != entries.size() * kSha256Bytes) {
-    return Error{Code::kCorrupt, "the checksums of " + content_id + " do not fit its manifest: try again"};
+  GT_ASSIGN(const std::string digests, download(channel_, &v1::Contents::Stub::GetChecksums, content_id, version));
+  if (digests.size() != entries.size() * kSha256Bytes) {
+    return unusable(content_id, "the checksums do not fit the manifest");
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].folder) continue;
-    entries[i].sha256 = hex_encode(as_bytes(std::string_view(digests.bytes).substr(i * kSha256Bytes, kSha256Bytes)));
+    entries[i].sha256 = hex_encode(as_bytes(std::string_view(digests).substr(i * kSha256Bytes, kSha256Bytes)));
   }
   return entries;
 }
