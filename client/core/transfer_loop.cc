@@ -197,10 +197,12 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
       return;
     }
     if (++found->disk_errors >= kDiskAttempts || !found->in_engine) {
-      c_.log(NodeLogLevel::kError, display_name(found->row) + " failed: " + error.message);
+      const Error given_up{error.code,
+                           error.message + "; mend the disk, then: gridtorrent transfer resume " + id.str()};
+      c_.log(NodeLogLevel::kError, display_name(found->row) + " failed: " + given_up.message);
       c_.announce_gone(*found);
       c_.take_out_of_engine(*found);
-      mark_failed(*found, error);
+      mark_failed(*found, given_up);
       c_.book.save_or_log(*found);
       return;
     }

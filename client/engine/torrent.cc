@@ -462,7 +462,8 @@ void Torrent::on_progress(const lt::torrent_status& status) {
 void Torrent::on_disk_error(const lt::error_code& error, const std::string& file, lt::operation_t operation,
                             lt::time_point when) {
   const bool writing = operation == lt::operation_t::file_write || operation == lt::operation_t::file_fallocate ||
-                       operation == lt::operation_t::mkdir;
+                       operation == lt::operation_t::mkdir ||
+                       error == boost::system::errc::read_only_file_system;  // told as the opening that failed
   std::string message =
       std::string(writing ? "cannot write " : "cannot read ") + escape_for_display(file) + ": " + error.message();
   {

@@ -20,8 +20,8 @@ def small_disk(folder, megabytes):
         subprocess.run(['umount', '-l', folder], check=True)
 
 
-def remount(folder, options):
-    subprocess.run(['mount', '-o', f'remount,{options}', folder], check=True)
+def remounted(folder, options):
+    return subprocess.run(['mount', '-o', f'remount,{options}', folder], capture_output=True).returncode == 0
 
 
 def published(scene):
@@ -65,8 +65,35 @@ def a_read_only_disk_is_exit_8():
     with harness.Scene() as scene:
         _, bob, beta = published(scene)
         with small_disk(scene.dir / 'disk', 60) as disk:
-            remount(disk, 'ro')
+            cases.check(remounted(disk, 'ro'), 'the disk cannot be made read-only')
             cases.refused(bob.cli('get', 'data', '--to', disk, node=beta, expect=None), 8, disk)
+
+
+def a_disk_that_turns_read_only_meanwhile_is_exit_8_and_nothing_is_lost():
+    with harness.Scene() as scene:
+        source, bob, beta = published(scene)
+        with small_disk(scene.dir / 'disk', 60) as disk:
+            started = bob.cli('get', 'data', '--to', disk, '--limit', '40Mbit', '--detach', '--json', node=beta).event('started')
+            transfer = started['transfer_id']
+            cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > SIZE // 4, 'a quarter of it')
+            # The kernel takes no disk from a program that is writing to it: the transfer rests for that moment.
+            bob.cli('transfer', 'pause', transfer, node=beta)
+            harness.wait_until(lambda: remounted(disk, 'ro'), 'the disk to become read-only')
+            bob.cli('transfer', 'resume', transfer, node=beta)
+            cases.refused(bob.cli('transfer', 'wait', transfer, '--timeout', '40s', node=beta, expect=None), 8, f'cannot write {disk}', 'Read-only file system',
+                          f'gridtorrent transfer resume {transfer}')
+            failed = cases.transfer_of(bob, beta, 'data')
+            cases.check(failed['state'] == 'failed' and failed['error_code'] == 'disk', failed)
+            cases.check(failed['verified_bytes'] > SIZE // 4, failed)
+            cases.check(remounted(disk, 'rw'), 'the disk stays read-only')
+            bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
+            bob.cli('transfer', 'resume', transfer, node=beta)
+            bob.cli('transfer', 'wait', transfer, node=beta)
+            cases.same(source, disk / 'data.bin')
+            cases.check(os.listdir(disk) == ['data.bin'], f'left behind: {os.listdir(disk)}')
+            received = cases.transfer_of(bob, beta, 'data')['received_bytes']
+            cases.check(received < SIZE + SIZE // 4, f'{received} bytes were received: what was there is fetched again')
+            beta.stop()
 
 
 if os.geteuid() != 0:
@@ -78,4 +105,4 @@ with harness.Scene() as probe:
     except subprocess.CalledProcessError:
         harness.skip('this machine lets nobody mount a tmpfs')
 cases.run(a_disk_that_is_too_small_is_refused_with_both_figures, a_disk_that_fills_up_meanwhile_pauses_the_transfer_too,
-          a_read_only_disk_is_exit_8)
+          a_read_only_disk_is_exit_8, a_disk_that_turns_read_only_meanwhile_is_exit_8_and_nothing_is_lost)

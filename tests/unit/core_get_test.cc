@@ -312,7 +312,8 @@ TEST_F(Get, FailsOnADiskThatIsNotFullButRefuses) {
     }
     return node_->transfer(view->id)->state == TransferState::kFailed;
   }));
-  EXPECT_EQ(node_->transfer(view->id)->error->message, "Read-only file system");
+  EXPECT_EQ(node_->transfer(view->id)->error->message,
+            "Read-only file system; mend the disk, then: gridtorrent transfer resume " + view->id.str());
 }
 
 TEST_F(Get, ChecksAgainOnceWhereRootsDifferAndThenGivesUp) {
