@@ -312,12 +312,14 @@ Status verify(Context& c) {
   }
   const std::string name = escape_for_display(result.name());
   if (result.fault_count() > 0)
-    return Error{Code::kCorrupt, std::to_string(result.fault_count()) + " of the " + std::to_string(result.files()) +
-                                     " files of " + name + " are not as published: 'gridtorrent get " + name +
-                                     " --refetch' fetches them again"};
+    return Error{Code::kCorrupt, std::to_string(result.fault_count()) +
+                                     (result.fault_count() == 1 ? " file or folder of " : " files and folders of ") +
+                                     name + (result.fault_count() == 1 ? " is" : " are") +
+                                     " not as published: 'gridtorrent get " + name + " --refetch' fetches " +
+                                     (result.fault_count() == 1 ? "it" : "them") + " again"};
   if (!c.json && !c.options.flag("sha256"))
-    c.terminal.result(name + ": " + std::to_string(result.files()) + " files, " + format_bytes(result.bytes()) +
-                      ", all as published");
+    c.terminal.result(name + ": " + std::to_string(result.files()) + (result.files() == 1 ? " file, " : " files, ") +
+                      format_bytes(result.bytes()) + ", all as published");
   return {};
 }
 

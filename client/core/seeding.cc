@@ -1,5 +1,7 @@
 #include "client/core/seeding.h"
 
+#include <optional>
+
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -185,6 +187,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
 Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content, const std::string& path) {
   const auto place = trimmed(path);
   {
+    std::optional<Held> doubtful;
     const auto lock = c_.book.lock();
     for (const auto& [id, transfer] : c_.book.all()) {
       const auto& row = transfer->row;
@@ -193,8 +196,11 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
       if (!has_files) continue;
       const bool by_name = !content.empty() && place.empty() && names(row, content);
       const bool by_path = content.empty() && place == join_path(row.target, row.base_name);
-      if (by_name || by_path) return Held{row.content, row.target};
+      if (!by_name && !by_path) continue;
+      if (row.step == TransferStep::kHold) return Held{row.content, row.target};
+      if (!doubtful) doubtful = Held{row.content, row.target};
     }
+    if (doubtful) return *doubtful;
   }
   if (content.empty()) {
     return Error{Code::kNotFound, "this node holds nothing at " + escape_for_display(place) +

@@ -64,6 +64,18 @@ def a_foreign_file_in_the_way_is_a_conflict_and_stays():
     cases.check(os.listdir(target) == ['data.bin'], f'left behind: {os.listdir(target)}')
 
 
+def a_file_where_a_folder_is_wanted_is_exit_8_and_hides_no_good_copy():
+    _, bob, _, beta = setting()
+    good = scene.dir / 'good'
+    bob.cli('get', 'data', '--to', good, node=beta)
+    for wrong in (good / 'data.bin', good / 'data.bin' / 'below'):
+        cases.refused(bob.cli('get', 'data', '--to', wrong, node=beta, expect=None), 8, wrong, 'Not a directory')
+    cases.same(scene.dir / 'in/data.bin', good / 'data.bin')
+    bob.cli('get', 'data', '--to', scene.dir / 'better', '--refetch', node=beta)
+    told = bob.cli('verify', 'data', node=beta)
+    cases.check(told.out == 'alice/data: 1 file, 1.00 MB, all as published\n', told)
+
+
 def strict_refuses_links_and_the_usual_way_skips_them():
     alice, _, alpha, _ = setting()
     folder = scene.dir / 'linked'
@@ -144,6 +156,7 @@ with harness.Scene() as scene:
     cases.run(a_missing_path_is_not_found, an_empty_folder_is_refused, a_name_that_is_taken_is_a_conflict,
               a_name_in_the_form_of_an_id_is_refused, an_unknown_content_is_not_found,
               what_is_private_looks_like_what_does_not_exist, a_foreign_file_in_the_way_is_a_conflict_and_stays,
+              a_file_where_a_folder_is_wanted_is_exit_8_and_hides_no_good_copy,
               strict_refuses_links_and_the_usual_way_skips_them, a_file_that_changes_while_it_is_hashed_is_named,
               ctrl_c_stops_a_publish_which_can_go_on, another_users_login_is_not_served_by_my_node,
               a_wrong_password_and_a_made_up_token_are_not_let_in, what_is_not_there_yet_says_so, wrong_usage_is_exit_2)

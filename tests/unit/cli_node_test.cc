@@ -379,7 +379,7 @@ TEST_F(WithNode, VerifyNamesWhatIsNotAsPublished) {
   node_.faults = {{"run42/a\n", "missing"}};
   EXPECT_EQ(run({"verify", "run42"}), 7);
   EXPECT_EQ(out_, "run42/a\\n: missing\n");
-  EXPECT_THAT(err_, HasSubstr("1 of the 2 files of run42 are not as published"));
+  EXPECT_THAT(err_, HasSubstr("1 file or folder of run42 is not as published"));
   EXPECT_EQ(run({"verify", "run42", "--json"}), 7);
   EXPECT_EQ(events().front()["event"], "verifying");
   EXPECT_EQ(events().back()["event"], "failed");
