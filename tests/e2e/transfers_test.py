@@ -72,6 +72,7 @@ def a_second_get_joins_and_one_to_elsewhere_is_a_conflict():
         transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
         cases.refused(bob.cli('get', 'data', '--to', scene.dir / 'elsewhere', node=beta, expect=None), 6, transfer)
         joined = bob.start_cli('get', 'data', '--to', scene.dir / 'out', '--json', node=beta)
+        joined.stdout.readline()  # it has joined
         bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
         out, err = joined.communicate(timeout=60)
         done = harness.Result([], joined.returncode, out, err, 0).event('done')
