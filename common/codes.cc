@@ -24,6 +24,8 @@ Exit exit_code(Code code) {
       return Exit::kTimedOut;
     case Code::kCancelled:
       return Exit::kCancelled;
+    case Code::kBusy:
+      return Exit::kOther;
     case Code::kExhausted:
       return Exit::kOther;
     case Code::kUnsupported:

@@ -23,6 +23,7 @@ enum class Code {
   kDisk,             ///< disk full, read-only, or failing
   kTimeout,
   kCancelled,
+  kBusy,         ///< too much at once or too often: the same call can succeed a little later
   kExhausted,    ///< a limit or quota is reached
   kUnsupported,  ///< this version cannot do it
   kInternal,     ///< our own bug, or something nobody foresaw

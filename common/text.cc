@@ -114,6 +114,8 @@ std::string_view code_name(Code code) {
       return "timeout";
     case Code::kCancelled:
       return "cancelled";
+    case Code::kBusy:
+      return "busy";
     case Code::kExhausted:
       return "exhausted";
     case Code::kUnsupported:

@@ -11,7 +11,7 @@ ReceivedDocument::~ReceivedDocument() {
 
 Status ReceivedDocument::append(const std::string& data) {
   if (!budget_.take(data.size())) {
-    return Error{Code::kExhausted, "the server takes in too much at once; try again in a minute"};
+    return Error{Code::kBusy, "the server takes in too much at once; try again in a minute"};
   }
   bytes_ += data;
   return {};

@@ -16,7 +16,7 @@ class ReceivedDocument {
   ReceivedDocument(const ReceivedDocument&) = delete;
   ReceivedDocument& operator=(const ReceivedDocument&) = delete;
 
-  /// kExhausted: uploads hold the whole budget.
+  /// kBusy: uploads hold the whole budget.
   Status append(const std::string& data);
   const std::string& bytes() const { return bytes_; }
   std::string sha256_hex() const;

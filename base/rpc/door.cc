@@ -60,6 +60,7 @@ std::string stream_key(const Principal& principal) {
 
 Door::Arrival Door::arrive(grpc::CallbackServerContext* context, const Method& method) {
   Arrival arrival;
+  arrival.context = context;
   arrival.method = &method;
   arrival.at = d_.clock.mono();
   arrival.deadline = context->deadline();
@@ -98,6 +99,9 @@ Status Door::guard(const Call& call, const std::function<Status()>& work) {
 
 grpc::Status Door::conclude(const Arrival& arrival, const Status& status) {
   const std::string code(status.ok() ? "ok" : code_name(status.error().code));
+  if (!status.ok() && status.error().code == Code::kBusy) {
+    arrival.context->AddTrailingMetadata("grpc-retry-pushback-ms", "1000");
+  }
   const double seconds = std::chrono::duration<double>(d_.clock.mono() - arrival.at).count();
   d_.metrics
       .counter("gridtorrent_rpc_total", "Calls that ended, by method and outcome.",
@@ -161,7 +165,7 @@ void Door::run(grpc::CallbackServerContext* context, const Method& method, std::
     finish(conclude(*arrival, status));
   };
   if (!lane(method.lane).post(job)) {
-    finish(conclude(*arrival, Error{Code::kExhausted, "the server is overloaded; try again in a few seconds"}));
+    finish(conclude(*arrival, Error{Code::kBusy, "the server is overloaded; try again in a few seconds"}));
   }
 }
 

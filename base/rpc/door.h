@@ -143,6 +143,7 @@ class Door {
     MonoTime at;
     std::chrono::system_clock::time_point deadline;
     const Method* method;
+    grpc::CallbackServerContext* context;  ///< lives until the call is finished
   };
   /// On the reaction's thread; reads the headers.
   Arrival arrive(grpc::CallbackServerContext* context, const Method& method);

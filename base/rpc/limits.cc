@@ -15,7 +15,7 @@ Status RateLimiter::take(std::string_view what, const std::string& key, MonoTime
   const std::lock_guard lock(mutex_);
   if (buckets_.size() >= options_.max_keys && !buckets_.contains(key)) forget_full(now);
   if (buckets_.size() >= options_.max_keys && !buckets_.contains(key)) {
-    return Error{Code::kExhausted, std::string(what) + ": too many callers at once; try again in a minute"};
+    return Error{Code::kBusy, std::string(what) + ": too many callers at once; try again in a minute"};
   }
   auto [it, fresh] = buckets_.try_emplace(key, Bucket{options_.burst, now});
   Bucket& bucket = it->second;
@@ -28,8 +28,8 @@ Status RateLimiter::take(std::string_view what, const std::string& key, MonoTime
   }
   const auto wait =
       std::chrono::milliseconds(std::llround(std::ceil((1 - bucket.filled) / options_.rate_per_s * 1000)));
-  return Error{Code::kExhausted, std::string(what) + ": too often; try again in " +
-                                     format_duration(std::max(wait, std::chrono::milliseconds(1000)))};
+  return Error{Code::kBusy, std::string(what) + ": too often; try again in " +
+                                format_duration(std::max(wait, std::chrono::milliseconds(1000)))};
 }
 
 void RateLimiter::forget_full(MonoTime now) {

@@ -23,7 +23,7 @@ class RateLimiter {
   };
   explicit RateLimiter(Options options) : options_(options) {}
 
-  /// Takes one; kExhausted, naming `what` and when to come back, where none is left.
+  /// Takes one; kBusy, naming `what` and when to come back, where none is left.
   Status take(std::string_view what, const std::string& key, MonoTime now);
 
  private:

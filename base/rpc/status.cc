@@ -28,6 +28,7 @@ constexpr std::array kCodes = {
     std::pair{Code::kDisk, grpc::StatusCode::RESOURCE_EXHAUSTED},
     std::pair{Code::kTimeout, grpc::StatusCode::DEADLINE_EXCEEDED},
     std::pair{Code::kCancelled, grpc::StatusCode::CANCELLED},
+    std::pair{Code::kBusy, grpc::StatusCode::RESOURCE_EXHAUSTED},
     std::pair{Code::kExhausted, grpc::StatusCode::RESOURCE_EXHAUSTED},
     std::pair{Code::kUnsupported, grpc::StatusCode::UNIMPLEMENTED},
     std::pair{Code::kInternal, grpc::StatusCode::INTERNAL},
@@ -104,7 +105,7 @@ grpc::Status to_grpc(const Error& error, std::string_view request_id, std::chron
     request.set_request_id(std::string(request_id));
     details.add_details()->PackFrom(request);
   }
-  if (error.code == Code::kExhausted || error.code == Code::kUnreachable) {
+  if (error.code == Code::kBusy || error.code == Code::kUnreachable) {
     google::rpc::RetryInfo retry;
     retry.mutable_retry_delay()->set_seconds(retry_after.count() / 1000);
     retry.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(retry_after.count() % 1000 * 1'000'000));

@@ -10,7 +10,7 @@
 namespace gridtorrent::rpc {
 
 /// The one map from our codes to gRPC's and back. The binary details carry google.rpc.Status with ErrorInfo (reason:
-/// the code's name, domain "gridtorrent"), RequestInfo where `request_id` is not empty, and RetryInfo for kExhausted
+/// the code's name, domain "gridtorrent"), RequestInfo where `request_id` is not empty, and RetryInfo for kBusy
 /// and kUnreachable.
 grpc::Status to_grpc(const Error& error, std::string_view request_id = {},
                      std::chrono::milliseconds retry_after = std::chrono::seconds(1));

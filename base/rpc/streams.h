@@ -35,7 +35,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
     std::shared_ptr<EventStream> stream(new EventStream(door, context, method));
     stream->self_ = stream;
     const bool taken = door.executor().post([stream, opened = std::move(opened)] { stream->open(opened); });
-    if (!taken) stream->close(Error{Code::kExhausted, "the server is overloaded; try again in a few seconds"});
+    if (!taken) stream->close(Error{Code::kBusy, "the server is overloaded; try again in a few seconds"});
     return stream.get();
   }
 
@@ -144,7 +144,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
       const std::lock_guard lock(mutex_);
       if (closing_) return;
       if (!door_.take_stream(key)) {
-        status = Error{Code::kExhausted, "too many open streams: close some"};
+        status = Error{Code::kBusy, "too many open streams: close some"};
       } else {
         stream_key_ = key;
         admitted_ = true;
@@ -259,7 +259,7 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
     std::shared_ptr<UploadStream> stream(new UploadStream(door, context, method, reply));
     stream->self_ = stream;
     const bool taken = door.executor().post([stream, open = std::move(open)] { stream->open(open); });
-    if (!taken) stream->finish(Error{Code::kExhausted, "the server is overloaded; try again in a few seconds"});
+    if (!taken) stream->finish(Error{Code::kBusy, "the server is overloaded; try again in a few seconds"});
     return stream.get();
   }
 

@@ -21,7 +21,7 @@ class Secrets {
     ccm::Token token;
     ccm::User user;
   };
-  /// kUnauthenticated with one text for whatever is wrong; kExhausted after too many attempts.
+  /// kUnauthenticated with one text for whatever is wrong; kBusy after too many attempts.
   virtual Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
                                const std::string& address) = 0;
   virtual Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const std::string& label,

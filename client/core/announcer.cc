@@ -134,7 +134,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
   } else {
     ++state.failures;
     state.due = now + c_.retry_pause(state.failures);
-    if (reply.error().code == Code::kExhausted) {
+    if (reply.error().code == Code::kBusy) {
       state.trouble = "server busy, retrying: " + reply.error().message;
     } else if (may_pass(reply.error())) {
       state.trouble = "server down, retrying";

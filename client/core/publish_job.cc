@@ -6,10 +6,6 @@
 namespace gridtorrent::client {
 namespace {
 
-/// A publish refused as too much: the server may be busy, which passes, or a quota be used up, which does not. So long
-/// without a word on when to come again it counts as the latter.
-constexpr int kBusyAttempts = 5;
-
 bool busy_with_traffic(TransferBook& book) {
   const auto lock = book.lock();
   for (const auto& [id, transfer] : book.all()) {
@@ -124,11 +120,6 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   return outcome;
 }
 
-bool PublishFlow::goes_on(const Error& error, int failures) const {
-  if (error.code != Code::kExhausted) return may_pass(error);
-  return failures < kBusyAttempts || c_.ports.link.asked_pause().count() > 0;
-}
-
 /// Whoever asked can wait for a busy server, but learns at once that there is none.
 Result<PublishTicket> PublishFlow::begin_at_server(const PublishJob& job, const PublishRow& row,
                                                    const std::stop_token& stop) {
@@ -136,7 +127,7 @@ Result<PublishTicket> PublishFlow::begin_at_server(const PublishJob& job, const 
   request.request_id = row.request_id;
   for (int failures = 1;; ++failures) {
     auto ticket = c_.ports.link.begin_publish(request);
-    if (ticket || ticket.error().code != Code::kExhausted || !goes_on(ticket.error(), failures)) return ticket;
+    if (ticket || ticket.error().code != Code::kBusy) return ticket;
     c_.pause_for(c_.retry_pause(failures), stop);
     if (stop.stop_requested()) return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
   }
@@ -148,7 +139,7 @@ Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const P
     auto content = c_.ports.link.finish_publish(row.request_id, ticket, tree.metadata);
     if (content) return content;
     const auto code = content.error().code;
-    if (!goes_on(content.error(), failures)) {
+    if (!may_pass(content.error())) {
       const bool mendable = code == Code::kUnauthenticated || code == Code::kExhausted;
       if (!mendable) GT_TRY(c_.ports.store.erase_publish(row.request_id));
       return content.error();
@@ -156,7 +147,7 @@ Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const P
     {
       const auto lock = c_.book.lock();
       if (auto* transfer = c_.book.find(row.transfer)) {
-        const std::string_view state = code == Code::kExhausted ? "server busy" : "server down";
+        const std::string_view state = code == Code::kBusy ? "server busy" : "server down";
         transfer->waiting_for = std::string(state) + ", retrying: " + content.error().message;
         c_.book.touch(*transfer);
       }

@@ -22,7 +22,6 @@ class PublishFlow {
  private:
   Result<PublishRow> begin(const PublishJob& job);
   Result<PublishOutcome> run(const PublishJob& job, PublishRow row, const ProgressFn& hashing, std::stop_token stop);
-  bool goes_on(const Error& error, int failures) const;
   Result<PublishTicket> begin_at_server(const PublishJob& job, const PublishRow& row, const std::stop_token& stop);
   Result<ContentInfo> finish_at_server(const PublishRow& row, const PublishTicket& ticket, const HashedTree& tree,
                                        std::stop_token stop);

@@ -142,10 +142,9 @@ class ServerListener {
   virtual void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) = 0;
 };
 
-/// Whether the same call can succeed later: the server does not answer, or has too much to do. kExhausted from a
-/// publish can be a quota as well, so that one is given up after some attempts.
+/// Whether the same call can succeed later: the server does not answer, or has too much to do.
 inline bool may_pass(const Error& error) {
-  return error.code == Code::kUnreachable || error.code == Code::kTimeout || error.code == Code::kExhausted;
+  return error.code == Code::kUnreachable || error.code == Code::kTimeout || error.code == Code::kBusy;
 }
 
 /// The server as the node sees it: the tracker client of the GridTorrent paper. Implemented in client/remote over gRPC.

@@ -108,15 +108,13 @@ void TaskManager::run(const TaskId& id, const Task& task, std::stop_token stop) 
     running.row.report_pending = true;
   }
   const auto result = std::visit([&](const auto& kind) { return work(id, kind, stop); }, task.work);
-  if (!result && begin_again(id, task, result.error())) return;
+  if (!result && begin_again(id, result.error())) return;
   if (!result || !result->empty()) end(id, result);  // an empty result: a transfer goes on with it
 }
 
-/// The server did not answer what the work begins with, or had too much to do: that passes. A publish has waited by
-/// itself already.
-bool TaskManager::begin_again(const TaskId& id, const Task& task, const Error& error) {
-  const bool publish = std::holds_alternative<PublishTask>(task.work);
-  if (!may_pass(error) || (publish && error.code == Code::kExhausted)) return false;
+/// The server did not answer what the work begins with, or had too much to do: that passes.
+bool TaskManager::begin_again(const TaskId& id, const Error& error) {
+  if (!may_pass(error)) return false;
   const std::lock_guard lock(mutex_);
   const auto found = tasks_.find(id);
   if (found == tasks_.end() || found->second.ended || found->second.stop.stop_requested()) return false;

@@ -59,7 +59,7 @@ class TaskManager {
   void wait_for(const TaskId& id, const TransferId& transfer);
   void watch_transfer(const TaskId& id, const TransferId& transfer);
   void progress(const TaskId& id, std::uint64_t done, std::uint64_t total);
-  bool begin_again(const TaskId& id, const Task& task, const Error& error);
+  bool begin_again(const TaskId& id, const Error& error);
   void end(const TaskId& id, const Result<std::string>& result);
   void send_report(const TaskId& id, const TaskReport& report);
   void acknowledge(std::uint64_t sequence);

@@ -228,7 +228,7 @@ TEST_F(ServerDoor, WhatWaitedTooLongIsNotDoneAnyMore) {
   EXPECT_FALSE(ran);
 }
 
-TEST_F(ServerDoor, AFullQueueRefusesAtOnce) {
+TEST_F(ServerDoor, AFullQueueRefusesAtOnceAndSaysWhenToComeAgain) {
   std::promise<void> go;
   const std::shared_future<void> gate = go.get_future().share();
   int taken = 0;
@@ -237,10 +237,15 @@ TEST_F(ServerDoor, AFullQueueRefusesAtOnce) {
     if (executor_.post([gate] { gate.wait(); })) ++taken;
     std::this_thread::yield();
   }
-  const auto reply = get();
+  grpc::ClientContext context;
+  v1::GetContentReply reply;
+  const auto status = v1::Contents::NewStub(channel_)->GetContent(&context, v1::GetContentRequest(), &reply);
   go.set_value();
-  ASSERT_FALSE(reply.ok());
-  EXPECT_EQ(reply.error().code, Code::kExhausted);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(from_grpc(status).code, Code::kBusy);
+  const auto pause = context.GetServerTrailingMetadata().find("grpc-retry-pushback-ms");
+  ASSERT_NE(pause, context.GetServerTrailingMetadata().end());
+  EXPECT_EQ(pause->second, "1000");
 }
 
 TEST_F(ServerDoor, AStreamGreetsAgainEach30Seconds) {
@@ -368,7 +373,7 @@ TEST_F(ServerDoor, ACallerHasSoManyStreamsAndNoMore) {
     added->reader = stubs[i / 30]->WatchTask(&added->context, request);
     EXPECT_EQ(added->reader->Read(&reply), i < Door::kMaxStreamsPerCaller) << i;
   }
-  EXPECT_EQ(from_grpc(watches.back()->reader->Finish()).code, Code::kExhausted);
+  EXPECT_EQ(from_grpc(watches.back()->reader->Finish()).code, Code::kBusy);
 }
 
 }  // namespace

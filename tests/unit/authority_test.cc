@@ -78,7 +78,7 @@ TEST(LoginThrottle, AnAddressHasSoManyAttemptsAMinute) {
   }
   const Status refused = throttle.admit("another", "192.0.2.1", clock.mono());
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, Code::kExhausted);
+  EXPECT_EQ(refused.error().code, Code::kBusy);
   EXPECT_TRUE(throttle.admit("another", "192.0.2.2", clock.mono()).ok());
   clock.advance(std::chrono::seconds(61));
   EXPECT_TRUE(throttle.admit("another", "192.0.2.1", clock.mono()).ok());

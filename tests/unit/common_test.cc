@@ -160,17 +160,18 @@ TEST(ManualClock, MovesOnlyWhenTold) {
 
 TEST(Codes, ExitCodesAreTheContract) {
   const std::vector<std::pair<Code, int>> contract{
-      {Code::kInvalid, 2},     {Code::kNotFound, 3},   {Code::kUnauthenticated, 4}, {Code::kDenied, 4},
-      {Code::kUnreachable, 5}, {Code::kConflict, 6},   {Code::kCorrupt, 7},         {Code::kDisk, 8},
-      {Code::kTimeout, 9},     {Code::kCancelled, 10}, {Code::kExhausted, 1},       {Code::kUnsupported, 1},
-      {Code::kInternal, 1}};
+      {Code::kInvalid, 2},     {Code::kNotFound, 3},    {Code::kUnauthenticated, 4},
+      {Code::kDenied, 4},      {Code::kUnreachable, 5}, {Code::kConflict, 6},
+      {Code::kCorrupt, 7},     {Code::kDisk, 8},        {Code::kTimeout, 9},
+      {Code::kCancelled, 10},  {Code::kBusy, 1},        {Code::kExhausted, 1},
+      {Code::kUnsupported, 1}, {Code::kInternal, 1}};
   for (const auto& [code, number] : contract) EXPECT_EQ(static_cast<int>(exit_code(code)), number) << code_name(code);
 }
 
 TEST(Codes, NamesOnTheWireComeBackAsCodes) {
-  for (const Code code :
-       {Code::kInvalid, Code::kNotFound, Code::kUnauthenticated, Code::kDenied, Code::kUnreachable, Code::kConflict,
-        Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled, Code::kExhausted, Code::kUnsupported})
+  for (const Code code : {Code::kInvalid, Code::kNotFound, Code::kUnauthenticated, Code::kDenied, Code::kUnreachable,
+                          Code::kConflict, Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled, Code::kBusy,
+                          Code::kExhausted, Code::kUnsupported})
     EXPECT_EQ(parse_code(code_name(code)), code);
   EXPECT_EQ(parse_code("from_the_future"), std::nullopt);
   EXPECT_EQ(parse_code(""), std::nullopt);

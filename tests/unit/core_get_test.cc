@@ -472,7 +472,7 @@ TEST_F(Get, AnnouncesAgainWhenABusyServerAllowsIt) {
   const auto announces = [&] { return link_.with([](auto& state) { return state.announces.size(); }); };
   published("set");
   link_.with([](auto& state) {
-    state.announce_error = Error{Code::kExhausted, "announce: too often; try again in 1 s"};
+    state.announce_error = Error{Code::kBusy, "announce: too often; try again in 1 s"};
     state.asked_pause = std::chrono::minutes(5);
   });
   const auto view = get(job("set"));

@@ -137,7 +137,7 @@ TEST_F(Tasks, ReportAgainUntilTheServerHasIt) {
 
 TEST_F(Tasks, AreAcknowledgedBegunAndReportedOnceABusyServerHasTime) {
   published("set");
-  link_.with([](auto& state) { state.down = Error{Code::kExhausted, "announce: too often"}; });
+  link_.with([](auto& state) { state.down = Error{Code::kBusy, "announce: too often"}; });
   client::GetTask get;
   get.content = "set";
   const auto one = task(3, get), two = task(4, client::ListFolderTask{"raw"});

@@ -44,7 +44,7 @@ class Folder {
 
 TEST(RpcStatus, EveryCodeComesBackAsItWent) {
   for (const Code code : {Code::kInvalid, Code::kNotFound, Code::kUnauthenticated, Code::kDenied, Code::kUnreachable,
-                          Code::kConflict, Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled,
+                          Code::kConflict, Code::kCorrupt, Code::kDisk, Code::kTimeout, Code::kCancelled, Code::kBusy,
                           Code::kExhausted, Code::kUnsupported, Code::kInternal}) {
     const Error error{code, "content \"x\" is gone"};
     const grpc::Status status = to_grpc(error, "r-1");
@@ -129,7 +129,7 @@ TEST(RateLimit, RefusesBeyondTheBurstAndRefillsWithTime) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(limiter.take("search", "alice", clock.mono()).ok());
   const Status refused = limiter.take("search", "alice", clock.mono());
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, Code::kExhausted);
+  EXPECT_EQ(refused.error().code, Code::kBusy);
   EXPECT_TRUE(limiter.take("search", "bob", clock.mono()).ok());
   clock.advance(std::chrono::seconds(1));
   EXPECT_TRUE(limiter.take("search", "alice", clock.mono()).ok());
@@ -162,7 +162,7 @@ TEST(ReceivedDocument, StaysWithinTheBudgetAndGivesItBack) {
     EXPECT_TRUE(document.append("12345678").ok());
     const Status more = document.append("abc");
     ASSERT_FALSE(more.ok());
-    EXPECT_EQ(more.error().code, Code::kExhausted);
+    EXPECT_EQ(more.error().code, Code::kBusy);
     EXPECT_EQ(document.bytes(), "12345678");
   }
   EXPECT_TRUE(budget.take(10));

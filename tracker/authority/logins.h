@@ -31,7 +31,7 @@ class Logins {
   };
 
   /// kUnauthenticated, with one text and after the same time, for unknown users, wrong passwords and disabled accounts;
-  /// kExhausted after too many attempts. Writes audit records.
+  /// kBusy after too many attempts. Writes audit records.
   Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
                        const std::string& address, const std::string& address_bucket);
 

@@ -12,7 +12,7 @@ constexpr std::chrono::minutes kWindow{1};
 
 Error come_back(std::chrono::nanoseconds wait) {
   const auto rounded = std::max(std::chrono::ceil<std::chrono::seconds>(wait), std::chrono::seconds(1));
-  return {Code::kExhausted, "too many login attempts: try again in " + format_duration(rounded)};
+  return {Code::kBusy, "too many login attempts: try again in " + format_duration(rounded)};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class LoginThrottle {
   static constexpr std::size_t kMaxEntries = 50'000;
 
   /// Counts an attempt from `address` (already cut to a /64 for IPv6), also one that its account has to wait for.
-  /// kExhausted, saying when to come back.
+  /// kBusy, saying when to come back.
   Status admit(const std::string& account, const std::string& address, MonoTime now);
   void failed(const std::string& account, MonoTime now);
   void succeeded(const std::string& account);
