@@ -24,7 +24,7 @@ AccessDecision may_see(const Subject& subject, const Content& content) {
     case AccessLevel::kPublic:
       return allow("public: every logged-in user may");
     case AccessLevel::kPrivate:
-      return deny(Denial::kHidden, "private: only its owner may");
+      return deny(Denial::kHidden, "private: only its owner may see it");
     case AccessLevel::kShared: {
       const auto& users = content.access.users;
       if (std::find(users.begin(), users.end(), subject.name) != users.end()) {
@@ -101,7 +101,7 @@ AccessDecision decide(const Subject& subject, Action action, const Content& cont
       break;
   }
   if (action == Action::kListReplicas) return seen;
-  if (!is_owner) return deny(Denial::kForbidden, "only its owner may");
+  if (!is_owner) return deny(Denial::kForbidden, "only its owner may do that");
   return decide_of_owner(action, content);
 }
 

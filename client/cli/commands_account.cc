@@ -18,6 +18,8 @@ std::string device_label() {
 
 /// Proves who it is by the token or the password; the token to keep and whose it is.
 Status authenticate(Context& c, api::ServerApi& server, Profile& profile, std::string& token) {
+  if (c.options.has("token-file") && c.options.has("password-file"))
+    return Error{Code::kInvalid, "--token-file and --password-file both say who you are: give one of the two"};
   if (c.options.has("token-file")) {
     GT_ASSIGN(token, c.options.secret("token-file"));
     server.set_token(token);
@@ -109,6 +111,8 @@ Status token_create(Context& c) {
   v1::CreateTokenRequest request;
   request.set_label(c.options.str("label"));
   for (const std::string& scope : c.options.list("scope")) request.add_scopes(scope);
+  if (c.options.has("ttl") && c.options.duration("ttl").count() == 0)
+    return Error{Code::kInvalid, "--ttl: a token that is good for no time is of no use; write it like 30d"};
   request.set_ttl_ms(c.options.duration("ttl").count());
   GT_ASSIGN(const v1::CreateTokenReply reply, server->accounts().create_token(std::move(request)));
   if (c.json) {

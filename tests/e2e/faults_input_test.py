@@ -150,9 +150,10 @@ def what_is_not_there_yet_says_so():
 
 def wrong_usage_is_exit_2():
     alice, _, alpha, _ = setting()
-    for command in (('publish',), ('get', 'data', '--lanes', '17'), ('frobnicate',), ('get', 'data', '--limit', 'fast')):
-        result = alice.cli(*command, node=alpha, expect=None)
-        cases.check(result.code == 2 and result.err.strip(), result)
+    for named, *command in (('--name', 'publish'), ('17', 'get', 'data', '--lanes', '17'), ('frobnicate', 'frobnicate'),
+                            ('fast', 'get', 'data', '--limit', 'fast'), ('--ttl', 'token', 'create', '--ttl', '0s'),
+                            ('one of the two', 'login', '--password-file', '/dev/null', '--token-file', '/dev/null')):
+        cases.refused(alice.cli(*command, node=alpha, expect=None), 2, named)
 
 
 with harness.Scene() as scene:

@@ -124,7 +124,16 @@ TEST_F(Server, AManifestComesCheckedAndWithDigests) {
   EXPECT_TRUE((*plain)[0].folder);
   EXPECT_EQ((*plain)[2].merkle_root, "");
 
-  server_->with([](FakeState& state) { state.checksums = std::string(3 * 32, '\x11'); });
+  const auto sums_are = [&](const std::string& bytes, const std::string& told) {
+    server_->with([&](FakeState& state) {
+      state.checksums = bytes;
+      state.checksums_sha256 = hex_encode(crypto::sha256(as_bytes(told)));
+    });
+  };
+  const std::string sums(3 * 32, '\x11');
+  sums_are(sums, "others");
+  EXPECT_EQ(api_->contents().manifest_with_sha256(kContent, 1).error().code, Code::kCorrupt);
+  sums_are(sums, sums);
   const auto full = api_->contents().manifest_with_sha256(kContent, 1);
   ASSERT_TRUE(full) << full.error().message;
   EXPECT_EQ((*full)[1].sha256, std::string(64, '1'));

@@ -134,7 +134,7 @@ struct FakeServer::Services {
     grpc::Status GetChecksums(grpc::ServerContext* context, const v1::GetMetadataRequest*,
                               grpc::ServerWriter<v1::MetadataChunk>* writer) override {
       note(context);
-      return server.with([&](FakeState& state) { return send(*writer, state.checksums, ""); });
+      return server.with([&](FakeState& state) { return send(*writer, state.checksums, state.checksums_sha256); });
     }
     static grpc::Status send(grpc::ServerWriter<v1::MetadataChunk>& writer, const std::string& bytes,
                              const std::string& sha256) {

@@ -16,7 +16,8 @@ using testing::HasSubstr;
 using testing_support::code_of;
 using testing_support::message_of;
 
-const std::string kHash(64, 'a');
+/// Of "0123456789".
+const std::string kHash = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
 const std::string kOther(64, 'b');
 constexpr WallTime kNow{1'800'000'000'000};
 
@@ -113,7 +114,7 @@ TEST_F(ServerData, AFolderThatCannotBeMadeIsADiskError) {
   EXPECT_EQ(code_of(MetadataFolder::open(folder_.path() + "/none")), Code::kDisk);
 }
 
-TEST_F(ServerData, CheckFindsMissingAndCutDocuments) {
+TEST_F(ServerData, CheckFindsMissingCutAndAlteredDocuments) {
   {
     const auto store = open();
     fill(*store, "data", kHash, 10);
@@ -124,6 +125,9 @@ TEST_F(ServerData, CheckFindsMissingAndCutDocuments) {
   const auto cut = check(folder_.path());
   EXPECT_EQ(code_of(cut), Code::kCorrupt);
   EXPECT_THAT(message_of(cut), HasSubstr("restore FILE"));
+  std::ofstream(folder_.path() + "/metadata/" + kHash) << "0123456798";
+  EXPECT_THAT(message_of(check(folder_.path())), HasSubstr("was altered; "));
+  ASSERT_TRUE((*files)->put(kHash, "short").ok());
   ASSERT_TRUE((*files)->put(kHash, "0123456789").ok());
   const auto good = check(folder_.path());
   EXPECT_TRUE(good.ok()) << message_of(good);

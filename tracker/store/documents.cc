@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/crypto/digest.h"
+#include "common/hex.h"
 #include "common/text.h"
 #include "tracker/store/metadata_folder.h"
 #include "tracker/store/sqlite_store.h"
@@ -102,12 +104,14 @@ Result<ccm::AuditHead> check(const std::string& data_dir) {
   GT_ASSIGN(const auto folder, MetadataFolder::attach(data_dir));
   GT_ASSIGN(const auto documents, sql::read_file(options, [](sql::Transaction& tx) { return documents_in_use(tx); }));
   for (const Document& document : documents) {
-    GT_ASSIGN(const std::uint64_t size, folder->size(document.sha256));
-    if (size != document.bytes) {
-      return Error{Code::kCorrupt, "document " + document.sha256 + " in " + data_dir + "/metadata has " +
-                                       std::to_string(size) + " bytes instead of " + std::to_string(document.bytes) +
-                                       "; " + options.restore_hint};
+    GT_ASSIGN(const std::string bytes, folder->read(document.sha256, 0, kWholeDocument));
+    const std::string place = "document " + document.sha256 + " in " + data_dir + "/metadata ";
+    if (bytes.size() != document.bytes) {
+      return Error{Code::kCorrupt, place + "has " + std::to_string(bytes.size()) + " bytes instead of " +
+                                       std::to_string(document.bytes) + "; " + options.restore_hint};
     }
+    if (hex_encode(crypto::sha256(as_bytes(bytes))) != document.sha256)
+      return Error{Code::kCorrupt, place + "was altered; " + options.restore_hint};
   }
   return *audit;
 }
