@@ -9,7 +9,11 @@ function(gt_test name)
     target_link_libraries(${name} PRIVATE ${dep_target})
   endforeach()
   target_link_libraries(${name} PRIVATE gt_build_options GTest::gmock GTest::gtest_main ${ARG_LINK})
+  set(timeout_s 120)
+  if(GT_SANITIZE)
+    set(timeout_s 900)
+  endif()
   # PRE_TEST: sanitised programs need not run during the build.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}")
+    PROPERTIES TIMEOUT ${timeout_s} LABELS "${ARG_LABELS}")
 endfunction()

@@ -255,7 +255,9 @@ TEST_P(TrackerServices, EphemeralNodesGoByThemselves) {
   w.clock.advance(NodeService::kEphemeralLifetime + std::chrono::seconds(1));
   ASSERT_TRUE(w.nodes.sweep().ok());
   std::vector<std::string> names;
-  for (const auto& view : *w.nodes.list(alice)) names.push_back(view.record.name);
+  const auto left = w.nodes.list(alice);
+  ASSERT_TRUE(left.ok());
+  for (const auto& view : *left) names.push_back(view.record.name);
   EXPECT_THAT(names, ElementsAre("busy", "lasting"));
   EXPECT_TRUE(stream->take().ended);
   w.nodes.closed(busy->node.id);

@@ -60,9 +60,15 @@ struct NodeApi::Impl {
   template <class Request, class Reply>
   Result<Reply> call(grpc::Status (v1::Control::Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
                      Request request) {
+    return call(method, std::move(request), options.deadline);
+  }
+
+  template <class Request, class Reply>
+  Result<Reply> call(grpc::Status (v1::Control::Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+                     Request request, std::chrono::milliseconds deadline) {
     own(request);
     grpc::ClientContext context;
-    rpc::prepare(context, options.deadline);
+    rpc::prepare(context, deadline);
     Reply reply;
     const grpc::Status status = ((*stub).*method)(&context, request, &reply);
     if (!status.ok()) return explain(status);
@@ -144,7 +150,7 @@ Status NodeApi::publish(v1::PublishRequest request, const PublishEventFn& on_eve
 }
 
 Result<v1::GetReply> NodeApi::get(v1::GetRequest request) {
-  return impl_->call(&v1::Control::Stub::Get, std::move(request));
+  return impl_->call(&v1::Control::Stub::Get, std::move(request), impl_->options.begin_deadline);
 }
 
 Result<v1::GetReply> NodeApi::seed(v1::SeedRequest request) {

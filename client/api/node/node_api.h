@@ -16,7 +16,8 @@ struct NodeApiOptions {
   /// The caller's login ("u_…"), put into every request that leaves it empty: the node serves nobody but its owner.
   /// Empty where the caller is not logged in; then the socket's peer credentials alone decide.
   std::string user_id;
-  std::chrono::milliseconds deadline{30'000};  ///< of every call that is no stream
+  std::chrono::milliseconds deadline{30'000};         ///< of every call that is no stream
+  std::chrono::milliseconds begin_deadline{900'000};  ///< of `get`, which first stages up to a million files
 };
 
 /// Each takes one event of a stream; false ends it early (which is success).
