@@ -46,7 +46,8 @@ def a_disk_that_fills_up_meanwhile_pauses_the_transfer_too():
     with harness.Scene() as scene:
         source, bob, beta = published(scene)
         with small_disk(scene.dir / 'disk', 60) as disk:
-            bob.cli('get', 'data', '--to', disk, '--limit', '80Mbit', '--detach', node=beta)
+            # Slow enough to be far from its end when the disk is full.
+            transfer = bob.cli('get', 'data', '--to', disk, '--limit', '8Mbit', '--detach', '--json', node=beta).event('started')['transfer_id']
             cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > 0, 'the first bytes')
             with contextlib.suppress(OSError), open(disk / 'somebody-elses', 'wb') as other:
                 while True:
@@ -55,6 +56,7 @@ def a_disk_that_fills_up_meanwhile_pauses_the_transfer_too():
             paused = cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] == 'paused', 'it to pause on the full disk', 120)
             cases.check(paused['error_code'] == 'disk', paused)
             cases.check(all(part in paused['message'] for part in (str(disk), 'free', 'need')), paused)
+            bob.cli('transfer', 'set', transfer, '--limit', 'unlimited', node=beta)
             os.unlink(disk / 'somebody-elses')
             cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] in ('seeding', 'complete'), 'it to go on by itself', 180)
             cases.same(source, disk / 'data.bin')
@@ -88,7 +90,7 @@ def a_disk_that_turns_read_only_meanwhile_is_exit_8_and_nothing_is_lost():
             cases.check(remounted(disk, 'rw'), 'the disk stays read-only')
             bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
             bob.cli('transfer', 'resume', transfer, node=beta)
-            bob.cli('transfer', 'wait', transfer, node=beta)
+            cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] in ('seeding', 'complete'), 'the rest', 180)
             cases.same(source, disk / 'data.bin')
             cases.check(os.listdir(disk) == ['data.bin'], f'left behind: {os.listdir(disk)}')
             received = cases.transfer_of(bob, beta, 'data')['received_bytes']
