@@ -117,6 +117,9 @@ class FileWork {
                                                                                std::stop_token stop) = 0;
 
   virtual Result<DiskSpace> disk_space(const std::string& folder) = 0;
+
+  /// Bytes that the staging folder takes on its disk; 0 where there is none. Looks at every file in it.
+  virtual std::uint64_t staged_bytes(const StagingPlan& plan) = 0;
 };
 
 }  // namespace gridtorrent::client

@@ -176,30 +176,42 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   return make_view(transfer);
 }
 
-Status GetFlow::check_space(const TransferId& id) {
-  const auto copy = copy_of(id);
-  if (!copy) return {};
-  const auto space = c_.ports.files.disk_space(copy->row.target);
-  if (!space) return {};  // the folder is not made yet, or cannot say: the transfer will find out
-  const auto verdict = judge_space(*space, copy->row.wanted_bytes);
-  if (verdict == DiskVerdict::kNever) return space_error(copy->row.target, *space, copy->row.wanted_bytes, true);
-  if (verdict == DiskVerdict::kWait) {
+std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) {
+  TransferRow row;
+  std::uint64_t verified = 0;
+  {
     const auto lock = c_.book.lock();
-    if (auto* transfer = c_.book.find(id)) {
-      transfer->held_back = true;
-      transfer->row.error = space_error(copy->row.target, *space, copy->row.wanted_bytes, false);
-    }
+    const auto* transfer = c_.book.find(id);
+    if (transfer == nullptr) return std::nullopt;
+    row = transfer->row;
+    if (transfer->snapshot) verified = verified_of_wanted(*transfer->snapshot, row.wanted_bytes);
   }
-  return {};
+  const auto space = c_.ports.files.disk_space(row.target);
+  if (!space) return std::nullopt;
+  const std::uint64_t staged = verified > 0 ? 0 : c_.ports.files.staged_bytes(staging_of(row, {}));
+  SpaceCheck check{row.target, *space, bytes_to_come(row.wanted_bytes, verified, staged, row.verified_bytes)};
+  check.staged = verified > 0 || staged > 0;
+  check.verdict = judge_space(*space, check.missing);
+  return check;
 }
 
 Status GetFlow::prepare(const TransferId& id) {
   const auto copy = loaded(id);
   if (!copy) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
-  GT_TRY(c_.ports.files.prepare(staging_of(copy->row, copy->wanted), copy->metadata->manifest));
-  const auto space = check_space(id);
-  if (!space) GT_TRY(c_.ports.files.discard(staging_of(copy->row, copy->wanted)));
-  return space;
+  const StagingPlan staging = staging_of(copy->row, copy->wanted);
+  GT_TRY(c_.ports.files.prepare(staging, copy->metadata->manifest));
+  const auto check = look_at_space(id);
+  if (!check || check->verdict == DiskVerdict::kEnough) return {};
+  if (check->verdict == DiskVerdict::kNever) {
+    if (!check->staged) GT_TRY(c_.ports.files.discard(staging));
+    return check->error();
+  }
+  const auto lock = c_.book.lock();
+  if (auto* transfer = c_.book.find(id)) {
+    transfer->held_back = true;
+    transfer->row.error = check->error();
+  }
+  return {};
 }
 
 void GetFlow::start_prepare(Transfer& transfer) {
@@ -267,8 +279,12 @@ void GetFlow::save_resume(const TransferId& id, bool clean) {
   std::uint64_t verified = 0;
   {
     const auto lock = c_.book.lock();
-    const auto* transfer = c_.book.find(id);
-    if (transfer == nullptr || !transfer->in_engine) return;
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr) return;
+    if (!transfer->in_engine) {
+      transfer->saving = false;
+      return;
+    }
   }
   if (const auto snapshot = c_.ports.engine.snapshot(id)) verified = snapshot->verified_bytes;
   const auto data = c_.ports.engine.resume_data(id);

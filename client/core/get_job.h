@@ -24,6 +24,18 @@ class GetFlow {
   /// Pool thread or shutdown: what the engine has verified is written down. `clean`: nothing comes after it.
   void save_resume(const TransferId& id, bool clean);
 
+  /// A transfer's disk against what is still to come. Pool thread, without the lock: looks at the disk. Nothing where
+  /// the transfer is gone, or its folder is not made yet or cannot say.
+  struct SpaceCheck {
+    std::string target;
+    DiskSpace space;
+    std::uint64_t missing = 0;
+    bool staged = false;  ///< something of it is there
+    DiskVerdict verdict = DiskVerdict::kEnough;
+    Error error() const { return space_error(target, space, missing, verdict == DiskVerdict::kNever); }
+  };
+  std::optional<SpaceCheck> look_at_space(const TransferId& id);
+
   /// The staging plan of a row.
   static StagingPlan staging_of(const TransferRow& row, const std::vector<bool>& wanted);
 
@@ -38,7 +50,6 @@ class GetFlow {
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
   TransferRow new_row(const Request& request) const;
   void forget_superseded(const Transfer& transfer);
-  Status check_space(const TransferId& id);
   Status prepare(const TransferId& id);
 
   void check_local(const TransferId& id, std::stop_token stop);

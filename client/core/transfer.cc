@@ -196,6 +196,13 @@ DiskVerdict judge_space(const DiskSpace& space, std::uint64_t needed_bytes) {
                                                                                       : DiskVerdict::kEnough;
 }
 
+std::uint64_t bytes_to_come(std::uint64_t wanted, std::uint64_t engine_verified, std::uint64_t staged,
+                            std::uint64_t verified_before) {
+  std::uint64_t there = engine_verified;
+  if (there == 0 && staged > 0) there = std::max(staged, verified_before);
+  return wanted - std::min(wanted, there);
+}
+
 Error space_error(const std::string& folder, const DiskSpace& space, std::uint64_t needed_bytes, bool never) {
   std::string text = never ? "disk too small at " : "disk full at ";
   text += escape_for_display(folder) + ": " + std::to_string(space.free_bytes) + " bytes (" +

@@ -46,6 +46,10 @@ std::vector<TransferId> choose_active(std::vector<QueueEntry> entries, std::size
 enum class DiskVerdict : std::uint8_t { kEnough, kWait, kNever };
 /// Free space against what is still to come, with a reserve of 16 MiB; kNever where the whole disk is too small.
 DiskVerdict judge_space(const DiskSpace& space, std::uint64_t needed_bytes);
+/// What a transfer still needs of its disk. Where the engine knows nothing yet (`engine_verified` 0), what lies in
+/// staging counts, and with it what was known before: a compressing filesystem shows less.
+std::uint64_t bytes_to_come(std::uint64_t wanted, std::uint64_t engine_verified, std::uint64_t staged,
+                            std::uint64_t verified_before);
 /// "disk full at T: 3 MB free, 20 MB more needed; goes on by itself when there is room"
 Error space_error(const std::string& folder, const DiskSpace& space, std::uint64_t needed_bytes, bool never);
 

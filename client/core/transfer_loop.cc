@@ -172,26 +172,18 @@ void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
 /// The engine paused itself. Full: wait for room. Room enough, and still an error: try again a few times, then give up.
 void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
   const Error error = transfer.snapshot->error;
-  const std::uint64_t missing =
-      transfer.row.wanted_bytes - verified_of_wanted(*transfer.snapshot, transfer.row.wanted_bytes);
   if (now < transfer.disk_retry) return;
   transfer.disk_retry = now + kDiskRetry;
-  c_.start_job(transfer, c_.quick, [this, error, missing](const TransferId& id, const std::stop_token&) {
-    std::string target;
-    {
-      const auto lock = c_.book.lock();
-      if (const auto* found = c_.book.find(id)) target = found->row.target;
-    }
-    const auto space = c_.ports.files.disk_space(target);
+  c_.start_job(transfer, c_.quick, [this, error](const TransferId& id, const std::stop_token&) {
+    const auto check = gets_.look_at_space(id);
     const auto lock = c_.book.lock();
     auto* found = c_.book.find(id);
     if (found == nullptr || found->row.step != TransferStep::kFetch) return;
-    const auto verdict = space ? judge_space(*space, missing) : DiskVerdict::kEnough;
-    if (verdict != DiskVerdict::kEnough) {
+    if (check && check->verdict != DiskVerdict::kEnough) {
       found->held_back = true;
       note_counters(*found, c_.ports.clock.mono());
       found->clock_runs = false;
-      found->row.error = space_error(target, *space, missing, false);
+      found->row.error = check->error();
       c_.log(NodeLogLevel::kWarning, display_name(found->row) + ": " + found->row.error->message);
       announcer_.announce_soon(*found, c_.ports.clock.mono());
       return;
@@ -216,35 +208,27 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
   }
   if (now < transfer.disk_retry) return;
   transfer.disk_retry = now + kDiskRetry;
-  const std::uint64_t verified =
-      transfer.snapshot ? verified_of_wanted(*transfer.snapshot, transfer.row.wanted_bytes) : 0;
-  c_.start_job(transfer, c_.quick,
-               [this, missing = transfer.row.wanted_bytes - verified](const TransferId& id, const std::stop_token&) {
-                 std::string target;
-                 {
-                   const auto lock = c_.book.lock();
-                   if (const auto* found = c_.book.find(id)) target = found->row.target;
-                 }
-                 const auto space = c_.ports.files.disk_space(target);
-                 const auto lock = c_.book.lock();
-                 auto* found = c_.book.find(id);
-                 if (found == nullptr || !found->held_back || !space) return;
-                 if (judge_space(*space, missing) != DiskVerdict::kEnough) {
-                   found->row.error = space_error(target, *space, missing, false);
-                   return;
-                 }
-                 c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: there is room again");
-                 found->held_back = false;
-                 found->disk_errors = 0;
-                 found->row.error.reset();
-                 if (found->in_engine) {
-                   c_.ports.engine.resume(id);
-                   found->clock_runs = true;
-                   found->fetching_since = c_.ports.clock.mono();
-                 }
-                 found->engine_paused = false;
-                 announcer_.announce_soon(*found, c_.ports.clock.mono());
-               });
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
+    const auto check = gets_.look_at_space(id);
+    const auto lock = c_.book.lock();
+    auto* found = c_.book.find(id);
+    if (found == nullptr || !found->held_back || !check) return;
+    if (check->verdict != DiskVerdict::kEnough) {
+      found->row.error = check->error();
+      return;
+    }
+    c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: there is room again");
+    found->held_back = false;
+    found->disk_errors = 0;
+    found->row.error.reset();
+    if (found->in_engine) {
+      c_.ports.engine.resume(id);
+      found->clock_runs = true;
+      found->fetching_since = c_.ports.clock.mono();
+    }
+    found->engine_paused = false;
+    announcer_.announce_soon(*found, c_.ports.clock.mono());
+  });
 }
 
 void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {

@@ -174,6 +174,22 @@ Status remove_tree(int parent, const std::string& name, std::string_view shown_p
   return {};
 }
 
+std::uint64_t disk_usage(int folder) {
+  constexpr std::uint64_t kStatBlock = 512;  // st_blocks counts these, whatever the filesystem's own block
+  std::uint64_t bytes = 0;
+  const auto names = list_folder(folder, "");
+  if (!names) return 0;
+  for (const Listed& listed : *names) {
+    struct stat info{};
+    if (::fstatat(folder, listed.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    bytes += static_cast<std::uint64_t>(info.st_blocks) * kStatBlock;
+    if (!S_ISDIR(info.st_mode)) continue;
+    const UniqueFd below(::openat(folder, listed.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (below) bytes += disk_usage(below.get());
+  }
+  return bytes;
+}
+
 std::int64_t to_ns(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * kNsPerS + time.tv_nsec;
 }

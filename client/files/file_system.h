@@ -63,6 +63,9 @@ Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path)
 /// Removes a folder below `parent` with all in it, folders without permission bits included. Missing: nothing to do.
 Status remove_tree(int parent, const std::string& name, std::string_view shown_path);
 
+/// Bytes of disk behind everything below a folder, as `du` counts them; what cannot be looked at counts as nothing.
+std::uint64_t disk_usage(int folder);
+
 /// Nanoseconds since the epoch, and back.
 std::int64_t to_ns(const timespec& time);
 timespec to_timespec(std::int64_t ns);

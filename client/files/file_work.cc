@@ -45,6 +45,8 @@ class LocalFileWork final : public FileWork {
                        std::move(stop));
   }
 
+  std::uint64_t staged_bytes(const StagingPlan& plan) override { return staging_usage(plan); }
+
   Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
     return prepare_staging(plan, manifest);
   }

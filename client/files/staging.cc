@@ -323,6 +323,11 @@ class Commit {
 
 }  // namespace
 
+std::uint64_t staging_usage(const StagingPlan& plan) {
+  const UniqueFd staging(::open(plan.staging().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return staging ? disk_usage(staging.get()) : 0;
+}
+
 Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
   GT_TRY(metainfo::validate_component(manifest.base_name));
   if (!plan.target.starts_with('/')) return Error{Code::kInvalid, quoted(plan.target) + " is no absolute path"};

@@ -24,6 +24,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::string checkpoint_file;          ///< of the last hash_tree
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
+    std::uint64_t staged_bytes = 0;
     std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
   };
   template <class F>
@@ -110,6 +111,10 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
   Result<client::DiskSpace> disk_space(const std::string&) override {
     return with([](State& state) { return state.space; });
+  }
+
+  std::uint64_t staged_bytes(const client::StagingPlan&) override {
+    return with([](State& state) { return state.staged_bytes; });
   }
 
   // ---- DiskGuard

@@ -316,6 +316,52 @@ TEST_F(Get, FailsOnADiskThatIsNotFullButRefuses) {
             "Read-only file system; mend the disk, then: gridtorrent transfer resume " + view->id.str());
 }
 
+TEST_F(Get, ResumedAfterAFailureNeedsRoomOnlyForTheRest) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  ASSERT_TRUE(eventually([&] {
+    if (engine_->torrent(view->id)) {
+      engine_->happens(view->id, [](auto& snapshot) {
+        snapshot.state = TorrentState::kError;
+        snapshot.error = {Code::kDisk, "Read-only file system"};
+      });
+    }
+    return node_->transfer(view->id)->state == TransferState::kFailed;
+  }));
+  const auto added = engine_->added().size();
+  files_.with([](auto& state) {
+    state.space = {3, 1000};
+    state.staged_bytes = 6;  // of 8
+  });
+  ASSERT_TRUE(node_->resume(view->id).ok());
+  EXPECT_TRUE(eventually([&] { return engine_->added().size() == added + 1; }));
+  EXPECT_FALSE(node_->transfer(view->id)->error);
+}
+
+TEST_F(Get, KeepsWhatIsStagedWhereTheDiskBecameTooSmallForTheRest) {
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  ASSERT_TRUE(eventually([&] {
+    if (engine_->torrent(view->id)) {
+      engine_->happens(view->id, [](auto& snapshot) {
+        snapshot.state = TorrentState::kError;
+        snapshot.error = {Code::kDisk, "Read-only file system"};
+      });
+    }
+    return node_->transfer(view->id)->state == TransferState::kFailed;
+  }));
+  files_.with([](auto& state) {
+    state.space = {1, 2};
+    state.staged_bytes = 4;
+  });
+  const auto discards = files_.count("discard /home/in");
+  ASSERT_TRUE(node_->resume(view->id).ok());
+  wait_for(view->id, TransferState::kFailed);
+  EXPECT_EQ(files_.count("discard /home/in"), discards);
+}
+
 TEST_F(Get, ChecksAgainOnceWhereRootsDifferAndThenGivesUp) {
   published("set");
   files_.with([](auto& state) { state.roots_wrong = 1; });

@@ -216,6 +216,15 @@ TEST(Space, SaysFreeAndNeeded) {
   EXPECT_NE(error.message.find("7 bytes"), std::string::npos);
 }
 
+TEST(Space, CountsWhatIsThereAlready) {
+  EXPECT_EQ(bytes_to_come(100, 0, 0, 0), 100U);
+  EXPECT_EQ(bytes_to_come(100, 70, 0, 0), 30U);
+  EXPECT_EQ(bytes_to_come(100, 0, 60, 0), 40U) << "the engine has not looked yet";
+  EXPECT_EQ(bytes_to_come(100, 0, 10, 60), 40U) << "a filesystem that compresses";
+  EXPECT_EQ(bytes_to_come(100, 0, 0, 60), 100U) << "the staging folder is gone";
+  EXPECT_EQ(bytes_to_come(100, 0, 130, 0), 0U);
+}
+
 TEST(Restart, TrustsResumeDataOnlyWhereItSaysAll) {
   TransferRow row;
   row.wanted_bytes = 1000;

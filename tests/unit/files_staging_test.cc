@@ -122,6 +122,19 @@ TEST_F(Staging, IsPrivateBesideTheTarget) {
   EXPECT_TRUE(prepare()) << "a second call goes on";
 }
 
+TEST_F(Staging, SaysWhatItTakesOfTheDisk) {
+  EXPECT_EQ(work_->staged_bytes(plan_), 0U) << "it is not made yet";
+  ASSERT_TRUE(prepare());
+  const std::uint64_t empty = work_->staged_bytes(plan_);
+  constexpr std::size_t kBytes = 1 << 20, kHole = std::size_t{64} << 20;
+  write_file(plan_.staging() + "/set/sub/deep/found", std::string(kBytes, 'x'));
+  ASSERT_EQ(::truncate((plan_.staging() + "/set/sub/deep/found").c_str(), kHole), 0);
+  EXPECT_GE(work_->staged_bytes(plan_), empty + kBytes);
+  EXPECT_LT(work_->staged_bytes(plan_), empty + kHole) << "holes take nothing";
+  ASSERT_EQ(::symlink("/", (plan_.staging() + "/set/sub/elsewhere").c_str()), 0);
+  EXPECT_LT(work_->staged_bytes(plan_), empty + kHole) << "links are not followed";
+}
+
 TEST_F(Staging, DeliversModesTimesAndNamesAsPublished) {
   stage();
   write_file(plan_.staging() + "/.parts", "left over from the engine");
