@@ -52,6 +52,9 @@ class ManyHasher {
   void sha1(std::span<const std::span<const std::uint8_t>> messages, std::span<Sha1Digest> out);
   void sha256(std::span<const std::span<const std::uint8_t>> messages, std::span<Sha256Digest> out);
 
+  /// Whether enough messages at a time are hashed side by side, and not one after the other.
+  bool sha1_side_by_side() const;
+
   /// What does the work, for `doctor` and reports: "ipsec-mb AVX512", "OpenSSL (SHA-NI)".
   std::string_view backend() const;
 

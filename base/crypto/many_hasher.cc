@@ -217,6 +217,14 @@ void ManyHasher::sha256(std::span<const Message> messages, std::span<Sha256Diges
   openssl_many<Sha256Digest>(messages, out);
 }
 
+bool ManyHasher::sha1_side_by_side() const {
+#if GT_HAVE_IPSEC_MB
+  return impl_->multi_buffer != nullptr && impl_->choice.sha1_from != Choice::kNever;
+#else
+  return false;
+#endif
+}
+
 std::string_view ManyHasher::backend() const {
   return impl_->name;
 }

@@ -1,13 +1,24 @@
 #pragma once
 
+#include <cstddef>
+#include <libtorrent/disk_interface.hpp>
+#include <libtorrent/io_context.hpp>
 #include <libtorrent/session_params.hpp>
+#include <memory>
 
 namespace gridtorrent::client::engine {
 
-/// libtorrent 2.0's disk back end, with one promise more: a piece passes its hash only after all of its blocks are
-/// written, and never if writing one of them failed. (As it is, blocks still queued are hashed in memory, so a piece
-/// could be announced, read for its Merkle root, or named in resume data before it can be read, or when the disk was
-/// full.)
-lt::disk_io_constructor_type flushed_disk_io();
+/// A disk back end with one promise more: a piece passes its hash only after all of its blocks are written, and never
+/// if writing one of them failed. (As it is, libtorrent hashes blocks that are still queued in memory, so a piece could
+/// be announced, read for its Merkle root, or named in resume data before it can be read, or when the disk was full.)
+///
+/// A piece that came in whole while it was watched is hashed from memory, many at a time (PieceHasher). `memory_bytes`
+/// bounds what is kept for that; other pieces, and all at 0, are hashed by `disk`, which reads them back.
+/// Every call and every completion is in the network thread, whose loop `network` is.
+std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network,
+                                                      std::size_t memory_bytes);
+
+/// That around libtorrent 2.0's own back end; hashes from memory only where the CPU gains by it.
+lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes);
 
 }  // namespace gridtorrent::client::engine

@@ -69,7 +69,7 @@ Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<
   GT_ASSIGN(auto sockets, choose_listen_sockets(options));
   lt::session_params params(make_settings(this_machine(), to_listen_interfaces(sockets)),
                             std::vector<std::shared_ptr<lt::plugin>>{std::make_shared<RoundPlugin>(swarms)});
-  params.disk_io_constructor = flushed_disk_io();
+  params.disk_io_constructor = flushed_disk_io(piece_memory_bytes(this_machine()));
   Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets)};
   const bool listening =
       opened.session->is_listening();  // waits for the network thread, which has tried them all by then

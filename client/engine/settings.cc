@@ -102,4 +102,8 @@ lt::settings_pack make_settings(const MachineSize& machine, const std::string& l
   return p;
 }
 
+std::size_t piece_memory_bytes(const MachineSize& machine) {
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(machine.memory_bytes / 128, 32U * kMiB, 96U * kMiB));
+}
+
 }  // namespace gridtorrent::client::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <libtorrent/settings_pack.hpp>
 #include <string>
@@ -17,5 +18,8 @@ MachineSize this_machine();
 /// lanes a host; disk by pread and pwrite alone, hashing on all cores. `listen_interfaces` in libtorrent's form
 /// ("0.0.0.0:50000,…").
 lt::settings_pack make_settings(const MachineSize& machine, const std::string& listen_interfaces);
+
+/// For pieces that wait to be hashed (flushed_disk.h): a batch and what comes in meanwhile.
+std::size_t piece_memory_bytes(const MachineSize& machine);
 
 }  // namespace gridtorrent::client::engine
