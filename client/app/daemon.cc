@@ -47,6 +47,7 @@ struct Parts {
   security::RootedDisk guard;
   EngineEvents events;
   metrics::Registry metrics;
+  std::unique_ptr<ServerCaKeeper> ca;
   std::unique_ptr<store::SqliteStore> store;
   std::unique_ptr<FileWork> files;
   std::unique_ptr<remote::RemoteLink> link;
@@ -103,6 +104,9 @@ Status make_link(const Config& config, const NodeIdentity& identity, const std::
     next.expires = renewed.expires;
     return security::save_identity(data_dir, next);
   };
+  options.on_proven_ca = [&ca = *parts.ca](const std::string& file) {
+    if (const auto kept = ca.proven(file); !kept) logging::warning("the server's CA: " + kept.error().message);
+  };
   options.clock = &parts.clock;
   options.rng = &parts.rng;
   GT_ASSIGN(parts.link, remote::make_server_link(std::move(options)));
@@ -149,8 +153,9 @@ Status start(Config& config, const options::Parsed& parsed, Parts& parts) {
   GT_ASSIGN(const NodeIdentity identity, identify(config, parsed, ca.file, parts));
   GT_ASSIGN(parts.store, store::SqliteStore::open({config.data_dir, disk_lost}));
   parts.files = files::make_file_work();
+  parts.ca = std::make_unique<ServerCaKeeper>(config.data_dir);
+  GT_TRY(parts.ca->use(ca));
   GT_TRY(make_link(config, identity, ca.file, parts));
-  GT_TRY(remember_server_ca(ca, config.data_dir));
   GT_TRY(make_engine(config, identity, parts));
   GT_TRY(make_node(config, identity, parts));
 
@@ -211,7 +216,7 @@ Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Part
   now.ca_pem = ca.pem;
   if (now.ca_pem != config.ca_pem) {
     GT_TRY(parts.link->use_ca(ca.file));
-    GT_TRY(remember_server_ca(ca, config.data_dir));
+    GT_TRY(parts.ca->use(ca));
   }
   GT_TRY(logging::configure(now.log_format, now.log_level));
   parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching});

@@ -1,5 +1,7 @@
 #include "client/app/server_ca.h"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <sstream>
 
@@ -33,9 +35,19 @@ Result<ServerCa> read_server_ca(const std::string& ca_file, const std::string& d
                                    " is missing, empty or not to be read; name the server's CA file"};
 }
 
-Status remember_server_ca(const ServerCa& ca, const std::string& data_dir) {
-  if (ca.file == copy_in(data_dir)) return {};
-  return crypto::write_secret_file(copy_in(data_dir), ca.pem);
+Status ServerCaKeeper::use(const ServerCa& ca) {
+  const std::lock_guard lock(mutex_);
+  ca_ = ca;
+  const std::string copy = copy_in(data_dir_);
+  if (::access(copy.c_str(), F_OK) == 0) return {};
+  return crypto::write_secret_file(copy, ca.pem);
+}
+
+Status ServerCaKeeper::proven(const std::string& ca_file) {
+  const std::lock_guard lock(mutex_);
+  const std::string copy = copy_in(data_dir_);
+  if (ca_file != ca_.file || ca_file == copy) return {};
+  return crypto::write_secret_file(copy, ca_.pem);
 }
 
 }  // namespace gridtorrent::client::app

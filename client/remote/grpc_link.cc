@@ -123,6 +123,7 @@ class GrpcLink final : public RemoteLink {
   // The stream thread's own.
   MonoTime next_renewal_{};
   bool greeted_ = false;
+  std::string ca_file_;              ///< of the present attempt
   std::optional<std::string> told_;  ///< the loss the listener knows of
   std::jthread thread_;
 };
@@ -369,6 +370,7 @@ void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
   for (int attempt = 0; !stop.stop_requested(); ++attempt) {
     greeted_ = false;
     const auto server = stubs();
+    ca_file_ = server->address.ca_file;
     NodeStream stream(*server->tasks, {options_.deadline, options_.silence_max});
     v1::WatchNodeRequest request;
     *request.mutable_hello() = rpc::make_hello(clock_.wall());
@@ -412,6 +414,7 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
         greeted_ = true;
         told_.reset();
         connected_ = true;
+        if (options_.on_proven_ca) options_.on_proven_ca(ca_file_);
         listener.connected();
       }
       renew_if_due();

@@ -29,6 +29,9 @@ struct ServerLinkOptions {
   NodeCredential credential;
   /// Called on the link's own thread with each renewed credential, before it is used for the next call: keep it.
   std::function<Status(const NodeCredential&)> on_credential;
+  /// Called on the link's own thread each time a server greeted the node over a connection that this CA file vouches
+  /// for: now it is proven to be the right one.
+  std::function<void(const std::string& ca_file)> on_proven_ca;
   Clock* clock = nullptr;                      ///< must outlive the link
   Rng* rng = nullptr;                          ///< jitter and request ids; must outlive the link
   std::chrono::milliseconds deadline{15'000};  ///< of a short call; long ones get more by their size

@@ -52,6 +52,26 @@ def two_daemons_on_one_data_folder_are_a_conflict():
             cases.check(first.running(), f'{first.name} ended')
 
 
+def a_wrong_ca_at_a_later_start_costs_nothing():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        alpha.stop()
+        at = alpha.argv.index('--ca')
+        right, wrong = alpha.argv[at + 1], scene.dir / 'wrong.pem'
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=wrong',
+                        '-days', '2', '-keyout', '/dev/null', '-out', wrong], check=True, capture_output=True)
+        alpha.argv[at + 1] = str(wrong)
+        alpha.start()
+        harness.wait_until(lambda: 'not signed by' in alpha.log(), 'the node to say that the CA is wrong')
+        alpha.stop()
+        del alpha.argv[at:at + 2]
+        before = alpha.log().count('connected to the server')
+        alpha.start()
+        harness.wait_until(lambda: alpha.log().count('connected to the server') > before, f'the node to go on with {right}')
+
+
 def an_enrolment_token_is_good_once():
     with harness.Scene() as scene:
         scene.server()
@@ -88,6 +108,6 @@ def an_orderly_end_is_exit_0():
         cases.check(server.stop() == 0, server.log())
 
 
-cases.run(a_wrong_certificate_is_named_by_command_line_and_node, a_port_in_use_is_a_conflict,
+cases.run(a_wrong_certificate_is_named_by_command_line_and_node, a_wrong_ca_at_a_later_start_costs_nothing, a_port_in_use_is_a_conflict,
           two_daemons_on_one_data_folder_are_a_conflict, an_enrolment_token_is_good_once,
           a_node_without_a_server_says_so_at_enrolment, an_orderly_end_is_exit_0)

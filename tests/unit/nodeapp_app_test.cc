@@ -86,11 +86,27 @@ TEST(ServerCaFile, IsNamedAsGivenAndRememberedForLaterStarts) {
   const auto given = read_server_ca(folder / "mine.pem", folder.path());
   ASSERT_TRUE(given.ok());
   EXPECT_EQ(given->file, folder / "mine.pem");
-  ASSERT_TRUE(remember_server_ca(*given, folder.path()).ok());
+  ServerCaKeeper keeper(folder.path());
+  ASSERT_TRUE(keeper.use(*given).ok());
   const auto later = read_server_ca("", folder.path());
   ASSERT_TRUE(later.ok());
   EXPECT_EQ(later->pem, "pem");
-  EXPECT_TRUE(remember_server_ca(*later, folder.path()).ok());
+  EXPECT_TRUE(keeper.use(*later).ok());
+  EXPECT_TRUE(keeper.proven(later->file).ok());
+  EXPECT_EQ(read_server_ca("", folder.path())->pem, "pem");
+}
+
+TEST(ServerCaFile, IsReplacedOnlyOnceAServerProvedTheNewOne) {
+  TempFolder folder;
+  ServerCaKeeper keeper(folder.path());
+  ASSERT_TRUE(keeper.use({"/first.pem", "first"}).ok());
+  ASSERT_TRUE(keeper.use({"/wrong.pem", "wrong"}).ok());
+  EXPECT_EQ(read_server_ca("", folder.path())->pem, "first");
+  ASSERT_TRUE(keeper.proven("/first.pem").ok()) << "a connection made before";
+  EXPECT_EQ(read_server_ca("", folder.path())->pem, "first");
+  ASSERT_TRUE(keeper.use({"/second.pem", "second"}).ok());
+  ASSERT_TRUE(keeper.proven("/second.pem").ok());
+  EXPECT_EQ(read_server_ca("", folder.path())->pem, "second");
 }
 
 TEST(DataFolder, IsHeldByOneDaemonAlone) {

@@ -137,6 +137,8 @@ TEST_F(Link, TakesAnotherCaWhileItRuns) {
   serve(other.issue());
   auto slow = options();
   slow.backoff_min = slow.backoff_max = hours(1);
+  std::vector<std::string> proven;  // the link's thread writes before "connected" is recorded, the test reads after
+  slow.on_proven_ca = [&](const std::string& file) { proven.push_back(file); };
   const auto one = link(slow);
   Recorder recorder;
   one->start(recorder, 0);
@@ -145,6 +147,7 @@ TEST_F(Link, TakesAnotherCaWhileItRuns) {
   EXPECT_FALSE(one->ack_task(1));
   ASSERT_TRUE(one->use_ca(write("other.pem", other.pem())));
   EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(proven, std::vector<std::string>{folder_ + "/other.pem"});
   EXPECT_TRUE(one->ack_task(1));
 }
 
