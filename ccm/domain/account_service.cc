@@ -129,7 +129,28 @@ Result<std::optional<AccountService::TokenAndUser>> AccountService::find_token(s
   return found;
 }
 
-Status AccountService::add_token(const Actor& actor, const std::string& request_id, const Token& token) {
+Status AccountService::make_room(Tx& tx, const Actor& actor, const Token& token, FullQuota full) {
+  const WallTime now = d_.clock.wall();
+  GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(actor.user, TokenKind::kPersonal, now));
+  if (count < d_.quotas.tokens) return {};
+  GT_ASSIGN(const std::vector<Token> all, tx.tokens.of_user(actor.user));
+  const Token* idle = nullptr;
+  for (const Token& one : all) {
+    const bool alike =
+        one.kind == TokenKind::kPersonal && one.is_good(now) && one.label == token.label && one.scopes == token.scopes;
+    if (alike && (idle == nullptr || std::max(one.created, one.last_used) < std::max(idle->created, idle->last_used)))
+      idle = &one;
+  }
+  if (full == FullQuota::kRefuse || idle == nullptr) {
+    return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
+                                       " tokens, as many as are allowed; revoke some: gridtorrent token revoke"};
+  }
+  GT_TRY(tx.tokens.revoke(idle->id, now));
+  return tx.audit.append(audit_record(actor, now, "token.revoke", idle->id, ""));
+}
+
+Status AccountService::add_token(const Actor& actor, const std::string& request_id, const Token& token,
+                                 FullQuota full) {
   constexpr std::string_view kMethod = "token.create";
   const WallTime now = d_.clock.wall();
   Token kept = token;
@@ -152,11 +173,7 @@ Status AccountService::add_token(const Actor& actor, const std::string& request_
       }
       GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, kept.id, now));
     }
-    GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(actor.user, TokenKind::kPersonal, now));
-    if (count >= d_.quotas.tokens) {
-      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
-                                         " tokens, as many as are allowed; revoke some: gridtorrent token revoke"};
-    }
+    GT_TRY(make_room(tx, actor, kept, full));
     GT_TRY(tx.tokens.insert(kept));
     return tx.audit.append(audit_record(actor, now, kMethod, kept.id, request_id));
   });

@@ -13,6 +13,10 @@
 
 namespace gridtorrent::ccm {
 
+/// What becomes of a token for which there is no room: refused, or, for a login, in the place of the token of the same
+/// label and scopes that was not used for longest. A script that logs in each time must not lock its user out.
+enum class FullQuota : std::uint8_t { kRefuse, kReplaceSameLabel };
+
 /// The use cases of accounts and tokens, one transaction each, with audit records. Secrets are made, hashed and
 /// compared in tracker/authority: here come and go hashes alone. Thread-safe; blocks on the store. Errors besides those
 /// of the store: kInvalid; kNotFound; kDenied; kConflict name taken; kExhausted quota.
@@ -49,7 +53,8 @@ class AccountService {
   Result<std::optional<TokenAndUser>> find_token(std::string_view token_id);
   /// Writes down a fresh token of the actor (login: the actor is who logged in). Checks label, expiry and quota.
   /// `request_id` may be empty; repeated, it is kConflict: the secret was shown once and is not kept.
-  Status add_token(const Actor& actor, const std::string& request_id, const Token& token);
+  Status add_token(const Actor& actor, const std::string& request_id, const Token& token,
+                   FullQuota full = FullQuota::kRefuse);
   /// The actor's own, newest first.
   Result<std::vector<Token>> list_tokens(const Actor& actor);
   /// One of the actor's own; idempotent.
@@ -64,6 +69,9 @@ class AccountService {
   Result<std::vector<AuditRecord>> newest_audit_records(const Actor& actor, std::size_t limit);
 
  private:
+  /// Within the quota of the token's user, or as `full` says.
+  Status make_room(Tx& tx, const Actor& actor, const Token& token, FullQuota full);
+
   Deps d_;
 };
 

@@ -109,6 +109,37 @@ TEST_P(Accounts, ATokenIsShownOnceAndRevokedByItsOwnerAlone) {
   EXPECT_FALSE(w.accounts.find_token("none")->has_value());
 }
 
+TEST_P(Accounts, ALoginWithoutRoomTakesThePlaceOfTheIdlestOfItsLabel) {
+  Quotas quotas;
+  quotas.tokens = 4;
+  ServerWorld small{GetParam(), quotas};
+  const Actor admin = small.user("admin", true), user = small.user("user");
+  const auto advance = [&] { small.clock.advance(std::chrono::minutes(2)); };
+  Token made = token("made");
+  made.label = "script";
+  ASSERT_TRUE(small.accounts.add_token(user, "", made).ok());
+  Token wider = token("wider");
+  wider.scopes = Scopes{Scope::kContentRead, Scope::kAccount};
+  ASSERT_TRUE(small.accounts.add_token(user, "", wider).ok());
+  ASSERT_TRUE(small.accounts.add_token(user, "", token("first")).ok());
+  advance();
+  ASSERT_TRUE(small.accounts.add_token(user, "", token("second")).ok());
+  advance();
+  ASSERT_TRUE(small.accounts.note_token_used((*small.accounts.find_token("first"))->token).ok());
+  const auto good = [&](const char* id) { return (*small.accounts.find_token(id))->token.is_good(small.clock.wall()); };
+
+  EXPECT_EQ(code_of(small.accounts.add_token(user, "", token("third"))), Code::kExhausted);
+  ASSERT_TRUE(small.accounts.add_token(user, "", token("third"), FullQuota::kReplaceSameLabel).ok());
+  EXPECT_FALSE(good("second")) << "used least recently";
+  EXPECT_TRUE(good("first") && good("made") && good("wider") && good("third"));
+  EXPECT_EQ((*small.accounts.newest_audit_records(admin, 2)).back().action, "token.revoke");
+
+  Token elsewhere = token("elsewhere");
+  elsewhere.label = "desktop";
+  EXPECT_EQ(code_of(small.accounts.add_token(user, "", elsewhere, FullQuota::kReplaceSameLabel)), Code::kExhausted)
+      << "nothing of that label";
+}
+
 TEST_P(Accounts, DisablingTwoUsersTakesTwoRequestIds) {
   w.user("carol");
   const std::string id = w.request_id();

@@ -59,7 +59,8 @@ Result<Logins::Issued> Logins::login(const std::string& user, const std::string&
   record.outcome = "ok";
   GT_TRY(accounts_.audit(record));
   const ccm::Actor actor = actor_of(*found, address);
-  return issue(actor, "", *found, device.empty() ? "login" : device, actor.scopes, kLoginLife);
+  return issue(actor, "", *found, device.empty() ? "login" : device, actor.scopes, kLoginLife,
+               ccm::FullQuota::kReplaceSameLabel);
 }
 
 Result<Logins::Issued> Logins::create_token(const ccm::Actor& actor, const std::string& request_id,
@@ -88,7 +89,8 @@ Result<Logins::Issued> Logins::issue_to(const ccm::User& user, const std::string
 }
 
 Result<Logins::Issued> Logins::issue(const ccm::Actor& actor, const std::string& request_id, const ccm::User& user,
-                                     const std::string& label, ccm::Scopes scopes, std::chrono::milliseconds ttl) {
+                                     const std::string& label, ccm::Scopes scopes, std::chrono::milliseconds ttl,
+                                     ccm::FullQuota full) {
   const MintedToken minted = mint_token(ccm::TokenKind::kPersonal);
   ccm::Token token;
   token.id = minted.id;
@@ -99,7 +101,7 @@ Result<Logins::Issued> Logins::issue(const ccm::Actor& actor, const std::string&
   token.label = label;
   token.created = clock_.wall();
   token.expires = token.created + ttl;
-  GT_TRY(accounts_.add_token(actor, request_id, token));
+  GT_TRY(accounts_.add_token(actor, request_id, token, full));
   return Issued{minted.text, token, user};
 }
 

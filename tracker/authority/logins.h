@@ -48,7 +48,8 @@ class Logins {
 
  private:
   Result<Issued> issue(const ccm::Actor& actor, const std::string& request_id, const ccm::User& user,
-                       const std::string& label, ccm::Scopes scopes, std::chrono::milliseconds ttl);
+                       const std::string& label, ccm::Scopes scopes, std::chrono::milliseconds ttl,
+                       ccm::FullQuota full = ccm::FullQuota::kRefuse);
   void audit_failure(const std::string& user, const std::string& address, const std::string& outcome);
 
   ccm::AccountService& accounts_;
