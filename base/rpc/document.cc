@@ -6,11 +6,11 @@
 namespace gridtorrent::rpc {
 
 ReceivedDocument::~ReceivedDocument() {
-  budget_.give_back(bytes_.size());
+  budget_.give_back(holder_, bytes_.size());
 }
 
 Status ReceivedDocument::append(const std::string& data) {
-  if (!budget_.take(data.size())) {
+  if (!budget_.take(holder_, data.size())) {
     return Error{Code::kBusy, "the server takes in too much at once; try again in a minute"};
   }
   bytes_ += data;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/rpc/limits.h"
 #include "common/result.h"
@@ -11,18 +12,20 @@ namespace gridtorrent::rpc {
 /// at a time; the budget must outlive it.
 class ReceivedDocument {
  public:
-  explicit ReceivedDocument(MemoryBudget& budget) : budget_(budget) {}
+  /// `holder`: whose share of the budget it takes.
+  ReceivedDocument(MemoryBudget& budget, std::string holder) : budget_(budget), holder_(std::move(holder)) {}
   ~ReceivedDocument();
   ReceivedDocument(const ReceivedDocument&) = delete;
   ReceivedDocument& operator=(const ReceivedDocument&) = delete;
 
-  /// kBusy: uploads hold the whole budget.
+  /// kBusy: uploads hold the whole budget, or the holder's have their share.
   Status append(const std::string& data);
   const std::string& bytes() const { return bytes_; }
   std::string sha256_hex() const;
 
  private:
   MemoryBudget& budget_;
+  const std::string holder_;
   std::string bytes_;
 };
 

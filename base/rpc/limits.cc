@@ -53,16 +53,23 @@ void ConcurrencyLimiter::give_back(const std::string& key) {
   if (it != used_.end() && --it->second == 0) used_.erase(it);
 }
 
-bool MemoryBudget::take(std::size_t bytes) {
+bool MemoryBudget::take(const std::string& holder, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (bytes > left_) return false;
+  const auto found = held_.find(holder);
+  const std::size_t held = found == held_.end() ? 0 : found->second;
+  if (bytes > left_ || bytes > per_holder_ - held) return false;
   left_ -= bytes;
+  if (bytes > 0) held_[holder] += bytes;
   return true;
 }
 
-void MemoryBudget::give_back(std::size_t bytes) {
+void MemoryBudget::give_back(const std::string& holder, std::size_t bytes) {
+  if (bytes == 0) return;
   const std::lock_guard lock(mutex_);
   left_ += bytes;
+  const auto found = held_.find(holder);
+  found->second -= bytes;
+  if (found->second == 0) held_.erase(found);
 }
 
 std::string peer_address(std::string_view grpc_peer) {

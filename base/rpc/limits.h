@@ -52,16 +52,18 @@ class ConcurrencyLimiter {
   std::map<std::string, std::size_t> used_;
 };
 
-/// Bytes that uploads under way may hold in memory together. Thread-safe.
+/// Bytes that uploads under way may hold in memory, all together and for one holder (a user). Thread-safe.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(std::size_t bytes) : left_(bytes) {}
-  bool take(std::size_t bytes);
-  void give_back(std::size_t bytes);
+  MemoryBudget(std::size_t bytes, std::size_t bytes_per_holder) : left_(bytes), per_holder_(bytes_per_holder) {}
+  bool take(const std::string& holder, std::size_t bytes);
+  void give_back(const std::string& holder, std::size_t bytes);
 
  private:
   std::mutex mutex_;
   std::size_t left_;
+  const std::size_t per_holder_;
+  std::map<std::string, std::size_t> held_;
 };
 
 /// The numeric address in gRPC's peer text: "ipv4:1.2.3.4:5" → "1.2.3.4", "ipv6:%5B::1%5D:5" → "::1" (an IPv4-mapped

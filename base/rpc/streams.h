@@ -272,7 +272,10 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
 
   void OnCancel() override {}  // the read under way fails, and that path finishes the call
 
-  void OnDone() override { const auto last = std::move(self_); }
+  void OnDone() override {
+    if (!stream_key_.empty()) door_.give_back_stream(stream_key_);
+    const auto last = std::move(self_);
+  }
 
   void tick(MonoTime now) override {
     const std::lock_guard lock(mutex_);
@@ -285,6 +288,14 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
 
   void open(const Open& open) {
     Status status = door_.admit(arrival_);
+    if (status.ok()) {
+      const std::string key = stream_key(arrival_.call.principal);
+      if (door_.take_stream(key)) {
+        stream_key_ = key;
+      } else {
+        status = Error{Code::kBusy, "too many open streams: close some"};
+      }
+    }
     if (status.ok()) {
       status = door_.guard(arrival_.call, [&]() -> Status {
         GT_ASSIGN(sink_, open(arrival_.call));
@@ -334,6 +345,7 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
   grpc::CallbackServerContext* const context_;
   Reply* const reply_;
   Door::Arrival arrival_;
+  std::string stream_key_;
   std::unique_ptr<Sink> sink_;  ///< used by one job at a time
   Chunk chunk_;
   std::shared_ptr<UploadStream> self_;

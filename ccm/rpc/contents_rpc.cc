@@ -27,11 +27,14 @@ constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish)};
 
 // A script that publishes a folder of folders fits in; a loop gone wild does not.
 constexpr wire::RateLimiter::Options kPublishRate{.rate_per_s = 600.0 / 3600, .burst = 600};
+// Metadata and checksums of each.
+constexpr wire::RateLimiter::Options kUploadRate{.rate_per_s = 1200.0 / 3600, .burst = 1200};
 constexpr wire::RateLimiter::Options kSearchRate{.rate_per_s = 10, .burst = 50};
 
 }  // namespace
 
-ContentsRpc::ContentsRpc(Deps deps) : d_(deps), publish_rate_(kPublishRate), search_rate_(kSearchRate) {}
+ContentsRpc::ContentsRpc(Deps deps)
+    : d_(deps), publish_rate_(kPublishRate), upload_rate_(kUploadRate), search_rate_(kSearchRate) {}
 
 ContentsRpc::Reactor* ContentsRpc::BeginPublish(Context* context, const v1::BeginPublishRequest* request,
                                                 v1::BeginPublishReply* reply) {
@@ -58,13 +61,18 @@ Status ContentsRpc::begin(const Call& call, const v1::BeginPublishRequest& reque
 
 ContentsRpc::Reader<v1::FinishPublishChunk>* ContentsRpc::FinishPublish(Context* context,
                                                                         v1::FinishPublishReply* reply) {
-  return d_.door.upload<v1::FinishPublishChunk>(context, kFinishPublish, reply, [this](const Call& call) {
-    return receive_metadata(d_.contents, d_.uploads, actor_of(call));
-  });
+  using Sink = std::unique_ptr<wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>;
+  return d_.door.upload<v1::FinishPublishChunk>(
+      context, kFinishPublish, reply, [this](const Call& call) -> Result<Sink> {
+        GT_TRY(upload_rate_.take("upload", call.principal.user.str(), d_.clock.mono()));
+        return receive_metadata(d_.contents, d_.uploads, actor_of(call));
+      });
 }
 
 ContentsRpc::Reader<v1::AddChecksumsChunk>* ContentsRpc::AddChecksums(Context* context, v1::AddChecksumsReply* reply) {
-  return d_.door.upload<v1::AddChecksumsChunk>(context, kAddChecksums, reply, [this](const Call& call) {
+  using Sink = std::unique_ptr<wire::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply>>;
+  return d_.door.upload<v1::AddChecksumsChunk>(context, kAddChecksums, reply, [this](const Call& call) -> Result<Sink> {
+    GT_TRY(upload_rate_.take("upload", call.principal.user.str(), d_.clock.mono()));
     return receive_checksums(d_.contents, d_.files, d_.uploads, actor_of(call));
   });
 }

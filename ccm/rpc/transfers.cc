@@ -18,7 +18,7 @@ constexpr std::size_t kDigestBytes = 32;
 class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
  public:
   MetadataSink(ContentService& contents, wire::MemoryBudget& budget, Actor actor)
-      : contents_(contents), actor_(std::move(actor)), document_(budget) {}
+      : contents_(contents), actor_(std::move(actor)), document_(budget, actor_.user.str()) {}
 
   Status accept(const v1::FinishPublishChunk& chunk) override {
     if (!started_) GT_TRY(start(chunk));
@@ -91,7 +91,7 @@ Result<std::string> read_document(MetadataFiles& files, const std::string& sha25
 class ChecksumsSink final : public wire::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply> {
  public:
   ChecksumsSink(ContentService& contents, MetadataFiles& files, wire::MemoryBudget& budget, Actor actor)
-      : contents_(contents), files_(files), actor_(std::move(actor)), digests_(budget) {}
+      : contents_(contents), files_(files), actor_(std::move(actor)), digests_(budget, actor_.user.str()) {}
 
   Status accept(const v1::AddChecksumsChunk& chunk) override {
     if (!started_) {

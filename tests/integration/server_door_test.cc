@@ -374,6 +374,27 @@ TEST_F(ServerDoor, ACallerHasSoManyStreamsAndNoMore) {
     EXPECT_EQ(added->reader->Read(&reply), i < Door::kMaxStreamsPerCaller) << i;
   }
   EXPECT_EQ(from_grpc(watches.back()->reader->Finish()).code, Code::kBusy);
+
+  const auto uploads = v1::Contents::NewStub(*connect_unix(listener_->path()));
+  const auto upload = [&](grpc::ClientContext& context) {
+    prepare(context, std::chrono::seconds(20), "alice");
+    v1::FinishPublishReply finished;
+    const auto writer = uploads->FinishPublish(&context, &finished);
+    writer->WritesDone();
+    return writer->Finish();
+  };
+  grpc::ClientContext refused;
+  EXPECT_EQ(from_grpc(upload(refused)).code, Code::kBusy) << "uploads are streams, too";
+  watches.front()->context.TryCancel();
+  watches.front()->reader->Finish();
+  // The server gives the place back a moment after the client has heard the end.
+  grpc::Status taken(grpc::StatusCode::UNKNOWN, "not tried");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!taken.ok() && std::chrono::steady_clock::now() < deadline) {
+    grpc::ClientContext context;
+    taken = upload(context);
+  }
+  EXPECT_TRUE(taken.ok()) << taken.error_message();
 }
 
 }  // namespace

@@ -156,16 +156,26 @@ TEST(ConcurrencyLimit, GivesBack) {
 }
 
 TEST(ReceivedDocument, StaysWithinTheBudgetAndGivesItBack) {
-  MemoryBudget budget(10);
+  MemoryBudget budget(10, 10);
   {
-    ReceivedDocument document(budget);
+    ReceivedDocument document(budget, "alice");
     EXPECT_TRUE(document.append("12345678").ok());
     const Status more = document.append("abc");
     ASSERT_FALSE(more.ok());
     EXPECT_EQ(more.error().code, Code::kBusy);
     EXPECT_EQ(document.bytes(), "12345678");
   }
-  EXPECT_TRUE(budget.take(10));
+  EXPECT_TRUE(budget.take("alice", 10));
+}
+
+TEST(MemoryBudget, LeavesRoomForOthers) {
+  MemoryBudget budget(10, 6);
+  EXPECT_TRUE(budget.take("alice", 4));
+  EXPECT_FALSE(budget.take("alice", 3));
+  EXPECT_TRUE(budget.take("bob", 6));
+  EXPECT_FALSE(budget.take("carol", 1));
+  budget.give_back("alice", 4);
+  EXPECT_TRUE(budget.take("carol", 4));
 }
 
 TEST(Executor, RefusesWhatItsQueueCannotHold) {

@@ -46,7 +46,8 @@ namespace {
 
 constexpr char kFirstUser[] = "admin";
 constexpr std::chrono::hours kAdminTokenLife{365 * 24};
-constexpr std::size_t kUploadBudgetBytes = std::size_t{512} << 20;
+// Four of the largest documents at a time, and two of one user.
+constexpr std::size_t kUploadBudgetBytes = std::size_t{512} << 20, kUploadBytesOfAUser = std::size_t{256} << 20;
 constexpr std::chrono::milliseconds kTick{1000};
 constexpr std::chrono::seconds kSweepNodes{5};
 constexpr std::chrono::minutes kSweepRest{5};
@@ -98,7 +99,7 @@ struct Server::Parts {
   wire::Executor network{"rpc-dial", 2, 64};
   wire::Ticker ticker{clock, kTick};
   wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics}};
-  wire::MemoryBudget uploads{kUploadBudgetBytes};
+  wire::MemoryBudget uploads{kUploadBudgetBytes, kUploadBytesOfAUser};
   tracker::rpc::Dialer dialer{clock};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
