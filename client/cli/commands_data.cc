@@ -409,7 +409,7 @@ std::vector<CommandEntry> data_commands() {
                        "verified. The result "
                        "is DIR/BASE, BASE being the name that the published file or folder had. What this node has "
                        "already is not fetched "
-                       "again. Ctrl-C stops the watching, not the transfer.",
+                       "again; further files join those that are there. Ctrl-C stops the watching, not the transfer.",
         .positionals = {content},
         .options = get_options(),
         .examples = {{"gridtorrent get mia/run42 --to /data", "the result is /data/run42"},

@@ -50,6 +50,7 @@ struct StagingPlan {
   TransferId id;
   std::string target;        ///< absolute folder, bytes; made (with parents) if missing
   std::vector<bool> wanted;  ///< per manifest entry; empty: all
+  bool beside = false;       ///< BASE is there already, from an earlier transfer: what is wanted is added to it
   std::string staging() const { return target + "/.gridtorrent-" + id.str(); }
 };
 
@@ -87,14 +88,15 @@ class FileWork {
                                       const std::vector<bool>& wanted, const ProgressFn& progress,
                                       std::stop_token stop) = 0;
 
-  /// The first step of a get: refuses a foreign file in the way of BASE (kConflict, named), a target that cannot be
+  /// The first step of a get: refuses a foreign file in the way of BASE, or of a wanted file where BASE is added to
+  /// (kConflict, named), a target that cannot be
   /// made or written (kDisk), and makes the staging folder with all folders and empty files. Idempotent: a second call
   /// after a crash finds its own staging folder and goes on.
   virtual Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
-  /// The last step: sets modes and times, syncs, and moves staging/BASE to target/BASE with a no-replace rename, then
-  /// removes the staging folder. Idempotent across a crash at any point. kConflict where something came in the way
-  /// meanwhile.
+  /// The last step: sets modes and times, syncs, and moves staging/BASE to target/BASE with a no-replace rename, or
+  /// file by file where BASE is added to, then removes the staging folder. Idempotent across a crash at any point.
+  /// kConflict where something came in the way meanwhile.
   virtual Status commit(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
   /// Removes the staging folder of a cancelled transfer, and nothing else.

@@ -170,26 +170,58 @@ void GetFlow::roots_differ(const TransferId& id, const VerifyReport& report) {
                                 "; cancel the transfer and get it again, or tell its publisher"});
 }
 
+/// Whether what an addition found in place is as it was when it was last known to be whole. True where it is no
+/// addition.
+bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& manifest) {
+  TransferRow part;
+  {
+    const auto lock = c_.book.lock();
+    const auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.kept_globs.empty()) return true;
+    const auto* held = held_beside(*transfer);
+    if (held == nullptr) return false;
+    part = held->row;
+  }
+  const auto wanted = wanted_entries(manifest, part.globs);
+  if (!wanted) return false;
+  const auto stamp = c_.ports.guard.stamp(part.target, manifest, *wanted);
+  return stamp && *stamp == part.stamp;
+}
+
 void GetFlow::commit(const TransferId& id) {
   const auto copy = loaded(id);
   if (!copy) return;
+  const auto& manifest = copy->metadata->manifest;
   const auto staging = staging_of(copy->row, copy->wanted);
-  if (const auto committed = c_.ports.files.commit(staging, copy->metadata->manifest); !committed) {
+  const bool kept_untouched = kept_is_untouched(id, manifest);
+  if (const auto committed = c_.ports.files.commit(staging, manifest); !committed) {
     return fail(id, committed.error());
   }
-  if (copy->in_engine) {
+  const auto globs = staging.beside ? joined_globs(copy->row.kept_globs, copy->row.globs) : copy->row.globs;
+  const auto all = staging.beside ? wanted_entries(manifest, globs) : copy->wanted;
+  if (!all) return fail(id, all.error());
+  // An addition is added to the engine anew, with what was there before.
+  if (copy->in_engine && !staging.beside) {
     if (const auto moved = c_.ports.engine.set_save_path(id, copy->row.target); !moved) {
       c_.log(NodeLogLevel::kWarning, "seeding " + display_name(copy->row) + ": " + moved.error().message);
       const auto lock = c_.book.lock();
       if (auto* transfer = c_.book.find(id)) c_.take_out_of_engine(*transfer);
     }
   }
-  const auto stamp = c_.ports.guard.stamp(copy->row.target, copy->metadata->manifest, copy->wanted);
+  const auto stamp = c_.ports.guard.stamp(copy->row.target, manifest, *all);
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
+  if (staging.beside) {
+    c_.take_out_of_engine(*transfer);
+    while (const auto* part = held_beside(*transfer)) c_.forget(part->row.id);
+    transfer->row.globs = globs;
+    transfer->row.kept_globs.clear();
+    transfer->row.wanted_bytes = transfer->row.verified_bytes = wanted_bytes(manifest, *all);
+    transfer->wanted = *all;
+  }
   // After a crash what stands there is not known to be what was moved.
-  transfer->row.step = transfer->recheck ? TransferStep::kAttach : TransferStep::kHold;
+  transfer->row.step = transfer->recheck || !kept_untouched ? TransferStep::kAttach : TransferStep::kHold;
   transfer->recheck = false;
   transfer->row.stamp = stamp ? *stamp : "";
   transfer->row.error.reset();

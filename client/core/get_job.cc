@@ -12,12 +12,6 @@ Error conflict_with(const Transfer& transfer) {
                                transfer.row.id.str() + "`"};
 }
 
-Error other_files_there(const Transfer& transfer, const std::string& base) {
-  return {Code::kConflict, escape_for_display(join_path(transfer.row.target, base)) + " holds other files of " +
-                               display_name(transfer.row) + ", of transfer " + transfer.row.id.str() +
-                               ", and cannot be added to: name all files that you want with --to another folder"};
-}
-
 void apply_wishes(TransferRow& row, const GetJob& job) {
   row.lanes_wish = job.lanes;
   row.seeders_wish = job.seeders;
@@ -28,7 +22,7 @@ void apply_wishes(TransferRow& row, const GetJob& job) {
 }  // namespace
 
 StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
-  return {row.id, row.target, wanted};
+  return {row.id, row.target, wanted, !row.kept_globs.empty()};
 }
 
 Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
@@ -68,13 +62,20 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   return make_view(*transfer);
 }
 
-/// What is fetched takes the place of what was held: that was missing, changed, other files, or not wanted.
+/// What is fetched takes the place of what was held: that was missing, changed, elsewhere, or not wanted. What it is
+/// added to rests meanwhile, since the engine knows a content once: it goes on should this one fail or be cancelled.
 void GetFlow::forget_superseded(const Transfer& transfer) {
   std::vector<TransferId> old;
   for (const auto& [id, other] : c_.book.all()) {
     const auto& row = other->row;
     const bool same = row.content.id == transfer.row.content.id && row.content.version == transfer.row.content.version;
-    if (same && row.step == TransferStep::kHold && id != transfer.row.id) old.push_back(id);
+    if (!same || row.step != TransferStep::kHold || id == transfer.row.id) continue;
+    if (!transfer.row.kept_globs.empty() && row.target == transfer.row.target) {
+      c_.take_out_of_engine(*other);
+      c_.settle_hold(*other);
+    } else {
+      old.push_back(id);
+    }
   }
   for (const auto& id : old) c_.forget(id);
 }
@@ -91,7 +92,8 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       row.step = TransferStep::kPrepare;
       row.error.reset();
       transfer->metadata = request.metadata;
-      transfer->wanted = request.wanted;
+      if (const Transfer* part = held_beside(*transfer)) row.kept_globs = part->row.globs;
+      GT_ASSIGN(transfer->wanted, entries_to_fetch(request.metadata->manifest, row.globs, row.kept_globs));
       transfer->verify_rounds = transfer->disk_errors = 0;
       transfer->fresh = false;
       transfer->recheck = true;
@@ -104,6 +106,18 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
     return std::optional(make_view(*transfer));
   }
   return std::optional<TransferView>();
+}
+
+/// Another transfer's files of the same content at the same place; lock held.
+const Transfer* GetFlow::held_beside(const Transfer& transfer) {
+  for (const auto& [id, other] : c_.book.all()) {
+    const auto& row = other->row;
+    if (id != transfer.row.id && row.step == TransferStep::kHold && row.content.id == transfer.row.content.id &&
+        row.content.version == transfer.row.content.version && row.target == transfer.row.target) {
+      return other.get();
+    }
+  }
+  return nullptr;
 }
 
 TransferRow GetFlow::new_row(const Request& request) const {
@@ -125,14 +139,14 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   if (existing) return *existing;
 
   Transfer* have = nullptr;
-  const Transfer* in_the_way = nullptr;
+  const Transfer* part = nullptr;  ///< some of it is there, at the same place
   for (auto& [held_id, held] : c_.book.all()) {
     if (held->row.content.id != request.content.id || held->row.content.version != request.content.version) continue;
     if (held->row.step != TransferStep::kHold) continue;
     // Not `wanted`, which a transfer restored but not yet seeding lacks.
     const auto had = wanted_entries(request.metadata->manifest, held->row.globs);
     if (request.job.refetch || !had || !covers(*had, request.wanted)) {
-      if (held->row.target == request.job.target && !request.job.refetch) in_the_way = held.get();
+      if (held->row.target == request.job.target && !request.job.refetch) part = held.get();
     } else if (have == nullptr || held->row.target == request.job.target) {
       have = held.get();
     }
@@ -146,7 +160,6 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
       return Error{Code::kUnsupported, request.content.owner + "/" + request.content.name + " is " + reason +
                                            "; its owner can change that with `gridtorrent access`"};
     }
-    if (in_the_way != nullptr) return other_files_there(*in_the_way, request.metadata->manifest.base_name);
   }
 
   if (have != nullptr && have->row.target == request.job.target) {
@@ -158,14 +171,19 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     return make_view(*have);
   }
   auto row = new_row(request);
+  std::vector<bool> wanted = request.wanted;
   if (have != nullptr) {
     row.step = TransferStep::kCheckLocal;
     row.old_place = have->row.id;
+  } else if (part != nullptr) {
+    row.kept_globs = part->row.globs;
+    GT_ASSIGN(wanted, entries_to_fetch(request.metadata->manifest, row.globs, row.kept_globs));
+    row.wanted_bytes = wanted_bytes(request.metadata->manifest, wanted);
   }
   id = row.id;
   auto& transfer = c_.book.insert(std::move(row));
   transfer.metadata = request.metadata;
-  transfer.wanted = request.wanted;
+  transfer.wanted = std::move(wanted);
   transfer.fresh = true;
   if (const auto saved = c_.book.save(transfer); !saved) {
     c_.book.erase(id);
@@ -355,7 +373,7 @@ std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {
     fail(id, metadata.error());
     return std::nullopt;
   }
-  auto wanted = wanted_entries((*metadata)->manifest, copy->row.globs);
+  auto wanted = entries_to_fetch((*metadata)->manifest, copy->row.globs, copy->row.kept_globs);
   if (!wanted) {
     fail(id, wanted.error());
     return std::nullopt;

@@ -48,6 +48,8 @@ class GetFlow {
   };
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
+  const Transfer* held_beside(const Transfer& transfer);
+  bool kept_is_untouched(const TransferId& id, const metainfo::Manifest& manifest);
   TransferRow new_row(const Request& request) const;
   void forget_superseded(const Transfer& transfer);
   Status prepare(const TransferId& id);

@@ -226,11 +226,13 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
   std::vector<std::string> globs;
   {
     const auto lock = c_.book.lock();
+    const TransferRow* there = nullptr;  // what is being added is not there yet
     for (const auto& [id, transfer] : c_.book.all()) {
-      if (transfer->row.content.id == held.content.id && transfer->row.target == held.parent) {
-        globs = transfer->row.globs;
-      }
+      const auto& row = transfer->row;
+      if (row.content.id != held.content.id || row.target != held.parent) continue;
+      if (there == nullptr || row.step == TransferStep::kHold) there = &row;
     }
+    if (there != nullptr) globs = there->globs;
   }
   GT_ASSIGN(const std::vector<bool> wanted, wanted_entries(metadata->manifest, globs));
   GT_ASSIGN(outcome.report, c_.ports.files.verify(held.parent, metadata->manifest, wanted, progress, stop));

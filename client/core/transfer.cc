@@ -137,6 +137,27 @@ Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, con
   return wanted;
 }
 
+Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
+                                           const std::vector<std::string>& kept_globs) {
+  GT_ASSIGN(std::vector<bool> wanted, wanted_entries(manifest, globs));
+  if (kept_globs.empty()) return wanted;
+  GT_ASSIGN(const std::vector<bool> kept, wanted_entries(manifest, kept_globs));
+  if (wanted.empty()) wanted.assign(manifest.entries.size(), true);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (kept[i] && manifest.entries[i].kind == metainfo::EntryKind::kFile) wanted[i] = false;
+  }
+  return wanted;
+}
+
+std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other) {
+  if (one.empty() || other.empty()) return {};
+  std::vector<std::string> all = one;
+  for (const auto& glob : other) {
+    if (std::find(all.begin(), all.end(), glob) == all.end()) all.push_back(glob);
+  }
+  return all;
+}
+
 std::uint64_t wanted_bytes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {

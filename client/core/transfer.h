@@ -24,6 +24,13 @@ bool in_progress(TransferStep step);
 /// Empty globs: all, as an empty vector. kNotFound names the first glob that matches nothing.
 Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs);
 
+/// What a get has to bring where an earlier one brought `kept_globs` (empty: nothing) to the same place: folders, and
+/// the files that are not there yet.
+Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
+                                           const std::vector<std::string>& kept_globs);
+/// The globs of both, each once; either empty: all.
+std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other);
+
 /// Bytes of the wanted files.
 std::uint64_t wanted_bytes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
 

@@ -164,6 +164,11 @@ Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path)
   return names;
 }
 
+Status sync_folder(int folder, std::string_view shown_path) {
+  if (::fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return Error{Code::kDisk, errno_error(errno, shown_path, "cannot be written to the disk").message};
+}
+
 Status remove_tree(int parent, const std::string& name, std::string_view shown_path) {
   struct stat info{};
   if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)

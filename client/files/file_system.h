@@ -60,6 +60,9 @@ struct Listed {
 };
 Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path);
 
+/// What a folder holds, and what it is called there, to the disk. Some filesystems know no fsync of folders.
+Status sync_folder(int folder, std::string_view shown_path);
+
 /// Removes a folder below `parent` with all in it, folders without permission bits included. Missing: nothing to do.
 Status remove_tree(int parent, const std::string& name, std::string_view shown_path);
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "client/files/file_system.h"
+#include "client/files/merge_tree.h"
 #include "client/files/selection.h"
 
 namespace gridtorrent::client::files {
@@ -91,12 +92,6 @@ Status make_empty_file(int folder, const std::string& name, const std::string& s
   return {};
 }
 
-/// What a folder holds, and what it is called there, to the disk. Some filesystems know no fsync of folders.
-Status sync_folder(int folder, const std::string& shown) {
-  if (::fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
-  return disk_error(errno, shown, "cannot be written to the disk");
-}
-
 /// All folders of the selection, and its empty files, below an open staging folder.
 Status make_entries(int staging, const StagingPlan& plan, const Manifest& manifest) {
   const Selection selection(manifest, plan.wanted);
@@ -126,6 +121,7 @@ class Commit {
   Status run() {
     target_ = UniqueFd(::open(plan_.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!target_) return disk_error(errno, plan_.target, "cannot be opened");
+    if (plan_.beside) return run_beside();
     const bool in_place = exists(target_.get(), base());
     if (!exists(target_.get(), staging_name(plan_))) {
       // Everything was done before the crash but, at most, to remove what was the staging folder.
@@ -145,12 +141,33 @@ class Commit {
       GT_TRY(set_all_modes_and_times());
       GT_TRY(move(interrupted));
     }
-    GT_TRY(set_mode_and_time(target_.get(), base(), manifest_.entries.front()));
+    GT_TRY(set_mode_and_time(target_.get(), base(), manifest_.entries.front(), shown(manifest_.entries.front())));
     if (durable_) GT_TRY(sync_folder(target_.get(), plan_.target));
     return clean_up();
   }
 
  private:
+  /// File by file, beside what an earlier transfer brought.
+  Status run_beside() {
+    if (!exists(target_.get(), staging_name(plan_))) {
+      if (is_merged(merge())) return remove_tree(target_.get(), done_name(plan_), plan_.staging());
+      return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
+    }
+    GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
+    if (!exists(staging_.get(), marker_name(kMarker, manifest_))) {
+      GT_TRY(nothing_in_the_way(merge()));
+      if (durable_) GT_TRY(sync_data());
+      GT_TRY(make_marker(kMarker));
+    }
+    GT_TRY(merge_tree(merge()));
+    if (durable_) GT_TRY(sync_folder(target_.get(), plan_.target));
+    return clean_up();
+  }
+
+  Merge merge() const {
+    return {staging_.get(), target_.get(), manifest_, selection_, plan_.staging(), plan_.target, durable_};
+  }
+
   const std::string& base() const { return manifest_.base_name; }
   std::string shown(const ManifestEntry& entry) const {
     return plan_.staging() + "/" + metainfo::full_path(manifest_, entry);
@@ -223,24 +240,8 @@ class Commit {
       const SplitPath split = split_path(metainfo::full_path(manifest_, entry));
       const int folder = folders.open(split.folder);
       if (folder < 0) return disk_error(errno, plan_.staging() + "/" + split.folder, "cannot be opened");
-      GT_TRY(set_mode_and_time(folder, split.name, entry));
+      GT_TRY(set_mode_and_time(folder, split.name, entry, shown(entry)));
     }
-    return {};
-  }
-
-  Status set_mode_and_time(int folder, const std::string& name, const ManifestEntry& entry) {
-    const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, to_timespec(entry.mtime_ns)};
-    struct stat info{};
-    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-      return disk_error(errno, shown(entry), "cannot be examined");
-    const bool right_kind = entry.kind == EntryKind::kFolder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode);
-    if (!right_kind) return Error{Code::kConflict, quoted(shown(entry)) + " was replaced by something else"};
-    // A folder made below a set-group-id folder of the site keeps that bit.
-    const mode_t mode = entry.mode | (S_ISDIR(info.st_mode) ? info.st_mode & S_ISGID : 0U);
-    if ((info.st_mode & 07777) != mode && ::fchmodat(folder, name.c_str(), mode, 0) != 0)
-      return disk_error(errno, shown(entry), "cannot be given its mode");
-    if (::utimensat(folder, name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0)
-      return disk_error(errno, shown(entry), "cannot be given its time");
     return {};
   }
 
@@ -338,7 +339,9 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
     const std::string marker = staging_name(plan) + "/" + marker_name(kMarker, manifest);
     // Our own BASE, moved before a crash: commit() has only to clean up.
     if (exists(target.get(), staging_name(plan)) && exists(target.get(), marker)) return {};
-    return in_the_way(plan, manifest);
+    if (!plan.beside) return in_the_way(plan, manifest);
+    const Selection selection(manifest, plan.wanted);
+    GT_TRY(nothing_in_the_way({-1, target.get(), manifest, selection, plan.staging(), plan.target, false}));
   }
   if (::mkdirat(target.get(), staging_name(plan).c_str(), 0700) != 0 && errno != EEXIST)
     return disk_error(errno, plan.target, "cannot be written");

@@ -8,9 +8,11 @@ namespace gridtorrent::client::files {
 ///   1. data and folders to the disk   2. a marker in the staging folder   3. modes and times   4. BASE moved with
 ///   no-replace   5. BASE's own mode and time   6. the target folder to the disk   7. the staging folder renamed to
 ///   "….done" and removed
-std::uint64_t staging_usage(const StagingPlan& plan);
+/// Beside what is there: 3. to 5. are each file's mode and time, and its own rename (merge_tree.h).
 Status prepare_staging(const StagingPlan& plan, const metainfo::Manifest& manifest);
 Status commit_staging(const StagingPlan& plan, const metainfo::Manifest& manifest, bool durable);
 Status discard_staging(const StagingPlan& plan);
+/// Bytes of disk that the staging folder takes.
+std::uint64_t staging_usage(const StagingPlan& plan);
 
 }  // namespace gridtorrent::client::files

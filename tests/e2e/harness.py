@@ -29,6 +29,12 @@ def default_bin():
     return pathlib.Path(__file__).resolve().parents[2] / 'build/release/bin'
 
 
+def sanitized(program='gridtorrentd'):
+    """Whether this build carries a sanitizer, which takes memory and time of its own."""
+    text = (default_bin() / program).read_bytes()
+    return b'__asan_init' in text or b'__tsan_init' in text
+
+
 def skip(reason):
     """Ends a test program as visibly skipped (ctest: SKIP_RETURN_CODE 77)."""
     print(f'SKIPPED: {reason}', flush=True)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """People give each other data: what arrives is what was published, byte for byte, from every node that has it."""
 import os
+import shutil
+import stat
 import subprocess
 
 import cases
@@ -72,6 +74,50 @@ def chosen_files_arrive_alone():
             cases.same(run / name, out / name)
 
 
+def further_files_join_those_that_are_there():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
+        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+        run, out = scene.dir / 'run', scene.dir / 'out/run'
+        # Not multiples of a piece, so that neighbours share pieces.
+        for i, name in enumerate(('a.nc', 'raw/b.nc', 'raw/c.txt', 'notes.txt')):
+            cases.make_file(run / name, 400_000 + i, seed=i)
+        (run / 'empty').mkdir()
+        os.chmod(run / 'raw', 0o555)
+        alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
+
+        def get(*files):
+            wish = [part for name in files for part in ('--file', name)]
+            return bob.cli('get', 'run', '--to', scene.dir / 'out', '--json', *wish, node=beta).event('done')
+
+        def names():
+            return sorted(str(p.relative_to(out)) for p in out.rglob('*') if p.is_file())
+
+        get('a.nc')
+        (out / 'mine.txt').write_text('mine')
+        before = (out / 'a.nc').stat()
+        added = get('raw/*', 'a.nc')
+        cases.check(names() == ['a.nc', 'mine.txt', 'raw/b.nc', 'raw/c.txt'], names())
+        cases.check((out / 'a.nc').stat().st_ino == before.st_ino, 'a file that was there was replaced')
+        cases.check(sum(s['bytes'] for s in added['seeders']) < 1_200_000, f'what was there is fetched again: {added}')
+        cases.check(get('*.nc')['source'] == 'local', 'what is there is fetched again')
+        shutil.copyfile(run / 'notes.txt', out / 'notes.txt')
+        cases.refused(bob.cli('get', 'run', '--to', scene.dir / 'out', node=beta, expect=None), 6, out / 'notes.txt', 'already exists')
+        (out / 'notes.txt').unlink()
+        cases.check((out / 'mine.txt').read_text() == 'mine', 'what is not of the content was touched')
+        (out / 'mine.txt').unlink()
+        get()
+        cases.same(run, out)
+        cases.check(stat.S_IMODE((out / 'raw').stat().st_mode) == 0o555, 'the mode of a folder that was added to')
+        listed = [t for t in bob.cli('transfers', '--json', node=beta).json['transfers'] if t['name'] == 'run']
+        cases.check(len(listed) == 1 and listed[0]['state'] == 'seeding', listed)
+        bob.cli('verify', 'run', node=beta)
+        alpha.stop()
+        carol.cli('get', 'alice/run', '--to', scene.dir / 'third', node=gamma)
+        cases.same(run, scene.dir / 'third/run')
+
+
 def files_that_are_here_already_are_seeded_and_not_fetched():
     with harness.Scene() as scene:
         scene.server()
@@ -108,4 +154,4 @@ def another_node_of_mine_does_it_by_task():
 
 
 cases.run(a_real_folder_travels_to_two_nodes_and_is_identical, a_single_file_stays_a_file_and_a_second_get_needs_no_network,
-          chosen_files_arrive_alone, files_that_are_here_already_are_seeded_and_not_fetched, another_node_of_mine_does_it_by_task)
+          chosen_files_arrive_alone, further_files_join_those_that_are_there, files_that_are_here_already_are_seeded_and_not_fetched, another_node_of_mine_does_it_by_task)

@@ -73,7 +73,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return with([&](State& state) -> Status {
       if (state.prepare_error) return *state.prepare_error;
       const auto base = plan.target + "/" + manifest.base_name;
-      if (state.existing.contains(base)) return Error{Code::kConflict, base + " is in the way"};
+      if (!plan.beside && state.existing.contains(base)) return Error{Code::kConflict, base + " is in the way"};
       return {};
     });
   }

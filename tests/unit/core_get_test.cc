@@ -207,18 +207,104 @@ TEST_F(Get, ThatIsRefusedLeavesWhatIsHeld) {
   const auto held = fetched(some);
   auto more = job("set");
   more.globs = {"sub"};
-  for (const bool refetch : {false, true}) {
-    more.refetch = refetch;
-    const auto view = get(more);
-    ASSERT_FALSE(view.ok());
-    EXPECT_EQ(view.error().code, Code::kConflict);
-    if (!refetch) {
-      EXPECT_NE(view.error().message.find("holds other files of ada/set"), std::string::npos) << view.error().message;
-    }
-    ASSERT_TRUE(node_->transfer(held.id).ok());
-    EXPECT_EQ(node_->transfer(held.id)->state, TransferState::kSeeding);
-  }
+  more.refetch = true;
+  const auto view = get(more);
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kConflict);
+  ASSERT_TRUE(node_->transfer(held.id).ok());
+  EXPECT_EQ(node_->transfer(held.id)->state, TransferState::kSeeding);
   EXPECT_EQ(store_.transfers()->size(), 1u);
+}
+
+/// "a" is held; "sub" is asked for at the same place.
+class Addition : public Get {
+ protected:
+  Addition() {
+    published("set");
+    auto some = job("set");
+    some.globs = {"a"};
+    held_ = fetched(some).id;
+    more_ = job("set");
+    more_.globs = {"sub"};
+  }
+  TransferId begun() {
+    const auto view = get(more_);
+    EXPECT_TRUE(view.ok()) << view.error().message;
+    if (!view) return {};
+    EXPECT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+    return view->id;
+  }
+  void expect_held_seeds_again() {
+    wait_for(held_, TransferState::kSeeding);
+    EXPECT_EQ(engine_->torrent(held_)->spec.wanted, (std::vector<bool>{true, false}));
+  }
+
+  TransferId held_;
+  client::GetJob more_;
+};
+
+TEST_F(Addition, FetchesWhatIsMissingAndTakesTheOldOnesPlace) {
+  const TransferId id = begun();
+  EXPECT_EQ(engine_->torrent(id)->spec.wanted, (std::vector<bool>{false, true}));
+  EXPECT_FALSE(engine_->torrent(held_)) << "the engine knows a content once";
+  EXPECT_EQ(node_->transfer(id)->total_bytes, 5u);
+  engine_->completes(id);
+  const auto whole = wait_for(id, TransferState::kSeeding);
+  EXPECT_EQ(whole.total_bytes, 8u);
+  EXPECT_EQ(engine_->torrent(id)->spec.wanted, (std::vector<bool>{true, true}));
+  EXPECT_EQ(engine_->torrent(id)->spec.trust, DiskTrust::kComplete);
+  EXPECT_FALSE(node_->transfer(held_).ok());
+  EXPECT_EQ(store_.transfers()->size(), 1u);
+  EXPECT_EQ(get(job("set"))->id, id) << "all of it is there now";
+}
+
+TEST_F(Addition, OfEverythingBringsTheRest) {
+  more_.globs = {};
+  const TransferId id = begun();
+  EXPECT_EQ(engine_->torrent(id)->spec.wanted, (std::vector<bool>{false, true}));
+  engine_->completes(id);
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
+  EXPECT_TRUE(store_.transfers()->front().globs.empty());
+}
+
+TEST_F(Addition, ThatIsCancelledLeavesWhatWasThere) {
+  const TransferId id = begun();
+  ASSERT_TRUE(node_->cancel(id).ok());
+  expect_held_seeds_again();
+}
+
+TEST_F(Addition, ThatFailsLeavesWhatWasThereAndCanBeRepeated) {
+  files_.with([](auto& state) { state.commit_error = Error{Code::kConflict, "sub/b is in the way"}; });
+  const TransferId id = begun();
+  engine_->completes(id);
+  wait_for(id, TransferState::kFailed);
+  expect_held_seeds_again();
+  files_.with([](auto& state) { state.commit_error.reset(); });
+  EXPECT_EQ(begun(), id);
+  engine_->completes(id);
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
+}
+
+TEST_F(Addition, GoesOnAfterARestart) {
+  const TransferId id = begun();
+  restart();
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  EXPECT_EQ(engine_->torrent(id)->spec.wanted, (std::vector<bool>{false, true}));
+  EXPECT_FALSE(engine_->torrent(held_));
+  engine_->completes(id);
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
+}
+
+TEST_F(Addition, VerifiesWhatWasThereIfItMayHaveChanged) {
+  const TransferId id = begun();
+  files_.with([](auto& state) {
+    ++state.existing["/home/in/data"];
+    state.damaged.insert("/home/in/data");
+  });
+  engine_->completes(id);
+  const auto failed = wait_for(id, TransferState::kFailed);
+  EXPECT_EQ(failed.error->code, Code::kCorrupt);
+  EXPECT_GE(files_.count("verify /home/in/data"), 1);
 }
 
 TEST_F(Get, OfOtherFilesIsNotTakenForHereAfterARestart) {
@@ -228,8 +314,10 @@ TEST_F(Get, OfOtherFilesIsNotTakenForHereAfterARestart) {
   const auto held = fetched(some);
   ASSERT_TRUE(node_->pause(held.id).ok());
   restart();
-  EXPECT_EQ(get(job("set")).error().code, Code::kConflict);
-  EXPECT_NE(node_->transfer(held.id)->state, TransferState::kFailed);
+  const auto all = get(job("set"));
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  EXPECT_NE(all->id, held.id);
+  EXPECT_EQ(all->total_bytes, 5u) << "what is missing";
 }
 
 TEST_F(Get, OfOtherFilesToAnotherPlaceTakesTheOldOnesPlace) {

@@ -198,6 +198,22 @@ TEST(Wanted, CountsOnlyFilesWithBytesForTheTorrent) {
   EXPECT_EQ(torrent_wanted(tree(), wanted), (std::vector<bool>{true, false, false}));
   EXPECT_EQ(torrent_files(tree()), (std::vector<std::string>{"base/a-b", "base/a/x", "base/a/y/z.txt"}));
 }
+TEST(Wanted, OfAnAdditionIsWhatIsNotThereYet) {
+  metainfo::Manifest manifest;
+  manifest.base_name = "data";
+  manifest.entries = {{"", metainfo::EntryKind::kFolder, 0, 0755, 1, {}},
+                      {"a1", metainfo::EntryKind::kFile, 3, 0644, 1, {}},
+                      {"a2", metainfo::EntryKind::kFile, 3, 0644, 1, {}},
+                      {"empty", metainfo::EntryKind::kFolder, 0, 0755, 1, {}}};
+  using Wanted = std::vector<bool>;
+  EXPECT_EQ(*entries_to_fetch(manifest, {"a*"}, {}), (Wanted{true, true, true, false}));
+  EXPECT_EQ(*entries_to_fetch(manifest, {"a*"}, {"a1"}), (Wanted{true, false, true, false}));
+  EXPECT_EQ(*entries_to_fetch(manifest, {}, {"a*"}), (Wanted{true, false, false, true}))
+      << "empty folders are missing, too";
+  EXPECT_EQ(joined_globs({"a*"}, {"b", "a*"}), (std::vector<std::string>{"a*", "b"}));
+  EXPECT_TRUE(joined_globs({"a*"}, {}).empty()) << "all";
+}
+
 TEST(Wanted, CoversKnowsWhatASelectionLacks) {
   EXPECT_TRUE(covers({}, {true, false}));
   EXPECT_TRUE(covers({true, false}, {true, false}));

@@ -111,6 +111,82 @@ TEST_P(CommitKilled, NeverReplacesWhatSomebodyPutThereMeanwhile) {
   }
 }
 
+/// sub/b, beside the `a` of an earlier transfer.
+class AdditionKilled : public CommitKilled {
+ protected:
+  void stage_beside(int round) {
+    plan_ = {.id = transfer_id(1'000'000), .target = temp_ / ("to" + std::to_string(round)), .wanted = {}};
+    choose("a");
+    ASSERT_TRUE(work_->prepare(plan_, manifest()));
+    ASSERT_TRUE(work_->copy_into_staging(temp_.path(), plan_, manifest(), {}, {}));
+    ASSERT_TRUE(work_->commit(plan_, manifest()));
+    plan_.id = transfer_id(static_cast<std::uint64_t>(round));
+    plan_.beside = true;
+    choose(GetParam().only);
+    const Status prepared = work_->prepare(plan_, manifest());
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    ASSERT_TRUE(work_->copy_into_staging(temp_.path(), plan_, manifest(), {}, {}));
+  }
+  void choose(std::string_view path) {
+    plan_.wanted.clear();
+    for (const auto& entry : manifest().entries) plan_.wanted.push_back(entry.path == path);
+  }
+  std::string added() const { return place() + "/" + GetParam().only; }
+  bool earlier_is_whole() {
+    return read_file(place() + "/a") == std::string(40'000, 'a') && (!exists(added()) || whole_file());
+  }
+  bool whole_file() { return read_file(added()) == std::string(20'000, 'b'); }
+};
+
+TEST_P(AdditionKilled, AtAnyCallIsFinishedByTheNextOne) {
+  int killed = 0;
+  for (int nth = 1; nth < kMostCalls; ++nth) {
+    SCOPED_TRACE("killed at call " + std::to_string(nth));
+    stage_beside(nth);
+    const ChildEnd end = commit_killed_at(nth);
+    if (end == ChildEnd::kNotAllowed) GTEST_SKIP() << "no tracing allowed here";
+    ASSERT_NE(end, ChildEnd::kFailed);
+    ASSERT_TRUE(earlier_is_whole());
+    if (end == ChildEnd::kDone) break;
+    ++killed;
+    ASSERT_EQ(commit_killed_at(kNever), ChildEnd::kDone);
+    ASSERT_TRUE(earlier_is_whole());
+    ASSERT_TRUE(whole());
+    struct stat info{};
+    ASSERT_EQ(::stat((place() + "/sub").c_str(), &info), 0);
+    ASSERT_EQ(info.st_mode & 07777, 0555U);
+    ASSERT_FALSE(exists(plan_.staging()));
+    ASSERT_FALSE(exists(plan_.staging() + ".done"));
+  }
+  EXPECT_GT(killed, 20);
+}
+
+TEST_P(AdditionKilled, NeverReplacesWhatSomebodyPutThereMeanwhile) {
+  for (int nth = 1; nth < kMostCalls; ++nth) {
+    SCOPED_TRACE("killed at call " + std::to_string(nth));
+    stage_beside(nth);
+    const ChildEnd end = commit_killed_at(nth);
+    if (end == ChildEnd::kNotAllowed) GTEST_SKIP() << "no tracing allowed here";
+    if (end == ChildEnd::kDone) break;
+    if (exists(added())) continue;
+    ASSERT_EQ(::chmod(place().c_str(), 0755), 0);
+    ::mkdir((place() + "/sub").c_str(), 0755);
+    write_file(added(), "theirs");
+    ASSERT_EQ(commit_killed_at(kNever), ChildEnd::kFailed);
+    ASSERT_EQ(read_file(added()), "theirs");
+    ASSERT_EQ(::unlink(added().c_str()), 0);
+    ASSERT_EQ(commit_killed_at(kNever), ChildEnd::kDone);
+    ASSERT_TRUE(whole());
+    ASSERT_TRUE(earlier_is_whole());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Additions, AdditionKilled,
+                         testing::Values(Case{"Renamed", "set", "sub/b"},
+                                         Case{"Linked", "set", "sub/b", {SYS_renameat2}},
+                                         Case{"WithoutLinks", "set", "sub/b", {SYS_renameat2, SYS_linkat}}),
+                         [](const auto& instance) { return instance.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Commits, CommitKilled,
                          testing::Values(Case{"Folder", "set"}, Case{"Partial", "set", "sub/b"}, Case{"File", "single"},
                                          Case{"FolderWithoutNoReplace", "set", nullptr, {SYS_renameat2}},

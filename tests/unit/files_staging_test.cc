@@ -135,6 +135,51 @@ TEST_F(Staging, SaysWhatItTakesOfTheDisk) {
   EXPECT_LT(work_->staged_bytes(plan_), empty + kHole) << "links are not followed";
 }
 
+TEST_F(Staging, AddsToWhatAnEarlierTransferBrought) {
+  choose("sub/deep/read only");
+  stage();
+  ASSERT_TRUE(commit());
+  write_file(temp_ / "to/here/set/sub/notes of mine", "mine");
+  // All the rest, empty folders included.
+  plan_.id = transfer_id(2);
+  plan_.beside = true;
+  plan_.wanted.assign(manifest().entries.size(), true);
+  for (std::size_t i = 0; i < plan_.wanted.size(); ++i)
+    if (manifest().entries[i].path == "sub/deep/read only") plan_.wanted[i] = false;
+  stage();
+  EXPECT_FALSE(exists(plan_.staging() + "/set/sub/deep/read only"));
+  const Status committed = commit();
+  ASSERT_TRUE(committed) << committed.error().message;
+  expect_whole(temp_ / "to/here");
+  EXPECT_EQ(read_file(temp_ / "to/here/set/sub/notes of mine"), "mine");
+}
+
+TEST_F(Staging, AddsNothingWhereAFileIsInTheWay) {
+  choose("none");
+  stage();
+  ASSERT_TRUE(commit());
+  plan_.id = transfer_id(2);
+  expect_error(prepare(), Code::kConflict, "to/here/set' already exists");
+  plan_.beside = true;
+  expect_error(prepare(), Code::kConflict, "to/here/set/none' already exists");
+  EXPECT_FALSE(exists(plan_.staging()));
+  choose("sub/deep/read only");
+  write_file(temp_ / "to/here/set/sub", "a file where a folder belongs");
+  expect_error(prepare(), Code::kConflict, "to/here/set/sub' already exists");
+}
+
+TEST_F(Staging, DoesNotTakeAVanishedStagingFolderForADoneAddition) {
+  choose("none");
+  stage();
+  ASSERT_TRUE(commit());
+  plan_.id = transfer_id(2);
+  plan_.beside = true;
+  choose("sub/deep/read only");
+  stage();
+  ASSERT_TRUE(work_->discard(plan_));
+  expect_error(commit(), Code::kDisk, "vanished");
+}
+
 TEST_F(Staging, DeliversModesTimesAndNamesAsPublished) {
   stage();
   write_file(plan_.staging() + "/.parts", "left over from the engine");

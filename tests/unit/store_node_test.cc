@@ -73,6 +73,7 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.target = "/t\xfe";
     row.globs = {"*.x", "\xff"};
     row.old_place = id<TransferId>();
+    row.kept_globs = {"b*", "\xff"};
     row.lanes_wish = 6;
     row.seeders_wish = 7;
     row.priority = -8;
@@ -117,6 +118,7 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.globs, b.globs);
   EXPECT_EQ(a.old_place, b.old_place);
+  EXPECT_EQ(a.kept_globs, b.kept_globs);
   EXPECT_EQ(a.lanes_wish, b.lanes_wish);
   EXPECT_EQ(a.seeders_wish, b.seeders_wish);
   EXPECT_EQ(a.priority, b.priority);

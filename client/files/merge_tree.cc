@@ -1,0 +1,184 @@
+#include "client/files/merge_tree.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "client/files/file_system.h"
+
+namespace gridtorrent::client::files {
+namespace {
+
+using metainfo::EntryKind;
+using metainfo::ManifestEntry;
+
+Error disk_error(int error_number, const std::string& path, std::string_view action) {
+  return {Code::kDisk, errno_error(error_number, path, action).message};
+}
+
+Error taken(const std::string& path) {
+  return {Code::kConflict,
+          quoted(path) + " already exists and is not from this transfer; move it away or choose another folder"};
+}
+
+/// One merge; lives for one call.
+class Merger {
+ public:
+  explicit Merger(const Merge& merge) : m_(merge), from_(merge.staging), to_(merge.target) {}
+
+  Status run() {
+    // Parents come before what is in them.
+    for (std::size_t i = 0; i < m_.manifest.entries.size(); ++i) {
+      if (!m_.selection.includes(i)) continue;
+      const ManifestEntry& entry = m_.manifest.entries[i];
+      GT_TRY(entry.kind == EntryKind::kFolder ? make_folder(entry) : move_file(entry));
+    }
+    // Children first: a folder's time changes with every entry, and its mode may forbid more of them.
+    for (std::size_t i = m_.manifest.entries.size(); i-- > 0;) {
+      if (m_.selection.includes(i) && m_.manifest.entries[i].kind == EntryKind::kFolder)
+        GT_TRY(finish_folder(m_.manifest.entries[i]));
+    }
+    return {};
+  }
+
+ private:
+  std::string place(const ManifestEntry& entry) const {
+    return m_.target_path + "/" + metainfo::full_path(m_.manifest, entry);
+  }
+  std::string staged(const ManifestEntry& entry) const {
+    return m_.staging_path + "/" + metainfo::full_path(m_.manifest, entry);
+  }
+
+  /// One that is there must let us in until the end.
+  Status make_folder(const ManifestEntry& entry) {
+    const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
+    const int above = to_.open(split.folder);
+    if (above < 0) return disk_error(errno, place(entry), "cannot be opened");
+    if (::mkdirat(above, split.name.c_str(), 0700) == 0) return {};
+    if (errno != EEXIST) return disk_error(errno, place(entry), "cannot be made");
+    struct stat info{};
+    if (::fstatat(above, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      return disk_error(errno, place(entry), "cannot be examined");
+    if (!S_ISDIR(info.st_mode)) return taken(place(entry));
+    if ((info.st_mode & 0700) != 0700 && ::fchmodat(above, split.name.c_str(), (info.st_mode & 07777) | 0700, 0) != 0)
+      return disk_error(errno, place(entry), "cannot be added to");
+    return {};
+  }
+
+  Status move_file(const ManifestEntry& entry) {
+    const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
+    const int to = to_.open(split.folder);
+    if (to < 0) return disk_error(errno, place(entry), "cannot be moved to its place");
+    const int from = from_.open(split.folder);
+    const char* name = split.name.c_str();
+    if (from < 0 || (::faccessat(from, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)) {
+      struct stat info{};
+      if (::fstatat(to, name, &info, AT_SYMLINK_NOFOLLOW) == 0) return {};  // moved before a crash
+      return Error{Code::kDisk, quoted(staged(entry)) + " vanished; fetch the content again"};
+    }
+    GT_TRY(set_mode_and_time(from, split.name, entry, staged(entry)));
+    if (::renameat2(from, name, to, name, RENAME_NOREPLACE) == 0) return {};
+    if (errno == EINVAL || errno == ENOSYS) return link_file(entry, from, to, name);
+    if (errno == EEXIST) return same_file(from, to, name) ? unlink_staged(entry, from, name) : taken(place(entry));
+    return disk_error(errno, place(entry), "cannot be moved to its place");
+  }
+
+  /// Where there is no rename that refuses to replace (NFS, some FUSE): a link does.
+  Status link_file(const ManifestEntry& entry, int from, int to, const char* name) {
+    if (::linkat(from, name, to, name, 0) == 0) return unlink_staged(entry, from, name);
+    const int error_number = errno;
+    if (error_number == EEXIST && same_file(from, to, name)) return unlink_staged(entry, from, name);
+    struct stat info{};
+    if (error_number == EEXIST || ::fstatat(to, name, &info, AT_SYMLINK_NOFOLLOW) == 0) return taken(place(entry));
+    // No links either: what somebody makes there between the look and this is replaced.
+    if (::renameat(from, name, to, name) == 0) return {};
+    return disk_error(errno, place(entry), "cannot be moved to its place");
+  }
+
+  static bool same_file(int from, int to, const char* name) {
+    struct stat one{}, other{};
+    return ::fstatat(from, name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ::fstatat(to, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+  }
+
+  Status unlink_staged(const ManifestEntry& entry, int from, const char* name) const {
+    if (::unlinkat(from, name, 0) == 0) return {};
+    return disk_error(errno, staged(entry), "cannot be cleaned up");
+  }
+
+  Status finish_folder(const ManifestEntry& entry) {
+    const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
+    const int above = to_.open(split.folder);
+    if (above < 0) return disk_error(errno, place(entry), "cannot be opened");
+    if (m_.durable) {
+      const UniqueFd fd(::openat(above, split.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!fd) return disk_error(errno, place(entry), "cannot be opened");
+      GT_TRY(sync_folder(fd.get(), place(entry)));
+    }
+    return set_mode_and_time(above, split.name, entry, place(entry));
+  }
+
+  const Merge& m_;
+  FolderCache from_, to_;
+};
+
+}  // namespace
+
+Status nothing_in_the_way(const Merge& merge) {
+  FolderCache to(merge.target);
+  for (std::size_t i = 0; i < merge.manifest.entries.size(); ++i) {
+    if (!merge.selection.includes(i)) continue;
+    const ManifestEntry& entry = merge.manifest.entries[i];
+    const std::string path = metainfo::full_path(merge.manifest, entry);
+    const SplitPath split = split_path(path);
+    const int folder = to.open(split.folder);
+    if (folder < 0 && errno == ENOENT) continue;
+    if (folder < 0) return disk_error(errno, merge.target_path + "/" + split.folder, "cannot be opened");
+    struct stat info{};
+    if (::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (entry.kind == EntryKind::kFolder && S_ISDIR(info.st_mode)) continue;
+    return taken(merge.target_path + "/" + path);
+  }
+  return {};
+}
+
+Status merge_tree(const Merge& merge) {
+  return Merger(merge).run();
+}
+
+bool is_merged(const Merge& merge) {
+  FolderCache to(merge.target);
+  for (std::size_t i = 0; i < merge.manifest.entries.size(); ++i) {
+    const ManifestEntry& entry = merge.manifest.entries[i];
+    if (!merge.selection.includes(i) || entry.kind != EntryKind::kFile) continue;
+    const SplitPath split = split_path(metainfo::full_path(merge.manifest, entry));
+    const int folder = to.open(split.folder);
+    struct stat info{};
+    if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) != entry.size) return false;
+  }
+  return true;
+}
+
+Status set_mode_and_time(int folder, const std::string& name, const ManifestEntry& entry, const std::string& shown) {
+  const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, to_timespec(entry.mtime_ns)};
+  struct stat info{};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return disk_error(errno, shown, "cannot be examined");
+  const bool right_kind = entry.kind == EntryKind::kFolder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode);
+  if (!right_kind) return Error{Code::kConflict, quoted(shown) + " was replaced by something else"};
+  // A folder made below a set-group-id folder of the site keeps that bit.
+  const mode_t mode = entry.mode | (S_ISDIR(info.st_mode) ? info.st_mode & S_ISGID : 0U);
+  if ((info.st_mode & 07777) != mode && ::fchmodat(folder, name.c_str(), mode, 0) != 0)
+    return disk_error(errno, shown, "cannot be given its mode");
+  if (::utimensat(folder, name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0)
+    return disk_error(errno, shown, "cannot be given its time");
+  return {};
+}
+
+}  // namespace gridtorrent::client::files

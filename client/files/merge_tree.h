@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "client/files/selection.h"
+#include "common/result.h"
+#include "metainfo/manifest.h"
+
+namespace gridtorrent::client::files {
+
+/// A staged tree that goes beside what lies at its place already.
+struct Merge {
+  int staging = -1;  ///< open folder that holds the staged BASE
+  int target = -1;   ///< open folder that holds BASE, or will
+  const metainfo::Manifest& manifest;
+  const Selection& selection;  ///< what is staged
+  std::string staging_path, target_path;
+  bool durable = false;
+};
+
+/// kConflict, naming it, where a selected file has something in its place, or a selected folder something that is none.
+Status nothing_in_the_way(const Merge& merge);
+
+/// Makes the folders that are missing and renames file by file; never replaces anything (kConflict, naming it; what was
+/// moved before stays). Then every selected folder gets its mode and time. Can be done again after a crash at any
+/// point: a file that is no longer staged but stands in its place was moved.
+Status merge_tree(const Merge& merge);
+
+/// Every selected file stands in its place with its size: what a merge leaves, once its staging folder is gone.
+bool is_merged(const Merge& merge);
+
+/// The published mode and time of one entry. kConflict where it is of another kind by now.
+Status set_mode_and_time(int folder, const std::string& name, const metainfo::ManifestEntry& entry,
+                         const std::string& shown);
+
+}  // namespace gridtorrent::client::files
