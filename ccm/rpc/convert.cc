@@ -105,6 +105,7 @@ v1::TokenInfo to_wire(const Token& token) {
   out.set_expires_ms(token.expires.ms);
   out.set_last_used_ms(token.last_used.ms);
   out.set_revoked(token.revoked.ms != 0);
+  out.set_uses_left(token.uses_left);
   return out;
 }
 

@@ -126,6 +126,12 @@ Status token_create(Context& c) {
   return {};
 }
 
+std::string token_state(const v1::TokenInfo& token, WallTime now) {
+  if (token.revoked()) return "revoked";
+  if (token.expires_ms() <= now.ms) return "expired";
+  return token.kind() == "enroll" && token.uses_left() == 0 ? "used up" : "good";
+}
+
 Status token_list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::ListTokensReply reply, server->accounts().list_tokens());
@@ -134,7 +140,7 @@ Status token_list(Context& c) {
   for (const v1::TokenInfo& token : reply.tokens()) {
     tokens.push_back(to_json(token));
     table.row({token.token_id(), escape_for_display(token.label()), token.kind(), short_time(token.created_ms()),
-               short_time(token.last_used_ms()), short_time(token.expires_ms()), token.revoked() ? "revoked" : "good"});
+               short_time(token.last_used_ms()), short_time(token.expires_ms()), token_state(token, c.clock.wall())});
   }
   if (c.json) {
     c.print({{"tokens", std::move(tokens)}});

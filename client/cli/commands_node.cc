@@ -63,7 +63,7 @@ std::pair<std::string, std::string> split_place(const std::string& text) {
   return {text.substr(0, colon), below};
 }
 
-Status print_folder(Context& c, const v1::Task& task) {
+Status print_folder(Context& c, const v1::Task& task, const std::string& if_empty) {
   const Json folder = Json::parse(task.result_json(), nullptr, false);
   if (!folder.is_object() || !folder.contains("entries") || !folder["entries"].is_array())
     return Error{Code::kInternal, "the node's answer to the task " + task.task_id() + " makes no sense"};
@@ -77,7 +77,7 @@ Status print_folder(Context& c, const v1::Task& task) {
     table.row({is_folder ? "-" : format_bytes(entry.value("bytes", std::uint64_t{0})),
                entry.value("name", "") + (is_folder ? "/" : "")});
   }
-  c.terminal.result(table.text("the folder is empty"));
+  c.terminal.result(table.text(if_empty));
   return {};
 }
 
@@ -90,7 +90,9 @@ Status ls(Context& c) {
   request.mutable_work()->mutable_list_folder()->set_root_path(root_path);
   GT_ASSIGN(const v1::Task task, server->tasks().create(std::move(request)));
   GT_ASSIGN(const v1::Task ended, follow_task(c, task, c.options.duration("timeout"), true));
-  return print_folder(c, ended);
+  return print_folder(c, ended,
+                      root_path.empty() ? "the node names no folders for tasks; --share-root and --download-root do"
+                                        : "the folder is empty");
 }
 
 }  // namespace

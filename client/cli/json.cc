@@ -213,14 +213,16 @@ Json to_json(const v1::User& user) {
 }
 
 Json to_json(const v1::TokenInfo& token) {
-  return {{"token_id", token.token_id()},
-          {"label", json_text(token.label())},
-          {"kind", token.kind()},
-          {"scopes", string_array(token.scopes())},
-          {"created", json_time(token.created_ms())},
-          {"expires", json_time(token.expires_ms())},
-          {"last_used", json_time(token.last_used_ms())},
-          {"revoked", token.revoked()}};
+  Json json = {{"token_id", token.token_id()},
+               {"label", json_text(token.label())},
+               {"kind", token.kind()},
+               {"scopes", string_array(token.scopes())},
+               {"created", json_time(token.created_ms())},
+               {"expires", json_time(token.expires_ms())},
+               {"last_used", json_time(token.last_used_ms())},
+               {"revoked", token.revoked()}};
+  if (token.kind() == "enroll") json["uses_left"] = token.uses_left();
+  return json;
 }
 
 Json to_json(const api::FileEntry& file) {

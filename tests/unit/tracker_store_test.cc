@@ -108,6 +108,13 @@ TEST_F(ServerData, ADocumentThatWasCutIsWrittenAnew) {
   EXPECT_EQ(*(*files)->size(kHash), 10u);
 }
 
+TEST_F(ServerData, ADocumentThatWasAlteredIsWrittenAnew) {
+  const auto files = MetadataFolder::open(folder_.path());
+  std::ofstream(folder_.path() + "/metadata/" + kHash) << "0123456798";
+  ASSERT_TRUE((*files)->put(kHash, "0123456789").ok());
+  EXPECT_EQ(*(*files)->read(kHash, 0, 100), "0123456789");
+}
+
 TEST_F(ServerData, AFolderThatCannotBeMadeIsADiskError) {
   std::ofstream(folder_.path() + "/metadata") << "a file";
   EXPECT_EQ(code_of(MetadataFolder::open(folder_.path())), Code::kDisk);
@@ -155,6 +162,15 @@ TEST_F(ServerData, ABackupIsOneFileThatBringsEverythingBack) {
   ASSERT_TRUE(restored.ok()) << message_of(restored);
   EXPECT_TRUE(check(folder_.path()).ok());
   EXPECT_EQ(contents(*open()), 1u);
+  const std::unique_ptr<ccm::Store> accounts = open();
+  ASSERT_TRUE(accounts
+                  ->read([](ccm::Tx& tx) -> Status {
+                    GT_ASSIGN(const auto newest, tx.audit.newest(1));
+                    EXPECT_EQ(newest.front().action, "restore");
+                    EXPECT_EQ(newest.front().object, "backup.gt");
+                    return {};
+                  })
+                  .ok());
   EXPECT_EQ(*(*MetadataFolder::open(folder_.path()))->read(kHash, 0, 100), "0123456789");
 }
 

@@ -144,7 +144,10 @@ Status restore(const std::string& data_dir, const std::string& file, WallTime no
   GT_TRY(sql::restore(database_options(data_dir), file,
                       [now](sql::Transaction& tx) { return continue_task_lists(tx, now); }));
   GT_ASSIGN(const auto store, SqliteStore::open({data_dir, {}}));  // takes the documents out
-  return {};
+  const std::string name = escape_for_display(fs::path(file).filename().string());
+  ccm::Store& accounts = *store;
+  return accounts.write(
+      [&](ccm::Tx& tx) -> Status { return tx.audit.append({now, UserId(), "", "", "", "restore", name, "ok", ""}); });
 }
 
 }  // namespace gridtorrent::tracker::store
