@@ -19,6 +19,14 @@ void apply_wishes(TransferRow& row, const GetJob& job) {
   row.priority = job.priority;
 }
 
+/// Asked again for what is under way: what is given anew counts, what is left at its default says nothing.
+void apply_given_wishes(TransferRow& row, const GetJob& job) {
+  if (job.lanes != 0) row.lanes_wish = job.lanes;
+  if (job.seeders != 0) row.seeders_wish = job.seeders;
+  if (job.limit_bits_per_s != 0) row.limit_bits_per_s = job.limit_bits_per_s;
+  if (job.priority != 0) row.priority = job.priority;
+}
+
 }  // namespace
 
 StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
@@ -101,7 +109,11 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       continue;
     }
     row.paused = false;
+    apply_given_wishes(row, request.job);
     GT_TRY(c_.book.save(*transfer));
+    if (transfer->in_engine && row.step == TransferStep::kFetch)
+      c_.ports.engine.set_rate_limit(row.id, row.limit_bits_per_s, 0);
+    transfer->plan_due = true;
     c_.book.touch(*transfer);
     return std::optional(make_view(*transfer));
   }

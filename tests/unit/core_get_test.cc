@@ -124,6 +124,23 @@ TEST_F(Get, TakesOnlyTheFilesAskedFor) {
   EXPECT_EQ(engine_->added().front().wanted, (std::vector<bool>{false, true}));
 }
 
+TEST_F(Get, ThatJoinsTakesOverTheWishesThatItGives) {
+  published("set");
+  auto gentle = job("set");
+  gentle.limit_bits_per_s = 8'000;
+  gentle.priority = 3;
+  const auto first = get(gentle);
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(first->id).has_value(); }));
+  auto again = job("set");
+  again.lanes = 2;
+  again.limit_bits_per_s = 16'000;
+  ASSERT_TRUE(get(again).ok());
+  EXPECT_EQ(engine_->torrent(first->id)->receive_limit, 16'000u);
+  const auto row = store_.transfers()->front();
+  EXPECT_EQ(row.lanes_wish, 2);
+  EXPECT_EQ(row.priority, 3) << "was not given anew";
+}
+
 TEST_F(Get, JoinsTheSamePlaceAndRefusesAnother) {
   published("set");
   const auto first = get(job("set"));
