@@ -33,6 +33,7 @@ Status AccountsRpc::log_in(const Call& call, const v1::LoginRequest& request, v1
   GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the client", "the server's"));
   GT_ASSIGN(const Secrets::Issued issued,
             secrets_.login(request.user(), request.password(), request.device(), call.address));
+  secrets_.forget_tokens();  // it may have taken another one's place
   *reply.mutable_hello() = wire::make_hello(clock_.wall());
   reply.set_token(issued.text);
   reply.set_user_id(issued.user.id.str());

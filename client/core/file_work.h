@@ -99,6 +99,9 @@ class FileWork {
   /// kConflict where something came in the way meanwhile.
   virtual Status commit(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
+  /// A commit of it was begun and has not ended: files may have been moved already, and only another commit can end it.
+  virtual bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
+
   /// Removes the staging folder of a cancelled transfer, and nothing else.
   virtual Status discard(const StagingPlan& plan) = 0;
 
@@ -120,7 +123,7 @@ class FileWork {
 
   virtual Result<DiskSpace> disk_space(const std::string& folder) = 0;
 
-  /// Bytes that the staging folder takes on its disk; 0 where there is none. Looks at every file in it.
+  /// Bytes that the files in the staging folder take on its disk; 0 where there is none. Looks at every one.
   virtual std::uint64_t staged_bytes(const StagingPlan& plan) = 0;
 };
 

@@ -91,6 +91,7 @@ void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
   c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is fetched again: " + why);
   if (const auto reason = barred_by_access(transfer->row.content); !reason.empty()) {
     mark_failed(*transfer, {Code::kUnsupported, display_name(transfer->row) + " is " + reason});
+    c_.settle_siblings(transfer->row.content.id);
   } else {
     c_.take_out_of_engine(*transfer);
     transfer->row.step = TransferStep::kPrepare;
@@ -178,7 +179,7 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr || transfer->row.kept_globs.empty()) return true;
-    const auto* held = held_beside(*transfer);
+    const auto* held = held_at(transfer->row.content, transfer->row.target, id);
     if (held == nullptr) return false;
     part = held->row;
   }
@@ -194,13 +195,19 @@ void GetFlow::commit(const TransferId& id) {
   const auto& manifest = copy->metadata->manifest;
   const auto staging = staging_of(copy->row, copy->wanted);
   const bool kept_untouched = kept_is_untouched(id, manifest);
+  if (staging.beside) {
+    // It is added to the engine anew afterwards, with what was there before; until then no file of it may be open.
+    const auto lock = c_.book.lock();
+    if (auto* transfer = c_.book.find(id)) c_.take_out_of_engine(*transfer);
+  }
   if (const auto committed = c_.ports.files.commit(staging, manifest); !committed) {
     return fail(id, committed.error());
   }
-  const auto globs = staging.beside ? joined_globs(copy->row.kept_globs, copy->row.globs) : copy->row.globs;
+  // What was changed meanwhile is not answered for.
+  const bool joins = staging.beside && kept_untouched;
+  const auto globs = joins ? joined_globs(copy->row.kept_globs, copy->row.globs) : copy->row.globs;
   const auto all = staging.beside ? wanted_entries(manifest, globs) : copy->wanted;
   if (!all) return fail(id, all.error());
-  // An addition is added to the engine anew, with what was there before.
   if (copy->in_engine && !staging.beside) {
     if (const auto moved = c_.ports.engine.set_save_path(id, copy->row.target); !moved) {
       c_.log(NodeLogLevel::kWarning, "seeding " + display_name(copy->row) + ": " + moved.error().message);
@@ -213,8 +220,10 @@ void GetFlow::commit(const TransferId& id) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
   if (staging.beside) {
-    c_.take_out_of_engine(*transfer);
-    while (const auto* part = held_beside(*transfer)) c_.forget(part->row.id);
+    while (const auto* part = joins ? held_at(transfer->row.content, transfer->row.target, id) : nullptr) {
+      const TransferId part_id = part->row.id;
+      c_.forget(part_id);
+    }
     transfer->row.globs = globs;
     transfer->row.kept_globs.clear();
     transfer->row.wanted_bytes = transfer->row.verified_bytes = wanted_bytes(manifest, *all);
@@ -223,7 +232,7 @@ void GetFlow::commit(const TransferId& id) {
   // After a crash what stands there is not known to be what was moved.
   transfer->row.step = transfer->recheck || !kept_untouched ? TransferStep::kAttach : TransferStep::kHold;
   transfer->recheck = false;
-  transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.stamp = stamp ? *stamp : "unknown";  // never empty: what was moved is not fetched again
   transfer->row.error.reset();
   if (transfer->row.limit_bits_per_s > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
   transfer->row.limit_bits_per_s = 0;  // it was the fetch's; a seeding transfer gets its own

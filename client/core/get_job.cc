@@ -12,6 +12,12 @@ Error conflict_with(const Transfer& transfer) {
                                transfer.row.id.str() + "`"};
 }
 
+Error changed_there(const Transfer& transfer) {
+  const auto base = escape_for_display(join_path(transfer.row.target, transfer.row.base_name));
+  return {Code::kConflict, base + " was changed since it was fetched, so nothing is added to it: `gridtorrent verify " +
+                               base + "` says how; put it right, move it away, or choose another place with --to"};
+}
+
 void apply_wishes(TransferRow& row, const GetJob& job) {
   row.lanes_wish = job.lanes;
   row.seeders_wish = job.seeders;
@@ -23,7 +29,8 @@ void apply_wishes(TransferRow& row, const GetJob& job) {
 void apply_given_wishes(TransferRow& row, const GetJob& job) {
   if (job.lanes != 0) row.lanes_wish = job.lanes;
   if (job.seeders != 0) row.seeders_wish = job.seeders;
-  if (job.limit_bits_per_s != 0) row.limit_bits_per_s = job.limit_bits_per_s;
+  const bool fetches = row.step == TransferStep::kPrepare || row.step == TransferStep::kFetch;
+  if (job.limit_bits_per_s != 0 && fetches) row.limit_bits_per_s = job.limit_bits_per_s;
   if (job.priority != 0) row.priority = job.priority;
 }
 
@@ -38,11 +45,13 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   if (job.target.empty() || job.target.front() != '/') {
     return Error{Code::kInvalid, "the target '" + escape_for_display(job.target) + "' is no absolute path"};
   }
-  Request request{job, {}, nullptr, {}};
+  Request request;
+  request.job = job;
   while (request.job.target.size() > 1 && request.job.target.ends_with('/')) request.job.target.pop_back();
   GT_ASSIGN(request.content, c_.ports.link.content(job.content));
   GT_ASSIGN(request.metadata, c_.metadata(request.content));
   GT_ASSIGN(request.wanted, wanted_entries(request.metadata->manifest, job.globs));
+  look_at_part(request);
 
   bool needs_prepare = false;
   TransferId id;
@@ -56,7 +65,7 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   if (transfer == nullptr) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
   transfer->job_running = false;
   if (!prepared) {
-    c_.announce_gone(*transfer);
+    if (transfer->announce.heard) c_.announce_gone(*transfer);
     c_.forget(id);
     return prepared.error();
   }
@@ -97,11 +106,16 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       if (!same) return conflict_with(*transfer);
       joined = true;
     } else if (row.step == TransferStep::kFailed && row.kind == TransferKind::kGet && same && !request.job.refetch) {
+      const auto& manifest = request.metadata->manifest;
+      const Transfer* part = held_at(row.content, row.target, id);
+      GT_ASSIGN(const auto had, wanted_entries(manifest, part != nullptr ? part->row.globs : row.globs));
+      if (part != nullptr && covers(had, request.wanted)) continue;  // it came with another get
+      row.kept_globs = part != nullptr && !request.part_is_gone ? part->row.globs : std::vector<std::string>();
+      GT_ASSIGN(transfer->wanted, entries_to_fetch(manifest, row.globs, row.kept_globs));
+      row.wanted_bytes = wanted_bytes(manifest, transfer->wanted);
       row.step = TransferStep::kPrepare;
       row.error.reset();
       transfer->metadata = request.metadata;
-      if (const Transfer* part = held_beside(*transfer)) row.kept_globs = part->row.globs;
-      GT_ASSIGN(transfer->wanted, entries_to_fetch(request.metadata->manifest, row.globs, row.kept_globs));
       transfer->verify_rounds = transfer->disk_errors = 0;
       transfer->fresh = false;
       transfer->recheck = true;
@@ -120,16 +134,35 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
   return std::optional<TransferView>();
 }
 
-/// Another transfer's files of the same content at the same place; lock held.
-const Transfer* GetFlow::held_beside(const Transfer& transfer) {
+/// What is held of a content at a place, but by the transfer `except`; lock held.
+const Transfer* GetFlow::held_at(const ContentInfo& content, const std::string& target, const TransferId& except) {
   for (const auto& [id, other] : c_.book.all()) {
     const auto& row = other->row;
-    if (id != transfer.row.id && row.step == TransferStep::kHold && row.content.id == transfer.row.content.id &&
-        row.content.version == transfer.row.content.version && row.target == transfer.row.target) {
+    if (id != except && row.step == TransferStep::kHold && row.content.id == content.id &&
+        row.content.version == content.version && row.target == target) {
       return other.get();
     }
   }
   return nullptr;
+}
+
+/// Whether what an earlier transfer brought to the wished place is as it was when it was known to be whole. Without the
+/// lock: looks at every file.
+void GetFlow::look_at_part(Request& request) {
+  TransferRow part;
+  {
+    const auto lock = c_.book.lock();
+    const auto* held = held_at(request.content, request.job.target, TransferId());
+    if (held == nullptr) return;
+    part = held->row;
+  }
+  request.part = part.id;
+  const auto& manifest = request.metadata->manifest;
+  const auto wanted = wanted_entries(manifest, part.globs);
+  const auto stamp =
+      wanted ? c_.ports.guard.stamp(part.target, manifest, *wanted) : Result<std::string>(wanted.error());
+  request.part_is_whole = stamp && *stamp == part.stamp;
+  request.part_is_gone = !c_.ports.guard.exists(join_path(part.target, part.base_name));
 }
 
 TransferRow GetFlow::new_row(const Request& request) const {
@@ -158,7 +191,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     // Not `wanted`, which a transfer restored but not yet seeding lacks.
     const auto had = wanted_entries(request.metadata->manifest, held->row.globs);
     if (request.job.refetch || !had || !covers(*had, request.wanted)) {
-      if (held->row.target == request.job.target && !request.job.refetch) part = held.get();
+      if (part == nullptr && held->row.target == request.job.target && !request.job.refetch) part = held.get();
     } else if (have == nullptr || held->row.target == request.job.target) {
       have = held.get();
     }
@@ -187,7 +220,10 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   if (have != nullptr) {
     row.step = TransferStep::kCheckLocal;
     row.old_place = have->row.id;
-  } else if (part != nullptr) {
+  }
+  // What was moved away takes nothing along: then it is a get like any other.
+  if (part != nullptr && !request.part_is_gone) {
+    if (part->row.id != request.part || !request.part_is_whole) return changed_there(*part);
     row.kept_globs = part->row.globs;
     GT_ASSIGN(wanted, entries_to_fetch(request.metadata->manifest, row.globs, row.kept_globs));
     row.wanted_bytes = wanted_bytes(request.metadata->manifest, wanted);
@@ -246,12 +282,19 @@ Status GetFlow::prepare(const TransferId& id) {
 
 void GetFlow::start_prepare(Transfer& transfer) {
   c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
-    if (const auto prepared = prepare(id); !prepared) return fail(id, prepared.error());
+    const auto copy = loaded(id);
+    if (!copy) return;
+    const bool finish = c_.ports.files.commit_begun(staging_of(copy->row, copy->wanted), copy->metadata->manifest);
+    if (!finish) {
+      if (const auto prepared = prepare(id); !prepared) return fail(id, prepared.error());
+    }
     const auto lock = c_.book.lock();
     auto* prepared_transfer = c_.book.find(id);
     if (prepared_transfer == nullptr || prepared_transfer->row.step != TransferStep::kPrepare) return;
     forget_superseded(*prepared_transfer);
-    prepared_transfer->row.step = TransferStep::kFetch;
+    // Some of it may be in its place already; everything is verified there in the end.
+    prepared_transfer->row.step = finish ? TransferStep::kCommit : TransferStep::kFetch;
+    prepared_transfer->recheck = prepared_transfer->recheck || finish;
     c_.book.save_or_log(*prepared_transfer);
   });
 }

@@ -45,10 +45,13 @@ class GetFlow {
     ContentInfo content;
     MetadataPtr metadata;
     std::vector<bool> wanted;
+    TransferId part;  ///< what an earlier transfer brought to the wished place, if any
+    bool part_is_whole = false, part_is_gone = false;
   };
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
-  const Transfer* held_beside(const Transfer& transfer);
+  const Transfer* held_at(const ContentInfo& content, const std::string& target, const TransferId& except);
+  void look_at_part(Request& request);
   bool kept_is_untouched(const TransferId& id, const metainfo::Manifest& manifest);
   TransferRow new_row(const Request& request) const;
   void forget_superseded(const Transfer& transfer);

@@ -113,7 +113,8 @@ void SeedingFlow::hold(const TransferId& id) {
 
   auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
-  if (transfer == nullptr || transfer->row.step != TransferStep::kHold || transfer->in_engine) return;
+  if (transfer == nullptr || transfer->row.step != TransferStep::kHold || transfer->in_engine || transfer->barred)
+    return;
   transfer->wanted = *wanted;
   if (!stamp || *stamp != row->stamp) {
     transfer->row.step = TransferStep::kAttach;

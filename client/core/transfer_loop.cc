@@ -195,6 +195,7 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
       c_.announce_gone(*found);
       c_.take_out_of_engine(*found);
       mark_failed(*found, given_up);
+      c_.settle_siblings(found->row.content.id);
       c_.book.save_or_log(*found);
       return;
     }

@@ -244,7 +244,11 @@ class FlushedDisk final : public lt::disk_interface {
     const auto found = pieces_.find(key);
     if (found == pieces_.end()) return done();
     if (found->second.hashing && !found->second.held_back) {
-      found->second.begin_anew = std::move(done);
+      // One question for each block that could not be written.
+      found->second.begin_anew = [earlier = std::move(found->second.begin_anew), done = std::move(done)] {
+        if (earlier) earlier();
+        done();
+      };
     } else {
       begin_anew(found, done);
     }

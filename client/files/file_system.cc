@@ -187,7 +187,7 @@ std::uint64_t disk_usage(int folder) {
   for (const Listed& listed : *names) {
     struct stat info{};
     if (::fstatat(folder, listed.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    bytes += static_cast<std::uint64_t>(info.st_blocks) * kStatBlock;
+    if (S_ISREG(info.st_mode)) bytes += static_cast<std::uint64_t>(info.st_blocks) * kStatBlock;
     if (!S_ISDIR(info.st_mode)) continue;
     const UniqueFd below(::openat(folder, listed.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (below) bytes += disk_usage(below.get());

@@ -66,7 +66,7 @@ Status sync_folder(int folder, std::string_view shown_path);
 /// Removes a folder below `parent` with all in it, folders without permission bits included. Missing: nothing to do.
 Status remove_tree(int parent, const std::string& name, std::string_view shown_path);
 
-/// Bytes of disk behind everything below a folder, as `du` counts them; what cannot be looked at counts as nothing.
+/// Bytes of disk behind the files below a folder, as `du` counts them; what cannot be looked at counts as nothing.
 std::uint64_t disk_usage(int folder);
 
 /// Nanoseconds since the epoch, and back.

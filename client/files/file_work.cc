@@ -55,6 +55,10 @@ class LocalFileWork final : public FileWork {
     return commit_staging(plan, manifest, options_.durable);
   }
 
+  bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
+    return is_commit_begun(plan, manifest);
+  }
+
   Status discard(const StagingPlan& plan) override { return discard_staging(plan); }
 
   Status copy_into_staging(const std::string& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,

@@ -25,10 +25,17 @@ Error taken(const std::string& path) {
           quoted(path) + " already exists and is not from this transfer; move it away or choose another folder"};
 }
 
+bool is_there(int folder, const char* name, const ManifestEntry& entry) {
+  struct stat info{};
+  return ::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+         static_cast<std::uint64_t>(info.st_size) == entry.size;
+}
+
 /// One merge; lives for one call.
 class Merger {
  public:
-  explicit Merger(const Merge& merge) : m_(merge), from_(merge.staging), to_(merge.target) {}
+  Merger(const Merge& merge, bool interrupted)
+      : m_(merge), interrupted_(interrupted), from_(merge.staging), to_(merge.target) {}
 
   Status run() {
     // Parents come before what is in them.
@@ -75,9 +82,9 @@ class Merger {
     if (to < 0) return disk_error(errno, place(entry), "cannot be moved to its place");
     const int from = from_.open(split.folder);
     const char* name = split.name.c_str();
-    if (from < 0 || (::faccessat(from, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)) {
-      struct stat info{};
-      if (::fstatat(to, name, &info, AT_SYMLINK_NOFOLLOW) == 0) return {};  // moved before a crash
+    if (from < 0 || ::faccessat(from, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno != ENOENT) return disk_error(errno, staged(entry), "cannot be looked at");
+      if (interrupted_ && is_there(to, name, entry)) return {};
       return Error{Code::kDisk, quoted(staged(entry)) + " vanished; fetch the content again"};
     }
     GT_TRY(set_mode_and_time(from, split.name, entry, staged(entry)));
@@ -124,6 +131,7 @@ class Merger {
   }
 
   const Merge& m_;
+  const bool interrupted_;
   FolderCache from_, to_;
 };
 
@@ -147,8 +155,8 @@ Status nothing_in_the_way(const Merge& merge) {
   return {};
 }
 
-Status merge_tree(const Merge& merge) {
-  return Merger(merge).run();
+Status merge_tree(const Merge& merge, bool interrupted) {
+  return Merger(merge, interrupted).run();
 }
 
 bool is_merged(const Merge& merge) {
@@ -158,9 +166,7 @@ bool is_merged(const Merge& merge) {
     if (!merge.selection.includes(i) || entry.kind != EntryKind::kFile) continue;
     const SplitPath split = split_path(metainfo::full_path(merge.manifest, entry));
     const int folder = to.open(split.folder);
-    struct stat info{};
-    if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) != entry.size) return false;
+    if (folder < 0 || !is_there(folder, split.name.c_str(), entry)) return false;
   }
   return true;
 }

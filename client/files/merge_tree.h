@@ -22,9 +22,9 @@ struct Merge {
 Status nothing_in_the_way(const Merge& merge);
 
 /// Makes the folders that are missing and renames file by file; never replaces anything (kConflict, naming it; what was
-/// moved before stays). Then every selected folder gets its mode and time. Can be done again after a crash at any
-/// point: a file that is no longer staged but stands in its place was moved.
-Status merge_tree(const Merge& merge);
+/// moved before stays). Then every selected folder gets its mode and time. Can be done again after a crash
+/// or a failure at any point: where `interrupted`, a file that is no longer staged but stands in its place was moved.
+Status merge_tree(const Merge& merge, bool interrupted);
 
 /// Every selected file stands in its place with its size: what a merge leaves, once its staging folder is gone.
 bool is_merged(const Merge& merge);

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/logging/logging.h"
 #include "client/files/file_system.h"
 #include "client/files/merge_tree.h"
 #include "client/files/selection.h"
@@ -125,7 +126,7 @@ class Commit {
     const bool in_place = exists(target_.get(), base());
     if (!exists(target_.get(), staging_name(plan_))) {
       // Everything was done before the crash but, at most, to remove what was the staging folder.
-      if (in_place) return remove_tree(target_.get(), done_name(plan_), plan_.staging());
+      if (in_place) return remove_done();
       return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
     }
     GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
@@ -150,16 +151,17 @@ class Commit {
   /// File by file, beside what an earlier transfer brought.
   Status run_beside() {
     if (!exists(target_.get(), staging_name(plan_))) {
-      if (is_merged(merge())) return remove_tree(target_.get(), done_name(plan_), plan_.staging());
+      if (is_merged(merge())) return remove_done();
       return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
     }
     GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
-    if (!exists(staging_.get(), marker_name(kMarker, manifest_))) {
+    const bool interrupted = exists(staging_.get(), marker_name(kMarker, manifest_));
+    if (!interrupted) {
       GT_TRY(nothing_in_the_way(merge()));
       if (durable_) GT_TRY(sync_data());
       GT_TRY(make_marker(kMarker));
     }
-    GT_TRY(merge_tree(merge()));
+    GT_TRY(merge_tree(merge(), interrupted));
     if (durable_) GT_TRY(sync_folder(target_.get(), plan_.target));
     return clean_up();
   }
@@ -311,7 +313,14 @@ class Commit {
   Status clean_up() {
     if (::renameat(target_.get(), staging_name(plan_).c_str(), target_.get(), done_name(plan_).c_str()) != 0)
       return disk_error(errno, plan_.staging(), "cannot be cleaned up");
-    return remove_tree(target_.get(), done_name(plan_), plan_.staging());
+    return remove_done();
+  }
+
+  // All is in its place: what cannot be removed (a file that NFS keeps while it is open) takes room, no more.
+  Status remove_done() {
+    if (const Status removed = remove_tree(target_.get(), done_name(plan_), plan_.staging()); !removed)
+      logging::warning(done_name(plan_) + " stays behind in " + plan_.target + ": " + removed.error().message);
+    return {};
   }
 
   const StagingPlan& plan_;
@@ -347,6 +356,12 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
     return disk_error(errno, plan.target, "cannot be written");
   GT_ASSIGN(const UniqueFd staging, open_staging(target.get(), plan));
   return make_entries(staging.get(), plan, manifest);
+}
+
+bool is_commit_begun(const StagingPlan& plan, const Manifest& manifest) {
+  const UniqueFd staging(::open(plan.staging().c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info{};
+  return staging && ::fstatat(staging.get(), marker_name(kMarker, manifest).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 Status commit_staging(const StagingPlan& plan, const Manifest& manifest, bool durable) {

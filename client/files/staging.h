@@ -11,6 +11,7 @@ namespace gridtorrent::client::files {
 /// Beside what is there: 3. to 5. are each file's mode and time, and its own rename (merge_tree.h).
 Status prepare_staging(const StagingPlan& plan, const metainfo::Manifest& manifest);
 Status commit_staging(const StagingPlan& plan, const metainfo::Manifest& manifest, bool durable);
+bool is_commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest);
 Status discard_staging(const StagingPlan& plan);
 /// Bytes of disk that the staging folder takes.
 std::uint64_t staging_usage(const StagingPlan& plan);

@@ -25,6 +25,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::uint64_t staged_bytes = 0;
+    bool commit_begun = false;
     std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
   };
   template <class F>
@@ -84,6 +85,9 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       state.existing.try_emplace(plan.target + "/" + manifest.base_name, 1);
       return {};
     });
+  }
+  bool commit_begun(const client::StagingPlan&, const metainfo::Manifest&) override {
+    return with([](State& state) { return state.commit_begun; });
   }
   Status discard(const client::StagingPlan& plan) override {
     note("discard " + plan.target);

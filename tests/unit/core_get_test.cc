@@ -302,6 +302,71 @@ TEST_F(Addition, ThatFailsLeavesWhatWasThereAndCanBeRepeated) {
   EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
 }
 
+TEST_F(Addition, IsRefusedAtOnceWhereWhatIsThereWasChanged) {
+  files_.with([](auto& state) { ++state.existing["/home/in/data"]; });
+  const auto view = get(more_);
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kConflict);
+  EXPECT_NE(view.error().message.find("/home/in/data was changed since it was fetched"), std::string::npos)
+      << view.error().message;
+}
+
+TEST_F(Addition, IsAGetLikeAnyOtherWhereWhatWasThereIsGone) {
+  files_.with([](auto& state) { state.existing.erase("/home/in/data"); });
+  const TransferId id = begun();
+  EXPECT_EQ(engine_->torrent(id)->spec.wanted, (std::vector<bool>{false, true}));
+  engine_->completes(id);
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 5u);
+  EXPECT_FALSE(node_->transfer(held_).ok());
+}
+
+TEST_F(Addition, IsCopiedFromElsewhereOnThisNode) {
+  auto elsewhere = job("set", "/elsewhere");
+  elsewhere.refetch = true;
+  fetched(elsewhere);  // takes the place of the first
+  auto some = job("set");
+  some.globs = {"a"};
+  files_.with([](auto& state) { state.existing.erase("/home/in/data"); });
+  const auto first = get(some);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(wait_until(first->id, [](const auto& view) { return view.source == "local"; }).total_bytes, 3u);
+  ASSERT_TRUE(eventually([&] { return !in_progress(store_.transfers()->back().step); }));
+  const auto second = get(more_);
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  const auto done = wait_until(second->id, [](const auto& view) { return view.total_bytes == 8; });
+  EXPECT_EQ(done.source, "local");
+}
+
+TEST_F(Addition, ThatGivesUpOnItsDiskLetsWhatWasThereSeedAgain) {
+  const TransferId id = begun();
+  ASSERT_TRUE(eventually([&] {
+    if (engine_->torrent(id)) {
+      engine_->happens(id, [](auto& snapshot) {
+        snapshot.state = TorrentState::kError;
+        snapshot.error = {Code::kDisk, "Read-only file system"};
+      });
+    }
+    return node_->transfer(id)->state == TransferState::kFailed;
+  }));
+  expect_held_seeds_again();
+}
+
+TEST_F(Addition, WhoseCommitBeganIsResumedByAnotherCommit) {
+  files_.with([](auto& state) { state.commit_error = Error{Code::kDisk, "Input/output error"}; });
+  const TransferId id = begun();
+  engine_->completes(id);
+  wait_for(id, TransferState::kFailed);
+  files_.with([](auto& state) {
+    state.commit_error.reset();
+    state.commit_begun = true;
+  });
+  const auto prepares = files_.count("prepare /home/in");
+  ASSERT_TRUE(node_->resume(id).ok());
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
+  EXPECT_EQ(files_.count("prepare /home/in"), prepares) << "nothing is fetched again";
+  EXPECT_GE(files_.count("verify /home/in/data"), 1) << "but all of it is verified";
+}
+
 TEST_F(Addition, GoesOnAfterARestart) {
   const TransferId id = begun();
   restart();
