@@ -180,15 +180,15 @@ class ServerDoor : public ::testing::Test {
 };
 
 TEST_F(ServerDoor, HandlersRunOnOurThreadsAndNotOnThoseOfGrpc) {
-  std::string name;
+  std::promise<std::string> name;
   odd_.on_get = [&](const Call&) -> Status {
     std::array<char, 32> buffer{};
     pthread_getname_np(pthread_self(), buffer.data(), buffer.size());
-    name = buffer.data();
+    name.set_value(buffer.data());
     return {};
   };
   ASSERT_TRUE(get().ok());
-  EXPECT_THAT(name, HasSubstr("rpc-work"));
+  EXPECT_THAT(name.get_future().get(), HasSubstr("rpc-work"));
 }
 
 TEST_F(ServerDoor, AnExceptionIsOurFaultAndEndsTheCallAlone) {

@@ -48,7 +48,7 @@ class PlayedNode final : public Node {
 
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override {
     const std::lock_guard lock(mutex_);
-    published.push_back(job);
+    published_.push_back(job);
     hashing(1, 2);
     if (stop_publish_by_signal) {
       std::raise(SIGINT);
@@ -142,8 +142,12 @@ class PlayedNode final : public Node {
     return outcome;
   }
 
+  std::vector<PublishJob> published() {
+    const std::lock_guard lock(mutex_);
+    return published_;
+  }
+
   std::deque<TransferView> script;
-  std::vector<PublishJob> published;
   int publish_failures = 0;
   bool stop_publish_by_signal = false;
   bool signal_at_end = false;
@@ -161,6 +165,7 @@ class PlayedNode final : public Node {
   }
 
   std::mutex mutex_;
+  std::vector<PublishJob> published_;
   std::condition_variable_any changed_;
   bool watched_ = false;
 };
@@ -332,29 +337,29 @@ TEST_F(WithNode, PublishTellsHashingWarningsAndTheEnd) {
   EXPECT_EQ(event_names().back(), "published");
   EXPECT_EQ(events().back()["access"]["level"], "public");
   EXPECT_EQ(events().back()["skipped"], 1);
-  EXPECT_EQ(node_.published[0].path, std::filesystem::current_path().string() + "/x\xff");
-  EXPECT_THAT(node_.published[0].request.tags, ::testing::ElementsAre("a", "b"));
+  EXPECT_EQ(node_.published()[0].path, std::filesystem::current_path().string() + "/x\xff");
+  EXPECT_THAT(node_.published()[0].request.tags, ::testing::ElementsAre("a", "b"));
   EXPECT_THAT(err_, HasSubstr("warning: skipped the link x"));
 }
 
 TEST_F(WithNode, PublishIsPrivateUnlessSaidOtherwise) {
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
-  EXPECT_EQ(node_.published[0].request.access, "private");
+  EXPECT_EQ(node_.published()[0].request.access, "private");
   EXPECT_THAT(err_, HasSubstr("'gridtorrent access run42 --set public'"));
 }
 
 TEST_F(WithNode, PublishWaitsForTheServerWithOneRequestId) {
   node_.publish_failures = 1;
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
-  ASSERT_EQ(node_.published.size(), 2U);
-  EXPECT_EQ(node_.published[0].request.request_id, node_.published[1].request.request_id);
+  ASSERT_EQ(node_.published().size(), 2U);
+  EXPECT_EQ(node_.published()[0].request.request_id, node_.published()[1].request.request_id);
   EXPECT_THAT(err_, HasSubstr("no server at lab:7443; trying again\n"));
 }
 
 TEST_F(WithNode, PublishThatIsRefusedIsNotTriedAgain) {
   node_.publish_error = Error{Code::kConflict, "the name run42 is taken"};
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 6);
-  EXPECT_EQ(node_.published.size(), 1U);
+  EXPECT_EQ(node_.published().size(), 1U);
 }
 
 TEST_F(WithNode, AnInterruptStopsThePublish) {

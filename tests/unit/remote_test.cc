@@ -139,8 +139,8 @@ TEST_F(Link, TakesAnotherCaWhileItRuns) {
   slow.backoff_min = slow.backoff_max = hours(1);
   std::vector<std::string> proven;  // the link's thread writes before "connected" is recorded, the test reads after
   slow.on_proven_ca = [&](const std::string& file) { proven.push_back(file); };
-  const auto one = link(slow);
   Recorder recorder;
+  const auto one = link(slow);
   one->start(recorder, 0);
   EXPECT_THAT(recorder.next(), HasSubstr("is not signed by " + ca_file_));
   EXPECT_EQ(one->use_ca(folder_ + "/missing.pem").error().code, Code::kInvalid);
