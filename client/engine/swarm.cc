@@ -18,6 +18,8 @@ constexpr auto kForeignAfter = std::chrono::seconds(2);
 constexpr auto kDialForgotten = std::chrono::seconds(3);
 /// A lane that the peer ended sooner counts as a failed dial, so that refusals are not redialled hot.
 constexpr auto kShortLife = std::chrono::seconds(5);
+/// So long after a bad peer's last pause a piece may still hold blocks of his.
+constexpr auto kBadBlocksLinger = std::chrono::minutes(1);
 /// Sixteen nodes on one host with sixteen lanes each are welcome.
 constexpr int kMaxInboundPerAddress = 256;
 /// Peers of one torrent that are told apart by name; what others beyond exchanged is added up.
@@ -328,6 +330,11 @@ void Swarm::check_bad_pieces(Orders& orders, MonoTime now) {
     if (peers.size() != 1) continue;  // libtorrent asks each of them alone for whole pieces next, and so finds out
     const PeerKey& key = *peers.begin();
     NodeLink& link = links_[key];
+    // Blocks of one whose lanes were cut for bad data are in pieces that others complete: not the others' fault.
+    const bool another_is_known = std::ranges::any_of(links_, [&](const auto& entry) {
+      return entry.first != key && entry.second.bad_in_a_row > 0 && now < entry.second.held_until + kBadBlocksLinger;
+    });
+    if (another_is_known && link.bad_in_a_row == 0) continue;
     link.bad_piece(now);
     const std::string who = key.first.is_nil() ? "the foreign client at " + key.second : key.first.str();
     // One line a doubling: a wholly altered file must not flood the log.
