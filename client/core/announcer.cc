@@ -32,6 +32,13 @@ AnnounceRequest request_for(const Transfer& transfer, SwarmRole role, const std:
   return request;
 }
 
+/// One that begins to want data gets the time to dial that a new one gets: dialling it at once, because no lane was
+/// needed for long, would meet its own dials half-way, and both would give way.
+void take_over(SwarmPeer& known, const PeerInfo& peer, bool is_new, MonoTime now) {
+  if (is_new || (peer.wants_data && !known.info.wants_data)) known.nothing_since = known.no_outgoing_since = now;
+  known.info = peer;
+}
+
 bool stands(const Transfer& transfer, const NodeId& node) {
   if (!transfer.snapshot) return false;
   return std::any_of(transfer.snapshot->peers.begin(), transfer.snapshot->peers.end(),
@@ -164,8 +171,7 @@ void Announcer::merge(Transfer& transfer, const std::vector<PeerInfo>& peers, Mo
     if (peer.node == c_.options.node || peer.node.is_nil()) continue;
     named.insert(peer.node);
     const auto [slot, is_new] = transfer.swarm.try_emplace(peer.node);
-    slot->second.info = peer;
-    if (is_new) slot->second.nothing_since = slot->second.no_outgoing_since = now;
+    take_over(slot->second, peer, is_new, now);
   }
   std::erase_if(transfer.swarm,
                 [&](const auto& known) { return !named.contains(known.first) && !stands(transfer, known.first); });
@@ -179,8 +185,7 @@ void Announcer::peer_changed(const ContentId& content, std::uint32_t version, co
       continue;
     }
     const auto [slot, is_new] = transfer->swarm.try_emplace(peer.node);
-    slot->second.info = peer;
-    if (is_new) slot->second.nothing_since = slot->second.no_outgoing_since = now;
+    take_over(slot->second, peer, is_new, now);
     transfer->plan_due = true;
   }
 }
