@@ -724,6 +724,35 @@ TEST_F(Get, SaysOnceInTheLogThatTheServerWasNotToldWhereItListens) {
   EXPECT_TRUE(eventually([&] { return lines() == 3; }));
 }
 
+TEST_F(Get, LetsAPeerThatBeginsToWantDataDialFirst) {
+  published("set");
+  client::PeerInfo peer;
+  peer.node = NodeId::make(clock_.wall(), rng_);
+  peer.complete = true;
+  peer.reachability = client::Reachability::kReachable;
+  link_.with([&](auto& state) {
+    state.reachability = client::Reachability::kReachable;
+    state.peers = {peer};
+  });
+  const auto held = fetched(job("set"));
+  clock_.advance(std::chrono::minutes(5));  // without a lane, since both have everything
+  peer.complete = false;
+  peer.wants_data = true;
+  link_.with([&](auto& state) { state.peers = {peer}; });
+  link_.listener().peer_changed(held.content, 1, peer);
+  const auto planned = [&] {
+    const auto torrent = engine_->torrent(held.id);
+    return torrent && !torrent->plan.peers.empty();
+  };
+  for (int i = 0; i < 20; ++i) {
+    clock_.advance(std::chrono::milliseconds(50));
+    events_->torrent_changed({});
+    EXPECT_FALSE(planned() && engine_->torrent(held.id)->plan.peers.front().dial);
+  }
+  EXPECT_TRUE(eventually([&] { return planned() && engine_->torrent(held.id)->plan.peers.front().dial; }))
+      << "but after two seconds";
+}
+
 TEST_F(Get, SaysThatNeitherEndCanBeReached) {
   link_.with([](auto& state) { state.reachability = client::Reachability::kUnreachable; });
   restart();
