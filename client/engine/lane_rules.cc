@@ -9,7 +9,9 @@ namespace gridtorrent::client::engine {
 int outgoing_target(const DialState& s) {
   if (!s.planned || (s.we_are_complete && s.peer_is_complete)) return 0;
   if (!s.plan_dials) {
-    return std::min(s.outgoing, std::max(0, s.plan_lanes - s.inbound_open));
+    // Only the higher id gives way: where both did, on seeing the other's lanes, none would be left.
+    const int room = s.we_have_lower_id ? s.plan_lanes : s.plan_lanes - s.inbound_open;
+    return std::min(s.outgoing, std::max(0, room));
   }
   int wish = s.plan_lanes;
   if (s.peer_wants) {

@@ -80,7 +80,10 @@ TEST(OutgoingTarget, KeepsOurLanesUntilThePeersStandWhenThePlanStopsOurDialling)
   state.outgoing = 4;
   EXPECT_EQ(outgoing_target(state), 4);
   state.inbound_open = 3;
+  state.we_have_lower_id = false;
   EXPECT_EQ(outgoing_target(state), 1);
+  state.we_have_lower_id = true;
+  EXPECT_EQ(outgoing_target(state), 4) << "the other gives way: were both to, no lane would be left";
 }
 
 TEST(OutgoingTarget, DialsNothingNewToANodeHeldBack) {
