@@ -735,15 +735,16 @@ TEST_F(Get, LetsAPeerThatBeginsToWantDataDialFirst) {
     state.peers = {peer};
   });
   const auto held = fetched(job("set"));
+  const auto planned = [&] {
+    const auto torrent = engine_->torrent(held.id);
+    return torrent && !torrent->plan.peers.empty();
+  };
+  ASSERT_TRUE(eventually([&] { return !planned(); })) << "the fetch's plan is over";
   clock_.advance(std::chrono::minutes(5));  // without a lane, since both have everything
   peer.complete = false;
   peer.wants_data = true;
   link_.with([&](auto& state) { state.peers = {peer}; });
   link_.listener().peer_changed(held.content, 1, peer);
-  const auto planned = [&] {
-    const auto torrent = engine_->torrent(held.id);
-    return torrent && !torrent->plan.peers.empty();
-  };
   for (int i = 0; i < 20; ++i) {
     clock_.advance(std::chrono::milliseconds(50));
     events_->torrent_changed({});
