@@ -141,6 +141,18 @@ class NodeFixture : public ::testing::Test {
     ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
     engine_->completes(id);
   }
+  /// Every attempt of the engine ends with a disk that refuses, until the node gives up.
+  void gives_up_on_its_disk(const TransferId& id) {
+    ASSERT_TRUE(eventually([&] {
+      if (engine_->torrent(id)) {
+        engine_->happens(id, [](auto& snapshot) {
+          snapshot.state = client::TorrentState::kError;
+          snapshot.error = {Code::kDisk, "Read-only file system"};
+        });
+      }
+      return node_->transfer(id)->state == client::TransferState::kFailed;
+    }));
+  }
   client::TransferView fetched(const client::GetJob& wish) {
     const auto view = get(wish);
     if (!view) {
