@@ -48,10 +48,10 @@ int lanes_per_peer(int wish, std::size_t peers) {
   return std::max(1, std::min(kAutoLanesPerPeer, kAutoLanesInAll / count));
 }
 
-std::string reason_text(const ControllerInput& input, int lanes, std::size_t sources, std::size_t callers) {
+std::string reason_text(const ControllerInput& input, int lanes, std::size_t sources, std::size_t dialled) {
   if (!input.wants_data) {
-    return callers == 0 ? "seeding: those who want data dial"
-                        : "seeding: dialling " + std::to_string(callers) + " that cannot be reached by others";
+    return dialled == 0 ? "seeding: those who want data dial"
+                        : "seeding: dialling " + std::to_string(dialled) + " that cannot be reached by others";
   }
   if (sources == 0) return "fixed: no peer has data";
   return "fixed: " + std::to_string(lanes) + (lanes == 1 ? " lane" : " lanes") + " to each of " +
@@ -98,7 +98,8 @@ LanePlan FixedController::plan(const ControllerInput& input) {
     if (peer.info.node == input.self || peer.info.node.is_nil()) continue;
     if (input.wants_data && (peer.info.complete || peer.info.wants_data || peer.info.verified_bytes > 0)) {
       sources.push_back({&peer, spread(input.self, peer.info.node)});
-    } else if (!input.wants_data && peer.info.wants_data && dials_now(facts_of(input, peer.info), peer)) {
+    } else if (!input.wants_data && peer.info.wants_data &&
+               (peer.outgoing || dials_now(facts_of(input, peer.info), peer))) {
       callers.push_back(&peer);
     }
   }
@@ -113,13 +114,15 @@ LanePlan FixedController::plan(const ControllerInput& input) {
     wish.node = peer.info.node;
     wish.endpoints = usable_endpoints(peer.info, input.tls);
     wish.dial = dials_now(facts_of(input, peer.info), peer);
+    wish.by_rule = who_dials(facts_of(input, peer.info)) == Dialler::kSelf;
     wish.lanes = lanes;
     plan.peers.push_back(std::move(wish));
   };
   for (const auto& source : sources) add(*source.peer);
   for (const auto* caller : callers) add(*caller);
   std::sort(plan.peers.begin(), plan.peers.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
-  plan.reason = reason_text(input, lanes, sources.size(), callers.size());
+  const auto dialled = std::ranges::count_if(plan.peers, &PeerPlan::dial);
+  plan.reason = reason_text(input, lanes, sources.size(), static_cast<std::size_t>(dialled));
   return plan;
 }
 

@@ -22,8 +22,9 @@ struct LaneEndpoint {
 struct PeerPlan {
   NodeId node;
   std::vector<LaneEndpoint> endpoints;  ///< where it listens, reachable ones first
-  bool dial = true;  ///< we dial (LanePlan::decide_dialler); otherwise the peer does and we ask for lanes with gt_lanes
-  int lanes = 1;     ///< 0 to 16 parallel sockets
+  bool dial = true;     ///< we dial (`dials_now`); otherwise the peer does and we ask for lanes with gt_lanes
+  bool by_rule = true;  ///< the dialling rule names us (`who_dials`): where both have dialled, our lanes stay
+  int lanes = 1;        ///< 0 to 16 parallel sockets
   int outstanding_blocks = 0;      ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
   std::string congestion_control;  ///< "bbr", "cubic", …; empty: the kernel's default
   friend bool operator==(const PeerPlan&, const PeerPlan&) = default;
@@ -31,7 +32,7 @@ struct PeerPlan {
 
 /// The whole wish of a TransferController for one transfer. The engine moves towards it, one revision after the other.
 /// Lanes that we dialled to a peer that is not named end; what such a peer dials is accepted (a seeder names only those
-/// it must dial).
+/// it must dial, and those that it has dialled for as long as they want data).
 struct LanePlan {
   std::uint64_t revision = 0;
   std::string reason;  ///< why, for `transfers --json` and the log

@@ -8,20 +8,22 @@ namespace gridtorrent::client::engine {
 
 int outgoing_target(const DialState& s) {
   if (!s.planned || (s.we_are_complete && s.peer_is_complete)) return 0;
-  if (!s.plan_dials) {
-    // Only the higher id gives way: where both did, on seeing the other's lanes, none would be left.
-    const int room = s.we_have_lower_id ? s.plan_lanes : s.plan_lanes - s.inbound_open;
-    return std::min(s.outgoing, std::max(0, room));
-  }
   int wish = s.plan_lanes;
   if (s.peer_wants) {
     const int wanted = std::min(*s.peer_wants, s.own_grant);
     wish = s.we_are_complete ? wanted : std::max(wish, wanted);
   }
   wish = std::clamp(wish, 0, kMaxLanes);
-  if (!s.we_have_lower_id) wish = std::max(0, wish - s.inbound_open);
-  wish = std::min({wish, s.peer_grant, s.endpoints});
-  return s.held_back ? std::min(wish, s.outgoing) : wish;
+  const int lacking = std::max(0, wish - s.inbound_open);
+  const int target = s.gives_way ? lacking : std::max(lacking, std::min(s.outgoing, wish));
+  const bool may_dial = s.plan_dials && !s.held_back;
+  return std::min({may_dial ? target : std::min(target, s.outgoing), s.peer_grant, s.endpoints});
+}
+
+std::chrono::seconds give_way_after(bool rule_names_us, bool we_have_lower_id) {
+  // On a busy machine one side may see the other's lanes seconds after the other saw its own.
+  constexpr std::chrono::seconds kApart{5};
+  return kApart * ((rule_names_us ? 2 : 0) + (we_have_lower_id ? 1 : 0));
 }
 
 int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete) {

@@ -19,7 +19,7 @@ struct DialState {
   int plan_lanes = 0;
   bool we_are_complete = false, peer_is_complete = false;
   bool held_back = false;  ///< it sent bad data a moment ago: what stands may stay, nothing is dialled
-  bool we_have_lower_id = false;
+  bool gives_way = false;  ///< both sides' lanes have stood for our `give_way_after`
   std::optional<int> peer_wants;  ///< its last gt_lanes; nothing: never sent
   int own_grant = 16, peer_grant = 16;
   int endpoints = 0;     ///< distinct ones we may dial
@@ -28,9 +28,14 @@ struct DialState {
 };
 
 /// How many outgoing lanes there should be: more than `outgoing` means dial, fewer means drop.
-/// Who wants data dials; a node that only serves obeys the peer's gt_lanes, within its grant; where both dialled, the
-/// lanes of the lower node id stay; where the plan stops our dialling, our lanes stay until the peer's stand.
+/// A node that only serves obeys the peer's gt_lanes, within its grant. Lanes that the peer dialled count towards the
+/// wish; where both sides have dialled, ours stay until it is ours to give way.
 int outgoing_target(const DialState& state);
+
+/// How long lanes of both sides stand before we take ours back, since the peer's are enough. No two sides of a pair
+/// have the same pause, whatever each believes of the other: were both to give way at once, no lane would be left and
+/// all that was asked for on them were lost. The one that the dialling rule names waits longest, so its lanes stay.
+std::chrono::seconds give_way_after(bool rule_names_us, bool we_have_lower_id);
 
 /// What we ask of a node by gt_lanes: as many lanes as planned where the plan lets the peer dial, else none.
 int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete);

@@ -41,6 +41,15 @@ void NodeLink::bad_piece(MonoTime now) {
   held_until = now + bad_data_pause(bad_in_a_row);
 }
 
+bool NodeLink::gives_way(int outgoing, int inbound_open, bool we_have_lower_id, MonoTime now) {
+  if (!plan || outgoing == 0 || inbound_open == 0) {
+    both_since.reset();
+    return false;
+  }
+  if (!both_since) both_since = now;
+  return now - *both_since >= give_way_after(plan->by_rule, we_have_lower_id);
+}
+
 int NodeLink::address_failures(const std::string& address_text) const {
   int failures = 0;
   for (const auto& target : targets) {

@@ -39,6 +39,7 @@ struct NodeLink {
   std::string address;
   std::string client;
   std::optional<MonoTime> without_lane_since;
+  std::optional<MonoTime> both_since;  ///< lanes of both sides stand
 
   /// Takes over a new plan; endpoints keep their history.
   void set_plan(const PeerPlan& new_plan);
@@ -46,6 +47,8 @@ struct NodeLink {
   int usable_endpoints() const { return static_cast<int>(targets.size()); }
   void dial_failed(DialTarget& target, const std::string& error, MonoTime now);
   void bad_piece(MonoTime now);
+  /// Whether our lanes are to end because the peer's have stood beside them for our pause (`give_way_after`).
+  bool gives_way(int outgoing, int inbound_open, bool we_have_lower_id, MonoTime now);
   /// Failures in a row over all ports of an address, so that a dead address is tried last.
   int address_failures(const std::string& address_text) const;
 };

@@ -362,12 +362,12 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
   state.we_are_complete = complete_;
   state.peer_is_complete = link.complete;
   state.held_back = now < link.held_until;
-  state.we_have_lower_id = self_ < node;
   state.peer_wants = link.peer_wants;
   state.peer_grant = link.peer_grant;
   state.endpoints = link.usable_endpoints();
   state.outgoing = outgoing_lanes(node) + pending;
   state.inbound_open = open_lanes(node, false);
+  state.gives_way = link.gives_way(state.outgoing, state.inbound_open, self_ < node, now);
   const int target = outgoing_target(state);
   if (target > state.outgoing) dial(node, link, target - state.outgoing, orders, now);
   if (target < state.outgoing) drop(node, state.outgoing - target, orders);

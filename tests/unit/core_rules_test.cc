@@ -149,6 +149,28 @@ TEST(FixedController, ASeederDialsOnlyWhomNobodyElseCan) {
   ASSERT_EQ(plan.peers.size(), 2u) << "an unknown peer is worth a try as well";
   EXPECT_TRUE(plan.peers.front().dial);
 }
+TEST(FixedController, ASeederKeepsNamingWhomItDialledWhereThePeersLanesStandToo) {
+  FixedController controller;
+  auto input = input_with(1, false);
+  auto& peer = input.peers.front();
+  peer.info.complete = false;
+  peer.info.wants_data = peer.outgoing = peer.incoming = true;
+  const auto plan = controller.plan(input);
+  ASSERT_EQ(plan.peers.size(), 1U) << "not named, it would lose its lanes at once, while the peer gives up its own";
+  EXPECT_FALSE(plan.peers.front().dial);
+  EXPECT_FALSE(plan.peers.front().by_rule);
+  EXPECT_EQ(plan.reason, "seeding: those who want data dial");
+  peer.info.wants_data = false;
+  EXPECT_TRUE(controller.plan(input).peers.empty());
+}
+TEST(FixedController, SaysWhereTheRuleNamesThisNode) {
+  FixedController controller;
+  EXPECT_TRUE(controller.plan(input_with(1)).peers.front().by_rule);
+  auto input = input_with(1);
+  input.peers.front().info.complete = false;
+  input.peers.front().info.wants_data = true;
+  EXPECT_FALSE(controller.plan(input).peers.front().by_rule) << "both want, and the peer has the lower id";
+}
 TEST(FixedController, KeepsThosePeersThatStand) {
   FixedController controller;
   auto input = input_with(5);

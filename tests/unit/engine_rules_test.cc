@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 DialState wanting(int lanes) {
   DialState state;
-  state.planned = state.plan_dials = state.we_have_lower_id = true;
+  state.planned = state.plan_dials = true;
   state.plan_lanes = lanes;
   state.endpoints = 16;
   return state;
@@ -62,28 +62,89 @@ TEST(OutgoingTarget, WhereBothWantIsTheLargerWish) {
   EXPECT_EQ(outgoing_target(state), 4);
 }
 
-TEST(OutgoingTarget, YieldsToTheLowerNodesLanes) {
+TEST(OutgoingTarget, CountsWhatThePeerDialled) {
   DialState state = wanting(4);
-  state.outgoing = 4;
-  state.inbound_open = 4;
-  EXPECT_EQ(outgoing_target(state), 4);
-  state.we_have_lower_id = false;
-  EXPECT_EQ(outgoing_target(state), 0);
   state.inbound_open = 1;
   EXPECT_EQ(outgoing_target(state), 3);
+  state.inbound_open = 6;
+  EXPECT_EQ(outgoing_target(state), 0);
 }
 
-TEST(OutgoingTarget, KeepsOurLanesUntilThePeersStandWhenThePlanStopsOurDialling) {
+TEST(OutgoingTarget, KeepsOurLanesBesideThePeersUntilItIsOursToGiveWay) {
+  for (const bool dials : {true, false}) {
+    DialState state = wanting(4);
+    state.plan_dials = dials;
+    state.outgoing = state.inbound_open = 4;
+    EXPECT_EQ(outgoing_target(state), 4);
+    state.gives_way = true;
+    EXPECT_EQ(outgoing_target(state), 0);
+    state.inbound_open = 3;
+    EXPECT_EQ(outgoing_target(state), 1);
+  }
+}
+
+TEST(OutgoingTarget, DialsNothingNewWhereThePlanLetsThePeerDial) {
   DialState state = wanting(4);
   state.plan_dials = false;
   EXPECT_EQ(outgoing_target(state), 0);
-  state.outgoing = 4;
-  EXPECT_EQ(outgoing_target(state), 4);
-  state.inbound_open = 3;
-  state.we_have_lower_id = false;
-  EXPECT_EQ(outgoing_target(state), 1);
-  state.we_have_lower_id = true;
-  EXPECT_EQ(outgoing_target(state), 4) << "the other gives way: were both to, no lane would be left";
+  state.outgoing = 2;
+  EXPECT_EQ(outgoing_target(state), 2);
+}
+
+/// One side of a pair in which both dialled.
+struct DuelSide {
+  bool lower_id;
+  int dialled_ms, round_ms;  ///< when it dialled; when in each second it looks at its lanes
+  NodeLink link;
+  int lanes = 0;
+  std::vector<int> history;  ///< its lanes at the end of each tenth of a second
+
+  DuelSide(bool by_rule, bool lower, int dialled, int round) : lower_id(lower), dialled_ms(dialled), round_ms(round) {
+    link.plan.emplace().by_rule = by_rule;
+  }
+
+  int lanes_before(int now_ms) const {
+    const int index = now_ms / 100 - 1;
+    return index < 0 ? 0 : history.at(static_cast<std::size_t>(index));
+  }
+
+  void step(int now_ms, int inbound) {
+    if (now_ms == dialled_ms) lanes = 4;
+    if (now_ms % 1000 == round_ms) {
+      DialState state = wanting(4);
+      state.outgoing = lanes;
+      state.inbound_open = inbound;
+      state.gives_way = link.gives_way(lanes, inbound, lower_id, MonoTime{milliseconds(now_ms)});
+      lanes = std::min(lanes, outgoing_target(state));
+    }
+    history.push_back(lanes);
+  }
+};
+
+TEST(OutgoingTarget, LeavesTheWishOfLanesToTwoThatBothDialledWhateverEachBelieves) {
+  for (const bool a_by_rule : {false, true}) {
+    for (const bool b_by_rule : {false, true}) {
+      for (const int b_round_ms : {0, 300, 900}) {
+        for (const int b_dialled_ms : {100, 900, 1700}) {
+          for (const int seen_after_ms : {0, 500, 1500}) {
+            SCOPED_TRACE(testing::Message() << a_by_rule << b_by_rule << " b looks at " << b_round_ms << ", dials at "
+                                            << b_dialled_ms << ", lanes are seen after " << seen_after_ms << " ms");
+            DuelSide a(a_by_rule, true, 100, 0), b(b_by_rule, false, b_dialled_ms, b_round_ms);
+            for (int now_ms = 0; now_ms < 20'000; now_ms += 100) {
+              const int of_a = a.lanes_before(now_ms - seen_after_ms), of_b = b.lanes_before(now_ms - seen_after_ms);
+              a.step(now_ms, of_b);
+              b.step(now_ms, of_a);
+              if (now_ms < 100) continue;
+              ASSERT_GE(a.lanes + b.lanes, 4) << "after " << now_ms << " ms";
+            }
+            EXPECT_EQ(a.lanes + b.lanes, 4);
+            if (a_by_rule == b_by_rule) continue;
+            EXPECT_EQ(a_by_rule ? a.lanes : b.lanes, 4) << "the rule's dialler's stay";
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(OutgoingTarget, DialsNothingNewToANodeHeldBack) {
