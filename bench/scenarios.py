@@ -344,14 +344,16 @@ def kills(args, victim_name, runs):
 
 
 def settled_sent(user, node):
-    """Payload bytes that the publisher's node has sent so far, over all transfers, once the figure stands still."""
+    """Payload bytes that the publisher's node has sent so far, over all transfers, once the figure stands still.
+
+    Its node looks once a second, and later while the disk is busy writing what another node fetched."""
     def sent():
         return sum(t.get('sent_bytes', 0) for t in user.cli('transfers', '--json', node=node).json['transfers'])
 
-    last = sent()
-    while True:
-        time.sleep(1.5)
+    last, still = sent(), 0
+    while still < 4:
+        time.sleep(1)
         now = sent()
-        if now == last:
-            return now
+        still = still + 1 if now == last else 0
         last = now
+    return last
