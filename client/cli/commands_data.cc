@@ -315,8 +315,8 @@ Status verify(Context& c) {
     return Error{Code::kCorrupt, std::to_string(result.fault_count()) +
                                      (result.fault_count() == 1 ? " file or folder of " : " files and folders of ") +
                                      name + (result.fault_count() == 1 ? " is" : " are") +
-                                     " not as published: 'gridtorrent get " + name + " --refetch' fetches " +
-                                     (result.fault_count() == 1 ? "it" : "them") + " again"};
+                                     " not as published: move away what differs, then 'gridtorrent get " + name +
+                                     "' to the same place fetches what is missing"};
   if (!c.json && !c.options.flag("sha256"))
     c.terminal.result(name + ": " + std::to_string(result.files()) + (result.files() == 1 ? " file, " : " files, ") +
                       format_bytes(result.bytes()) + ", all as published");

@@ -181,12 +181,14 @@ std::string done_text(const v1::Transfer& transfer) {
     const auto senders = std::count_if(transfer.peers().begin(), transfer.peers().end(),
                                        [](const v1::PeerStats& peer) { return peer.received_bytes() > 0; });
     const auto elapsed = std::chrono::milliseconds(static_cast<std::int64_t>(transfer.seconds() * 1000));
+    // The rest was there already.
+    const auto fetched = std::min(transfer.verified_bytes(), transfer.received_bytes());
+    if (fetched < transfer.verified_bytes()) line += ", " + format_bytes(fetched) + " of it fetched";
     line += " in " + format_duration(elapsed);
-    if (transfer.seconds() > 0)
-      line += " (" +
-              format_bits_per_s(static_cast<std::uint64_t>(8.0 * static_cast<double>(transfer.verified_bytes()) /
-                                                           transfer.seconds())) +
-              ")";
+    if (transfer.seconds() > 0) {
+      const double bits_per_s = 8.0 * static_cast<double>(fetched) / transfer.seconds();
+      line += " (" + format_bits_per_s(static_cast<std::uint64_t>(bits_per_s)) + ")";
+    }
     line += " from " + plural(static_cast<std::uint64_t>(senders), "seeder") + " over up to " +
             plural(transfer.lanes_peak(), "lane");
   } else {

@@ -110,16 +110,11 @@ void Announcer::ask_access(const TransferId& id, const ContentId& content) {
   c_.wake();
 }
 
-void Announcer::announce_soon(Transfer& transfer, MonoTime now) {
-  transfer.announce.due = now;
-  transfer.announce.again = transfer.announce.in_flight;
-}
-
 void Announcer::everything_due(MonoTime now) {
   const auto count = c_.book.all().size();
   const auto spread_ms = count < 50 ? 1 : std::min<std::uint64_t>(10'000, count * 10);
   for (auto& [id, transfer] : c_.book.all()) {
-    announce_soon(*transfer, now + milliseconds(static_cast<std::int64_t>(c_.ports.rng.below(spread_ms))));
+    transfer->announce.soon(now + milliseconds(static_cast<std::int64_t>(c_.ports.rng.below(spread_ms))));
   }
 }
 

@@ -14,8 +14,6 @@ class Announcer {
 
   /// Sends an announce if one is due. Called by the transfers' thread each round.
   void step(Transfer& transfer, MonoTime now);
-  /// The role changed: announce as soon as the one under way is back.
-  void announce_soon(Transfer& transfer, MonoTime now);
   /// The stream is up again: everything is due, spread over some seconds where there is much.
   void everything_due(MonoTime now);
   void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer, MonoTime now);

@@ -15,45 +15,119 @@ void GetFlow::start_check_local(Transfer& transfer) {
 void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   const auto copy = loaded(id);
   if (!copy) return;
+  if (copy->row.old_place == id) return check_same_place(id, *copy, stop);
   const auto old = copy_of(copy->row.old_place);
   if (!old) return fetch_instead(id, "the earlier transfer is gone");
   const auto& manifest = copy->metadata->manifest;
   const auto stamp = c_.ports.guard.stamp(old->row.target, manifest, copy->wanted);
-  const auto report = c_.ports.files.verify(old->row.target, manifest, copy->wanted, job_progress(id), stop);
-  if (!report && report.error().code == Code::kCancelled) return;
-  VerifyReport faults;
-  if (report) {
-    faults = *report;
-  } else {
-    faults.fault_count = 1;
-    faults.faults.push_back({join_path(old->row.target, old->row.base_name), report.error().message});
-  }
-  if (copy->row.old_place == id) return check_same_place(id, faults);
-  if (faults.fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, stop);
+  const auto report = verify_at(id, old->row.target, manifest, copy->wanted, stop);
+  if (!report) return;
+  if (report->fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, stop);
   {
     const auto lock = c_.book.lock();
     c_.forget(copy->row.old_place);
   }
-  fetch_instead(id, describe_faults(faults));
+  fetch_instead(id, describe_faults(*report));
 }
 
-void GetFlow::check_same_place(const TransferId& id, const VerifyReport& report) {
-  const auto copy = copy_of(id);
-  if (!copy) return;
-  const auto base = join_path(copy->row.target, copy->row.base_name);
-  if (report.fault_count > 0 && !c_.ports.guard.exists(base)) return fetch_instead(id, "the files are gone");
-  if (report.fault_count > 0) {
-    return fail(id,
-                {Code::kConflict, escape_for_display(base) + " was changed since it was fetched (" +
-                                      describe_faults(report) + "); move it away, or choose another place with --to"});
+/// Nothing where it was told to stop. What cannot be read at all is a fault like another.
+std::optional<VerifyReport> GetFlow::verify_at(const TransferId& id, const std::string& parent,
+                                               const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
+                                               const std::stop_token& stop) {
+  auto report = c_.ports.files.verify(parent, manifest, wanted, job_progress(id), stop);
+  if (report) return *report;
+  if (report.error().code == Code::kCancelled) return std::nullopt;
+  VerifyReport faults;
+  faults.fault_count = 1;
+  faults.faults.push_back({join_path(parent, manifest.base_name), report.error().message});
+  return faults;
+}
+
+/// What is still there has to be as it was published, what is missing is fetched, and nothing is ever replaced.
+void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
+  const auto& manifest = copy.metadata->manifest;
+  const auto base = join_path(copy.row.target, copy.row.base_name);
+  if (!c_.ports.guard.exists(base)) return fetch_instead(id, "the files are gone");
+  const auto held = held_entries(manifest, copy.row.globs, copy.row.lost);
+  if (!held) return fail(id, held.error());
+  std::vector<bool> there = held->empty() ? std::vector<bool>(manifest.entries.size(), true) : *held;
+  std::vector<bool> lost = copy.row.lost;
+  lost.resize(manifest.entries.size());
+  bool more_lost = false;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    const auto path = join_path(copy.row.target, full_path(manifest, manifest.entries[i]));
+    if (!there[i] || c_.ports.guard.exists(path)) continue;
+    there[i] = false;
+    lost[i] = more_lost = true;
   }
+  const auto stamp = c_.ports.guard.stamp(copy.row.target, manifest, there);
+  const auto report = verify_at(id, copy.row.target, manifest, there, stop);
+  if (!report) return;
+  if (report->fault_count > 0 || !stamp) {
+    return fail(id, {Code::kConflict, escape_for_display(base) + " was changed since it was fetched (" +
+                                          (stamp ? describe_faults(*report) : stamp.error().message) +
+                                          "); move away what differs and run the command again, or choose another " +
+                                          "place with --to"});
+  }
+  if (more_lost) return fetch_lost(id, copy, lost, *stamp);
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
   transfer->row.step = TransferStep::kHold;
   transfer->row.source = "local";
+  transfer->row.stamp = *stamp;
   c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
+}
+
+/// What is whole becomes a transfer of its own, to which this one adds what is missing as any further get does.
+void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost,
+                         const std::string& stamp) {
+  const auto& manifest = copy.metadata->manifest;
+  {
+    const auto lock = c_.book.lock();
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
+    TransferRow part = transfer->row;
+    part.id = TransferId::make(c_.ports.clock.wall(), c_.ports.rng);
+    part.step = TransferStep::kHold;
+    part.old_place = {};
+    part.lost = lost;
+    part.stamp = stamp;
+    part.checksums_due = false;
+    part.peers.clear();  // they are the other's
+    part.received_bytes = part.sent_bytes = part.redundant_bytes = 0;
+    if (const auto held = held_entries(manifest, part.globs, lost); held) {
+      part.wanted_bytes = part.verified_bytes = wanted_bytes(manifest, *held);
+    }
+    while (const auto* earlier = held_at(part.content, part.target, id)) {  // of a check that a crash cut off
+      const TransferId earlier_id = earlier->row.id;
+      c_.forget(earlier_id);
+    }
+    auto& kept = c_.book.insert(std::move(part));
+    kept.barred = true;
+    if (const auto saved = c_.book.save(kept); !saved) {
+      c_.book.erase(kept.row.id);
+      mark_failed(*transfer, saved.error());
+      return;
+    }
+    // What people are told at the end is of this fetch.
+    c_.take_out_of_engine(*transfer);
+    transfer->earlier_received = transfer->earlier_redundant = 0;
+    auto& row = transfer->row;
+    row.received_bytes = row.redundant_bytes = 0;
+    row.fetch_time = {};
+    row.kept_globs = row.globs;
+    row.kept_lost = lost;
+    row.lost.clear();
+    row.stamp.clear();  // it is not known to be whole any more
+    row.verified_bytes = 0;
+    if (const auto wanted = entries_to_fetch(manifest, row); wanted) {
+      transfer->wanted = *wanted;
+      row.wanted_bytes = wanted_bytes(manifest, *wanted);
+    }
+  }
+  fetch_instead(id, "some of it is gone");
 }
 
 void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp,
@@ -98,6 +172,7 @@ void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
     transfer->row.old_place = {};
     transfer->row.source.clear();
     transfer->row.kind = TransferKind::kGet;
+    transfer->announce.soon(c_.ports.clock.mono());
   }
   c_.book.save_or_log(*transfer);
 }
@@ -178,12 +253,12 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
   {
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
-    if (transfer == nullptr || transfer->row.kept_globs.empty()) return true;
+    if (transfer == nullptr || !transfer->row.adds()) return true;
     const auto* held = held_at(transfer->row.content, transfer->row.target, id);
     if (held == nullptr) return false;
     part = held->row;
   }
-  const auto wanted = wanted_entries(manifest, part.globs);
+  const auto wanted = held_entries(manifest, part.globs, part.lost);
   if (!wanted) return false;
   const auto stamp = c_.ports.guard.stamp(part.target, manifest, *wanted);
   return stamp && *stamp == part.stamp;
@@ -206,7 +281,14 @@ void GetFlow::commit(const TransferId& id) {
   // What was changed meanwhile is not answered for.
   const bool joins = staging.beside && kept_untouched;
   const auto globs = joins ? joined_globs(copy->row.kept_globs, copy->row.globs) : copy->row.globs;
-  const auto all = staging.beside ? wanted_entries(manifest, globs) : copy->wanted;
+  auto lost = Result<std::vector<bool>>(std::vector<bool>());
+  if (joins) {
+    const auto kept = held_entries(manifest, copy->row.kept_globs, copy->row.kept_lost);
+    if (!kept) return fail(id, kept.error());
+    lost = entries_beyond(manifest, globs, *kept, copy->wanted);
+    if (!lost) return fail(id, lost.error());
+  }
+  const auto all = staging.beside ? held_entries(manifest, globs, *lost) : copy->wanted;
   if (!all) return fail(id, all.error());
   if (copy->in_engine && !staging.beside) {
     if (const auto moved = c_.ports.engine.set_save_path(id, copy->row.target); !moved) {
@@ -225,7 +307,9 @@ void GetFlow::commit(const TransferId& id) {
       c_.forget(part_id);
     }
     transfer->row.globs = globs;
+    transfer->row.lost = *lost;
     transfer->row.kept_globs.clear();
+    transfer->row.kept_lost.clear();
     transfer->row.wanted_bytes = transfer->row.verified_bytes = wanted_bytes(manifest, *all);
     transfer->wanted = *all;
   }
@@ -241,8 +325,7 @@ void GetFlow::commit(const TransferId& id) {
   c_.events.set_verifier(id, nullptr);
   transfer->verifier.reset();
   transfer->metadata.reset();
-  transfer->announce.due = c_.ports.clock.mono();
-  transfer->announce.again = true;
+  transfer->announce.soon(c_.ports.clock.mono());
   transfer->plan_due = true;
   note_counters(*transfer, c_.ports.clock.mono());
   transfer->clock_runs = false;

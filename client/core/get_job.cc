@@ -37,7 +37,7 @@ void apply_given_wishes(TransferRow& row, const GetJob& job) {
 }  // namespace
 
 StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
-  return {row.id, row.target, wanted, !row.kept_globs.empty()};
+  return {row.id, row.target, wanted, row.adds()};
 }
 
 Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
@@ -87,7 +87,7 @@ void GetFlow::forget_superseded(const Transfer& transfer) {
     const auto& row = other->row;
     const bool same = row.content.id == transfer.row.content.id && row.content.version == transfer.row.content.version;
     if (!same || row.step != TransferStep::kHold || id == transfer.row.id) continue;
-    if (!transfer.row.kept_globs.empty() && row.target == transfer.row.target) {
+    if (transfer.row.adds() && row.target == transfer.row.target) {
       c_.take_out_of_engine(*other);
       c_.settle_hold(*other);
     } else {
@@ -105,20 +105,31 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
     if (in_progress(row.step)) {
       if (!same) return conflict_with(*transfer);
       joined = true;
-    } else if (row.step == TransferStep::kFailed && row.kind == TransferKind::kGet && same && !request.job.refetch) {
+    } else if (row.step == TransferStep::kFailed && (row.kind == TransferKind::kGet || !row.stamp.empty()) && same &&
+               !request.job.refetch) {
       const auto& manifest = request.metadata->manifest;
       const Transfer* part = held_at(row.content, row.target, id);
-      GT_ASSIGN(const auto had, wanted_entries(manifest, part != nullptr ? part->row.globs : row.globs));
-      if (part != nullptr && covers(had, request.wanted)) continue;  // it came with another get
-      row.kept_globs = part != nullptr && !request.part_is_gone ? part->row.globs : std::vector<std::string>();
-      GT_ASSIGN(transfer->wanted, entries_to_fetch(manifest, row.globs, row.kept_globs));
+      if (part != nullptr) {
+        GT_ASSIGN(const auto had, held_entries(manifest, part->row.globs, part->row.lost));
+        if (covers(had, request.wanted)) continue;  // it came with another get
+      }
+      const bool adds = part != nullptr && !request.part_is_gone;
+      row.kept_globs = adds ? part->row.globs : std::vector<std::string>();
+      row.kept_lost = adds ? part->row.lost : std::vector<bool>();
+      GT_ASSIGN(transfer->wanted, entries_to_fetch(manifest, row));
       row.wanted_bytes = wanted_bytes(manifest, transfer->wanted);
-      row.step = TransferStep::kPrepare;
+      // It was whole once: most of it may still be.
+      const bool was_whole = part == nullptr && !row.stamp.empty();
+      row.content = request.content;  // who may have it may have changed
+      row.step = was_whole ? TransferStep::kCheckLocal : TransferStep::kPrepare;
+      row.old_place = was_whole ? id : TransferId();
+      row.lost.clear();  // all that is asked for is looked for
       row.error.reset();
       transfer->metadata = request.metadata;
       transfer->verify_rounds = transfer->disk_errors = 0;
       transfer->fresh = false;
       transfer->recheck = true;
+      transfer->announce.soon(c_.ports.clock.mono());
     } else {
       continue;
     }
@@ -149,6 +160,7 @@ const Transfer* GetFlow::held_at(const ContentInfo& content, const std::string& 
 /// Whether what an earlier transfer brought to the wished place is as it was when it was known to be whole. Without the
 /// lock: looks at every file.
 void GetFlow::look_at_part(Request& request) {
+  request.part_is_gone = !c_.ports.guard.exists(join_path(request.job.target, request.metadata->manifest.base_name));
   TransferRow part;
   {
     const auto lock = c_.book.lock();
@@ -158,11 +170,10 @@ void GetFlow::look_at_part(Request& request) {
   }
   request.part = part.id;
   const auto& manifest = request.metadata->manifest;
-  const auto wanted = wanted_entries(manifest, part.globs);
+  const auto wanted = held_entries(manifest, part.globs, part.lost);
   const auto stamp =
       wanted ? c_.ports.guard.stamp(part.target, manifest, *wanted) : Result<std::string>(wanted.error());
   request.part_is_whole = stamp && *stamp == part.stamp;
-  request.part_is_gone = !c_.ports.guard.exists(join_path(part.target, part.base_name));
 }
 
 TransferRow GetFlow::new_row(const Request& request) const {
@@ -184,12 +195,16 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   if (existing) return *existing;
 
   Transfer* have = nullptr;
-  const Transfer* part = nullptr;  ///< some of it is there, at the same place
+  const Transfer* part = nullptr;     ///< some of it is there, at the same place
+  const Transfer* changed = nullptr;  ///< likewise, but it was found to be no longer whole
   for (auto& [held_id, held] : c_.book.all()) {
     if (held->row.content.id != request.content.id || held->row.content.version != request.content.version) continue;
+    if (held->row.step == TransferStep::kFailed && !held->row.stamp.empty() && held->row.target == request.job.target) {
+      changed = held.get();
+    }
     if (held->row.step != TransferStep::kHold) continue;
     // Not `wanted`, which a transfer restored but not yet seeding lacks.
-    const auto had = wanted_entries(request.metadata->manifest, held->row.globs);
+    const auto had = held_entries(request.metadata->manifest, held->row.globs, held->row.lost);
     if (request.job.refetch || !had || !covers(*had, request.wanted)) {
       if (part == nullptr && held->row.target == request.job.target && !request.job.refetch) part = held.get();
     } else if (have == nullptr || held->row.target == request.job.target) {
@@ -209,12 +224,14 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
 
   if (have != nullptr && have->row.target == request.job.target) {
     have->row.step = TransferStep::kCheckLocal;
+    have->row.content = request.content;  // who may have it may have changed
     have->row.old_place = have->row.id;
     have->row.paused = false;
     GT_TRY(c_.book.save(*have));
     c_.book.touch(*have);
     return make_view(*have);
   }
+  if (changed != nullptr && part == nullptr && !request.part_is_gone) return changed_there(*changed);
   auto row = new_row(request);
   std::vector<bool> wanted = request.wanted;
   if (have != nullptr) {
@@ -225,7 +242,8 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   if (part != nullptr && !request.part_is_gone) {
     if (part->row.id != request.part || !request.part_is_whole) return changed_there(*part);
     row.kept_globs = part->row.globs;
-    GT_ASSIGN(wanted, entries_to_fetch(request.metadata->manifest, row.globs, row.kept_globs));
+    row.kept_lost = part->row.lost;
+    GT_ASSIGN(wanted, entries_to_fetch(request.metadata->manifest, row));
     row.wanted_bytes = wanted_bytes(request.metadata->manifest, wanted);
   }
   id = row.id;
@@ -428,7 +446,7 @@ std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {
     fail(id, metadata.error());
     return std::nullopt;
   }
-  auto wanted = entries_to_fetch((*metadata)->manifest, copy->row.globs, copy->row.kept_globs);
+  auto wanted = entries_to_fetch((*metadata)->manifest, copy->row);
   if (!wanted) {
     fail(id, wanted.error());
     return std::nullopt;

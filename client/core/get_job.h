@@ -58,7 +58,6 @@ class GetFlow {
   Status prepare(const TransferId& id);
 
   void check_local(const TransferId& id, std::stop_token stop);
-  void check_same_place(const TransferId& id, const VerifyReport& report);
   void copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp, std::stop_token stop);
   void fetch_instead(const TransferId& id, const std::string& why);
   void begin(const TransferId& id);
@@ -80,6 +79,12 @@ class GetFlow {
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.
   std::optional<Copy> loaded(const TransferId& id);
   ProgressFn job_progress(const TransferId& id);
+
+  std::optional<VerifyReport> verify_at(const TransferId& id, const std::string& parent,
+                                        const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
+                                        const std::stop_token& stop);
+  void check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop);
+  void fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost, const std::string& stamp);
 
   NodeContext& c_;
 };

@@ -316,7 +316,7 @@ Result<TransferView> NodeCore::pause(const TransferId& id) {
     if (transfer.row.step == TransferStep::kCheckLocal || transfer.row.step == TransferStep::kAttach) {
       transfer.stop.request_stop();
     }
-    announcer_.announce_soon(transfer, c_.ports.clock.mono());
+    transfer.announce.soon(c_.ports.clock.mono());
     return c_.book.save(transfer);
   });
 }
@@ -337,7 +337,7 @@ Result<TransferView> NodeCore::resume(const TransferId& id) {
       transfer.fresh = false;
       transfer.recheck = true;
     }
-    announcer_.announce_soon(transfer, c_.ports.clock.mono());
+    transfer.announce.soon(c_.ports.clock.mono());
     return c_.book.save(transfer);
   });
 }

@@ -50,9 +50,13 @@ struct TransferRow {
   std::string base_name;
   std::string target;  ///< folder that holds BASE, or will; absolute, bytes
   std::vector<std::string> globs;
-  /// What an earlier transfer brought to the same place, to which this one adds; empty: nothing, as of one that is
-  /// done.
+  /// Per manifest entry: what the globs mean and is no longer there. Empty: nothing was lost.
+  std::vector<bool> lost;
+  /// What an earlier transfer brought to the same place, to which this one adds: its globs and what it had lost. Both
+  /// empty: nothing, as of one that is done.
   std::vector<std::string> kept_globs;
+  std::vector<bool> kept_lost;
+  bool adds() const { return !kept_globs.empty() || !kept_lost.empty(); }
   TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
   int lanes_wish = 0, seeders_wish = 0, priority = 0;
   std::uint64_t limit_bits_per_s = 0;

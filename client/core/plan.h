@@ -22,10 +22,10 @@ struct LaneEndpoint {
 struct PeerPlan {
   NodeId node;
   std::vector<LaneEndpoint> endpoints;  ///< where it listens, reachable ones first
-  bool dial = true;     ///< we dial (`dials_now`); otherwise the peer does and we ask for lanes with gt_lanes
-  bool by_rule = true;  ///< the dialling rule names us (`who_dials`): where both have dialled, our lanes stay
-  int lanes = 1;        ///< 0 to 16 parallel sockets
-  int outstanding_blocks = 0;      ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
+  bool dial = true;            ///< we dial (`dials_now`); otherwise the peer does and we ask for lanes with gt_lanes
+  bool by_rule = true;         ///< the dialling rule names us (`who_dials`): where both have dialled, our lanes stay
+  int lanes = 1;               ///< 0 to 16 parallel sockets
+  int outstanding_blocks = 0;  ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
   std::string congestion_control;  ///< "bbr", "cubic", …; empty: the kernel's default
   friend bool operator==(const PeerPlan&, const PeerPlan&) = default;
 };

@@ -203,7 +203,7 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
       c_.log(NodeLogLevel::kError, job.request.name + " is " + transfer->notice);
     }
   }
-  transfer->announce.due = c_.ports.clock.mono();
+  transfer->announce.soon(c_.ports.clock.mono());
   transfer->sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(5);
   c_.book.touch(*transfer);
   return {};

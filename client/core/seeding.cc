@@ -47,7 +47,7 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const std::st
     }
     const bool again = same_place && (row.step == TransferStep::kHold || row.step == TransferStep::kFailed ||
                                       row.step == TransferStep::kAttach);
-    if (!again || !row.globs.empty()) continue;
+    if (!again || !row.globs.empty() || !row.lost.empty()) continue;
     row.step = TransferStep::kAttach;
     row.paused = false;
     row.error.reset();
@@ -104,7 +104,7 @@ void SeedingFlow::hold(const TransferId& id) {
   if (!row) return;
   const auto metadata = c_.metadata(row->content);
   if (!metadata) return fail(id, metadata.error());
-  const auto wanted = wanted_entries((*metadata)->manifest, row->globs);
+  const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
   const auto stamp = c_.ports.guard.stamp(row->target, (*metadata)->manifest, *wanted);
   auto spec = c_.torrent_spec(*row, **metadata, *wanted);
@@ -128,7 +128,7 @@ void SeedingFlow::hold(const TransferId& id) {
   }
   transfer->in_engine = true;
   transfer->plan_due = true;
-  transfer->announce.due = c_.ports.clock.mono();
+  transfer->announce.soon(c_.ports.clock.mono());
   if (transfer->row.limit_bits_per_s > 0) {
     c_.ports.engine.set_rate_limit(id, 0, transfer->row.limit_bits_per_s);
   }
@@ -151,7 +151,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (!row) return;
   const auto metadata = c_.metadata(row->content);
   if (!metadata) return fail(id, metadata.error());
-  const auto wanted = wanted_entries((*metadata)->manifest, row->globs);
+  const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
   const auto place = escape_for_display(join_path(row->target, row->base_name));
   const auto stamp = c_.ports.guard.stamp(row->target, (*metadata)->manifest, *wanted);
@@ -172,7 +172,8 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (report->fault_count > 0) {
     return fail(id, {Code::kCorrupt,
                      place + " is not what was published as " + display_name(*row) + " (" + describe_faults(*report) +
-                         "); put the files right and `gridtorrent seed --from` them, or get them again"});
+                         "); put the files right and `gridtorrent seed --from` them, or move away what differs "
+                         "and get it again to the same place"});
   }
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);

@@ -137,16 +137,37 @@ Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, con
   return wanted;
 }
 
-Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
-                                           const std::vector<std::string>& kept_globs) {
-  GT_ASSIGN(std::vector<bool> wanted, wanted_entries(manifest, globs));
-  if (kept_globs.empty()) return wanted;
-  GT_ASSIGN(const std::vector<bool> kept, wanted_entries(manifest, kept_globs));
+Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
+                                       const std::vector<bool>& lost) {
+  GT_ASSIGN(std::vector<bool> held, wanted_entries(manifest, globs));
+  if (lost.empty()) return held;
+  if (held.empty()) held.assign(manifest.entries.size(), true);
+  for (std::size_t i = 0; i < held.size() && i < lost.size(); ++i) held[i] = held[i] && !lost[i];
+  return held;
+}
+
+Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const TransferRow& row) {
+  GT_ASSIGN(std::vector<bool> wanted, wanted_entries(manifest, row.globs));
+  if (!row.adds()) return wanted;
+  GT_ASSIGN(const std::vector<bool> kept, held_entries(manifest, row.kept_globs, row.kept_lost));
   if (wanted.empty()) wanted.assign(manifest.entries.size(), true);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (kept[i] && manifest.entries[i].kind == metainfo::EntryKind::kFile) wanted[i] = false;
   }
   return wanted;
+}
+
+Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
+                                         const std::vector<bool>& one, const std::vector<bool>& other) {
+  GT_ASSIGN(std::vector<bool> beyond, wanted_entries(manifest, globs));
+  if (one.empty() || other.empty()) return std::vector<bool>();
+  if (beyond.empty()) beyond.assign(manifest.entries.size(), true);
+  bool any = false;
+  for (std::size_t i = 0; i < beyond.size(); ++i) {
+    beyond[i] = beyond[i] && !one[i] && !other[i];
+    any = any || beyond[i];
+  }
+  return any ? beyond : std::vector<bool>();
 }
 
 std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other) {

@@ -24,10 +24,15 @@ bool in_progress(TransferStep step);
 /// Empty globs: all, as an empty vector. kNotFound names the first glob that matches nothing.
 Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs);
 
-/// What a get has to bring where an earlier one brought `kept_globs` (empty: nothing) to the same place: folders, and
-/// the files that are not there yet.
-Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
-                                           const std::vector<std::string>& kept_globs);
+/// What a transfer that is done has: what its globs mean, less what was lost since.
+Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
+                                       const std::vector<bool>& lost);
+/// What a get has to bring: all that its globs mean, or, where it adds to what an earlier one brought to the same
+/// place, folders, and the files that are not there.
+Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const TransferRow& row);
+/// Of what `globs` mean, that which is in neither of two selections (each empty: all). Empty: nothing.
+Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
+                                         const std::vector<bool>& one, const std::vector<bool>& other);
 /// The globs of both, each once; either empty: all.
 std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other);
 

@@ -221,6 +221,7 @@ void mark_failed(Transfer& transfer, const Error& error) {
   transfer.metadata.reset();
   transfer.verifier.reset();
   transfer.swarm.clear();
+  transfer.announce.heard = false;
   transfer.waiting_for.clear();
 }
 

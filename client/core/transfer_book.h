@@ -30,6 +30,12 @@ struct AnnounceState {
   int failures = 0;
   std::string trouble;                        ///< for people, while it fails
   std::map<NodeId, PeerTotals> acknowledged;  ///< traffic the server has counted
+
+  /// Something changed: the next one is due, also where one is under way that does not say so.
+  void soon(MonoTime now) {
+    due = now;
+    again = in_flight;
+  }
 };
 
 /// One transfer: the durable row and what lives with the process. Guarded by the book's mutex.

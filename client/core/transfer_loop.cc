@@ -146,7 +146,7 @@ void TransferLoop::set_engine_paused(Transfer& transfer, bool paused, MonoTime n
     transfer.clock_runs = !paused;
     transfer.fetching_since = now;
   }
-  announcer_.announce_soon(transfer, now);
+  transfer.announce.soon(now);
 }
 
 void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
@@ -185,7 +185,7 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
       found->clock_runs = false;
       found->row.error = check->error();
       c_.log(NodeLogLevel::kWarning, display_name(found->row) + ": " + found->row.error->message);
-      announcer_.announce_soon(*found, c_.ports.clock.mono());
+      found->announce.soon(c_.ports.clock.mono());
       return;
     }
     if (++found->disk_errors >= kDiskAttempts || !found->in_engine) {
@@ -228,7 +228,7 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
       found->fetching_since = c_.ports.clock.mono();
     }
     found->engine_paused = false;
-    announcer_.announce_soon(*found, c_.ports.clock.mono());
+    found->announce.soon(c_.ports.clock.mono());
   });
 }
 

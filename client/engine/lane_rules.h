@@ -18,8 +18,8 @@ struct DialState {
   bool plan_dials = false;  ///< ... and says that we dial
   int plan_lanes = 0;
   bool we_are_complete = false, peer_is_complete = false;
-  bool held_back = false;  ///< it sent bad data a moment ago: what stands may stay, nothing is dialled
-  bool gives_way = false;  ///< both sides' lanes have stood for our `give_way_after`
+  bool held_back = false;         ///< it sent bad data a moment ago: what stands may stay, nothing is dialled
+  bool gives_way = false;         ///< both sides' lanes have stood for our `give_way_after`
   std::optional<int> peer_wants;  ///< its last gt_lanes; nothing: never sent
   int own_grant = 16, peer_grant = 16;
   int endpoints = 0;     ///< distinct ones we may dial

@@ -160,6 +160,25 @@ Result<std::vector<std::string>> decode_globs(const std::string& text) {
   });
 }
 
+std::string encode_entries(const std::vector<bool>& entries) {
+  std::string bits((entries.size() + 7) / 8, '\0');
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i]) bits[i / 8] = static_cast<char>(static_cast<std::uint8_t>(bits[i / 8]) | (0x80U >> (i % 8)));
+  }
+  while (!bits.empty() && bits.back() == '\0') bits.pop_back();
+  return hex_encode(as_bytes(bits));
+}
+
+Result<std::vector<bool>> decode_entries(const std::string& text) {
+  const auto bits = hex_decode(text);
+  if (!bits) return corrupt("a selection of entries", text);
+  std::vector<bool> entries(bits->size() * 8);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i] = (static_cast<std::uint8_t>((*bits)[i / 8]) & (0x80U >> (i % 8))) != 0;
+  }
+  return entries;
+}
+
 std::string encode_peers(const std::vector<PeerTotals>& peers) {
   Json list = Json::array();
   for (const auto& peer : peers) {

@@ -17,6 +17,10 @@ Result<Code> parse_code(std::string_view text);
 
 std::string encode_globs(const std::vector<std::string>& globs);
 Result<std::vector<std::string>> decode_globs(const std::string& text);
+/// Hex of one bit an entry, first entry first; what follows the last set bit is left out.
+std::string encode_entries(const std::vector<bool>& entries);
+/// As long as the bits that are there, rounded up to eight.
+Result<std::vector<bool>> decode_entries(const std::string& text);
 std::string encode_peers(const std::vector<PeerTotals>& peers);
 Result<std::vector<PeerTotals>> decode_peers(const std::string& text);
 std::string encode_content(const ContentInfo& content);

@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 2> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 3> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -82,6 +82,10 @@ CREATE TABLE task (
 )sql"},
                                                             {2, "gets that add to what is there", R"sql(
 ALTER TABLE transfer ADD COLUMN kept_globs TEXT NOT NULL DEFAULT '[]';
+)sql"},
+                                                            {3, "files that got lost", R"sql(
+ALTER TABLE transfer ADD COLUMN lost TEXT NOT NULL DEFAULT '';
+ALTER TABLE transfer ADD COLUMN kept_lost TEXT NOT NULL DEFAULT '';
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

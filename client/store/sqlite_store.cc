@@ -16,7 +16,7 @@ constexpr std::string_view kTransferColumns =
     "transfer_id, kind, step, paused, content_id, version, name, owner, access_level, bytes, files, metadata_sha256, "
     "generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, seeders_wish, priority, "
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
-    "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs";
+    "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -75,6 +75,8 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.created = WallTime{row.i64(36)};
   transfer.verified_bytes = row.u64(37);
   GT_ASSIGN(transfer.kept_globs, decode_globs(row.text(38)));
+  GT_ASSIGN(transfer.lost, decode_entries(row.text(39)));
+  GT_ASSIGN(transfer.kept_lost, decode_entries(row.text(40)));
   return transfer;
 }
 
@@ -150,9 +152,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
 }
 
 Status SqliteStore::put_transfer(const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 39);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 41);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
-                    kept_globs = encode_globs(row.kept_globs), peers = encode_peers(row.peers),
+                    kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
+                    kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
                     old_place = id_text(row.old_place);
   std::optional<std::string_view> error_code, error_message;
   if (row.error) {
@@ -198,7 +201,9 @@ Status SqliteStore::put_transfer(const TransferRow& row) {
                                row.clean,
                                row.created.ms,
                                row.verified_bytes,
-                               kept_globs});
+                               kept_globs,
+                               lost,
+                               kept_lost});
   });
 }
 

@@ -68,6 +68,49 @@ def verify_names_what_differs():
         cases.check('missing' in faults['run/2.dat'] and '99999' in faults['run/3.dat'], faults)
 
 
+def what_got_lost_is_fetched_alone_and_nothing_is_replaced():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+        run, out = scene.dir / 'run', scene.dir / 'out/run'
+        for name in ('raw/0.dat', 'raw/1.dat', 'raw/2.dat', 'notes.txt'):
+            cases.make_file(run / name, 700_001, seed=len(name) + ord(name[4]))
+        alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
+
+        def get(user, node, to, **more):
+            return user.cli('get', 'alice/run', '--to', to, '--json', node=node, **more)
+
+        get(bob, beta, scene.dir / 'out')
+        (out / 'mine.txt').write_text('mine')
+        alter(out / 'raw/1.dat')
+        (out / 'raw/2.dat').unlink()
+        cases.refused(bob.cli('verify', 'alice/run', node=beta, expect=None), 7, 'move away what differs')
+        cases.refused(get(bob, beta, scene.dir / 'out', expect=None), 6, 'raw/1.dat', 'move away what differs')
+        cases.check(not (out / 'raw/2.dat').exists(), 'fetched beside a file that differs')
+        (out / 'raw/1.dat').rename(scene.dir / 'altered')
+        before = (out / 'raw/0.dat').stat().st_ino
+        get(bob, beta, scene.dir / 'out')
+        # 1.4 of 2.8 MB, and what shares a piece with them.
+        received = cases.transfer_of(bob, beta, 'run')['received_bytes']
+        cases.check(1_400_002 <= received < 2_800_004, f'what was there is fetched again: {received} bytes')
+        cases.check((out / 'raw/0.dat').stat().st_ino == before, 'a file that was there was replaced')
+        cases.check((out / 'mine.txt').read_text() == 'mine', 'what is not of the content was touched')
+        times = out.stat()
+        (out / 'mine.txt').unlink()
+        os.utime(out, ns=(times.st_atime_ns, times.st_mtime_ns))
+        cases.same(run, out)
+
+        # And its publisher gets back what he lost, from whoever has it.
+        (run / 'notes.txt').unlink()
+        cases.refused(alice.cli('verify', 'run', node=alpha, expect=None), 7)
+        done = get(alice, alpha, scene.dir).event('done')
+        cases.check(beta.node_id in [s['node'] for s in done['seeders']], done)
+        cases.same(out, run)
+        listed = alice.cli('transfers', '--json', node=alpha).json['transfers']
+        cases.check(len(listed) == 1 and listed[0]['state'] == 'seeding', listed)
+
+
 def checksums_fit_sha256sum():
     with harness.Scene() as scene:
         scene.server()
@@ -85,4 +128,4 @@ def checksums_fit_sha256sum():
 
 
 cases.run(an_altered_seeder_is_refused_and_others_are_used, an_altered_seeder_alone_gives_nothing_and_it_is_said,
-          verify_names_what_differs, checksums_fit_sha256sum)
+          verify_names_what_differs, what_got_lost_is_fetched_alone_and_nothing_is_replaced, checksums_fit_sha256sum)

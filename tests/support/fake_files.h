@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,6 +22,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::optional<Error> hash_error, prepare_error, commit_error;
     std::map<std::string, int> existing;  ///< BASE path → stamp
     std::set<std::string> damaged;        ///< BASE paths that differ
+    std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
     std::string checkpoint_file;          ///< of the last hash_tree
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
@@ -54,7 +56,8 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     });
   }
   Result<client::VerifyReport> verify(const std::string& parent, const metainfo::Manifest& manifest,
-                                      const std::vector<bool>&, const client::ProgressFn&, std::stop_token) override {
+                                      const std::vector<bool>& wanted, const client::ProgressFn&,
+                                      std::stop_token) override {
     const auto base = parent + "/" + manifest.base_name;
     note("verify " + base);
     return with([&](State& state) -> Result<client::VerifyReport> {
@@ -65,6 +68,10 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       if (missing || state.damaged.contains(base)) {
         report.fault_count = 1;
         report.faults.push_back({manifest.base_name, missing ? "missing" : "differs from byte 0 on"});
+      }
+      for (const auto& path : gone_of(state, parent, manifest, wanted)) {
+        ++report.fault_count;
+        report.faults.push_back({path, "missing"});
       }
       return report;
     });
@@ -83,6 +90,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return with([&](State& state) -> Status {
       if (state.commit_error) return *state.commit_error;
       state.existing.try_emplace(plan.target + "/" + manifest.base_name, 1);
+      for (const auto& path : gone_of(state, plan.target, manifest, plan.wanted)) state.gone.erase(path);
       return {};
     });
   }
@@ -129,13 +137,19 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return std::vector<client::FolderEntry>{{"a", metainfo::EntryKind::kFile, 3}};
   }
   bool exists(const std::string& path) override {
-    return with([&](State& state) { return state.existing.contains(path); });
+    return with([&](State& state) {
+      if (state.existing.contains(path)) return true;
+      return !state.gone.contains(path) && std::ranges::any_of(state.existing, [&](const auto& base) {
+        return kEntries.contains(path.substr(std::min(path.size(), base.first.size()))) && path.starts_with(base.first);
+      });
+    });
   }
   Result<std::string> stamp(const std::string& parent, const metainfo::Manifest& manifest,
-                            const std::vector<bool>&) override {
+                            const std::vector<bool>& wanted) override {
     return with([&](State& state) -> Result<std::string> {
       const auto found = state.existing.find(parent + "/" + manifest.base_name);
-      if (found == state.existing.end()) return Error{Code::kNotFound, manifest.base_name + " is missing"};
+      if (found == state.existing.end() || !gone_of(state, parent, manifest, wanted).empty())
+        return Error{Code::kNotFound, manifest.base_name + " is missing"};
       return std::to_string(found->second);
     });
   }
@@ -160,6 +174,18 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
    private:
     FakeFiles& files_;
   };
+  /// What is below each BASE, as the fixture's manifests have it.
+  static inline const std::set<std::string> kEntries{"/a", "/sub", "/sub/b"};
+
+  static std::vector<std::string> gone_of(const State& state, const std::string& parent,
+                                          const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
+    std::vector<std::string> gone;
+    for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+      const auto path = parent + "/" + metainfo::full_path(manifest, manifest.entries[i]);
+      if ((wanted.empty() || wanted[i]) && state.gone.contains(path)) gone.push_back(path);
+    }
+    return gone;
+  }
   void note(std::string call) {
     const std::lock_guard lock(mutex_);
     state_.calls.push_back(std::move(call));

@@ -87,6 +87,7 @@ TEST(HashingLine, ShowsHowFar) {
 TEST(DoneText, TellsFromWhomAndWhere) {
   v1::Transfer t = fetching();
   t.set_verified_bytes(2'000'000'000);
+  t.set_received_bytes(2'000'100'000);
   t.set_seconds(16);
   t.set_lanes_peak(8);
   t.set_source("swarm");
@@ -96,6 +97,9 @@ TEST(DoneText, TellsFromWhomAndWhere) {
   t.add_peers();
   EXPECT_EQ(done_text(t),
             "run42: 2.00 GB in 16 s (1.00 Gbit/s) from 2 seeders over up to 8 lanes, verified\n/data/run42\n");
+  t.set_received_bytes(500'000'000);
+  EXPECT_TRUE(done_text(t).starts_with("run42: 2.00 GB, 500 MB of it fetched in 16 s (250 Mbit/s) from 2 seeders"))
+      << done_text(t);
   t.set_source("local");
   EXPECT_EQ(done_text(t), "run42: 2.00 GB was here already, verified\n/data/run42\n");
 }

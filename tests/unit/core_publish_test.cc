@@ -42,6 +42,22 @@ TEST_F(Publish, RefusesARelativePath) {
   EXPECT_EQ(node_->publish(wish, {}, {}).error().code, Code::kInvalid);
 }
 
+TEST_F(Publish, ThatLostAFileSinceGetsItBackFromOthers) {
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  files_.with([](auto& state) { state.gone.insert("/home/data/a"); });
+  ASSERT_TRUE(node_->verify("", "/home/data", false, {}, {}).ok());
+  wait_for(outcome->transfer, TransferState::kFailed);
+  const auto again = get(job("set", "/home"));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->id, outcome->transfer);
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(again->id).has_value(); }));
+  EXPECT_EQ(engine_->torrent(again->id)->spec.wanted, (std::vector<bool>{true, false}));
+  engine_->completes(again->id);
+  wait_for(again->id, TransferState::kSeeding);
+}
+
 TEST_F(Publish, KeepsNothingUnderANameThatIsNotItsMetadatas) {
   link_.with([](auto& state) { state.metadata_name = "../credential.json"; });
   const auto outcome = node_->publish(publish_job(), {}, {});

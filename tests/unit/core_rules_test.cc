@@ -228,14 +228,39 @@ TEST(Wanted, OfAnAdditionIsWhatIsNotThereYet) {
                       {"a2", metainfo::EntryKind::kFile, 3, 0644, 1, {}},
                       {"empty", metainfo::EntryKind::kFolder, 0, 0755, 1, {}}};
   using Wanted = std::vector<bool>;
-  EXPECT_EQ(*entries_to_fetch(manifest, {"a*"}, {}), (Wanted{true, true, true, false}));
-  EXPECT_EQ(*entries_to_fetch(manifest, {"a*"}, {"a1"}), (Wanted{true, false, true, false}));
-  EXPECT_EQ(*entries_to_fetch(manifest, {}, {"a*"}), (Wanted{true, false, false, true}))
-      << "empty folders are missing, too";
+  const auto to_fetch = [&](std::vector<std::string> globs, std::vector<std::string> kept_globs, Wanted kept_lost) {
+    TransferRow row;
+    row.globs = std::move(globs);
+    row.kept_globs = std::move(kept_globs);
+    row.kept_lost = std::move(kept_lost);
+    return *entries_to_fetch(manifest, row);
+  };
+  EXPECT_EQ(to_fetch({"a*"}, {}, {}), (Wanted{true, true, true, false}));
+  EXPECT_EQ(to_fetch({"a*"}, {"a1"}, {}), (Wanted{true, false, true, false}));
+  EXPECT_EQ(to_fetch({}, {"a*"}, {}), (Wanted{true, false, false, true})) << "empty folders are missing, too";
+  EXPECT_EQ(to_fetch({}, {}, {false, false, true}), (Wanted{true, false, true, true})) << "what got lost of all";
+  EXPECT_EQ(to_fetch({"a1"}, {"a*"}, {false, true}), (Wanted{true, true, false, false}));
   EXPECT_EQ(joined_globs({"a*"}, {"b", "a*"}), (std::vector<std::string>{"a*", "b"}));
   EXPECT_TRUE(joined_globs({"a*"}, {}).empty()) << "all";
 }
 
+TEST(Wanted, WhatIsHeldIsLessByWhatWasLost) {
+  using Wanted = std::vector<bool>;
+  const auto manifest = tree();  // seven entries
+  EXPECT_TRUE(held_entries(manifest, {}, {})->empty()) << "all";
+  EXPECT_EQ(*held_entries(manifest, {}, {false, true}), (Wanted{true, false, true, true, true, true, true}));
+  EXPECT_EQ(*held_entries(manifest, {"a"}, Wanted(8, true)), Wanted(7, false))
+      << "bits beyond the last entry say nothing";
+}
+TEST(Wanted, BeyondTwoSelectionsIsWhatIsInNeither) {
+  using Wanted = std::vector<bool>;
+  const auto manifest = tree();
+  EXPECT_TRUE(entries_beyond(manifest, {}, {}, Wanted(7, false))->empty()) << "the first has all";
+  EXPECT_TRUE(entries_beyond(manifest, {}, Wanted(7, true), Wanted(7, false))->empty());
+  EXPECT_EQ(*entries_beyond(manifest, {}, {true, true, false, false, false, false, false},
+                            {true, false, true, false, false, false, false}),
+            (Wanted{false, false, false, true, true, true, true}));
+}
 TEST(Wanted, CoversKnowsWhatASelectionLacks) {
   EXPECT_TRUE(covers({}, {true, false}));
   EXPECT_TRUE(covers({true, false}, {true, false}));

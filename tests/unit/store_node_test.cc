@@ -74,6 +74,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.globs = {"*.x", "\xff"};
     row.old_place = id<TransferId>();
     row.kept_globs = {"b*", "\xff"};
+    row.lost = {false, true, false, false, false, false, false, true};
+    row.kept_lost = std::vector<bool>(16, true);
     row.lanes_wish = 6;
     row.seeders_wish = 7;
     row.priority = -8;
@@ -119,6 +121,8 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.globs, b.globs);
   EXPECT_EQ(a.old_place, b.old_place);
   EXPECT_EQ(a.kept_globs, b.kept_globs);
+  EXPECT_EQ(a.lost, b.lost);
+  EXPECT_EQ(a.kept_lost, b.kept_lost);
   EXPECT_EQ(a.lanes_wish, b.lanes_wish);
   EXPECT_EQ(a.seeders_wish, b.seeders_wish);
   EXPECT_EQ(a.priority, b.priority);
