@@ -124,9 +124,11 @@ class Splitter {
 
   Error missing_value(std::string_view what) const {
     const std::string name(what.substr(0, what.find(':')));
+    std::string command;
+    deepest(command);
     for (const auto& [option, table_name] : options_)
-      if (name == "--" + table_name) return usage(name + " needs a value", "");
-    return usage(escape_for_display(what), "");
+      if (name == "--" + table_name) return usage(name + " needs a value", command);
+    return usage(escape_for_display(what), command);
   }
 
   std::vector<std::string> option_names(const Command* command) const {

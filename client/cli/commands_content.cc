@@ -23,6 +23,11 @@ std::int64_t since_ms(const std::string& text, WallTime now) {
 Status search(Context& c) {
   if (c.options.has("group"))
     return Error{Code::kUnsupported, "--group is not there yet: groups come with a later release"};
+  for (const char* name : {"owner", "tag"}) {
+    // A script's empty variable would list everything.
+    if (c.options.has(name) && c.options.str(name).empty())
+      return Error{Code::kInvalid, std::string("--") + name + " is empty; leave it out to search among all"};
+  }
   GT_ASSIGN(api::ServerApi* const server, c.server());
   v1::SearchRequest request;
   request.set_query(c.options.str("QUERY"));

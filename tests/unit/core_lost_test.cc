@@ -55,7 +55,7 @@ class Lost : public NodeFixture {
 
 TEST_F(Lost, FilesAreFetchedAndTheRestStays) {
   lose("sub/b");
-  get_again();
+  ASSERT_NO_FATAL_FAILURE(get_again());
   EXPECT_EQ(engine_->torrent(id_)->spec.wanted, (Wanted{false, true}));
   EXPECT_EQ(node_->transfer(id_)->total_bytes, 5U);
   engine_->completes(id_);
@@ -74,7 +74,7 @@ TEST_F(Lost, FilesBesideChangedOnesAreNotFetchedUntilThoseAreMovedAway) {
       << failed.error->message;
   files_.with([](auto& state) { state.damaged.clear(); });
   lose("a");
-  get_again();
+  ASSERT_NO_FATAL_FAILURE(get_again());
   EXPECT_EQ(engine_->torrent(id_)->spec.wanted, (Wanted{true, true}));
   engine_->completes(id_);
   expect_whole();
@@ -98,7 +98,7 @@ TEST_F(Lost, FilesThatVerifyMissedAreFetched) {
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->report.fault_count, 1U);
   wait_for(id_, TransferState::kFailed);
-  get_again();
+  ASSERT_NO_FATAL_FAILURE(get_again());
   EXPECT_EQ(engine_->torrent(id_)->spec.wanted, (Wanted{true, false}));
   engine_->completes(id_);
   expect_whole();
@@ -116,7 +116,7 @@ TEST_F(Lost, FilesThatWerePutBackAreNotFetched) {
 
 TEST_F(Lost, FilesStayLostWhereTheRepairIsCancelledAndTheRestIsSeeded) {
   lose("sub/b");
-  get_again();
+  ASSERT_NO_FATAL_FAILURE(get_again());
   const TransferId rest = other();
   ASSERT_TRUE(node_->cancel(id_).ok());
   wait_for(rest, TransferState::kSeeding);
@@ -133,7 +133,7 @@ TEST_F(Lost, FilesStayLostWhereTheRepairIsCancelledAndTheRestIsSeeded) {
 
 TEST_F(Lost, FilesGoOnComingAfterARestart) {
   lose("sub/b");
-  get_again();
+  ASSERT_NO_FATAL_FAILURE(get_again());
   restart();
   ASSERT_TRUE(eventually([&] { return engine_->torrent(id_).has_value(); }));
   EXPECT_EQ(engine_->torrent(id_)->spec.wanted, (Wanted{false, true}));
@@ -144,7 +144,7 @@ TEST_F(Lost, FilesGoOnComingAfterARestart) {
 TEST_F(Lost, FilesComeInPartsWhereOnlySomeAreAskedFor) {
   lose("a");
   lose("sub/b");
-  get_again();
+  ASSERT_NO_FATAL_FAILURE(get_again());
   ASSERT_TRUE(node_->cancel(id_).ok());
   wait_for(other(), TransferState::kComplete);  // nothing of it can be seeded
   auto some = job("set");

@@ -33,7 +33,7 @@ TEST(OptionRefusals, NameTheThingTheReasonAndTheWayOut) {
   EXPECT_EQ(w.refusal({"get", "a", "b"}), "get takes no further argument 'b'; see 'sample get --help'");
   EXPECT_EQ(w.refusal({"get", "a", "--limt", "3"}),
             "unknown option '--limt', did you mean '--limit'?; see 'sample get --help'");
-  EXPECT_EQ(w.refusal({"get", "a", "--to"}), "--to needs a value; see 'sample --help'");
+  EXPECT_EQ(w.refusal({"get", "a", "--to"}), "--to needs a value; see 'sample get --help'");
 }
 
 TEST(OptionRefusals, CheckEveryValueWhereverItComesFrom) {
