@@ -68,10 +68,10 @@ bool set_common_name(X509_NAME* name, const std::string& text) {
 }
 
 /// All but extensions and signature.
-bool fill(X509* certificate, const std::string& common_name, const EcKey& key, WallTime from, WallTime to) {
+bool fill(X509* certificate, const std::string& common_name, EVP_PKEY* key, WallTime from, WallTime to) {
   return X509_set_version(certificate, X509_VERSION_3) == 1 && set_serial(certificate) &&
          set_common_name(X509_get_subject_name(certificate), common_name) &&
-         X509_set_pubkey(certificate, key.handle()) == 1 && set_time(X509_getm_notBefore(certificate), from) &&
+         X509_set_pubkey(certificate, key) == 1 && set_time(X509_getm_notBefore(certificate), from) &&
          set_time(X509_getm_notAfter(certificate), to);
 }
 
@@ -126,13 +126,39 @@ std::vector<std::string> alternative_names(X509* certificate) {
   return sorted_unique(std::move(out));
 }
 
+/// What sets one leaf apart from another.
+struct Leaf {
+  std::string common_name;
+  EVP_PKEY* key;
+  std::string usages, alternatives;
+};
+
+Result<std::string> issue(const Authority& authority, X509* issuer, const Leaf& leaf, WallTime now,
+                          std::chrono::milliseconds life) {
+  const WallTime authority_end = from_asn1(X509_get0_notAfter(issuer));
+  const X509Ptr certificate(X509_new(), X509_free);
+  X509* const x509 = certificate.get();
+  const bool made =
+      fill(x509, leaf.common_name, leaf.key, now - kBackDating, std::min(now + life, authority_end)) &&
+      X509_set_issuer_name(x509, X509_get_subject_name(issuer)) == 1 &&
+      add_extension(x509, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
+      add_extension(x509, issuer, NID_key_usage, "critical,digitalSignature") &&
+      add_extension(x509, issuer, NID_ext_key_usage, leaf.usages) &&
+      add_extension(x509, issuer, NID_subject_key_identifier, "hash") &&
+      add_extension(x509, issuer, NID_authority_key_identifier, "keyid") &&
+      add_extension(x509, issuer, NID_subject_alt_name, leaf.alternatives) &&
+      X509_sign(x509, authority.key.handle(), EVP_sha256()) != 0;
+  if (!made) return openssl_error("make a certificate for " + escape_for_display(leaf.alternatives));
+  return to_pem(x509);
+}
+
 }  // namespace
 
 Result<Authority> make_authority(const std::string& common_name, WallTime now, std::chrono::milliseconds life) {
   GT_ASSIGN(EcKey key, EcKey::make());
   const X509Ptr certificate(X509_new(), X509_free);
   X509* const x509 = certificate.get();
-  const bool made = fill(x509, common_name, key, now - kBackDating, now + life) &&
+  const bool made = fill(x509, common_name, key.handle(), now - kBackDating, now + life) &&
                     X509_set_issuer_name(x509, X509_get_subject_name(x509)) == 1 &&
                     add_extension(x509, x509, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
                     add_extension(x509, x509, NID_key_usage, "critical,keyCertSign,cRLSign") &&
@@ -157,20 +183,16 @@ Result<std::string> issue_server_certificate(const Authority& authority, const E
     }
     alternatives += (alternatives.empty() ? "" : ",") + std::string(is_address(name) ? "IP:" : "DNS:") + name;
   }
-  const WallTime authority_end = from_asn1(X509_get0_notAfter(issuer.get()));
-  const X509Ptr certificate(X509_new(), X509_free);
-  X509* const x509 = certificate.get();
-  const bool made = fill(x509, "gridtorrent-server", key, now - kBackDating, std::min(now + life, authority_end)) &&
-                    X509_set_issuer_name(x509, X509_get_subject_name(issuer.get())) == 1 &&
-                    add_extension(x509, issuer.get(), NID_basic_constraints, "critical,CA:FALSE") &&
-                    add_extension(x509, issuer.get(), NID_key_usage, "critical,digitalSignature") &&
-                    add_extension(x509, issuer.get(), NID_ext_key_usage, "serverAuth") &&
-                    add_extension(x509, issuer.get(), NID_subject_key_identifier, "hash") &&
-                    add_extension(x509, issuer.get(), NID_authority_key_identifier, "keyid") &&
-                    add_extension(x509, issuer.get(), NID_subject_alt_name, alternatives) &&
-                    X509_sign(x509, authority.key.handle(), EVP_sha256()) != 0;
-  if (!made) return openssl_error("make a server certificate for " + escape_for_display(alternatives));
-  return to_pem(x509);
+  return issue(authority, issuer.get(), {"gridtorrent-server", key.handle(), "serverAuth", alternatives}, now, life);
+}
+
+Result<std::string> issue_node_certificate(const Authority& authority, std::string_view public_der, WallTime now,
+                                           std::chrono::milliseconds life) {
+  const X509Ptr issuer = parse(authority.certificate_pem);
+  if (!issuer) return Error{Code::kCorrupt, "the certificate of the data CA is not readable"};
+  const auto key = read_public_key(public_der);
+  if (!key) return Error{Code::kInvalid, "the node's key is no P-256 key as SubjectPublicKeyInfo in DER form"};
+  return issue(authority, issuer.get(), {"gridtorrent-node", key.get(), "serverAuth,clientAuth", "DNS:*"}, now, life);
 }
 
 Result<CertificateFacts> read_certificate(std::string_view pem) {

@@ -15,6 +15,7 @@ namespace gridtorrent::crypto {
 inline constexpr std::chrono::hours kBackDating{48};
 inline constexpr std::chrono::hours kServerCaLife{10 * 365 * 24};
 inline constexpr std::chrono::hours kServerLeafLife{365 * 24};
+inline constexpr std::chrono::hours kNodeCertificateLife{7 * 24};
 
 /// A certificate authority: its certificate and key.
 struct Authority {
@@ -31,6 +32,13 @@ Result<Authority> make_authority(const std::string& common_name, WallTime now,
 Result<std::string> issue_server_certificate(const Authority& authority, const EcKey& key,
                                              const std::vector<std::string>& names, WallTime now,
                                              std::chrono::milliseconds life = kServerLeafLife);
+
+/// A node's certificate for TLS lanes: client and server at once, since a node dials and accepts, and good for every
+/// torrent of this authority (name `*`: libtorrent's own rule is a prefix match, libtorrent-facts.md 6; the right to a
+/// content is decided by the key alone). Back-dated, not outliving the authority. PEM. kInvalid: `public_der` is no key
+/// as `read_public_key` takes it.
+Result<std::string> issue_node_certificate(const Authority& authority, std::string_view public_der, WallTime now,
+                                           std::chrono::milliseconds life = kNodeCertificateLife);
 
 /// What a certificate says. For renewal and `doctor`.
 struct CertificateFacts {

@@ -116,13 +116,19 @@ Result<std::string> EcKey::sign(std::string_view message) const {
   return std::string(reinterpret_cast<const char*>(signature.data()), size);
 }
 
-Result<bool> verify_signature(std::string_view public_der, std::string_view message, std::string_view signature) {
+std::shared_ptr<evp_pkey_st> read_public_key(std::string_view public_der) {
+  // 26 bytes that name algorithm and curve, and a point of 65: a curve given by its parameters is longer.
+  constexpr std::size_t kSize = 91;
+  if (public_der.size() != kSize) return nullptr;
   const unsigned char* at = bytes_of(public_der);
-  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
-      public_der.size() <= 512 ? d2i_PUBKEY(nullptr, &at, static_cast<long>(public_der.size())) : nullptr,
-      EVP_PKEY_free);
-  // One key, one spelling: keys are compared and looked up by their bytes.
-  if (!key || !is_p256(key.get()) || der_of(key.get()) != public_der) {
+  std::shared_ptr<evp_pkey_st> key(d2i_PUBKEY(nullptr, &at, static_cast<long>(public_der.size())), EVP_PKEY_free);
+  if (!key || !is_p256(key.get()) || der_of(key.get()) != public_der) return nullptr;
+  return key;
+}
+
+Result<bool> verify_signature(std::string_view public_der, std::string_view message, std::string_view signature) {
+  const auto key = read_public_key(public_der);
+  if (!key) {
     return Error{Code::kInvalid, "the public key is no P-256 key as SubjectPublicKeyInfo in DER form"};
   }
   const MdContextPtr context(EVP_MD_CTX_new(), EVP_MD_CTX_free);

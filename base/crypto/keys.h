@@ -35,6 +35,10 @@ class EcKey {
   std::shared_ptr<evp_pkey_st> key_;
 };
 
+/// The key of a SubjectPublicKeyInfo in DER form: a point on P-256, uncompressed, the curve by its name. Keys are
+/// compared and looked up by these bytes, so each has one spelling only. Empty: it is none.
+std::shared_ptr<evp_pkey_st> read_public_key(std::string_view public_der);
+
 /// Whether `signature` over `message` was made by the holder of the key. kInvalid: `public_der` is no P-256 key, or not
 /// exactly its canonical SubjectPublicKeyInfo.
 Result<bool> verify_signature(std::string_view public_der, std::string_view message, std::string_view signature);

@@ -19,8 +19,10 @@ void bencode(std::span<const std::uint8_t> input);
 void metadata(std::span<const std::uint8_t> input);
 void glob(std::span<const std::uint8_t> input);
 void torrent(std::span<const std::uint8_t> input);
+void certificate_request(std::span<const std::uint8_t> input);
 
 inline constexpr NamedTarget kTargets[] = {
-    {"bencode", bencode}, {"metadata", metadata}, {"glob", glob}, {"torrent", torrent}};
+    {"bencode", bencode}, {"metadata", metadata}, {"glob", glob}, {"torrent", torrent},
+    {"certificate_request", certificate_request}};
 
 }  // namespace gridtorrent::fuzz
