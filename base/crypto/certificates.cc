@@ -70,9 +70,8 @@ bool set_common_name(X509_NAME* name, const std::string& text) {
 /// All but extensions and signature.
 bool fill(X509* certificate, const std::string& common_name, EVP_PKEY* key, WallTime from, WallTime to) {
   return X509_set_version(certificate, X509_VERSION_3) == 1 && set_serial(certificate) &&
-         set_common_name(X509_get_subject_name(certificate), common_name) &&
-         X509_set_pubkey(certificate, key) == 1 && set_time(X509_getm_notBefore(certificate), from) &&
-         set_time(X509_getm_notAfter(certificate), to);
+         set_common_name(X509_get_subject_name(certificate), common_name) && X509_set_pubkey(certificate, key) == 1 &&
+         set_time(X509_getm_notBefore(certificate), from) && set_time(X509_getm_notAfter(certificate), to);
 }
 
 WallTime from_asn1(const ASN1_TIME* time) {
@@ -138,16 +137,15 @@ Result<std::string> issue(const Authority& authority, X509* issuer, const Leaf& 
   const WallTime authority_end = from_asn1(X509_get0_notAfter(issuer));
   const X509Ptr certificate(X509_new(), X509_free);
   X509* const x509 = certificate.get();
-  const bool made =
-      fill(x509, leaf.common_name, leaf.key, now - kBackDating, std::min(now + life, authority_end)) &&
-      X509_set_issuer_name(x509, X509_get_subject_name(issuer)) == 1 &&
-      add_extension(x509, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
-      add_extension(x509, issuer, NID_key_usage, "critical,digitalSignature") &&
-      add_extension(x509, issuer, NID_ext_key_usage, leaf.usages) &&
-      add_extension(x509, issuer, NID_subject_key_identifier, "hash") &&
-      add_extension(x509, issuer, NID_authority_key_identifier, "keyid") &&
-      add_extension(x509, issuer, NID_subject_alt_name, leaf.alternatives) &&
-      X509_sign(x509, authority.key.handle(), EVP_sha256()) != 0;
+  const bool made = fill(x509, leaf.common_name, leaf.key, now - kBackDating, std::min(now + life, authority_end)) &&
+                    X509_set_issuer_name(x509, X509_get_subject_name(issuer)) == 1 &&
+                    add_extension(x509, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
+                    add_extension(x509, issuer, NID_key_usage, "critical,digitalSignature") &&
+                    add_extension(x509, issuer, NID_ext_key_usage, leaf.usages) &&
+                    add_extension(x509, issuer, NID_subject_key_identifier, "hash") &&
+                    add_extension(x509, issuer, NID_authority_key_identifier, "keyid") &&
+                    add_extension(x509, issuer, NID_subject_alt_name, leaf.alternatives) &&
+                    X509_sign(x509, authority.key.handle(), EVP_sha256()) != 0;
   if (!made) return openssl_error("make a certificate for " + escape_for_display(leaf.alternatives));
   return to_pem(x509);
 }

@@ -47,8 +47,9 @@ Result<SealingKey> SealingKey::load(const std::string& path) {
   const auto bytes = hex_decode(text);
   OPENSSL_cleanse(text.data(), text.size());
   if (!bytes || bytes->size() != kBytes) {
-    return Error{Code::kCorrupt, escape_for_display(path) + " holds no sealing key (64 hex digits); restore it from its "
-                                                            "backup: what it sealed cannot be opened otherwise"};
+    return Error{Code::kCorrupt, escape_for_display(path) +
+                                     " holds no sealing key (64 hex digits); restore it from its "
+                                     "backup: what it sealed cannot be opened otherwise"};
   }
   std::array<std::uint8_t, kBytes> key{};
   std::ranges::copy(as_bytes(*bytes), key.begin());

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +24,16 @@ enum class DiskTrust : std::uint8_t {
   kRecheck,       ///< hash what is there before believing anything
 };
 
+/// SHA-256 of a node's public key (SubjectPublicKeyInfo in DER form).
+using KeyPrint = std::array<std::uint8_t, 32>;
+/// Who may have a content now: keys, and the nodes that they belong to. Shared by all contents with the same right.
+using Audience = std::map<KeyPrint, NodeId>;
+
+/// What this node shows on TLS lanes, PEM: a certificate of the data CA and the key that it is for.
+struct LaneIdentity {
+  std::string certificate_pem, key_pem;
+};
+
 /// One torrent to hold. Files are the manifest's files with size > 0, in order.
 struct TorrentSpec {
   TransferId id;
@@ -30,6 +43,8 @@ struct TorrentSpec {
   std::vector<bool> wanted;             ///< per file; empty: all
   DiskTrust trust = DiskTrust::kNothingThere;
   std::string resume_data;  ///< from Engine::resume_data, for kResumeData
+  /// Of a TLS edition (its info dictionary holds a CA). Null: nobody may have it, so no lane stands.
+  std::shared_ptr<const Audience> audience;
   bool paused = false;
 };
 
@@ -45,6 +60,7 @@ struct TorrentSnapshot {
   std::uint64_t received_payload_bytes = 0, sent_payload_bytes = 0;  ///< since added
   std::uint64_t redundant_bytes = 0, failed_bytes = 0;               ///< received twice; received and refused by a hash
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  std::uint64_t refused_lanes = 0;  ///< of TLS editions: connections of those who may not have it, since added
   std::uint64_t plan_revision = 0;  ///< the plan the lanes are being moved to
   std::vector<PeerSnapshot> peers;
   std::vector<PathProblem> problems;
@@ -66,8 +82,9 @@ struct EngineOptions {
   NodeId node;  ///< goes into the gt extension handshake
   std::vector<std::string> listen_addresses{"0.0.0.0", "::"};
   std::uint16_t first_lane_port = 50000, last_lane_port = 50015;  ///< both 0: free ports, 16 of them
-  std::uint16_t first_tls_port = 50016, last_tls_port = 50031;
-  std::string advertised_path;  ///< label for LaneEndpoint::path
+  bool tls_lanes = false;                                         ///< open TLS lane ports, too
+  std::uint16_t first_tls_port = 50016, last_tls_port = 50031;    ///< both 0: free ports, 16 of them
+  std::string advertised_path;                                    ///< label for LaneEndpoint::path
 };
 
 /// The swarm engine: libtorrent behind one door (client/engine). All methods are thread-safe; none waits for the
@@ -88,6 +105,11 @@ class Engine {
   virtual Status set_save_path(const TransferId& id, const std::string& save_path) = 0;
 
   virtual void set_plan(const TransferId& id, const LanePlan& plan) = 0;
+  /// Of all TLS editions, those that are added later, too. Lanes that stand go on under what they were opened with.
+  virtual void set_identity(const LaneIdentity& identity) = 0;
+  /// Lanes of those who are not in it any more end within a second or two, on this side; null: all lanes. Nothing where
+  /// the torrent is plain or not there.
+  virtual void set_audience(const TransferId& id, std::shared_ptr<const Audience> audience) = 0;
   /// Bits per second of payload received and sent by this torrent; 0: unlimited.
   virtual void set_rate_limit(const TransferId& id, std::uint64_t receive_bits_per_s,
                               std::uint64_t send_bits_per_s) = 0;

@@ -1,17 +1,58 @@
 #include "client/engine/internals.h"
 
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
 #include <boost/variant/get.hpp>
+#include <ctime>
 #include <libtorrent/aux_/socket_type.hpp>
 #include <libtorrent/peer_connection.hpp>
+#include <libtorrent/ssl_stream.hpp>
 #include <libtorrent/torrent_peer.hpp>
+#include <memory>
 
 namespace gridtorrent::client::engine {
+namespace {
+
+using TlsStream = lt::ssl_stream<lt::tcp::socket>;
+
+WallTime time_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return {};
+  return {static_cast<std::int64_t>(::timegm(&parts)) * 1000};
+}
+
+}  // namespace
 
 int socket_of(const lt::peer_connection_handle& peer) {
   const auto connection = peer.native_handle();
   if (!connection) return -1;
+  if (auto* tls = boost::get<TlsStream>(&connection->get_socket())) {
+    auto& below = tls->next_layer();
+    return below.is_open() ? below.native_handle() : -1;
+  }
   auto* socket = boost::get<lt::tcp::socket>(&connection->get_socket());
   return socket != nullptr && socket->is_open() ? socket->native_handle() : -1;
+}
+
+std::optional<TlsProof> tls_proof_of(const lt::peer_connection_handle& peer) {
+  const auto connection = peer.native_handle();
+  auto* const stream = connection ? boost::get<TlsStream>(&connection->get_socket()) : nullptr;
+  if (stream == nullptr) return std::nullopt;
+  SSL* const tls = stream->handle();
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(tls), X509_free);
+  TlsProof proof;
+  unsigned char* der = nullptr;
+  const int size = certificate ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate.get()), &der) : 0;
+  const bool hashed = size > 0 && EVP_Digest(der, static_cast<std::size_t>(size), proof.key.data(), nullptr,
+                                             EVP_sha256(), nullptr) == 1;
+  OPENSSL_free(der);
+  if (!hashed) return std::nullopt;
+  proof.not_before = time_of(X509_get0_notBefore(certificate.get()));
+  proof.not_after = time_of(X509_get0_notAfter(certificate.get()));
+  proof.is_1_3 = SSL_version(tls) >= TLS1_3_VERSION;
+  return proof;
 }
 
 PayloadCounters payload_of(const lt::peer_connection_handle& peer) {

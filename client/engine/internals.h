@@ -2,14 +2,20 @@
 
 #include <cstdint>
 #include <libtorrent/peer_connection_handle.hpp>
+#include <optional>
+
+#include "client/engine/lane_rules.h"
 
 namespace gridtorrent::client::engine {
 
 /// The only door to libtorrent's internal headers, which move between releases (2.1 puts them under aux_): internals.cc
 /// alone includes them. Network thread only.
 
-/// The kernel's socket of a connection; -1 if it is none of TCP's.
+/// The kernel's socket of a connection, plain or TLS; -1 if it is none of TCP's.
 int socket_of(const lt::peer_connection_handle& peer);
+
+/// What the other end of a TLS connection proved; nothing where it is plain, or no certificate was shown.
+std::optional<TlsProof> tls_proof_of(const lt::peer_connection_handle& peer);
 
 struct PayloadCounters {
   std::int64_t received = 0, sent = 0;  ///< bytes of payload over the connection's life

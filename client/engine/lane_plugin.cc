@@ -35,9 +35,18 @@ class LanePlugin final : public lt::peer_plugin {
     handshake["gt"] = lt::entry(lt::entry::preformatted_type(hello.begin(), hello.end()));
   }
 
-  void on_connected() override { swarm_->lane_connected(*lane_); }
+  /// Outbound: TLS is done, nothing of ours was sent.
+  void on_connected() override {
+    swarm_->lane_connected(*lane_);
+    if (!swarm_->lane_admitted(*lane_)) end();
+  }
 
+  /// Inbound too: the other end's first bytes are here, our bitfield is not out.
   bool on_handshake(lt::span<const char>) override {
+    if (!swarm_->lane_admitted(*lane_)) {
+      end();
+      return true;
+    }
     swarm_->lane_established(*lane_);
     return true;
   }
@@ -50,10 +59,7 @@ class LanePlugin final : public lt::peer_plugin {
       lane_->grant_id = message_id(messages, kGrantMessage);
       lane_->stats_id = message_id(messages, kStatsMessage);
     }
-    if (!swarm_->lane_greeted(*lane_, hello)) {
-      forbid_redial(lane_->peer);
-      lane_->peer.disconnect(lt::error_code(lt::errors::no_error), lt::operation_t::bittorrent);
-    }
+    if (!swarm_->lane_greeted(*lane_, hello)) end();
     return true;  // false would end the measuring, too
   }
 
@@ -82,6 +88,11 @@ class LanePlugin final : public lt::peer_plugin {
   }
 
  private:
+  void end() {
+    forbid_redial(lane_->peer);
+    lane_->peer.disconnect(lt::error_code(lt::errors::no_error), lt::operation_t::bittorrent);
+  }
+
   static int message_id(const lt::bdecode_node& messages, const char* name) {
     const auto id = messages.dict_find_int_value(name, 0);
     return id > 0 && id < 256 ? static_cast<int>(id) : 0;

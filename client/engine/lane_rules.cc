@@ -26,6 +26,17 @@ std::chrono::seconds give_way_after(bool rule_names_us, bool we_have_lower_id) {
   return kApart * ((rule_names_us ? 2 : 0) + (we_have_lower_id ? 1 : 0));
 }
 
+Admission admit(const std::optional<TlsProof>& proof, const Audience* audience, WallTime now) {
+  if (!proof) return {{}, "it showed no certificate"};
+  if (!proof->is_1_3) return {{}, "it speaks an older TLS than 1.3"};
+  if (now < proof->not_before) return {{}, "its certificate is not valid yet: one of the two clocks is wrong"};
+  if (now >= proof->not_after) return {{}, "its certificate has expired"};
+  if (audience == nullptr) return {{}, "the server has not confirmed of late who may have this content"};
+  const auto found = audience->find(proof->key);
+  if (found == audience->end()) return {{}, "it is not among those who may have this content"};
+  return {found->second, ""};
+}
+
 int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete) {
   return planned && !plan_dials && !we_are_complete ? std::clamp(plan_lanes, 0, kMaxLanes) : 0;
 }

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "client/core/engine.h"
 #include "client/core/plan.h"
+#include "common/clock.h"
 #include "common/ids.h"
 
 namespace gridtorrent::client::engine {
@@ -36,6 +38,25 @@ int outgoing_target(const DialState& state);
 /// have the same pause, whatever each believes of the other: were both to give way at once, no lane would be left and
 /// all that was asked for on them were lost. The one that the dialling rule names waits longest, so its lanes stay.
 std::chrono::seconds give_way_after(bool rule_names_us, bool we_have_lower_id);
+
+/// What the other end of a TLS connection proved.
+struct TlsProof {
+  KeyPrint key{};
+  WallTime not_before, not_after;  ///< of its certificate
+  bool is_1_3 = false;
+};
+
+/// Whether a connection of a TLS edition may go on, and as whose.
+struct Admission {
+  NodeId node;         ///< nil: it may not
+  std::string reason;  ///< why not, for people and the log
+};
+
+/// The right to a content, decided on every connection before a byte of it goes out (model.md, "Rights on the data
+/// plane"). libtorrent has checked only that some certificate of the data CA was shown; dates are looked at again,
+/// since a resumed TLS session is not checked for them (libtorrent-facts.md 6). `proof`: nothing where the connection
+/// is plain or showed no certificate. `audience`: null where nobody may.
+Admission admit(const std::optional<TlsProof>& proof, const Audience* audience, WallTime now);
 
 /// What we ask of a node by gt_lanes: as many lanes as planned where the plan lets the peer dial, else none.
 int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete);

@@ -154,6 +154,20 @@ class LibtorrentEngine final : public Engine {
     if (const auto torrent = find(id)) torrent->set_plan(plan);
   }
 
+  void set_identity(const LaneIdentity& identity) override {
+    {
+      const std::lock_guard lock(mutex_);
+      identity_ = identity;
+    }
+    for (const auto& torrent : all()) {
+      if (torrent->tls()) torrent->show(identity);
+    }
+  }
+
+  void set_audience(const TransferId& id, std::shared_ptr<const Audience> audience) override {
+    if (const auto torrent = find(id)) torrent->swarm()->set_audience(std::move(audience));
+  }
+
   void set_rate_limit(const TransferId& id, std::uint64_t receive_bits_per_s, std::uint64_t send_bits_per_s) override {
     const auto to_bytes = [](std::uint64_t bits) {
       return static_cast<int>(std::min<std::uint64_t>((bits + 7) / 8, std::numeric_limits<int>::max()));
@@ -251,8 +265,16 @@ class LibtorrentEngine final : public Engine {
     }
   }
 
-  static void handle_torrent(Torrent& torrent, const lt::alert& alert) {
-    if (const auto* piece = lt::alert_cast<lt::piece_finished_alert>(&alert)) {
+  /// libtorrent has made the torrent's TLS context: before, a certificate would be lost.
+  void show_certificate(Torrent& torrent) {
+    const std::lock_guard lock(mutex_);
+    if (identity_) torrent.show(*identity_);
+  }
+
+  void handle_torrent(Torrent& torrent, const lt::alert& alert) {
+    if (lt::alert_cast<lt::torrent_need_cert_alert>(&alert) != nullptr) {
+      show_certificate(torrent);
+    } else if (const auto* piece = lt::alert_cast<lt::piece_finished_alert>(&alert)) {
       torrent.on_piece(static_cast<std::uint32_t>(static_cast<int>(piece->piece_index)));
     } else if (const auto* changed = lt::alert_cast<lt::state_changed_alert>(&alert)) {
       if (changed->state == lt::torrent_status::checking_files) torrent.on_checking();
@@ -276,6 +298,7 @@ class LibtorrentEngine final : public Engine {
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
+  std::optional<LaneIdentity> identity_;
   std::unique_ptr<lt::session> session_;
   std::jthread alert_thread_;  ///< last: uses all of the above
 };

@@ -123,6 +123,34 @@ Result<std::uint16_t> free_port(const std::vector<NumericAddress>& addresses, st
   return cannot_listen(failed_on, 0, error);
 }
 
+struct PortRange {
+  std::uint16_t first = 0, last = 0;
+  std::string_view kind;  ///< of the option: "" or "tls-"
+};
+
+Result<std::vector<std::uint16_t>> choose_ports(const std::vector<NumericAddress>& addresses, const PortRange& range,
+                                                std::vector<UniqueFd>& held) {
+  std::vector<std::uint16_t> ports;
+  if (range.first == 0 && range.last == 0) {
+    for (int i = 0; i < kFreePorts; ++i) {
+      GT_ASSIGN(const std::uint16_t port, free_port(addresses, held));
+      ports.push_back(port);
+    }
+    return ports;
+  }
+  if (range.first == 0 || range.first > range.last) {
+    return Error{Code::kInvalid, "--" + std::string(range.kind) + "lane-ports " + std::to_string(range.first) + "-" +
+                                     std::to_string(range.last) + " is no range; write FIRST-LAST"};
+  }
+  for (int port = range.first; port <= range.last; ++port) {
+    std::string failed_on;
+    const int error = try_port(addresses, static_cast<std::uint16_t>(port), failed_on);
+    if (error != 0) return cannot_listen(failed_on, static_cast<std::uint16_t>(port), error);
+    ports.push_back(static_cast<std::uint16_t>(port));
+  }
+  return ports;
+}
+
 }  // namespace
 
 Result<std::vector<ListenSocket>> choose_listen_sockets(const EngineOptions& options) {
@@ -135,28 +163,16 @@ Result<std::vector<ListenSocket>> choose_listen_sockets(const EngineOptions& opt
   }
   if (addresses.empty()) return Error{Code::kInvalid, "no address to listen on; give at least one"};
 
-  std::vector<std::uint16_t> ports;
-  if (options.first_lane_port == 0 && options.last_lane_port == 0) {
-    std::vector<UniqueFd> held;
-    for (int i = 0; i < kFreePorts; ++i) {
-      GT_ASSIGN(const std::uint16_t port, free_port(addresses, held));
-      ports.push_back(port);
-    }
-  } else {
-    if (options.first_lane_port == 0 || options.first_lane_port > options.last_lane_port) {
-      return Error{Code::kInvalid, "--lane-ports " + std::to_string(options.first_lane_port) + "-" +
-                                       std::to_string(options.last_lane_port) + " is no range; write FIRST-LAST"};
-    }
-    for (int port = options.first_lane_port; port <= options.last_lane_port; ++port) {
-      std::string failed_on;
-      const int error = try_port(addresses, static_cast<std::uint16_t>(port), failed_on);
-      if (error != 0) return cannot_listen(failed_on, static_cast<std::uint16_t>(port), error);
-      ports.push_back(static_cast<std::uint16_t>(port));
-    }
+  std::vector<UniqueFd> held;  // free ports are not found twice
+  GT_ASSIGN(const auto plain, choose_ports(addresses, {options.first_lane_port, options.last_lane_port, ""}, held));
+  std::vector<std::uint16_t> tls;
+  if (options.tls_lanes) {
+    GT_ASSIGN(tls, choose_ports(addresses, {options.first_tls_port, options.last_tls_port, "tls-"}, held));
   }
   std::vector<ListenSocket> sockets;
   for (const auto& address : addresses) {
-    for (const std::uint16_t port : ports) sockets.push_back({address.text, port, false});
+    for (const std::uint16_t port : plain) sockets.push_back({address.text, port, false});
+    for (const std::uint16_t port : tls) sockets.push_back({address.text, port, true});
   }
   return sockets;
 }

@@ -9,7 +9,7 @@
 
 namespace gridtorrent::client::engine {
 
-/// One socket to listen on. TLS ones get libtorrent's 's' suffix; this release opens none yet.
+/// One socket to listen on. TLS ones get libtorrent's 's' suffix.
 struct ListenSocket {
   std::string address;
   std::uint16_t port = 0;

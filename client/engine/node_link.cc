@@ -4,10 +4,10 @@
 
 namespace gridtorrent::client::engine {
 
-void NodeLink::set_plan(const PeerPlan& new_plan) {
+void NodeLink::set_plan(const PeerPlan& new_plan, bool tls) {
   std::vector<DialTarget> next;
   for (const auto& endpoint : new_plan.endpoints) {
-    if (endpoint.tls || endpoint.port == 0) continue;  // TLS lanes belong to TLS editions
+    if (endpoint.tls != tls || endpoint.port == 0) continue;
     if (std::ranges::any_of(next, [&](const DialTarget& t) {
           return t.endpoint.address == endpoint.address && t.endpoint.port == endpoint.port;
         })) {

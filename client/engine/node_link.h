@@ -41,8 +41,8 @@ struct NodeLink {
   std::optional<MonoTime> without_lane_since;
   std::optional<MonoTime> both_since;  ///< lanes of both sides stand
 
-  /// Takes over a new plan; endpoints keep their history.
-  void set_plan(const PeerPlan& new_plan);
+  /// Takes over a new plan, of its endpoints those of the edition's kind; endpoints keep their history.
+  void set_plan(const PeerPlan& new_plan, bool tls = false);
   DialTarget* find(const std::string& address_text, std::uint16_t port);
   int usable_endpoints() const { return static_cast<int>(targets.size()); }
   void dial_failed(DialTarget& target, const std::string& error, MonoTime now);

@@ -29,6 +29,11 @@ MonoTime now_mono() {
   return std::chrono::steady_clock::now();
 }
 
+WallTime wall_now() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count()};
+}
+
 std::string show(const lt::tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
@@ -92,13 +97,18 @@ void Swarm::set_plan(const LanePlan& plan) {
     for (const auto& peer : plan.peers) {
       if (peer.node.is_nil() || peer.node == self_) continue;
       NodeLink& link = links_[{peer.node, ""}];
-      link.set_plan(peer);
+      link.set_plan(peer, tls_);
       if (active_) move_towards_plan(peer.node, link, orders, now);
     }
   }
   // Only the network thread may close or send: the next tick does that.
   orders.close.clear();
   carry_out(orders);
+}
+
+void Swarm::set_audience(std::shared_ptr<const Audience> audience) {
+  const std::lock_guard lock(mutex_);
+  audience_ = std::move(audience);
 }
 
 SwarmReport Swarm::report() const {
@@ -114,6 +124,7 @@ void Swarm::tick() {
     const double seconds = last_tick_ == MonoTime{} ? 0 : std::chrono::duration<double>(now - last_tick_).count();
     last_tick_ = now;
     for (const auto& lane : lanes_) measure(*lane, seconds);
+    if (tls_) check_rights(orders, now);
     check_strangers(orders, now);
     check_bad_pieces(orders, now);
     for (auto& [key, link] : links_) {
@@ -162,6 +173,44 @@ void Swarm::lane_connected(Lane& lane) {
   lane.since = now_mono();
 }
 
+bool Swarm::lane_admitted(Lane& lane) {
+  if (!tls_) return true;
+  const std::lock_guard lock(mutex_);
+  const MonoTime now = now_mono();
+  const auto proof = tls_proof_of(lane.peer);
+  const Admission admission = admit(proof, audience_.get(), wall_now());
+  if (admission.node.is_nil()) {
+    refuse(lane, admission.reason, now);
+    return false;
+  }
+  if (lane.outgoing && !lane.node.is_nil() && lane.node != admission.node) {
+    refuse(lane, admission.node.str() + " answers there", now);
+    return false;
+  }
+  lane.node = admission.node;
+  lane.proof = proof;
+  return true;
+}
+
+void Swarm::refuse(Lane& lane, const std::string& reason, MonoTime now) {
+  lane.state = LaneState::kClosing;
+  ++refused_lanes_;
+  NodeLink* link = lane.outgoing ? link_of(lane) : nullptr;
+  DialTarget* target = link == nullptr ? nullptr : link->find(lane.remote.address().to_string(), lane.remote.port());
+  if (target != nullptr) link->dial_failed(*target, reason, now);
+}
+
+/// Rights end while lanes stand.
+void Swarm::check_rights(Orders& orders, MonoTime now) {
+  for (const auto& lane : lanes_) {
+    if (!lane->proof || lane->state == LaneState::kClosing) continue;
+    const Admission admission = admit(lane->proof, audience_.get(), lane->proof->not_before);
+    if (admission.node == lane->node) continue;
+    refuse(*lane, admission.reason, now);
+    orders.close.push_back(lane);
+  }
+}
+
 void Swarm::lane_established(Lane& lane) {
   const std::lock_guard lock(mutex_);
   lane.established = true;
@@ -193,7 +242,7 @@ bool Swarm::welcome_stranger(Lane& lane) {
 }
 
 bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
-  const bool somebody_else = !lane.node.is_nil() && lane.node != hello.node;
+  const bool somebody_else = !lane.node.is_nil() && lane.node != hello.node;  // of TLS lanes: than its key says
   if (hello.node == self_ || somebody_else) {
     NodeLink* link = link_of(lane);
     DialTarget* target = link == nullptr ? nullptr : link->find(lane.remote.address().to_string(), lane.remote.port());
@@ -471,6 +520,7 @@ void Swarm::forget_departed() {
 void Swarm::publish(MonoTime now) {
   SwarmReport report;
   report.plan_revision = revision_;
+  report.refused_lanes = refused_lanes_;
   report.received_bytes = forgotten_received_bytes_;
   report.sent_bytes = forgotten_sent_bytes_;
   for (auto& [key, link] : links_) {

@@ -27,9 +27,10 @@ struct Lane {
   lt::tcp::endpoint remote;
   std::string local;
   LaneState state = LaneState::kConnecting;
-  NodeId node;           ///< nil: not known, or foreign
-  bool greeted = false;  ///< its extended handshake had our key
-  bool foreign = false;  ///< speaks BitTorrent, but not our extension
+  NodeId node;                    ///< nil: not known, or foreign
+  std::optional<TlsProof> proof;  ///< of a TLS edition, once it was admitted
+  bool greeted = false;           ///< its extended handshake had our key
+  bool foreign = false;           ///< speaks BitTorrent, but not our extension
   bool established = false;
   MonoTime since{};  ///< of the present state
   int number = 0;
@@ -49,6 +50,7 @@ struct SwarmReport {
   std::vector<PeerSnapshot> peers;
   std::vector<PathProblem> problems;
   std::uint64_t received_bytes = 0, sent_bytes = 0, receive_bits_per_s = 0, send_bits_per_s = 0;
+  std::uint64_t refused_lanes = 0;
 };
 
 /// The lanes of one torrent: moves them towards the plan and measures them, once a second. All dialling is decided
@@ -57,8 +59,9 @@ struct SwarmReport {
 /// that could call back.
 class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
-  Swarm(const TransferId& id, const NodeId& self, EngineListener& listener)
-      : id_(id), self_(self), listener_(listener) {}
+  /// `tls`: of a TLS edition, whose lanes only the audience may have.
+  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener)
+      : id_(id), self_(self), tls_(tls), listener_(listener) {}
 
   /// The torrent to dial for; a new one after it was added again.
   void attach(const lt::torrent_handle& torrent);
@@ -67,6 +70,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void set_complete(bool complete);
   /// Starts to dial at once.
   void set_plan(const LanePlan& plan);
+  void set_audience(std::shared_ptr<const Audience> audience);
   SwarmReport report() const;
 
   void tick();
@@ -74,6 +78,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void refresh();
   std::shared_ptr<Lane> lane_opened(const lt::peer_connection_handle& peer);
   void lane_connected(Lane& lane);
+  /// Before anything of ours goes out on it. False: end the connection, its other end may not have this content.
+  bool lane_admitted(Lane& lane);
   void lane_established(Lane& lane);
   /// False: end the connection. A nil greeting is that of a client without our extension.
   bool lane_greeted(Lane& lane, const std::optional<Hello>& hello);
@@ -102,6 +108,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   bool welcome_stranger(Lane& lane);
   bool welcome_node(Lane& lane, const Hello& hello, MonoTime now);
   void measure(Lane& lane, double seconds);
+  void refuse(Lane& lane, const std::string& reason, MonoTime now);
+  void check_rights(Orders& orders, MonoTime now);
   void check_strangers(Orders& orders, MonoTime now);
   void check_bad_pieces(Orders& orders, MonoTime now);
   void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
@@ -117,10 +125,13 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
 
   const TransferId id_;
   const NodeId self_;
+  const bool tls_;
   EngineListener& listener_;
 
   mutable std::mutex mutex_;
   lt::torrent_handle torrent_;
+  std::shared_ptr<const Audience> audience_;
+  std::uint64_t refused_lanes_ = 0;
   bool active_ = false, complete_ = false;
   std::uint64_t revision_ = 0;
   int next_number_ = 0;

@@ -73,6 +73,17 @@ Status check_paths(const TorrentSpec& spec) {
   return {};
 }
 
+/// libtorrent wants some; TLS 1.3 never uses them. RFC 7919's group ffdhe2048.
+constexpr char kDhParameters[] =
+    "-----BEGIN DH PARAMETERS-----\n"
+    "MIIBCAKCAQEA//////////+t+FRYortKmq/cViAnPTzx2LnFg84tNpWp4TZBFGQz\n"
+    "+8yTnc4kmz75fS/jY2MMddj2gbICrsRhetPfHtXV/WVhJDP1H18GbtCFY2VVPe0a\n"
+    "87VXE15/V8k1mE8McODmi3fipona8+/och3xWKE2rec1MKzKT0g6eXq8CrGCsyT7\n"
+    "YdEIqUuyyOP7uWrat2DX9GgdT0Kj3jlN9K5W7edjcrsZCwenyO4KbXCeAvzhzffi\n"
+    "7MA0BM0oNC9hkXL+nOmFg/+OTxIy7vKBg8P+OxtMb61zO7X8vC7CIAXFjvGDfRaD\n"
+    "ssbzSibBsu/6iGtCOGEoXJf//////////wIBAg==\n"
+    "-----END DH PARAMETERS-----\n";
+
 lt::sha1_hash key_of_pieces(const lt::torrent_info& info) {
   lt::hasher hasher;
   for (const lt::piece_index_t piece : info.piece_range()) {
@@ -136,7 +147,8 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       listener_(listener),
       geometry_(*info, spec.wanted),
       info_hash_(info->info_hashes().v1),
-      swarm_(std::make_shared<Swarm>(spec.id, self, listener)),
+      tls_(!info->ssl_cert().empty()),
+      swarm_(std::make_shared<Swarm>(spec.id, self, tls_, listener)),
       info_(std::move(info)),
       save_path_(spec.save_path),
       trust_(spec.trust),
@@ -148,6 +160,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
   }
   have_.assign(geometry_.pieces(), false);
   synced_ = have_;
+  swarm_->set_audience(spec.audience);
 }
 
 Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener) {
@@ -225,6 +238,10 @@ void Torrent::attach(const lt::torrent_handle& handle) {
 lt::torrent_handle Torrent::handle() const {
   const std::lock_guard lock(mutex_);
   return handle_;
+}
+
+void Torrent::show(const LaneIdentity& identity) {
+  handle().set_ssl_certificate_buffer(identity.certificate_pem, identity.key_pem, kDhParameters);
 }
 
 void Torrent::set_rate_limit(int receive, int send) {
@@ -350,6 +367,7 @@ TorrentSnapshot Torrent::snapshot() const {
   s.sent_payload_bytes = report.sent_bytes;
   s.receive_bits_per_s = report.receive_bits_per_s;
   s.send_bits_per_s = report.send_bits_per_s;
+  s.refused_lanes = report.refused_lanes;
   s.plan_revision = report.plan_revision;
   s.peers = std::move(report.peers);
   s.problems = std::move(report.problems);

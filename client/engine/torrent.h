@@ -57,6 +57,8 @@ class Torrent {
   const std::shared_ptr<Swarm>& swarm() const { return swarm_; }
   const TransferId& id() const { return id_; }
   const lt::sha1_hash& info_hash() const { return info_hash_; }
+  bool tls() const { return tls_; }
+  void show(const LaneIdentity& identity);
 
   /// Bytes per second; 0: unlimited. Kept when the torrent is added again.
   void set_rate_limit(int receive, int send);
@@ -101,6 +103,7 @@ class Torrent {
   Geometry geometry_;
   lt::sha1_hash info_hash_;
   std::array<std::uint8_t, 20> pieces_key_{};
+  const bool tls_;
   const std::shared_ptr<Swarm> swarm_;
 
   mutable std::mutex mutex_;

@@ -21,8 +21,10 @@ void glob(std::span<const std::uint8_t> input);
 void torrent(std::span<const std::uint8_t> input);
 void certificate_request(std::span<const std::uint8_t> input);
 
-inline constexpr NamedTarget kTargets[] = {
-    {"bencode", bencode}, {"metadata", metadata}, {"glob", glob}, {"torrent", torrent},
-    {"certificate_request", certificate_request}};
+inline constexpr NamedTarget kTargets[] = {{"bencode", bencode},
+                                           {"metadata", metadata},
+                                           {"glob", glob},
+                                           {"torrent", torrent},
+                                           {"certificate_request", certificate_request}};
 
 }  // namespace gridtorrent::fuzz

@@ -3,8 +3,9 @@ if(TARGET gt_client_engine)
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/engine_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_disk_test.cc
+      ${CMAKE_CURRENT_LIST_DIR}/engine_tls_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_lab.cc
-    DEPENDS common client/engine
+    DEPENDS common base/crypto client/engine
     LABELS integration)
   # libtorrent looks at LANG before it writes a name; names must not depend on it.
   add_test(NAME engine_names_in_c_locale COMMAND engine_test --gtest_filter=Names.*)

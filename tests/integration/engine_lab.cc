@@ -50,7 +50,8 @@ std::string Sample::info_dict() const {
     pieces += lt::hasher(piece.data(), static_cast<int>(piece.size())).final().to_string();
   }
   return "d5:filesl" + files + "e4:name" + text("gt-aaaaaaaaaaaaaaaaaaaaaaaaaa") + "12:piece lengthi" +
-         std::to_string(piece_bytes) + "e6:pieces" + text(pieces) + "7:privatei1ee";
+         std::to_string(piece_bytes) + "e6:pieces" + text(pieces) + "7:privatei1e" +
+         (ca_pem.empty() ? "" : "8:ssl-cert" + text(ca_pem)) + "e";
 }
 
 void Sample::write(const std::string& folder) const {
@@ -105,12 +106,13 @@ std::vector<std::string> Recorder::warnings() const {
   return warnings_;
 }
 
-Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_piece) : id(new_node()) {
+Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_piece, bool tls_lanes) : id(new_node()) {
   recorder.on_piece = std::move(on_piece);
   EngineOptions options;
   options.node = id;
   options.listen_addresses = {address};
-  options.first_lane_port = options.last_lane_port = 0;
+  options.first_lane_port = options.last_lane_port = options.first_tls_port = options.last_tls_port = 0;
+  options.tls_lanes = tls_lanes;
   auto made = make_libtorrent_engine(options, recorder);
   EXPECT_TRUE(made.ok()) << (made ? "" : made.error().message);
   engine = std::move(made).value();
@@ -119,8 +121,10 @@ Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_pie
 PeerPlan Node::peer(int lanes, bool dial, std::size_t ports) const {
   PeerPlan plan;
   plan.node = id;
-  plan.endpoints = engine->listening();
-  plan.endpoints.resize(std::min(ports, plan.endpoints.size()));
+  std::size_t plain = 0, tls = 0;
+  for (const auto& endpoint : engine->listening()) {
+    if ((endpoint.tls ? tls : plain)++ < ports) plan.endpoints.push_back(endpoint);
+  }
   plan.dial = dial;
   plan.lanes = lanes;
   return plan;
@@ -136,14 +140,20 @@ TorrentSpec spec_of(const Sample& sample, const std::string& folder, const Trans
   return spec;
 }
 
-void Node::seed(const Sample& sample, const std::string& folder, const TransferId& transfer) {
-  const Status added = engine->add(spec_of(sample, folder, transfer, DiskTrust::kComplete));
+void Node::seed(const Sample& sample, const std::string& folder, const TransferId& transfer,
+                std::shared_ptr<const Audience> audience) {
+  TorrentSpec spec = spec_of(sample, folder, transfer, DiskTrust::kComplete);
+  spec.audience = std::move(audience);
+  const Status added = engine->add(spec);
   ASSERT_TRUE(added.ok()) << added.error().message;
   ASSERT_TRUE(eventually([&] { return snapshot(transfer).state == TorrentState::kSeeding; }));
 }
 
-void Node::fetch(const Sample& sample, const std::string& folder, const TransferId& transfer) {
-  const Status added = engine->add(spec_of(sample, folder, transfer, DiskTrust::kNothingThere));
+void Node::fetch(const Sample& sample, const std::string& folder, const TransferId& transfer,
+                 std::shared_ptr<const Audience> audience) {
+  TorrentSpec spec = spec_of(sample, folder, transfer, DiskTrust::kNothingThere);
+  spec.audience = std::move(audience);
+  const Status added = engine->add(spec);
   ASSERT_TRUE(added.ok()) << added.error().message;
 }
 

@@ -21,6 +21,7 @@ struct Sample {
   std::vector<std::string> names;
   std::vector<std::string> bytes;
   std::uint32_t piece_bytes = 64 * 1024;
+  std::string ca_pem = {};  ///< makes it a TLS edition
 
   std::string info_dict() const;
   std::uint64_t total() const;
@@ -67,13 +68,16 @@ class Recorder final : public EngineListener {
 /// An engine on loopback with free ports.
 class Node {
  public:
-  explicit Node(const std::string& address = "127.0.0.1", std::function<void(std::uint32_t)> on_piece = {});
+  explicit Node(const std::string& address = "127.0.0.1", std::function<void(std::uint32_t)> on_piece = {},
+                bool tls_lanes = false);
   ~Node() { engine->stop(); }
 
   /// What others need in their plan to reach this node; at most `ports` endpoints.
   PeerPlan peer(int lanes, bool dial = true, std::size_t ports = 16) const;
-  void seed(const Sample& sample, const std::string& folder, const TransferId& id);
-  void fetch(const Sample& sample, const std::string& folder, const TransferId& id);
+  void seed(const Sample& sample, const std::string& folder, const TransferId& id,
+            std::shared_ptr<const Audience> audience = nullptr);
+  void fetch(const Sample& sample, const std::string& folder, const TransferId& id,
+             std::shared_ptr<const Audience> audience = nullptr);
   void plan(const TransferId& id, std::vector<PeerPlan> peers);
   TorrentSnapshot snapshot(const TransferId& id) const;
 

@@ -47,6 +47,11 @@ class FakeEngine final : public client::Engine {
     const std::lock_guard lock(mutex_);
     if (torrents_.contains(id)) torrents_[id].plan = plan;
   }
+  void set_identity(const client::LaneIdentity&) override {}
+  void set_audience(const TransferId& id, std::shared_ptr<const client::Audience> audience) override {
+    const std::lock_guard lock(mutex_);
+    if (torrents_.contains(id)) torrents_[id].spec.audience = std::move(audience);
+  }
   void set_rate_limit(const TransferId& id, std::uint64_t receive, std::uint64_t send) override {
     const std::lock_guard lock(mutex_);
     if (!torrents_.contains(id)) return;

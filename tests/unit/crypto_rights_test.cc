@@ -96,9 +96,9 @@ TEST(CertificateRequest, IsRefusedForKeysOfOtherKindsAndOtherSpellings) {
               HasSubstr("no P-256 key"));
   EXPECT_THAT(why_refused(request_of(p256_encoded(OSSL_PKEY_PARAM_EC_ENCODING, "explicit"), EVP_sha256())),
               HasSubstr("no P-256 key"));
-  EXPECT_THAT(why_refused(request_of(p256_encoded(OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, "compressed"),
-                                     EVP_sha256())),
-              HasSubstr("no P-256 key"));
+  EXPECT_THAT(
+      why_refused(request_of(p256_encoded(OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, "compressed"), EVP_sha256())),
+      HasSubstr("no P-256 key"));
 }
 
 TEST(CertificateRequest, IsRefusedWithoutProofThatTheSenderHasTheKey) {

@@ -67,6 +67,26 @@ TEST(ListenSockets, TakeSixteenFreePortsTheSameOnAllAddresses) {
   EXPECT_EQ(first, second);
 }
 
+TEST(ListenSockets, HaveTlsPortsOfTheirOwnWhereAsked) {
+  auto options = on({"127.0.0.1"}, 0, 0);
+  options.first_tls_port = options.last_tls_port = 0;
+  options.tls_lanes = true;
+  const auto sockets = choose_listen_sockets(options);
+  ASSERT_TRUE(sockets.ok()) << sockets.error().message;
+  std::set<std::uint16_t> plain, tls, all;
+  for (const auto& socket : *sockets) {
+    (socket.tls ? tls : plain).insert(socket.port);
+    all.insert(socket.port);
+  }
+  EXPECT_EQ(plain.size(), 16U);
+  EXPECT_EQ(tls.size(), 16U);
+  EXPECT_EQ(all.size(), 32U);
+  options.first_tls_port = 50031;
+  options.last_tls_port = 50016;
+  EXPECT_NE(choose_listen_sockets(options).error().message.find("--tls-lane-ports 50031-50016 is no range"),
+            std::string::npos);
+}
+
 TEST(ListenSockets, AreWrittenInLibtorrentsForm) {
   EXPECT_EQ(to_listen_interfaces({{"0.0.0.0", 50000, false}, {"::", 50000, false}, {"10.0.0.1", 50016, true}}),
             "0.0.0.0:50000,[::]:50000,10.0.0.1:50016s");

@@ -6,6 +6,7 @@
 #include "client/engine/lane_rules.h"
 #include "client/engine/node_link.h"
 #include "client/engine/tcp_info.h"
+#include "common/rng.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -155,6 +156,40 @@ TEST(OutgoingTarget, DialsNothingNewToANodeHeldBack) {
   EXPECT_EQ(outgoing_target(state), 2);
 }
 
+class Admissions : public testing::Test {
+ protected:
+  std::string why_not(const std::optional<TlsProof>& proof, const Audience* audience, WallTime now) {
+    const Admission admission = admit(proof, audience, now);
+    EXPECT_EQ(admission.node.is_nil(), !admission.reason.empty());
+    return admission.reason;
+  }
+  SeededRng rng_{1};
+  const NodeId node_ = NodeId::make(WallTime{1}, rng_);
+  const TlsProof proof_{{7}, WallTime{1000}, WallTime{2000}, true};
+  const Audience audience_{{proof_.key, node_}};
+};
+
+TEST_F(Admissions, AreForListedKeysWithinTheDatesOfTheirCertificate) {
+  EXPECT_EQ(admit(proof_, &audience_, WallTime{1000}).node, node_);
+  EXPECT_EQ(admit(proof_, &audience_, WallTime{1999}).node, node_);
+  EXPECT_EQ(why_not(proof_, &audience_, WallTime{999}),
+            "its certificate is not valid yet: one of the two clocks is wrong");
+  EXPECT_EQ(why_not(proof_, &audience_, WallTime{2000}), "its certificate has expired");
+}
+
+TEST_F(Admissions, AreRefusedWithoutCertificateRightOrList) {
+  EXPECT_EQ(why_not(std::nullopt, &audience_, WallTime{1500}), "it showed no certificate");
+  TlsProof other = proof_;
+  other.key[31] = 1;
+  EXPECT_EQ(why_not(other, &audience_, WallTime{1500}), "it is not among those who may have this content");
+  const Audience nobody;
+  EXPECT_EQ(why_not(proof_, &nobody, WallTime{1500}), "it is not among those who may have this content");
+  EXPECT_EQ(why_not(proof_, nullptr, WallTime{1500}), "the server has not confirmed of late who may have this content");
+  TlsProof old = proof_;
+  old.is_1_3 = false;
+  EXPECT_EQ(why_not(old, &audience_, WallTime{1500}), "it speaks an older TLS than 1.3");
+}
+
 TEST(AskingForLanes, HappensOnlyWhereThePeerDialsAndWeWantData) {
   EXPECT_EQ(lanes_to_ask(true, false, 5, false), 5);
   EXPECT_EQ(lanes_to_ask(true, true, 5, false), 0);
@@ -213,6 +248,17 @@ TEST(NodeLinks, KeepTheHistoryOfEndpointsAcrossPlans) {
   EXPECT_EQ(link.targets[1].failures, 0);
   EXPECT_EQ(link.address_failures("10.0.0.1"), 1);
   EXPECT_EQ(link.address_failures("10.0.0.2"), 0);
+}
+
+TEST(NodeLinks, DialTlsEndpointsForTlsEditionsAlone) {
+  const PeerPlan plan = plan_with({{"10.0.0.1", 50000, false, ""}, {"10.0.0.1", 50016, true, ""}});
+  NodeLink plain, tls;
+  plain.set_plan(plan);
+  tls.set_plan(plan, true);
+  ASSERT_EQ(plain.targets.size(), 1U);
+  ASSERT_EQ(tls.targets.size(), 1U);
+  EXPECT_EQ(plain.targets[0].endpoint.port, 50000);
+  EXPECT_EQ(tls.targets[0].endpoint.port, 50016);
 }
 
 TEST(NodeLinks, HoldBackLongerTheMoreBadPiecesCome) {

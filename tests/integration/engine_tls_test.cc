@@ -1,0 +1,176 @@
+// Who may have a content, decided by real engines on every connection of a TLS edition.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/crypto/certificates.h"
+#include "base/crypto/digest.h"
+#include "base/crypto/keys.h"
+#include "common/hex.h"
+#include "tests/integration/engine_lab.h"
+
+namespace gridtorrent::client::engine::test {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+WallTime now() {
+  return SystemClock().wall();
+}
+
+/// A node with a key, and certificates for it.
+struct Member {
+  Member() = default;
+  explicit Member(const crypto::Authority& authority) { show(authority, now()); }
+  /// `when`: the certificate is made then, and good for a day from then on.
+  void show(const crypto::Authority& authority, WallTime when) {
+    const auto certificate = crypto::issue_node_certificate(authority, key.public_der(), when, hours(24));
+    ASSERT_TRUE(certificate.ok()) << certificate.error().message;
+    node.engine->set_identity({*certificate, key.private_pem()});
+  }
+  std::pair<const KeyPrint, NodeId> entry() const { return {crypto::sha256(as_bytes(key.public_der())), node.id}; }
+
+  crypto::EcKey key = *crypto::EcKey::make();
+  Node node{"127.0.0.1", {}, true};
+};
+
+std::shared_ptr<const Audience> audience_of(std::initializer_list<const Member*> members) {
+  auto audience = std::make_shared<Audience>();
+  for (const Member* member : members) audience->insert(member->entry());
+  return audience;
+}
+
+class TlsLanes : public testing::Test {
+ protected:
+  TlsLanes() {
+    sample.ca_pem = authority.certificate_pem;
+    sample.write(folder / "seed");
+  }
+  /// The seeder thinks that `audience` may have it; the leecher, that the two may.
+  void begin(std::shared_ptr<const Audience> audience, int lanes = 4, bool slowly = false) {
+    seeder.node.seed(sample, folder / "seed", transfer, std::move(audience));
+    leecher.node.fetch(sample, folder / "get", transfer, audience_of({&seeder, &leecher}));
+    if (slowly) leecher.node.engine->set_rate_limit(transfer, 40'000'000, 0);
+    leecher.node.plan(transfer, {seeder.node.peer(lanes)});
+  }
+  bool arrives() {
+    return eventually([&] { return is_whole(leecher.node.snapshot(transfer)); });
+  }
+  std::uint64_t got() { return leecher.node.snapshot(transfer).received_payload_bytes; }
+  /// Long enough for several dials; not a byte came and no lane stood.
+  void expect_nothing() {
+    EXPECT_TRUE(stays(
+        [&] {
+          return got() == 0 && leecher.node.snapshot(transfer).verified_bytes == 0 &&
+                 open_lanes(leecher.node.snapshot(transfer), seeder.node.id) == 0;
+        },
+        seconds(4)));
+    EXPECT_EQ(seeder.node.snapshot(transfer).sent_payload_bytes, 0U);
+  }
+
+  const crypto::Authority authority = *crypto::make_authority("data CA", now());
+  const Folder folder;
+  Sample sample = one_file(20'000'000);
+  const TransferId transfer = new_transfer();
+  Member seeder{authority}, leecher{authority};
+};
+
+TEST_F(TlsLanes, CarryAFileAmongThoseWhoMayHaveIt) {
+  begin(audience_of({&seeder, &leecher}), 4, true);
+  EXPECT_TRUE(eventually([&] {
+    return open_lanes(leecher.node.snapshot(transfer), seeder.node.id) == 4 &&
+           open_lanes(seeder.node.snapshot(transfer), leecher.node.id) == 4;
+  }));
+  EXPECT_TRUE(eventually([&] {
+    const auto snapshot = seeder.node.snapshot(transfer);
+    return !snapshot.peers.empty() &&
+           std::ranges::all_of(snapshot.peers[0].lanes, [](const auto& lane) { return lane.srtt_us > 0; });
+  })) << "TLS lanes are measured, too";
+  leecher.node.engine->set_rate_limit(transfer, 0, 0);
+  ASSERT_TRUE(arrives());
+  EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
+  EXPECT_EQ(seeder.node.snapshot(transfer).refused_lanes, 0U);
+}
+
+TEST_F(TlsLanes, GiveNothingToAMemberOfTheServerWithoutTheRight) {
+  begin(audience_of({&seeder}));
+  expect_nothing();
+  EXPECT_GE(seeder.node.snapshot(transfer).refused_lanes, 4U);
+  seeder.node.engine->set_audience(transfer, audience_of({&seeder, &leecher}));
+  EXPECT_TRUE(arrives()) << "and let it in once it has the right";
+}
+
+TEST_F(TlsLanes, TakeNothingFromANodeWithoutTheRight) {
+  seeder.node.seed(sample, folder / "seed", transfer, audience_of({&seeder, &leecher}));
+  leecher.node.fetch(sample, folder / "get", transfer, audience_of({&leecher}));
+  leecher.node.plan(transfer, {seeder.node.peer(4)});
+  expect_nothing();
+  EXPECT_GE(leecher.node.snapshot(transfer).refused_lanes, 4U);
+  EXPECT_TRUE(eventually([&] {
+    const auto problems = leecher.node.snapshot(transfer).problems;
+    return problems.size() == 1 && problems[0].message.ends_with("it is not among those who may have this content");
+  }));
+}
+
+TEST_F(TlsLanes, StandForNobodyBeforeItIsKnownWhoMay) {
+  begin(nullptr);
+  expect_nothing();
+}
+
+TEST_F(TlsLanes, GiveNothingForACertificateOfAnotherAuthorityOrOneThatHasExpired) {
+  const auto other = *crypto::make_authority("data CA", now());
+  leecher.show(other, now());
+  begin(audience_of({&seeder, &leecher}));
+  expect_nothing();
+  leecher.show(authority, now() - hours(25));
+  expect_nothing();
+  leecher.show(authority, now() + hours(24 * 3));
+  expect_nothing();
+  leecher.show(authority, now());
+  EXPECT_TRUE(arrives());
+}
+
+TEST_F(TlsLanes, GiveNothingToANodeWithoutACertificateNorOverPlainConnections) {
+  Member stranger;
+  seeder.node.seed(sample, folder / "seed", transfer, audience_of({&seeder, &stranger}));
+  stranger.node.fetch(sample, folder / "stranger", transfer, audience_of({&seeder, &stranger}));
+  PeerPlan plain = seeder.node.peer(8);
+  for (auto& endpoint : plain.endpoints) endpoint.tls = true;  // its plain ports, too
+  stranger.node.plan(transfer, {plain});
+  EXPECT_TRUE(stays([&] { return stranger.node.snapshot(transfer).received_payload_bytes == 0; }, seconds(4)));
+  EXPECT_EQ(seeder.node.snapshot(transfer).sent_payload_bytes, 0U);
+}
+
+TEST_F(TlsLanes, EndForWhomTheRightIsTakenAndGoOnForOthers) {
+  Member other(authority);
+  begin(audience_of({&seeder, &leecher, &other}), 4, true);
+  other.node.fetch(sample, folder / "other", transfer, audience_of({&seeder, &leecher, &other}));
+  other.node.engine->set_rate_limit(transfer, 40'000'000, 0);
+  other.node.plan(transfer, {seeder.node.peer(4)});
+  const auto lanes = [&](const Member& member) { return open_lanes(seeder.node.snapshot(transfer), member.node.id); };
+  ASSERT_TRUE(eventually([&] { return lanes(leecher) == 4 && lanes(other) == 4 && got() > 0; }));
+  seeder.node.engine->set_audience(transfer, audience_of({&seeder, &other}));
+  EXPECT_TRUE(eventually([&] { return lanes(leecher) == 0; }, seconds(5)));
+  const std::uint64_t had = leecher.node.snapshot(transfer).verified_bytes;
+  EXPECT_TRUE(stays([&] { return lanes(leecher) == 0 && lanes(other) == 4; }, seconds(2)));
+
+  seeder.node.engine->set_audience(transfer, audience_of({&seeder, &leecher, &other}));
+  leecher.node.engine->set_rate_limit(transfer, 0, 0);
+  ASSERT_TRUE(arrives());
+  EXPECT_GT(had, 0U);
+  EXPECT_LE(got(), sample.total() + 16'000'000) << "what was verified is not fetched again";
+  EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
+}
+
+TEST_F(TlsLanes, OutliveANewCertificateAndNewOnesShowIt) {
+  begin(audience_of({&seeder, &leecher}), 2, true);
+  ASSERT_TRUE(eventually([&] { return open_lanes(seeder.node.snapshot(transfer), leecher.node.id) == 2; }));
+  leecher.show(authority, now());
+  seeder.show(authority, now());
+  EXPECT_TRUE(stays([&] { return open_lanes(seeder.node.snapshot(transfer), leecher.node.id) == 2; }, seconds(2)));
+  leecher.node.plan(transfer, {seeder.node.peer(6)});
+  EXPECT_TRUE(eventually([&] { return open_lanes(seeder.node.snapshot(transfer), leecher.node.id) == 6; }));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine::test
