@@ -34,6 +34,23 @@ TEST_P(TrackerStores, NodesComeBackWithTheirEndpoints) {
   look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.nodes.by_id(b.id)), b); });
 }
 
+TEST_P(TrackerStores, DataCasComeBackOldestFirstAndAreRetiredOnce) {
+  const tracker::DataCaRecord second{2, "pem 2", std::string("\0sealed", 7), "key", now_, std::nullopt};
+  tracker::DataCaRecord first{1, "pem 1", "\xff", "key", now_, std::nullopt};
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.data_cas.insert(second));
+    return tx.data_cas.insert(first);
+  });
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.data_cas.insert(second); })), Code::kConflict);
+  look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.data_cas.all()), ElementsAre(first, second)); });
+  first.retired = now_ + std::chrono::hours(1);
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.data_cas.retire(1, *first.retired));
+    return tx.data_cas.retire(1, now_ + std::chrono::hours(2));
+  });
+  look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.data_cas.all()), ElementsAre(first, second)); });
+}
+
 TEST_P(TrackerStores, NodeNamesAreUniquePerOwnerAndKeysEverywhere) {
   const auto alice = user("alice");
   const auto bob = user("bob");

@@ -21,6 +21,7 @@ struct MemoryState {
   std::map<std::pair<UserId, std::string>, std::pair<ccm::RequestLog::Entry, WallTime>> requests;
   std::map<NodeId, tracker::NodeRecord> nodes;
   std::map<TaskId, tracker::Task> tasks;
+  std::map<std::uint32_t, tracker::DataCaRecord> data_cas;
 
   std::string user_name(const UserId& id) const {
     for (const auto& [name, user] : users) {
@@ -494,6 +495,28 @@ class Effects final : public ccm::NodeEffects {
   Rng& rng_;
 };
 
+class DataCas final : public tracker::DataCaStore {
+ public:
+  explicit DataCas(MemoryState& state) : s_(state) {}
+  Status insert(const tracker::DataCaRecord& ca) override {
+    if (!s_.data_cas.emplace(ca.generation, ca).second) return Error{Code::kConflict, "that generation is there"};
+    return {};
+  }
+  Result<std::vector<tracker::DataCaRecord>> all() override {
+    std::vector<tracker::DataCaRecord> found;
+    for (const auto& [generation, ca] : s_.data_cas) found.push_back(ca);
+    return found;
+  }
+  Status retire(std::uint32_t generation, WallTime now) override {
+    const auto found = s_.data_cas.find(generation);
+    if (found != s_.data_cas.end() && !found->second.retired) found->second.retired = now;
+    return {};
+  }
+
+ private:
+  MemoryState& s_;
+};
+
 Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&)>& work) {
   Users users(state);
   Tokens tokens(state);
@@ -504,7 +527,8 @@ Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&
   Nodes nodes(state);
   Tasks tasks(state);
   Effects effects(state, tasks, rng);
-  tracker::Tx tx{{users, tokens, contents, replicas, audit, requests, effects}, nodes, tasks};
+  DataCas data_cas(state);
+  tracker::Tx tx{{users, tokens, contents, replicas, audit, requests, effects}, nodes, tasks, data_cas};
   return work(tx);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ccm/domain/ports.h"
+#include "tracker/core/data_ca.h"
 #include "tracker/core/node.h"
 #include "tracker/core/task.h"
 
@@ -60,9 +61,21 @@ class TaskStore {
   virtual Status prune(WallTime before) = 0;
 };
 
+class DataCaStore {
+ public:
+  virtual ~DataCaStore() = default;
+  /// kConflict: there is one of that generation.
+  virtual Status insert(const DataCaRecord& ca) = 0;
+  /// Oldest first, retired ones included.
+  virtual Result<std::vector<DataCaRecord>> all() = 0;
+  /// Keeps the first time it was retired.
+  virtual Status retire(std::uint32_t generation, WallTime now) = 0;
+};
+
 struct Tx : ccm::Tx {
   NodeStore& nodes;
   TaskStore& tasks;
+  DataCaStore& data_cas;
 };
 
 /// As ccm::Store, with the tracker's ports as well. Implemented by tracker/store over SQLite, and by a fake in

@@ -201,10 +201,22 @@ CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'aud
 CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'audit records never go'); END;
 )sql";
 
-constexpr std::array<sql::Migration, 4> kMigrations = {{{1, "accounts", kAccounts},
+constexpr std::string_view kDataCas = R"sql(
+CREATE TABLE data_ca(
+  generation INTEGER PRIMARY KEY CHECK (generation > 0),
+  certificate_pem TEXT NOT NULL,
+  sealed_key BLOB NOT NULL,
+  sealing_key_id TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  retired_ms INTEGER
+) STRICT;
+)sql";
+
+constexpr std::array<sql::Migration, 5> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
-                                                        {4, "audit chain", kAuditChain, chain_unchained_records}}};
+                                                        {4, "audit chain", kAuditChain, chain_unchained_records},
+                                                        {5, "data CA", kDataCas}}};
 
 }  // namespace
 

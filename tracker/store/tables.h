@@ -151,6 +151,17 @@ class SqlNodeEffects final : public ccm::NodeEffects {
   Rng& rng_;
 };
 
+class SqlDataCas final : public DataCaStore {
+ public:
+  explicit SqlDataCas(sql::Transaction& tx) : tx_(tx) {}
+  Status insert(const DataCaRecord& ca) override;
+  Result<std::vector<DataCaRecord>> all() override;
+  Status retire(std::uint32_t generation, WallTime now) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
 /// All of them over one transaction.
 class SqlTables {
  public:
@@ -164,7 +175,8 @@ class SqlTables {
         nodes_(tx),
         tasks_(tx),
         effects_(tx, tasks_, rng),
-        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_}, nodes_, tasks_} {}
+        data_cas_(tx),
+        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_}, nodes_, tasks_, data_cas_} {}
   SqlTables(const SqlTables&) = delete;
   SqlTables& operator=(const SqlTables&) = delete;
   Tx& tx() { return tx_; }
@@ -179,6 +191,7 @@ class SqlTables {
   SqlNodes nodes_;
   SqlTasks tasks_;
   SqlNodeEffects effects_;
+  SqlDataCas data_cas_;
   Tx tx_;
 };
 

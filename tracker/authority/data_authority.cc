@@ -1,0 +1,138 @@
+#include "tracker/authority/data_authority.h"
+
+#include <algorithm>
+
+#include "base/crypto/certificate_request.h"
+#include "tracker/core/node_access.h"
+
+namespace gridtorrent::tracker::authority {
+namespace {
+
+std::string purpose_of(std::uint32_t generation) {
+  return "data-ca " + std::to_string(generation);
+}
+
+ccm::AuditRecord audited(const ccm::Actor& actor, const NodeRecord& node, WallTime now) {
+  ccm::AuditRecord record;
+  record.at = now;
+  record.actor = actor.user;
+  record.actor_name = actor.name;
+  record.token_id = actor.token_id;
+  record.address = actor.address;
+  record.action = "node.certify";
+  record.object = node.id.str();
+  record.outcome = "ok";
+  return record;
+}
+
+}  // namespace
+
+Status DataAuthority::open() {
+  std::vector<DataCaRecord> records;
+  GT_TRY(store_.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(records, tx.data_cas.all());
+    return {};
+  }));
+  std::vector<Living> opened;
+  for (const DataCaRecord& record : records) {
+    if (record.retired) continue;
+    GT_ASSIGN(Living living, unseal(record));
+    opened.push_back(std::move(living));
+  }
+  const bool none = opened.empty();
+  {
+    const std::lock_guard lock(mutex_);
+    living_ = std::move(opened);
+  }
+  if (!none) return {};
+  const auto first = rotate();
+  return first ? Status() : Status(first.error());
+}
+
+DataAuthority::Generation DataAuthority::current() const {
+  const std::lock_guard lock(mutex_);
+  return living_.empty() ? Generation{} : living_.back().generation;
+}
+
+Result<std::vector<DataAuthority::NodeCertificate>> DataAuthority::certify(const ccm::Actor& actor,
+                                                                           std::string_view request_der) {
+  GT_ASSIGN(const std::string public_key, crypto::read_certificate_request(request_der));
+  const WallTime now = clock_.wall();
+  std::vector<Living> living;
+  {
+    const std::lock_guard lock(mutex_);
+    living = living_;
+  }
+  std::vector<NodeCertificate> certificates;
+  GT_TRY(store_.write([&](Tx& tx) -> Status {
+    certificates.clear();
+    GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
+    if (node.public_key != public_key) {
+      return Error{Code::kDenied, "the certificate request is for another key than the one that node " + node.name +
+                                      " enrolled with; enrol it anew"};
+    }
+    for (const Living& one : living) {
+      GT_ASSIGN(std::string pem, crypto::issue_node_certificate(one.authority, public_key, now));
+      GT_ASSIGN(const crypto::CertificateFacts facts, crypto::read_certificate(pem));
+      certificates.push_back({one.generation, std::move(pem), facts.not_after});
+    }
+    return tx.audit.append(audited(actor, node, now));
+  }));
+  return certificates;
+}
+
+Result<DataAuthority::Generation> DataAuthority::rotate() {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t next = 1;
+  GT_TRY(store_.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto records, tx.data_cas.all());
+    if (!records.empty()) next = records.back().generation + 1;
+    return {};
+  }));
+  GT_ASSIGN(Living made, make(next));
+  DataCaRecord record;
+  record.generation = next;
+  record.certificate_pem = made.generation.ca_pem;
+  record.sealed_key = sealing_.seal(made.authority.key.private_pem(), purpose_of(next));
+  record.sealing_key_id = sealing_.id();
+  record.created = clock_.wall();
+  GT_TRY(store_.write([&](Tx& tx) { return tx.data_cas.insert(record); }));
+  living_.push_back(made);
+  return made.generation;
+}
+
+Status DataAuthority::retire(std::uint32_t generation) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(living_, generation, [](const Living& one) { return one.generation.number; });
+  if (found == living_.end()) {
+    return Error{Code::kNotFound, "the data CA has no living generation " + std::to_string(generation)};
+  }
+  if (found + 1 == living_.end()) {
+    return Error{Code::kConflict, "generation " + std::to_string(generation) +
+                                      " of the data CA is the current one; make a new one first"};
+  }
+  GT_TRY(store_.write([&](Tx& tx) { return tx.data_cas.retire(generation, clock_.wall()); }));
+  living_.erase(found);
+  return {};
+}
+
+Result<DataAuthority::Living> DataAuthority::make(std::uint32_t generation) {
+  GT_ASSIGN(crypto::Authority authority,
+            crypto::make_authority("GridTorrent data CA " + std::to_string(generation), clock_.wall()));
+  Generation described{generation, authority.certificate_pem};
+  return Living{std::move(described), std::move(authority)};
+}
+
+Result<DataAuthority::Living> DataAuthority::unseal(const DataCaRecord& record) const {
+  const std::string name = "generation " + std::to_string(record.generation) + " of the data CA";
+  if (record.sealing_key_id != sealing_.id()) {
+    return Error{Code::kCorrupt, "the key of " + name + " was sealed under key " + record.sealing_key_id +
+                                     ", not under " + sealing_.id() + ", which is here: restore that one"};
+  }
+  const auto pem = sealing_.open(record.sealed_key, purpose_of(record.generation));
+  if (!pem) return pem.error().with_context(name);
+  GT_ASSIGN(crypto::EcKey key, crypto::EcKey::from_pem(*pem));
+  return Living{{record.generation, record.certificate_pem}, {record.certificate_pem, std::move(key)}};
+}
+
+}  // namespace gridtorrent::tracker::authority
