@@ -129,7 +129,10 @@ class PlayedNode final : public Node {
   }
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
                                const ProgressFn& progress, std::stop_token) override {
-    verified.emplace_back(content, path);
+    {
+      const std::lock_guard lock(mutex_);
+      verified_.emplace_back(content, path);
+    }
     if (content == "only-a-path") return Error{Code::kNotFound, "no content only-a-path here"};
     progress(1, 1);
     VerifyOutcome outcome;
@@ -142,6 +145,10 @@ class PlayedNode final : public Node {
     return outcome;
   }
 
+  std::vector<std::pair<std::string, std::string>> verified() {
+    const std::lock_guard lock(mutex_);
+    return verified_;
+  }
   std::vector<PublishJob> published() {
     const std::lock_guard lock(mutex_);
     return published_;
@@ -155,7 +162,6 @@ class PlayedNode final : public Node {
   GetJob got;
   TransferSettings settings;
   std::vector<std::string> asked;
-  std::vector<std::pair<std::string, std::string>> verified;
   std::vector<EntryFault> faults;
 
  private:
@@ -165,6 +171,7 @@ class PlayedNode final : public Node {
   }
 
   std::mutex mutex_;
+  std::vector<std::pair<std::string, std::string>> verified_;
   std::vector<PublishJob> published_;
   std::condition_variable_any changed_;
   bool watched_ = false;
@@ -371,13 +378,13 @@ TEST_F(WithNode, AnInterruptStopsThePublish) {
 TEST_F(WithNode, VerifyTakesAContentFirstAndThenAPath) {
   EXPECT_EQ(run({"verify", "run42"}), 0);
   EXPECT_EQ(run({"verify", "/data/run42"}), 0);
-  EXPECT_EQ(node_.verified[0], std::pair(std::string("run42"), std::string()));
-  EXPECT_EQ(node_.verified[1], std::pair(std::string(), std::string("/data/run42")));
+  EXPECT_EQ(node_.verified()[0], std::pair(std::string("run42"), std::string()));
+  EXPECT_EQ(node_.verified()[1], std::pair(std::string(), std::string("/data/run42")));
   EXPECT_EQ(run({"verify", "only-a-path"}), 3) << "nothing there of that name either";
   std::ofstream("only-a-path") << "x";
   EXPECT_EQ(run({"verify", "only-a-path"}), 0);
   std::filesystem::remove("only-a-path");
-  EXPECT_THAT(node_.verified.back().second, EndsWith("/only-a-path"));
+  EXPECT_THAT(node_.verified().back().second, EndsWith("/only-a-path"));
 }
 
 TEST_F(WithNode, VerifyNamesWhatIsNotAsPublished) {
