@@ -80,8 +80,10 @@ Result<std::vector<User>> AccountService::list_users(const Actor& actor) {
 Status AccountService::disable_user(const Actor& actor, const std::string& request_id, const std::string& user) {
   constexpr std::string_view kMethod = "user.disable";
   GT_TRY(require_admin(actor));
-  return d_.store.write([&](Tx& tx) -> Status {
+  UserId disabled;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const User found, resolve_user(tx, user));
+    disabled = found.id;
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, found.id.str()));
     if (done) return {};
     if (found.id == actor.user) {
@@ -92,7 +94,9 @@ Status AccountService::disable_user(const Actor& actor, const std::string& reque
     GT_TRY(tx.tokens.revoke_all_of_user(found.id, now));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, found.id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, found.name, request_id));
-  });
+  }));
+  d_.waker.person_changed(disabled);
+  return {};
 }
 
 Result<std::optional<User>> AccountService::find_user(std::string_view name) {

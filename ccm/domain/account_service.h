@@ -24,6 +24,7 @@ class AccountService {
  public:
   struct Deps {
     Store& store;
+    NodeWaker& waker;
     const Clock& clock;
     Rng& rng;
     Quotas quotas;

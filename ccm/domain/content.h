@@ -64,6 +64,7 @@ struct ContentView {
   Content content;
   std::uint32_t seeders = 0;   ///< complete nodes alive now
   std::uint32_t leechers = 0;  ///< fetching nodes alive now
+  std::string data_ca_pem;     ///< of its edition, where it is one that is asked for and not a listing; plain: empty
 };
 
 /// What a node holds of a version.

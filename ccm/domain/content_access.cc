@@ -64,6 +64,19 @@ Result<User> resolve_user(Tx& tx, std::string_view reference) {
   return std::move(*user);
 }
 
+Result<Access> checked_access(Tx& tx, Access access) {
+  GT_TRY(check_access_supported(access));
+  std::sort(access.users.begin(), access.users.end());
+  access.users.erase(std::unique(access.users.begin(), access.users.end()), access.users.end());
+  for (const std::string& name : access.users) {
+    GT_ASSIGN(const auto user, tx.users.by_name(name));
+    if (user) continue;
+    return Error{Code::kNotFound,
+                 "no user \"" + escape_for_display(name.substr(0, 200)) + "\" to share with; look at the name"};
+  }
+  return access;
+}
+
 Status check_version(const Content& content, std::uint32_t version) {
   if (version == 0 || version == content.version) return {};
   return Error{Code::kInvalid, "content " + content.id.str() + " has version " + std::to_string(content.version) +

@@ -19,6 +19,9 @@ Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view ref
 /// By id or name; kNotFound.
 Result<User> resolve_user(Tx& tx, std::string_view reference);
 
+/// As it is kept: targets exist (else kNotFound), sorted, each once. kUnsupported, kInvalid: `check_access_supported`.
+Result<Access> checked_access(Tx& tx, Access access);
+
 /// kInvalid unless it is the content's version; 0 stands for the newest.
 Status check_version(const Content& content, std::uint32_t version);
 

@@ -19,7 +19,6 @@ constexpr std::size_t kDigestBytes = 32;
 
 Result<Content> wanted_content(const Actor& actor, const BeginPublish& request, WallTime now) {
   GT_TRY(check_request_id(request.request_id));
-  GT_TRY(check_access_supported(request.access));
   Content content;
   content.owner = actor.user;
   content.owner_name = actor.name;
@@ -78,11 +77,12 @@ Status check_sizes(const FinishPublish& request) {
 }  // namespace
 
 Result<PublishTicket> ContentService::begin_publish(const Actor& actor, const BeginPublish& request) {
-  GT_ASSIGN(const Content wanted, wanted_content(actor, request, d_.clock.wall()));
+  GT_ASSIGN(Content wanted, wanted_content(actor, request, d_.clock.wall()));
+  GT_ASSIGN(wanted.generation, edition_for(wanted.access, 0));
   PublishTicket ticket;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const Content content, begin_in(tx, actor, request, wanted));
-    ticket = {content.id, content.version, content.generation};
+    ticket = {content.id, content.version, content.generation, d_.editions.ca_pem(content.generation)};
     return {};
   }));
   return ticket;
@@ -98,6 +98,7 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
     if (before && before->state != ContentState::kPurged) return std::move(*before);
   }
   Content content = wanted;
+  GT_ASSIGN(content.access, checked_access(tx, wanted.access));
   GT_ASSIGN(auto holder, tx.contents.by_owner_and_name(actor.user, wanted.name));
   bool taken_up = false;
   if (holder) {

@@ -45,13 +45,26 @@ Result<SearchFilter> make_filter(const Actor& actor, const SearchQuery& query) {
 
 }  // namespace
 
-ContentView ContentService::view(Content content) const {
+ContentView ContentService::listed(Content content) const {
   const auto counts = d_.live.counts(content.id, content.version);
-  return {std::move(content), counts.seeders, counts.leechers};
+  return {std::move(content), counts.seeders, counts.leechers, {}};
+}
+
+ContentView ContentService::view(Content content) const {
+  ContentView shown = listed(std::move(content));
+  shown.data_ca_pem = d_.editions.ca_pem(shown.content.generation);
+  return shown;
+}
+
+Result<std::uint32_t> ContentService::edition_for(const Access& access, std::uint32_t now) const {
+  if (access.level == AccessLevel::kPublic) return std::uint32_t{0};
+  if (now != 0 && !d_.editions.ca_pem(now).empty()) return now;
+  return d_.editions.restricted();
 }
 
 ContentView ContentService::after_change(Content content, const std::vector<NodeId>& nodes) {
   for (const NodeId& node : nodes) d_.waker.tasks_waiting(node);
+  d_.waker.content_changed(content.id, content.version);
   return view(std::move(content));
 }
 
@@ -72,7 +85,7 @@ Result<SearchResult> ContentService::search(const Actor& actor, const SearchQuer
   for (Content& content : found) {
     // The store has filtered; the policy has the last word.
     if (decide(subject_of(actor), Action::kSearch, content).allowed)
-      result.contents.push_back(view(std::move(content)));
+      result.contents.push_back(listed(std::move(content)));
   }
   return result;
 }
@@ -117,25 +130,21 @@ Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, co
 Result<ContentView> ContentService::set_access(const Actor& actor, const std::string& request_id, const ContentId& id,
                                                const Access& access) {
   constexpr std::string_view kMethod = "content.set_access";
-  GT_TRY(check_access_supported(access));
   Content content;
-  std::vector<NodeId> nodes;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kSetAccess, id));
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
     if (done) return {};
     const WallTime now = d_.clock.wall();
-    const bool closes = content.access.level == AccessLevel::kPublic && access.level != AccessLevel::kPublic;
-    const std::string change = to_text(content.access) + " to " + to_text(access);
-    content.access = access;
+    GT_ASSIGN(Access wanted, checked_access(tx, access));
+    const std::string change = to_text(content.access) + " to " + to_text(wanted);
+    content.access = std::move(wanted);
+    GT_ASSIGN(content.generation, edition_for(access, content.generation));
     GT_TRY(tx.contents.update(content));
-    if (closes) {
-      GT_ASSIGN(nodes, tx.node_effects.content_closed(id, actor.user, now));
-    }
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: " + change));
   }));
-  return after_change(std::move(content), nodes);
+  return after_change(std::move(content), {});
 }
 
 Result<ContentView> ContentService::unpublish(const Actor& actor, const std::string& request_id, const ContentId& id) {

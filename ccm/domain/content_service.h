@@ -27,6 +27,7 @@ struct PublishTicket {
   ContentId content;
   std::uint32_t version = 1;
   std::uint32_t generation = 0;
+  std::string data_ca_pem;  ///< of that generation
 };
 
 /// The metadata as the rpc room has checked it: decoded by metainfo, hash recomputed.
@@ -77,6 +78,7 @@ class ContentService {
     MetadataFiles& files;
     const LiveView& live;
     NodeWaker& waker;
+    const Editions& editions;
     const Clock& clock;
     Rng& rng;
     Quotas quotas;
@@ -113,7 +115,11 @@ class ContentService {
   static constexpr std::chrono::milliseconds kDraftLifetime = std::chrono::hours(48);
 
  private:
+  /// As it stands in listings, and as it is shown alone.
+  ContentView listed(Content content) const;
   ContentView view(Content content) const;
+  /// The edition for that access; `now` is kept where it serves.
+  Result<std::uint32_t> edition_for(const Access& access, std::uint32_t now) const;
   Result<Content> begin_in(Tx& tx, const Actor& actor, const BeginPublish& request, const Content& wanted) const;
   Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const;
   /// Tells nodes, and describes the content as it is now.

@@ -39,10 +39,6 @@ AccessDecision may_see(const Subject& subject, const Content& content) {
 AccessDecision decide_transfer(const AccessDecision& seen, const Content& content) {
   if (content.state == ContentState::kDraft) return deny(Denial::kState, "it is still being published");
   if (content.state == ContentState::kWithdrawn) return deny(Denial::kState, "its owner has withdrawn it");
-  if (content.access.level != AccessLevel::kPublic) {
-    return deny(Denial::kUnsupported, "it is " + std::string(access_level_name(content.access.level)) +
-                                          ": only public content is transferred until encrypted lanes exist");
-  }
   return seen;
 }
 
@@ -114,8 +110,6 @@ Error denial_error(const AccessDecision& decision, const Content& content, const
       return {Code::kDenied, head + decision.reason};
     case Denial::kState:
       return {Code::kConflict, head + decision.reason};
-    case Denial::kUnsupported:
-      return {Code::kUnsupported, head + decision.reason};
     case Denial::kNone:
       break;
   }
@@ -125,9 +119,18 @@ Error denial_error(const AccessDecision& decision, const Content& content, const
 Status check_access_supported(const Access& access) {
   const bool has_targets = !access.groups.empty() || !access.users.empty() || access.buddies;
   if (access.level == AccessLevel::kShared) {
-    return Error{Code::kUnsupported, "access " + to_text(access) +
-                                         " is refused: groups, users and buddies come with encrypted lanes; use public "
-                                         "or private"};
+    if (!access.groups.empty() || access.buddies) {
+      return Error{Code::kUnsupported,
+                   "access " + to_text(access) +
+                       " is refused: this server has no groups and buddies yet; use public, private "
+                       "or user:NAME"};
+    }
+    if (!has_targets) return Error{Code::kInvalid, "shared access needs somebody to share with: user:NAME"};
+    if (access.users.size() > kMaxAccessTargets) {
+      return Error{Code::kInvalid, std::to_string(access.users.size()) + " users are too many for one content: " +
+                                       std::to_string(kMaxAccessTargets) + " are allowed"};
+    }
+    return {};
   }
   if (has_targets) {
     return Error{Code::kInvalid,

@@ -32,10 +32,9 @@ struct Subject {
 
 enum class Denial : std::uint8_t {
   kNone,
-  kHidden,       ///< must look like something that is missing
-  kForbidden,    ///< may see it, may not do this
-  kState,        ///< draft, withdrawn or purged: nobody can do this now
-  kUnsupported,  ///< this version cannot do it
+  kHidden,     ///< must look like something that is missing
+  kForbidden,  ///< may see it, may not do this
+  kState,      ///< draft, withdrawn or purged: nobody can do this now
 };
 
 struct AccessDecision {
@@ -48,10 +47,11 @@ struct AccessDecision {
 /// hands out or changes content asks here, but for the search, whose SQL says the same (a property test compares them).
 AccessDecision decide(const Subject& subject, Action action, const Content& content);
 
-/// A denied decision as an error: kNotFound with `missing` for kHidden, else kDenied, kConflict or kUnsupported.
+/// A denied decision as an error: kNotFound with `missing` for kHidden, else kDenied or kConflict.
 Error denial_error(const AccessDecision& decision, const Content& content, const Error& missing);
 
-/// Whether an access can be set in this version: kUnsupported for groups, users and buddies.
+inline constexpr std::size_t kMaxAccessTargets = 1000;
+/// Whether an access can be set in this version: kUnsupported for groups and buddies; kInvalid.
 Status check_access_supported(const Access& access);
 
 /// "no content "x", or not yours to see": the one text for what is hidden and what is missing.

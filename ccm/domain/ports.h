@@ -198,11 +198,28 @@ class LiveView {
   virtual bool online(const NodeId& node) const = 0;
 };
 
-/// Tells nodes, after the commit, that there is something new in their task list. Thread-safe, does not block.
+/// Tells nodes, after the commit, what is new for them. Thread-safe, does not block.
 class NodeWaker {
  public:
   virtual ~NodeWaker() = default;
+  /// There is something in its task list.
   virtual void tasks_waiting(const NodeId& node) = 0;
+  /// Who may have it, its edition or its state changed: those that hold or fetch it have to look.
+  virtual void content_changed(const ContentId& content, std::uint32_t version) = 0;
+  /// What this person may have, or which nodes are theirs, may have changed.
+  virtual void person_changed(const UserId& person) = 0;
+};
+
+/// The editions that content travels under (model.md, "editions"): 0 is plain, others are TLS under that generation of
+/// the data CA. Thread-safe, does not block.
+class Editions {
+ public:
+  virtual ~Editions() = default;
+  /// The generation for content that is not public. kUnsupported, naming what is missing, where the server cannot
+  /// certify nodes for any.
+  virtual Result<std::uint32_t> restricted() const = 0;
+  /// The certificate of a living generation, PEM; empty for plain and for what is not known.
+  virtual std::string ca_pem(std::uint32_t generation) const = 0;
 };
 
 /// Limits per user (model: "Quotas"); 0: none allowed.

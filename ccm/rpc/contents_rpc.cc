@@ -55,6 +55,7 @@ Status ContentsRpc::begin(const Call& call, const v1::BeginPublishRequest& reque
   reply.set_content_id(ticket.content.str());
   reply.set_version(ticket.version);
   reply.set_generation(ticket.generation);
+  reply.set_data_ca_pem(ticket.data_ca_pem);
   reply.add_torrent_names(metainfo::torrent_name({ticket.content, ticket.version, /*segment=*/0, ticket.generation}));
   return {};
 }

@@ -69,6 +69,7 @@ v1::Content to_wire(const ContentView& view) {
   out.set_metadata_bytes(content.metadata_bytes);
   out.set_piece_bytes(content.piece_bytes);
   out.set_generation(content.generation);
+  out.set_data_ca_pem(view.data_ca_pem);
   out.set_has_checksums(!content.checksums_sha256.empty());
   return out;
 }

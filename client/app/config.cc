@@ -60,11 +60,19 @@ std::vector<options::Option> node_options() {
        .help = "transfers that fetch at once; the others wait their turn",
        .default_value = "4",
        .check = options::integer_between(1, 64)},
+      {.name = "list-lifetime",
+       .value = "TIME",
+       .help = "how long this node goes on serving when the server cannot be heard: as long may somebody whose right "
+               "was taken away be served by a node that is cut off",
+       .default_value = "24h",
+       .check = options::is_duration},
       {.name = "metrics-listen",
        .value = "HOST:PORT",
        .help = "serve Prometheus metrics there, without login: loopback is wise",
        .check = options::is_host_port}};
 }
+
+constexpr std::chrono::seconds kShortestListLifetime{60};
 
 std::string absolute(const std::string& path) {
   if (path.empty() || path.front() == '/') return path;
@@ -154,6 +162,11 @@ Result<Config> read_config(const options::Parsed& parsed) {
   config.socket = parsed.has("socket") ? absolute(parsed.str("socket")) : default_socket(config.data_dir);
   config.metrics_listen = parsed.str("metrics-listen");
   config.max_fetching = static_cast<std::size_t>(parsed.integer("max-fetching"));
+  config.list_lifetime = parsed.duration("list-lifetime");
+  if (config.list_lifetime < kShortestListLifetime) {
+    return Error{Code::kInvalid, "--list-lifetime " + parsed.str("list-lifetime") +
+                                     " is too short: the server confirms lists every 30 s; give 60s or more"};
+  }
   config.log_format = parsed.str("log-format");
   config.log_level = parsed.str("log-level");
   return config;

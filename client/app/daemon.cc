@@ -27,6 +27,7 @@
 #include "client/engine/libtorrent_engine.h"
 #include "client/files/file_work.h"
 #include "client/remote/grpc_link.h"
+#include "client/security/lane_certificates.h"
 #include "client/security/node_identity.h"
 #include "client/security/rooted_disk.h"
 #include "client/store/sqlite_store.h"
@@ -49,6 +50,7 @@ struct Parts {
   metrics::Registry metrics;
   std::unique_ptr<ServerCaKeeper> ca;
   std::unique_ptr<store::SqliteStore> store;
+  std::unique_ptr<LanePapers> papers;
   std::unique_ptr<FileWork> files;
   std::unique_ptr<remote::RemoteLink> link;
   std::unique_ptr<Engine> engine;
@@ -118,6 +120,7 @@ Status make_engine(const Config& config, const NodeIdentity& identity, Parts& pa
   options.node = identity.node;
   options.first_lane_port = config.lane_ports.first;
   options.last_lane_port = config.lane_ports.second;
+  options.tls_lanes = true;
   options.first_tls_port = config.tls_lane_ports.first;
   options.last_tls_port = config.tls_lane_ports.second;
   GT_ASSIGN(parts.engine, engine::make_libtorrent_engine(options, parts.events));
@@ -135,8 +138,9 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.addresses = config.addresses;
   options.settings = {config.share_roots, config.download_roots, config.max_fetching};
   options.credential_expires = identity.expires;
-  const NodePorts ports{*parts.engine,    *parts.files, *parts.link, *parts.store, parts.guard,
-                        parts.controller, parts.clock,  parts.rng,   make_log()};
+  options.list_lifetime = config.list_lifetime;
+  const NodePorts ports{*parts.engine,    *parts.files,  *parts.link, *parts.store, parts.guard,
+                        parts.controller, *parts.papers, parts.clock, parts.rng,    make_log()};
   parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);
   return parts.node->start();
 }
@@ -152,6 +156,7 @@ Status start(Config& config, const options::Parsed& parsed, Parts& parts) {
   config.ca_pem = ca.pem;
   GT_ASSIGN(const NodeIdentity identity, identify(config, parsed, ca.file, parts));
   GT_ASSIGN(parts.store, store::SqliteStore::open({config.data_dir, disk_lost}));
+  GT_ASSIGN(parts.papers, security::open_lane_certificates(config.data_dir));
   parts.files = files::make_file_work();
   parts.ca = std::make_unique<ServerCaKeeper>(config.data_dir);
   GT_TRY(parts.ca->use(ca));

@@ -21,6 +21,7 @@ ConfigChanges compare(const Config& before, const Config& now) {
   note(changes.taken, before.ca_pem == now.ca_pem, "ca");
   note(changes.taken, before.share_roots == now.share_roots, "share-root");
   note(changes.taken, before.download_roots == now.download_roots, "download-root");
+  note(changes.need_restart, before.list_lifetime == now.list_lifetime, "list-lifetime");
   note(changes.taken, before.max_fetching == now.max_fetching, "max-fetching");
   note(changes.need_restart, before.data_dir == now.data_dir, "data-dir");
   note(changes.need_restart, before.ready_file == now.ready_file, "ready-file");

@@ -97,17 +97,26 @@ void Announcer::ask_access(const TransferId& id, const ContentId& content) {
   const auto count = static_cast<std::int64_t>(c_.book.all().size());
   state.due = c_.ports.clock.mono() + std::max(kLookAgain, milliseconds(100 * count));
   if (!info || transfer->row.step != TransferStep::kHold || !transfer->barred) return;
-  auto& known = transfer->row.content;
-  const bool changed = known.access_level != info->access_level || known.withdrawn != info->withdrawn ||
-                       known.generation != info->generation;
-  known.access_level = info->access_level;
-  known.withdrawn = info->withdrawn;
-  known.generation = info->generation;
-  known.ca_pem = info->ca_pem;
+  c_.rights.hear(c_.ports.clock.wall());
+  c_.take_over(*transfer, *info);
   c_.settle_hold(*transfer);
-  if (changed) c_.book.save_or_log(*transfer);
+  if (!transfer->barred) state.soon(c_.ports.clock.mono());
   c_.book.touch(*transfer);
   c_.wake();
+}
+
+void Announcer::follow_edition(const TransferId& id, const ContentId& content) {
+  const auto info = c_.ports.link.content(content.str());
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer != nullptr && info) c_.take_over(*transfer, *info);
+}
+
+void Announcer::content_changed(const std::optional<ContentId>& content, MonoTime now) {
+  if (!content) return everything_due(now);
+  for (auto& [id, transfer] : c_.book.all()) {
+    if (transfer->row.content.id == *content) transfer->announce.soon(now);
+  }
 }
 
 void Announcer::everything_due(MonoTime now) {
@@ -120,7 +129,8 @@ void Announcer::everything_due(MonoTime now) {
 
 void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<NodeId, PeerTotals> totals) {
   const auto reply = c_.ports.link.announce(request);
-  const auto lock = c_.book.lock();
+  if (reply) c_.rights.hear(c_.ports.clock.wall());
+  auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
   auto& state = transfer->announce;
@@ -130,9 +140,21 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     state.failures = 0;
     state.trouble.clear();
     state.heard = true;
+    transfer->refused = false;
     state.acknowledged = std::move(totals);
     state.due = state.again ? now : now + reply->next;
     merge(*transfer, reply->peers, now);
+    auto& content = transfer->row.content;
+    if (request.role != SwarmRole::kGone && reply->generation != content.generation) {
+      transfer->swarm.clear();  // the peers' endpoints are those of the other edition
+      lock.unlock();
+      follow_edition(id, request.content);
+      return c_.wake();
+    }
+    if (content.audience != reply->audience) {
+      content.audience = reply->audience;
+      c_.book.save_or_log(*transfer);
+    }
   } else {
     ++state.failures;
     state.due = now + c_.retry_pause(state.failures);
@@ -149,10 +171,18 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
 }
 
 void Announcer::refused(Transfer& transfer, const Error& error, MonoTime now) {
-  transfer.announce.trouble = "the server refused the announce: " + error.message;
-  c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + ": " + transfer.announce.trouble);
+  const std::string trouble = (error.code == Code::kNotFound ? "not yours to have any more: its owner may have changed "
+                                                               "who may, or it is gone; asking again ("
+                                                             : "the server refused the announce (") +
+                              error.message + ")";
+  if (trouble != transfer.announce.trouble) {
+    c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + ": " + trouble);
+  }
+  transfer.announce.trouble = trouble;
   if (error.code != Code::kNotFound && error.code != Code::kDenied) return;
-  transfer.announce.due = now + std::chrono::minutes(1);
+  transfer.announce.due = now + kLookAgain;
+  transfer.refused = true;
+  transfer.row.content.audience.clear();
   if (transfer.row.step == TransferStep::kHold) {
     transfer.barred = true;
     transfer.barred_reason = "not seeded: " + error.message;

@@ -16,11 +16,15 @@ class Announcer {
   void step(Transfer& transfer, MonoTime now);
   /// The stream is up again: everything is due, spread over some seconds where there is much.
   void everything_due(MonoTime now);
+  /// Who may have it, its edition or its state changed. Nothing: look at all.
+  void content_changed(const std::optional<ContentId>& content, MonoTime now);
   void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer, MonoTime now);
 
  private:
   void look_again(Transfer& transfer);
   void ask_access(const TransferId& id, const ContentId& content);
+  /// The server named another edition: what is it?
+  void follow_edition(const TransferId& id, const ContentId& content);
   void send(const TransferId& id, AnnounceRequest request, std::map<NodeId, PeerTotals> totals);
   void refused(Transfer& transfer, const Error& error, MonoTime now);
   void merge(Transfer& transfer, const std::vector<PeerInfo>& peers, MonoTime now);

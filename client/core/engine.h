@@ -1,15 +1,14 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "client/core/audience.h"
 #include "client/core/plan.h"
 #include "common/ids.h"
 #include "common/result.h"
@@ -24,11 +23,6 @@ enum class DiskTrust : std::uint8_t {
   kRecheck,       ///< hash what is there before believing anything
 };
 
-/// SHA-256 of a node's public key (SubjectPublicKeyInfo in DER form).
-using KeyPrint = std::array<std::uint8_t, 32>;
-/// Who may have a content now: keys, and the nodes that they belong to. Shared by all contents with the same right.
-using Audience = std::map<KeyPrint, NodeId>;
-
 /// What this node shows on TLS lanes, PEM: a certificate of the data CA and the key that it is for.
 struct LaneIdentity {
   std::string certificate_pem, key_pem;
@@ -42,9 +36,10 @@ struct TorrentSpec {
   std::vector<std::string> file_paths;  ///< real names, bytes, relative to save_path
   std::vector<bool> wanted;             ///< per file; empty: all
   DiskTrust trust = DiskTrust::kNothingThere;
-  std::string resume_data;  ///< from Engine::resume_data, for kResumeData
+  std::string resume_data;       ///< from Engine::resume_data, of any edition, for kResumeData
+  std::uint32_t generation = 0;  ///< of a TLS edition: whose certificate it shows
   /// Of a TLS edition (its info dictionary holds a CA). Null: nobody may have it, so no lane stands.
-  std::shared_ptr<const Audience> audience;
+  AudiencePtr audience;
   bool paused = false;
 };
 
@@ -105,11 +100,12 @@ class Engine {
   virtual Status set_save_path(const TransferId& id, const std::string& save_path) = 0;
 
   virtual void set_plan(const TransferId& id, const LanePlan& plan) = 0;
-  /// Of all TLS editions, those that are added later, too. Lanes that stand go on under what they were opened with.
-  virtual void set_identity(const LaneIdentity& identity) = 0;
+  /// Of all TLS editions of that generation, those that are added later, too. Lanes that stand go on under what they
+  /// were opened with. Torrents take it up little by little, those with lanes first: it costs a millisecond each.
+  virtual void set_identity(std::uint32_t generation, const LaneIdentity& identity) = 0;
   /// Lanes of those who are not in it any more end within a second or two, on this side; null: all lanes. Nothing where
   /// the torrent is plain or not there.
-  virtual void set_audience(const TransferId& id, std::shared_ptr<const Audience> audience) = 0;
+  virtual void set_audience(const TransferId& id, AudiencePtr audience) = 0;
   /// Bits per second of payload received and sent by this torrent; 0: unlimited.
   virtual void set_rate_limit(const TransferId& id, std::uint64_t receive_bits_per_s,
                               std::uint64_t send_bits_per_s) = 0;

@@ -163,8 +163,8 @@ void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
   c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is fetched again: " + why);
-  if (const auto reason = barred_by_access(transfer->row.content); !reason.empty()) {
-    mark_failed(*transfer, {Code::kUnsupported, display_name(transfer->row) + " is " + reason});
+  if (transfer->row.content.withdrawn) {
+    mark_failed(*transfer, {Code::kNotFound, display_name(transfer->row) + " was withdrawn by its owner"});
     c_.settle_siblings(transfer->row.content.id);
   } else {
     c_.take_out_of_engine(*transfer);

@@ -216,10 +216,6 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
       return Error{Code::kNotFound, request.content.owner + "/" + request.content.name +
                                         " was withdrawn by its owner and is no longer handed out"};
     }
-    if (const auto reason = barred_by_access(request.content); !reason.empty()) {
-      return Error{Code::kUnsupported, request.content.owner + "/" + request.content.name + " is " + reason +
-                                           "; its owner can change that with `gridtorrent access`"};
-    }
   }
 
   if (have != nullptr && have->row.target == request.job.target) {
@@ -350,6 +346,7 @@ void GetFlow::begin(const TransferId& id) {
   }
   const auto now = c_.ports.clock.mono();
   transfer->in_engine = true;
+  transfer->audience_shown = spec.audience;
   transfer->fresh = transfer->recheck = false;
   transfer->plan_due = transfer->snapshot_due = true;
   transfer->saved_at = now;
@@ -396,6 +393,21 @@ void GetFlow::save_resume(const TransferId& id, bool clean) {
   if (clean) transfer->row.clean = true;
   note_counters(*transfer, now);
   c_.book.save_or_log(*transfer);
+}
+
+/// To the edition that the server named: what is verified is written down, so that nothing is hashed or fetched again.
+void GetFlow::start_move(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
+    c_.ports.engine.pause(id);
+    save_resume(id, true);
+    const auto lock = c_.book.lock();
+    auto* found = c_.book.find(id);
+    if (found == nullptr || !found->moving) return;
+    const ContentInfo info = *found->moving;
+    c_.take_out_of_engine(*found);
+    found->engine_paused = false;
+    c_.take_over(*found, info);
+  });
 }
 
 void GetFlow::start_discard(Transfer& transfer) {

@@ -19,6 +19,7 @@ NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, 
       options(std::move(node_options)),
       events(engine_events),
       book(node_ports.store, node_ports.log),
+      rights(options.list_lifetime),
       settings_(options.settings) {}
 
 NodeSettings NodeContext::settings() const {
@@ -108,6 +109,7 @@ void NodeContext::take_out_of_engine(Transfer& transfer) {
   if (!transfer.in_engine) return;
   if (auto last = ports.engine.snapshot(transfer.row.id)) transfer.snapshot = std::move(last);
   ports.engine.remove(transfer.row.id);
+  transfer.audience_shown.reset();
   fold_counters(transfer, ports.clock.mono());
   transfer.plan = {};
   transfer.plan_due = true;
@@ -145,8 +147,44 @@ void NodeContext::settle_siblings(const ContentId& content) {
   }
 }
 
+void NodeContext::take_over(Transfer& transfer, const ContentInfo& info) {
+  auto& known = transfer.row.content;
+  const bool moves = known.generation != info.generation;
+  const bool changed = moves || known.access_level != info.access_level || known.withdrawn != info.withdrawn;
+  if (!changed) return;
+  if (moves && transfer.in_engine && transfer.row.step == TransferStep::kFetch) {
+    transfer.moving = info;
+    return wake();
+  }
+  // What is being verified or committed moves when that is done.
+  if (moves && transfer.in_engine && transfer.row.step != TransferStep::kHold) return;
+  known.access_level = info.access_level;
+  known.withdrawn = info.withdrawn;
+  if (moves) {
+    take_out_of_engine(transfer);
+    known.generation = info.generation;
+    known.ca_pem = info.ca_pem;
+    known.audience.clear();
+    transfer.moving.reset();
+    transfer.swarm.clear();
+    transfer.announce.soon(ports.clock.mono());
+    log(NodeLogLevel::kInfo, display_name(transfer.row) + " is " + info.access_level + " now: going on over " +
+                                 (info.generation == 0 ? "plain" : "encrypted") + " lanes");
+  }
+  if (transfer.row.step == TransferStep::kHold) settle_hold(transfer);
+  book.save_or_log(transfer);
+  book.touch(transfer);
+  wake();
+}
+
 void NodeContext::settle_hold(Transfer& transfer) {
-  transfer.barred_reason = barred_by_access(transfer.row.content);
+  const auto& content = transfer.row.content;
+  transfer.barred_reason.clear();
+  if (content.withdrawn) {
+    transfer.barred_reason = "withdrawn by its owner: not seeded";
+  } else if (content.generation == 0 && !rights.serves_public(ports.clock.wall())) {
+    transfer.barred_reason = kServerNotHeard;
+  }
   transfer.barred = !transfer.barred_reason.empty();
   if (!transfer.barred && !transfer.in_engine) {
     for (const auto& [id, other] : book.all()) {
@@ -165,6 +203,8 @@ TorrentSpec NodeContext::torrent_spec(const TransferRow& row, const metainfo::Ve
   spec.id = row.id;
   const metainfo::EditionKey key{row.content.id, row.content.version, 0, row.content.generation};
   spec.info_dict = metainfo::build_info_dict(key, metadata, row.content.generation == 0 ? "" : row.content.ca_pem);
+  spec.generation = row.content.generation;
+  if (spec.generation != 0) spec.audience = rights.audience(row.content.audience, ports.clock.wall());
   spec.file_paths = torrent_files(metadata.manifest);
   spec.wanted = torrent_wanted(metadata.manifest, wanted);
   return spec;
@@ -174,12 +214,6 @@ std::chrono::milliseconds retry_pause(int failures, Rng& rng) {
   const std::int64_t whole = std::min<std::int64_t>(60'000, std::int64_t{1000} << std::clamp(failures - 1, 0, 6));
   const auto random = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(whole / 2 + 1)));
   return std::chrono::milliseconds(whole / 2 + random);
-}
-
-std::string barred_by_access(const ContentInfo& content) {
-  if (content.withdrawn) return "withdrawn by its owner: not seeded";
-  if (content.access_level == "public") return {};
-  return content.access_level + ": stored at the server, not transferred until encrypted lanes exist";
 }
 
 std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const std::string& folder, MetadataPtr metadata,

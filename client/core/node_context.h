@@ -8,6 +8,7 @@
 
 #include "client/core/engine_events.h"
 #include "client/core/node_ports.h"
+#include "client/core/rights.h"
 #include "client/core/transfer_book.h"
 #include "client/core/worker_pool.h"
 
@@ -26,6 +27,9 @@ class NodeContext {
   EngineEvents& events;
   TransferBook book;
   WorkerPool quick{"gt-quick", 3}, heavy{"gt-heavy", 4}, calls{"gt-calls", 4}, background{"gt-sums", 1};
+
+  /// Who may have what, as far as the server told.
+  Rights rights;
 
   /// The stream to the server is down, for people's eyes.
   std::atomic<bool> server_lost{false};
@@ -61,6 +65,9 @@ class NodeContext {
   void forget(const TransferId& id);
   /// Under the lock: somebody else may have to seed this content now.
   void settle_siblings(const ContentId& content);
+  /// Under the lock: what the server says of a content now. Another edition: the transfer goes on in it, without
+  /// hashing; one that fetches writes down first what it has (`moving`).
+  void take_over(Transfer& transfer, const ContentInfo& info);
   /// Under the lock: is this what seeds the content, or does another do it, or may nobody?
   void settle_hold(Transfer& transfer);
 
@@ -79,8 +86,8 @@ class NodeContext {
 /// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.
 std::chrono::milliseconds retry_pause(int failures, Rng& rng);
 
-/// Text for a content whose transfer needs what this version lacks; nothing for public content.
-std::string barred_by_access(const ContentInfo& content);
+inline constexpr char kServerNotHeard[] =
+    "the server has not been heard for longer than --list-lifetime: nothing is served until it is";
 
 /// A wrapper that keeps the metadata alive as long as its verifier.
 std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const std::string& folder, MetadataPtr metadata,

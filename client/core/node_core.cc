@@ -28,17 +28,19 @@ bool is_ipv6(const std::string& address) {
 NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& events)
     : c_(ports, std::move(options), events),
       announcer_(c_),
+      rights_(c_),
       gets_(c_),
       publishes_(c_),
       seeding_(c_),
       tasks_(c_, *this),
-      loop_(c_, gets_, publishes_, seeding_, announcer_) {}
+      loop_(c_, gets_, publishes_, seeding_, announcer_, rights_) {}
 
 NodeCore::~NodeCore() {
   stop();
 }
 
 Status NodeCore::start() {
+  GT_TRY(rights_.restore());
   GT_TRY(restore());
   GT_TRY(tasks_.restore());
   GT_ASSIGN(const std::uint64_t cursor, c_.ports.store.task_cursor());
@@ -113,20 +115,25 @@ void NodeCore::run(const std::stop_token& stop) {
       pause = loop_.round(events, own_reachability());
     }
     tasks_.step(c_.ports.clock.mono());
+    rights_.step(c_.ports.clock.mono());
     publish_endpoints();
     c_.wait(pause);
   }
 }
 
-Reachability NodeCore::own_reachability() {
+TransferLoop::OwnReachability NodeCore::own_reachability() {
   const std::lock_guard lock(link_mutex_);
-  bool all_closed = !listeners_.empty();
-  for (const auto& [endpoint, reachability] : listeners_) {
-    if (endpoint.tls) continue;
-    if (reachability == Reachability::kReachable) return Reachability::kReachable;
-    if (reachability != Reachability::kUnreachable) all_closed = false;
-  }
-  return all_closed ? Reachability::kUnreachable : Reachability::kUnknown;
+  const auto of = [this](bool tls) {
+    bool any = false, all_closed = true;
+    for (const auto& [endpoint, reachability] : listeners_) {
+      if (endpoint.tls != tls) continue;
+      any = true;
+      if (reachability == Reachability::kReachable) return Reachability::kReachable;
+      if (reachability != Reachability::kUnreachable) all_closed = false;
+    }
+    return any && all_closed ? Reachability::kUnreachable : Reachability::kUnknown;
+  };
+  return {of(false), of(true)};
 }
 
 std::vector<LaneEndpoint> NodeCore::endpoints_to_publish() const {
@@ -193,6 +200,7 @@ void NodeCore::note_published(const std::vector<LaneEndpoint>& endpoints,
 
 void NodeCore::connected() {
   c_.server_lost = false;
+  c_.rights.hear(c_.ports.clock.wall());
   {
     const std::lock_guard lock(link_mutex_);
     server_error_.clear();
@@ -230,6 +238,14 @@ void NodeCore::peer_changed(const ContentId& content, std::uint32_t version, con
   {
     const auto lock = c_.book.lock();
     announcer_.peer_changed(content, version, peer, c_.ports.clock.mono());
+  }
+  c_.wake();
+}
+
+void NodeCore::content_changed(const std::optional<ContentId>& content) {
+  {
+    const auto lock = c_.book.lock();
+    announcer_.content_changed(content, c_.ports.clock.mono());
   }
   c_.wake();
 }

@@ -10,6 +10,7 @@
 #include "client/core/node.h"
 #include "client/core/node_context.h"
 #include "client/core/publish_job.h"
+#include "client/core/rights_keeper.h"
 #include "client/core/seeding.h"
 #include "client/core/task_manager.h"
 #include "client/core/transfer_loop.h"
@@ -58,17 +59,21 @@ class NodeCore final : public Node, private ServerListener {
   void task(const Task& task) override;
   void task_cancelled(const TaskId& id) override;
   void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) override;
+  void audience(const AudienceList& list) override { rights_.learn(list); }
+  void audiences_confirmed(const std::vector<AudienceRef>& refs) override { rights_.confirm(refs); }
+  void content_changed(const std::optional<ContentId>& content) override;
 
   void run(const std::stop_token& stop);
   Status restore();
   void publish_endpoints();
   void note_published(const std::vector<LaneEndpoint>& endpoints, const Result<std::vector<Reachability>>& reply);
   std::vector<LaneEndpoint> endpoints_to_publish() const;
-  Reachability own_reachability();
+  TransferLoop::OwnReachability own_reachability();
   Result<TransferView> change(const TransferId& id, const std::function<Status(Transfer&)>& edit);
 
   NodeContext c_;
   Announcer announcer_;
+  RightsKeeper rights_;
   GetFlow gets_;
   PublishFlow publishes_;
   SeedingFlow seeding_;

@@ -7,6 +7,7 @@
 #include "client/core/disk_guard.h"
 #include "client/core/engine.h"
 #include "client/core/file_work.h"
+#include "client/core/lane_papers.h"
 #include "client/core/node.h"
 #include "client/core/node_store.h"
 #include "client/core/server_link.h"
@@ -28,6 +29,7 @@ struct NodePorts {
   NodeStore& store;
   DiskGuard& guard;
   TransferController& controller;
+  LanePapers& papers;
   Clock& clock;
   Rng& rng;
   NodeLogFn log;
@@ -47,6 +49,7 @@ struct NodeOptions {
   std::vector<std::string> addresses;  ///< declared with --address; empty: as the server sees this node
   NodeSettings settings;               ///< at the start
   WallTime credential_expires;
+  std::chrono::milliseconds list_lifetime = std::chrono::hours(24);  ///< how long lists count unconfirmed
 };
 
 }  // namespace gridtorrent::client

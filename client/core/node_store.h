@@ -111,6 +111,15 @@ class NodeStore {
   /// Those that are not done, and the last thousand that are.
   virtual Result<std::vector<PublishRow>> publishes() = 0;
 
+  /// Lists of who may have restricted content, by id.
+  virtual Status put_audience(const SavedAudience& audience) = 0;
+  virtual Status erase_audience(const std::string& id) = 0;
+  virtual Result<std::vector<SavedAudience>> audiences() = 0;
+  /// When the server was last heard, and when it last confirmed lists that are there (in these versions).
+  virtual Status note_confirmed(WallTime heard, const std::vector<SavedAudience>& confirmed) = 0;
+  /// Nothing: never.
+  virtual Result<std::optional<WallTime>> heard() = 0;
+
   /// Metadata documents, by the hex SHA-256 that names them.
   virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;
   virtual Result<std::optional<std::string>> load_metadata(const std::string& sha256) = 0;

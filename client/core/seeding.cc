@@ -127,6 +127,7 @@ void SeedingFlow::hold(const TransferId& id) {
     return fail(id, added.error());
   }
   transfer->in_engine = true;
+  transfer->audience_shown = spec.audience;
   transfer->plan_due = true;
   transfer->announce.soon(c_.ports.clock.mono());
   if (transfer->row.limit_bits_per_s > 0) {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/core/audience.h"
 #include "client/core/plan.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -27,6 +28,7 @@ struct ContentInfo {
   std::uint32_t generation = 0;  ///< edition: 0 plain
   std::string ca_pem;            ///< data CA of that generation
   bool withdrawn = false;
+  std::string audience;  ///< id of the list of who may have it, as announces name it; plain: empty
 };
 
 struct PublishRequest {
@@ -76,6 +78,15 @@ struct AnnounceRequest {
 struct AnnounceReply {
   std::vector<PeerInfo> peers;
   std::chrono::milliseconds next{30'000};  ///< announce again after this
+  std::uint32_t generation = 0;            ///< the content's edition now
+  std::string audience;                    ///< who may have it; plain: empty
+};
+
+/// A certificate for this node's key, and the generation of the data CA that signed it.
+struct IssuedCertificate {
+  std::uint32_t generation = 0;
+  std::string ca_pem, certificate_pem;
+  WallTime expires;
 };
 
 /// The kinds of work a server may ask of a node. Unknown kinds are acknowledged as unsupported.
@@ -140,6 +151,12 @@ class ServerListener {
   virtual void task_cancelled(const TaskId& id) = 0;
   /// A peer appeared in a swarm of ours or changed: no need to wait for the next announce.
   virtual void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) = 0;
+  /// Who may have the contents whose announces name this list: in place of what was before.
+  virtual void audience(const AudienceList& list) = 0;
+  /// These are right as of now.
+  virtual void audiences_confirmed(const std::vector<AudienceRef>& refs) = 0;
+  /// Who may have it, its edition or its state changed: look at it again. Nothing: at all of them.
+  virtual void content_changed(const std::optional<ContentId>& content) = 0;
 };
 
 /// Whether the same call can succeed later: the server does not answer, or has too much to do.
@@ -163,6 +180,9 @@ class ServerLink {
                                              const metainfo::VersionMetadata& metadata) = 0;
   /// One SHA-256 per manifest entry (32 bytes; folders: zeros), added to the version later.
   virtual Status add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) = 0;
+
+  /// Certificates for TLS lanes, one of each living generation of the data CA. `request`: PKCS#10 in DER form.
+  virtual Result<std::vector<IssuedCertificate>> certify(const std::string& request) = 0;
 
   virtual Result<AnnounceReply> announce(const AnnounceRequest& request) = 0;
   /// Tells the server where this node can be dialled; it dials back and answers per endpoint.

@@ -22,9 +22,16 @@ milliseconds since(MonoTime then, MonoTime now) {
 
 }  // namespace
 
-milliseconds TransferLoop::round(const EngineEvents::Batch& events, Reachability own_reachability) {
+milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachability own_reachability) {
   const auto now = c_.ports.clock.mono();
   own_reachability_ = own_reachability;
+  if (const bool serves = c_.rights.serves_public(c_.ports.clock.wall()); serves != serves_public_) {
+    serves_public_ = serves;
+    if (!serves && c_.rights.heard()) c_.log(NodeLogLevel::kWarning, kServerNotHeard);
+    for (auto& [id, transfer] : c_.book.all()) {
+      if (transfer->row.step == TransferStep::kHold) c_.settle_hold(*transfer);
+    }
+  }
   for (const auto& id : events.changed) {
     if (auto* transfer = c_.book.find(id)) transfer->snapshot_due = true;
   }
@@ -122,6 +129,7 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
         break;
     }
   }
+  rights_.apply(transfer);
   announcer_.step(transfer, now);
   if (transfer.in_engine) update_plan(transfer, now);
   if (!transfer.notice.empty() && now - transfer.notice_at > kNoticeStays) {
@@ -154,6 +162,10 @@ void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
   if (transfer.row.paused) return set_engine_paused(transfer, true, now);
   if (transfer.held_back) return step_held_back(transfer, now);
   if (!transfer.active) return set_engine_paused(transfer, true, now);
+  if (transfer.moving && transfer.in_engine) return gets_.start_move(transfer);
+  if (transfer.refused || (transfer.row.content.generation == 0 && !serves_public_)) {
+    return set_engine_paused(transfer, true, now);
+  }
   if (!transfer.in_engine) return gets_.start_begin(transfer);
   set_engine_paused(transfer, false, now);
   if (!transfer.snapshot) return;
@@ -250,7 +262,7 @@ void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {
 ControllerInput TransferLoop::controller_input(Transfer& transfer, MonoTime now) {
   ControllerInput input;
   input.self = c_.options.node;
-  input.self_reachability = own_reachability_;
+  input.self_reachability = own_reachability_.of(transfer.row.content.generation);
   input.wants_data = transfer.row.step == TransferStep::kFetch;
   input.tls = transfer.row.content.generation != 0;
   input.lanes_wish = transfer.row.lanes_wish;
@@ -287,8 +299,8 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   transfer.stalled = input.wants_data && transfer.announce.heard && plan.peers.empty();
   transfer.no_paths.clear();
   for (const auto& peer : input.peers) {
-    const PairFacts facts{input.self,           peer.info.node,    input.wants_data,
-                          peer.info.wants_data, own_reachability_, peer.info.reachability};
+    const PairFacts facts{input.self,           peer.info.node,          input.wants_data,
+                          peer.info.wants_data, input.self_reachability, peer.info.reachability};
     if (!without_path(facts) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
     transfer.no_paths.push_back({peer.info.node, relay_message(peer.info.node)});
   }
@@ -303,6 +315,12 @@ void TransferLoop::say_what_is_missing(Transfer& transfer) {
   if (!swarm_role(transfer)) return;
   std::string text = transfer.announce.trouble;
   if (text.empty() && c_.server_lost) text = "server down, retrying";
+  const std::uint32_t generation = transfer.row.content.generation;
+  if (text.empty() && generation == 0 && !serves_public_) text = kServerNotHeard;
+  if (text.empty()) text = rights_.missing_paper(generation);
+  if (text.empty() && generation != 0 && transfer.in_engine && !transfer.audience_shown) {
+    text = "waits for the server's list of who may have it";
+  }
   if (text.empty() && transfer.row.step == TransferStep::kFetch && transfer.active && transfer.stalled) {
     text = "no seeders online";
   }

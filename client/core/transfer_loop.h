@@ -4,6 +4,7 @@
 #include "client/core/get_job.h"
 #include "client/core/node_context.h"
 #include "client/core/publish_job.h"
+#include "client/core/rights_keeper.h"
 #include "client/core/seeding.h"
 
 namespace gridtorrent::client {
@@ -12,11 +13,18 @@ namespace gridtorrent::client {
 /// up to date. Runs on the transfers' thread alone, with the book's lock held; starts jobs, never blocks.
 class TransferLoop {
  public:
-  TransferLoop(NodeContext& context, GetFlow& gets, PublishFlow& publishes, SeedingFlow& seeding, Announcer& announcer)
-      : c_(context), gets_(gets), publishes_(publishes), seeding_(seeding), announcer_(announcer) {}
+  TransferLoop(NodeContext& context, GetFlow& gets, PublishFlow& publishes, SeedingFlow& seeding, Announcer& announcer,
+               RightsKeeper& rights)
+      : c_(context), gets_(gets), publishes_(publishes), seeding_(seeding), announcer_(announcer), rights_(rights) {}
+
+  /// As the server's dial-back found this node's listeners of each kind.
+  struct OwnReachability {
+    Reachability plain = Reachability::kUnknown, tls = Reachability::kUnknown;
+    Reachability of(std::uint32_t generation) const { return generation == 0 ? plain : tls; }
+  };
 
   /// Returns how long to sleep if nothing rings.
-  std::chrono::milliseconds round(const EngineEvents::Batch& events, Reachability own_reachability);
+  std::chrono::milliseconds round(const EngineEvents::Batch& events, OwnReachability own_reachability);
 
  private:
   void step(Transfer& transfer, MonoTime now);
@@ -37,7 +45,9 @@ class TransferLoop {
   PublishFlow& publishes_;
   SeedingFlow& seeding_;
   Announcer& announcer_;
-  Reachability own_reachability_ = Reachability::kUnknown;
+  RightsKeeper& rights_;
+  OwnReachability own_reachability_;
+  bool serves_public_ = true;
 };
 
 }  // namespace gridtorrent::client

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <deque>
 #include <libtorrent/alert_types.hpp>
 #include <libtorrent/extensions.hpp>
 #include <libtorrent/session.hpp>
@@ -24,6 +25,8 @@ namespace {
 
 constexpr auto kPortPatience = std::chrono::seconds(10);
 constexpr auto kPortPause = std::chrono::milliseconds(250);
+/// Five times a second: 20,000 torrents take some three minutes.
+constexpr int kShownAtOnce = 20;
 
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
@@ -154,13 +157,16 @@ class LibtorrentEngine final : public Engine {
     if (const auto torrent = find(id)) torrent->set_plan(plan);
   }
 
-  void set_identity(const LaneIdentity& identity) override {
-    {
-      const std::lock_guard lock(mutex_);
-      identity_ = identity;
-    }
+  void set_identity(std::uint32_t generation, const LaneIdentity& identity) override {
+    std::vector<std::shared_ptr<Torrent>> due;
     for (const auto& torrent : all()) {
-      if (torrent->tls()) torrent->show(identity);
+      if (torrent->tls() && torrent->generation() == generation) due.push_back(torrent);
+    }
+    std::ranges::stable_partition(due, [](const auto& torrent) { return !torrent->swarm()->report().peers.empty(); });
+    const std::lock_guard lock(mutex_);
+    identities_[generation] = identity;
+    for (const auto& torrent : due) {
+      if (std::ranges::find(to_show_, torrent->id()) == to_show_.end()) to_show_.push_back(torrent->id());
     }
   }
 
@@ -231,6 +237,7 @@ class LibtorrentEngine final : public Engine {
       std::vector<lt::alert*> alerts;
       session_->pop_alerts(&alerts);
       for (const lt::alert* alert : alerts) handle(*alert);
+      show_some();
       const auto now = std::chrono::steady_clock::now();
       if (now - last_second < std::chrono::seconds(1)) continue;
       last_second = now;
@@ -268,7 +275,20 @@ class LibtorrentEngine final : public Engine {
   /// libtorrent has made the torrent's TLS context: before, a certificate would be lost.
   void show_certificate(Torrent& torrent) {
     const std::lock_guard lock(mutex_);
-    if (identity_) torrent.show(*identity_);
+    const auto identity = identities_.find(torrent.generation());
+    if (identity != identities_.end()) torrent.show(identity->second);
+  }
+
+  /// A renewed certificate: the network thread is busy with each for a millisecond.
+  void show_some() {
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < kShownAtOnce && !to_show_.empty(); ++i) {
+      const auto found = by_id_.find(to_show_.front());
+      to_show_.pop_front();
+      if (found == by_id_.end()) continue;
+      const auto identity = identities_.find(found->second->generation());
+      if (identity != identities_.end()) found->second->show(identity->second);
+    }
   }
 
   void handle_torrent(Torrent& torrent, const lt::alert& alert) {
@@ -298,7 +318,8 @@ class LibtorrentEngine final : public Engine {
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
-  std::optional<LaneIdentity> identity_;
+  std::map<std::uint32_t, LaneIdentity> identities_;  ///< by generation
+  std::deque<TransferId> to_show_;                    ///< those that have an older one
   std::unique_ptr<lt::session> session_;
   std::jthread alert_thread_;  ///< last: uses all of the above
 };

@@ -148,6 +148,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       geometry_(*info, spec.wanted),
       info_hash_(info->info_hashes().v1),
       tls_(!info->ssl_cert().empty()),
+      generation_(spec.generation),
       swarm_(std::make_shared<Swarm>(spec.id, self, tls_, listener)),
       info_(std::move(info)),
       save_path_(spec.save_path),
@@ -192,10 +193,21 @@ Status Torrent::check_sizes() const {
   return {};
 }
 
+/// Where libtorrent keeps blocks of unwanted files that share a piece with wanted ones; named by the info-hash, and so
+/// by the edition.
+std::string Torrent::part_file() const {
+  return save_path_ + "/." +
+         hex_encode(as_bytes({info_hash_.data(), static_cast<std::size_t>(lt::sha1_hash::size())})) + ".parts";
+}
+
 void Torrent::load_resume(const std::string& bytes) {
   const auto resume = decode_resume(bytes);
   if (resume && resume->pieces_key == pieces_key_ && resume->have.size() == have_.size()) {
-    have_ = synced_ = resume->have;
+    have_ = resume->have;
+    if (!geometry_.everything_wanted() && ::access(part_file().c_str(), F_OK) != 0) {
+      for (std::size_t i = 0; i < have_.size(); ++i) have_[i] = have_[i] && geometry_.whole_pieces()[i];
+    }
+    synced_ = have_;
     return;
   }
   trust_ = DiskTrust::kRecheck;
@@ -387,11 +399,8 @@ Result<std::string> Torrent::resume_data() {
     for (const std::size_t file : geometry_.files_of(fresh)) {
       if (geometry_.file_wanted(file)) paths.push_back(path_of(file));
     }
-    // Blocks of unwanted files that share a piece with wanted ones lie in libtorrent's part file.
-    const std::string part_file =
-        save_path_ + "/." + hex_encode(as_bytes({info_hash_.data(), static_cast<std::size_t>(lt::sha1_hash::size())})) +
-        ".parts";
-    if (!geometry_.everything_wanted() && ::access(part_file.c_str(), F_OK) == 0) paths.push_back(part_file);
+    const std::string parts = part_file();
+    if (!geometry_.everything_wanted() && ::access(parts.c_str(), F_OK) == 0) paths.push_back(parts);
   }
   GT_TRY(sync_files(root, paths));
   {

@@ -58,6 +58,7 @@ class Torrent {
   const TransferId& id() const { return id_; }
   const lt::sha1_hash& info_hash() const { return info_hash_; }
   bool tls() const { return tls_; }
+  std::uint32_t generation() const { return generation_; }
   void show(const LaneIdentity& identity);
 
   /// Bytes per second; 0: unlimited. Kept when the torrent is added again.
@@ -88,6 +89,7 @@ class Torrent {
   Status check_sizes() const;
   void load_resume(const std::string& bytes);
   std::string path_of(std::size_t file) const { return save_path_ + "/" + file_paths_[file]; }
+  std::string part_file() const;
 
   void mark(std::uint32_t piece);
   bool complete_locked() const { return trust_ == DiskTrust::kComplete || verified_bytes_ == geometry_.wanted_bytes(); }
@@ -104,6 +106,7 @@ class Torrent {
   lt::sha1_hash info_hash_;
   std::array<std::uint8_t, 20> pieces_key_{};
   const bool tls_;
+  const std::uint32_t generation_;
   const std::shared_ptr<Swarm> swarm_;
 
   mutable std::mutex mutex_;

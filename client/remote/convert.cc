@@ -1,7 +1,11 @@
 #include "client/remote/convert.h"
 
+#include <algorithm>
 #include <limits>
+#include <memory>
+#include <utility>
 
+#include "common/hex.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::remote {
@@ -120,6 +124,27 @@ Result<Task> to_task(const v1::Task& message) {
       break;
   }
   return task;
+}
+
+Result<AudienceList> to_audience(const v1::Audience& message) {
+  if (message.audience_id().empty()) return malformed("a list without an id");
+  Audience members;
+  for (const v1::AudienceMember& member : message.members()) {
+    GT_ASSIGN(const NodeId node, parse_id<NodeId>("a list's member", member.node_id()));
+    KeyPrint print{};
+    if (member.key_sha256().size() != print.size()) return malformed("a list with a key's hash of another size");
+    std::ranges::copy(as_bytes(member.key_sha256()), print.begin());
+    members[print] = node;
+  }
+  return AudienceList{{message.audience_id(), message.version()}, std::make_shared<const Audience>(std::move(members))};
+}
+
+Result<IssuedCertificate> to_certificate(const v1::NodeCertificate& message) {
+  if (message.generation() == 0 || message.certificate_pem().empty() || message.data_ca_pem().empty()) {
+    return malformed("a certificate without its parts");
+  }
+  return IssuedCertificate{message.generation(), message.data_ca_pem(), message.certificate_pem(),
+                           WallTime{message.expires_ms()}};
 }
 
 Reachability to_reachability(v1::Reachability message) {

@@ -14,6 +14,8 @@ Result<ContentInfo> to_content(const v1::Content& message);
 /// A task of a kind that this version does not know becomes UnknownTask with the server's name for it.
 Result<Task> to_task(const v1::Task& message);
 Result<PeerInfo> to_peer(const v1::Peer& message);
+Result<AudienceList> to_audience(const v1::Audience& message);
+Result<IssuedCertificate> to_certificate(const v1::NodeCertificate& message);
 Reachability to_reachability(v1::Reachability message);
 
 v1::AnnounceRequest to_message(const AnnounceRequest& request);

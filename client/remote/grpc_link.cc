@@ -73,6 +73,7 @@ class GrpcLink final : public RemoteLink {
   Result<ContentInfo> finish_publish(const std::string& request_id, const PublishTicket& ticket,
                                      const metainfo::VersionMetadata& metadata) override;
   Status add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) override;
+  Result<std::vector<IssuedCertificate>> certify(const std::string& request) override;
   Result<AnnounceReply> announce(const AnnounceRequest& request) override;
   Result<std::vector<Reachability>> update_endpoints(const std::vector<LaneEndpoint>& endpoints) override;
   Status ack_task(std::uint64_t sequence) override;
@@ -307,6 +308,18 @@ Status GrpcLink::add_checksums(const ContentId& content, std::uint32_t version, 
   return {};
 }
 
+Result<std::vector<IssuedCertificate>> GrpcLink::certify(const std::string& request) {
+  v1::CertifyRequest message;
+  message.set_certificate_request(request);
+  GT_ASSIGN(const v1::CertifyReply reply, call(*stubs()->nodes, &v1::Nodes::Stub::Certify, message));
+  std::vector<IssuedCertificate> certificates;
+  for (const v1::NodeCertificate& one : reply.certificates()) {
+    GT_ASSIGN(IssuedCertificate certificate, to_certificate(one));
+    certificates.push_back(std::move(certificate));
+  }
+  return certificates;
+}
+
 Result<AnnounceReply> GrpcLink::announce(const AnnounceRequest& request) {
   GT_ASSIGN(const v1::AnnounceReply message, call(*stubs()->swarms, &v1::Swarms::Stub::Announce, to_message(request)));
   AnnounceReply reply;
@@ -315,6 +328,8 @@ Result<AnnounceReply> GrpcLink::announce(const AnnounceRequest& request) {
     reply.peers.push_back(std::move(one));
   }
   if (message.next_ms() > 0) reply.next = milliseconds(message.next_ms());
+  reply.generation = message.generation();
+  reply.audience = message.audience_id();
   return reply;
 }
 
@@ -434,6 +449,28 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
       GT_ASSIGN(const ContentId content, ContentId::parse(change.content_id()));
       GT_ASSIGN(const PeerInfo peer, to_peer(change.peer()));
       listener.peer_changed(content, change.version(), peer);
+      return {};
+    }
+    case v1::NodeEvent::kAudience: {
+      GT_ASSIGN(const AudienceList list, to_audience(event.audience()));
+      listener.audience(list);
+      return {};
+    }
+    case v1::NodeEvent::kAudiencesConfirmed: {
+      std::vector<AudienceRef> refs;
+      for (const v1::AudienceRef& ref : event.audiences_confirmed().audiences()) {
+        refs.push_back({ref.audience_id(), ref.version()});
+      }
+      listener.audiences_confirmed(refs);
+      return {};
+    }
+    case v1::NodeEvent::kContentChanged: {
+      if (event.content_changed().content_id().empty()) {
+        listener.content_changed(std::nullopt);
+        return {};
+      }
+      GT_ASSIGN(const ContentId content, ContentId::parse(event.content_changed().content_id()));
+      listener.content_changed(content);
       return {};
     }
     case v1::NodeEvent::EVENT_NOT_SET:

@@ -1,5 +1,6 @@
 #include "client/store/codec.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -200,6 +201,33 @@ Result<std::vector<PeerTotals>> decode_peers(const std::string& text) {
     }
     return peers;
   });
+}
+
+namespace {
+constexpr std::size_t kMemberBytes = sizeof(KeyPrint) + sizeof(NodeId::Bytes);
+}
+
+std::string encode_members(const Audience& members) {
+  std::string bytes;
+  bytes.reserve(members.size() * kMemberBytes);
+  for (const auto& [print, node] : members) {
+    bytes += as_chars(print);
+    bytes += as_chars(node.bytes());
+  }
+  return bytes;
+}
+
+Result<Audience> decode_members(std::string_view bytes) {
+  if (bytes.size() % kMemberBytes != 0) return Error{Code::kCorrupt, "the node's database holds a damaged list"};
+  Audience members;
+  for (; !bytes.empty(); bytes.remove_prefix(kMemberBytes)) {
+    KeyPrint print{};
+    NodeId::Bytes node{};
+    std::ranges::copy(as_bytes(bytes.substr(0, print.size())), print.begin());
+    std::ranges::copy(as_bytes(bytes.substr(print.size(), node.size())), node.begin());
+    members[print] = NodeId(node);
+  }
+  return members;
 }
 
 std::string encode_content(const ContentInfo& content) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "client/core/node_store.h"
 
@@ -23,6 +24,9 @@ std::string encode_entries(const std::vector<bool>& entries);
 Result<std::vector<bool>> decode_entries(const std::string& text);
 std::string encode_peers(const std::vector<PeerTotals>& peers);
 Result<std::vector<PeerTotals>> decode_peers(const std::string& text);
+/// 32 bytes of the key and 16 of the node's id each.
+std::string encode_members(const Audience& members);
+Result<Audience> decode_members(std::string_view bytes);
 std::string encode_content(const ContentInfo& content);
 Result<ContentInfo> decode_content(const std::string& text);
 std::string encode_work(const Task& task);

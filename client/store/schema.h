@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 3> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 4> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -86,6 +86,19 @@ ALTER TABLE transfer ADD COLUMN kept_globs TEXT NOT NULL DEFAULT '[]';
                                                             {3, "files that got lost", R"sql(
 ALTER TABLE transfer ADD COLUMN lost TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN kept_lost TEXT NOT NULL DEFAULT '';
+)sql"},
+                                                            {4, "who may have restricted content", R"sql(
+ALTER TABLE transfer ADD COLUMN audience TEXT NOT NULL DEFAULT '';
+CREATE TABLE audience (
+  audience_id TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  members BLOB NOT NULL,
+  confirmed_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE server_heard (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  heard_ms INTEGER NOT NULL
+) STRICT;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

@@ -16,7 +16,8 @@ constexpr std::string_view kTransferColumns =
     "transfer_id, kind, step, paused, content_id, version, name, owner, access_level, bytes, files, metadata_sha256, "
     "generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, seeders_wish, priority, "
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
-    "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost";
+    "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
+    "audience";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -77,6 +78,7 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   GT_ASSIGN(transfer.kept_globs, decode_globs(row.text(38)));
   GT_ASSIGN(transfer.lost, decode_entries(row.text(39)));
   GT_ASSIGN(transfer.kept_lost, decode_entries(row.text(40)));
+  transfer.content.audience = row.text(41);
   return transfer;
 }
 
@@ -152,7 +154,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
 }
 
 Status SqliteStore::put_transfer(const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 41);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 42);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
@@ -203,7 +205,8 @@ Status SqliteStore::put_transfer(const TransferRow& row) {
                                row.verified_bytes,
                                kept_globs,
                                lost,
-                               kept_lost});
+                               kept_lost,
+                               row.content.audience});
   });
 }
 
@@ -262,6 +265,47 @@ Result<std::vector<PublishRow>> SqliteStore::publishes() {
         "SELECT request_id, path, name, access, transfer_id, created_ms, done, published, skipped FROM publish "
         "ORDER BY created_ms",
         {}, read_publish);
+  });
+}
+
+Status SqliteStore::put_audience(const SavedAudience& audience) {
+  const std::string members = encode_members(*audience.list.members);
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec("INSERT OR REPLACE INTO audience(audience_id, version, members, confirmed_ms) VALUES (?, ?, ?, ?)",
+                   {audience.list.ref.id, audience.list.ref.version, sql::Blob(members), audience.confirmed.ms});
+  });
+}
+
+Status SqliteStore::erase_audience(const std::string& id) {
+  return db_->write([&](sql::Transaction& tx) { return tx.exec("DELETE FROM audience WHERE audience_id = ?", {id}); });
+}
+
+Result<std::vector<SavedAudience>> SqliteStore::audiences() {
+  return db_->read([&](sql::Transaction& tx) {
+    return tx.all("SELECT audience_id, version, members, confirmed_ms FROM audience", {},
+                  [](const sql::Row& row) -> Result<SavedAudience> {
+                    GT_ASSIGN(Audience members, decode_members(row.text(2)));
+                    return SavedAudience{
+                        {{row.text(0), row.u64(1)}, std::make_shared<const Audience>(std::move(members))},
+                        WallTime{row.i64(3)}};
+                  });
+  });
+}
+
+Status SqliteStore::note_confirmed(WallTime heard, const std::vector<SavedAudience>& confirmed) {
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    GT_TRY(tx.exec("INSERT OR REPLACE INTO server_heard(only_row, heard_ms) VALUES (1, ?)", {heard.ms}));
+    for (const SavedAudience& one : confirmed) {
+      GT_TRY(tx.exec("UPDATE audience SET confirmed_ms = ? WHERE audience_id = ? AND version = ?",
+                     {one.confirmed.ms, one.list.ref.id, one.list.ref.version}));
+    }
+    return {};
+  });
+}
+
+Result<std::optional<WallTime>> SqliteStore::heard() {
+  return db_->read([&](sql::Transaction& tx) {
+    return tx.one("SELECT heard_ms FROM server_heard", {}, [](const sql::Row& row) { return WallTime{row.i64(0)}; });
   });
 }
 

@@ -30,6 +30,11 @@ class SqliteStore final : public NodeStore {
   Status put_publish(const PublishRow& row) override;
   Status erase_publish(const std::string& request_id) override;
   Result<std::vector<PublishRow>> publishes() override;
+  Status put_audience(const SavedAudience& audience) override;
+  Status erase_audience(const std::string& id) override;
+  Result<std::vector<SavedAudience>> audiences() override;
+  Status note_confirmed(WallTime heard, const std::vector<SavedAudience>& confirmed) override;
+  Result<std::optional<WallTime>> heard() override;
   Status save_metadata(const std::string& sha256, const std::string& document) override;
   Result<std::optional<std::string>> load_metadata(const std::string& sha256) override;
   Status put_task(const TaskRow& row) override;

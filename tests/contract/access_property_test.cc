@@ -29,6 +29,7 @@ struct ModelContent {
   int owner = 0;
   std::string name;
   bool is_public = false;
+  std::set<int> users{};  ///< shared with; empty and not public: private
   ContentState state = ContentState::kDraft;
   WallTime published;
 };
@@ -46,12 +47,12 @@ class Model {
   }
   static bool may_see(int viewer, const ModelContent& c) {
     if (c.owner == viewer) return true;
-    return c.is_public && c.state != ContentState::kDraft;
+    return (c.is_public || c.users.contains(viewer)) && c.state != ContentState::kDraft;
   }
   static bool may_find(int viewer, const ModelContent& c) {
     return may_see(viewer, c) && c.state == ContentState::kPublished;
   }
-  static bool may_transfer(int viewer, const ModelContent& c) { return may_find(viewer, c) && c.is_public; }
+  static bool may_transfer(int viewer, const ModelContent& c) { return may_find(viewer, c); }
 
   std::vector<std::string> listing(int viewer) const {
     std::vector<ModelContent> found;
@@ -88,13 +89,36 @@ class AccessProperty : public testing::TestWithParam<const char*> {
     Model model;
   };
 
+  struct Choice {
+    ccm::Access access;
+    bool is_public = false;
+    std::set<int> users;
+  };
+  static Choice any_access(World& w) {
+    Choice choice;
+    switch (w.any(3)) {
+      case 0:
+        choice.is_public = true;
+        choice.access.level = AccessLevel::kPublic;
+        break;
+      case 1:
+        choice.access.level = AccessLevel::kPrivate;
+        break;
+      default:
+        choice.access.level = AccessLevel::kShared;
+        for (int i = 1 + w.any(3); i > 0; --i) choice.users.insert(w.any(kUsers));
+        for (const int user : choice.users) choice.access.users.push_back("user" + std::to_string(user));
+    }
+    return choice;
+  }
+
   static void begin(World& w) {
     const int owner = w.any(kUsers);
     const std::string name = "Name " + std::to_string(w.any(kNames));
     ModelContent* held = w.model.holder(owner, name);
     ccm::BeginPublish request{w.request_id(), name, {}, "", "", {}};
-    request.access.level = w.any(2) == 0 ? AccessLevel::kPublic : AccessLevel::kPrivate;
-    const bool is_public = request.access.level == AccessLevel::kPublic;
+    const Choice choice = any_access(w);
+    request.access = choice.access;
     const auto ticket = w.contents.begin_publish(w.users[static_cast<std::size_t>(owner)], request);
     if (held != nullptr && held->state != ContentState::kDraft) {
       ASSERT_FALSE(ticket.ok());
@@ -104,10 +128,12 @@ class AccessProperty : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(ticket.ok()) << ticket.error().message;
     if (held != nullptr) {
       EXPECT_EQ(ticket->content, held->id);
-      held->is_public = is_public;
+      held->is_public = choice.is_public;
+      held->users = choice.users;
       return;
     }
-    w.model.contents.push_back({ticket->content, owner, name, is_public, ContentState::kDraft, {}});
+    w.model.contents.push_back(
+        {ticket->content, owner, name, choice.is_public, choice.users, ContentState::kDraft, {}});
   }
 
   /// An operation of a random user on a random content, and whether it must work.
@@ -134,11 +160,13 @@ class AccessProperty : public testing::TestWithParam<const char*> {
         }
         break;
       case 1: {
-        const bool open = w.any(2) == 0;
-        const ccm::Access access{open ? AccessLevel::kPublic : AccessLevel::kPrivate, {}, {}, false};
-        note(w.contents.set_access(actor, w.request_id(), c.id, access));
+        const Choice choice = any_access(w);
+        note(w.contents.set_access(actor, w.request_id(), c.id, choice.access));
         must_work = is_owner && c.state == ContentState::kPublished;
-        if (must_work) c.is_public = open;
+        if (must_work) {
+          c.is_public = choice.is_public;
+          c.users = choice.users;
+        }
         break;
       }
       default:
@@ -175,8 +203,27 @@ class AccessProperty : public testing::TestWithParam<const char*> {
         const auto announced = w.nodes.announce(w.nodes_of[static_cast<std::size_t>(viewer)],
                                                 {NodeId(), c.id, 1, tracker::SwarmRole::kFetching, 0, 0, {}});
         EXPECT_EQ(announced.ok(), Model::may_transfer(viewer, c));
+        if (!announced.ok()) continue;
+        EXPECT_EQ(announced->generation, c.is_public ? 0u : 1u);
+        EXPECT_EQ(told(w, viewer, announced->audience), c.is_public ? std::set<NodeId>() : entitled(w, c));
       }
     }
+  }
+  /// The nodes that the viewer's node would let in.
+  static std::set<NodeId> told(World& w, int viewer, const std::string& audience) {
+    std::set<NodeId> nodes;
+    for (const auto& one : w.audiences.of_node(w.nodes_of[static_cast<std::size_t>(viewer)].node)) {
+      if (one->id != audience) continue;
+      for (const auto& [print, node] : one->members) nodes.insert(node);
+    }
+    return nodes;
+  }
+  static std::set<NodeId> entitled(World& w, const ModelContent& c) {
+    std::set<NodeId> nodes;
+    for (int user = 0; user < kUsers; ++user) {
+      if (Model::may_transfer(user, c)) nodes.insert(w.nodes_of[static_cast<std::size_t>(user)].node);
+    }
+    return nodes;
   }
 };
 
@@ -200,9 +247,7 @@ TEST_P(AccessProperty, ServicesAnswerAsTheModelSays) {
   // Nobody learnt of swarms that they may not join.
   for (const ModelContent& c : w.model.contents) {
     const auto counts = w.swarms.counts(c.id, 1);
-    if (c.state != ContentState::kPublished || !c.is_public) {
-      EXPECT_EQ(counts.seeders, 0u);
-    }
+    EXPECT_TRUE(c.state == ContentState::kPublished || counts.seeders + counts.leechers == 0);
   }
 }
 

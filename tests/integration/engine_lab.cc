@@ -144,6 +144,7 @@ void Node::seed(const Sample& sample, const std::string& folder, const TransferI
                 std::shared_ptr<const Audience> audience) {
   TorrentSpec spec = spec_of(sample, folder, transfer, DiskTrust::kComplete);
   spec.audience = std::move(audience);
+  spec.generation = sample.ca_pem.empty() ? 0 : 1;
   const Status added = engine->add(spec);
   ASSERT_TRUE(added.ok()) << added.error().message;
   ASSERT_TRUE(eventually([&] { return snapshot(transfer).state == TorrentState::kSeeding; }));
@@ -153,6 +154,7 @@ void Node::fetch(const Sample& sample, const std::string& folder, const Transfer
                  std::shared_ptr<const Audience> audience) {
   TorrentSpec spec = spec_of(sample, folder, transfer, DiskTrust::kNothingThere);
   spec.audience = std::move(audience);
+  spec.generation = sample.ca_pem.empty() ? 0 : 1;
   const Status added = engine->add(spec);
   ASSERT_TRUE(added.ok()) << added.error().message;
 }

@@ -26,7 +26,7 @@ struct Member {
   void show(const crypto::Authority& authority, WallTime when) {
     const auto certificate = crypto::issue_node_certificate(authority, key.public_der(), when, hours(24));
     ASSERT_TRUE(certificate.ok()) << certificate.error().message;
-    node.engine->set_identity({*certificate, key.private_pem()});
+    node.engine->set_identity(1, {*certificate, key.private_pem()});
   }
   std::pair<const KeyPrint, NodeId> entry() const { return {crypto::sha256(as_bytes(key.public_der())), node.id}; }
 

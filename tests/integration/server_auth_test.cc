@@ -104,6 +104,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Nodes/ListNodes", "content:read"},
                                                    {"Nodes/GetNode", "content:read"},
                                                    {"Nodes/RenewNode", "node"},
+                                                   {"Nodes/Certify", "node"},
                                                    {"Swarms/UpdateEndpoints", "node"},
                                                    {"Swarms/Announce", "node"},
                                                    {"Tasks/CreateTask", "task:write"},

@@ -171,7 +171,8 @@ class ServerDoor : public ::testing::Test {
   Executor executor_{"rpc-work", 2, 4};
   Ticker ticker_{world_.clock, std::chrono::hours(1)};  // ticks by hand
   Door door_{{tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_}};
-  tracker::rpc::TasksRpc tasks_rpc_{{door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.clock}};
+  tracker::rpc::TasksRpc tasks_rpc_{
+      {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   OddContents odd_{door_};
   std::unique_ptr<UnixListener> listener_;
   std::unique_ptr<grpc::Server> server_;

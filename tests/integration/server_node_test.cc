@@ -6,8 +6,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <filesystem>
 #include <optional>
 
+#include "base/crypto/certificate_request.h"
+#include "base/crypto/certificates.h"
+#include "base/crypto/digest.h"
+#include "common/hex.h"
 #include "common/unique_fd.h"
 #include "tests/integration/server_lab.h"
 #include "tracker/authority/enrollment.h"
@@ -34,11 +39,11 @@ class Watch {
     if (!reader_->Read(&event)) return std::nullopt;
     return event;
   }
-  /// The next that is not a greeting.
+  /// The next that is neither a greeting nor a confirmation.
   std::optional<v1::NodeEvent> next_event() {
     for (;;) {
       auto event = next();
-      if (!event || !event->has_hello()) return event;
+      if (!event || (!event->has_hello() && !event->has_audiences_confirmed())) return event;
     }
   }
   std::uint64_t next_sequence() {
@@ -115,6 +120,41 @@ TEST_F(ServerNode, AnEnrolmentTokenIsGoodOnce) {
   const auto second = enroll("second");
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::kUnauthenticated);
+}
+
+TEST_F(ServerNode, ANodeGetsACertificateForItsOwnKeyAlone) {
+  const auto certify = [&](const std::string& key_pem, const std::string& token) {
+    v1::CertifyRequest request;
+    request.set_certificate_request(*crypto::make_certificate_request(*crypto::EcKey::from_pem(key_pem)));
+    return lab_.call<v1::Nodes>(&v1::Nodes::Stub::Certify, request, token);
+  };
+  const auto own = certify(node_.key_pem, node_.token);
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  ASSERT_EQ(own->certificates_size(), 1);
+  const v1::NodeCertificate& one = own->certificates(0);
+  EXPECT_EQ(one.generation(), 1u);
+  EXPECT_TRUE(*crypto::is_signed_by(one.certificate_pem(), one.data_ca_pem()));
+  EXPECT_GT(one.expires_ms(), lab_.hello().time_ms());
+
+  const LabNode other = lab_.enroll(alice_, "n2");
+  EXPECT_EQ(certify(other.key_pem, node_.token).error().code, Code::kDenied) << "another node's key";
+  EXPECT_EQ(certify(node_.key_pem, alice_).error().code, Code::kDenied) << "a person is no node";
+  EXPECT_EQ(certify(node_.key_pem, "").error().code, Code::kUnauthenticated);
+}
+
+TEST_F(ServerNode, WithoutItsSealingKeyTheServerServesPublicContentAlone) {
+  lab_.stop();
+  ASSERT_TRUE(std::filesystem::remove(lab_.data_dir() + "/sealing-key"));
+  lab_.restart();
+  lab_.publish(alice_, "open", v1::Access::PUBLIC);
+  v1::BeginPublishRequest begin;
+  begin.set_request_id(lab_.request_id());
+  begin.set_name("closed");
+  begin.mutable_access()->set_level(v1::Access::PRIVATE);
+  const auto refused = lab_.call<v1::Contents>(&v1::Contents::Stub::BeginPublish, begin, alice_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kUnsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("sealing-key"));
 }
 
 TEST_F(ServerNode, EnrollingNeedsProofOfTheKey) {
@@ -299,6 +339,46 @@ TEST_F(ServerNode, PeersHearOfEachOther) {
   const auto replicas = lab_.call<v1::Contents>(&v1::Contents::Stub::ListReplicas, list, alice_);
   ASSERT_TRUE(replicas.ok());
   EXPECT_GE(replicas->replicas_size(), 1);
+}
+
+TEST_F(ServerNode, NodesAreToldWhoMayHaveRestrictedContentAndWhenThatChanges) {
+  const std::string content = lab_.publish(alice_, "secret", v1::Access::PRIVATE);
+  const auto announced = announce(node_, content, v1::AnnounceRequest::SEEDING, 5);
+  ASSERT_TRUE(announced.ok()) << announced.error().message;
+  EXPECT_EQ(announced->generation(), 1u);
+  Watch watch(lab_, node_.token, 0);
+  const auto next = [&](v1::NodeEvent::EventCase kind) {
+    for (auto event = watch.next(); event; event = watch.next()) {
+      if (event->event_case() == kind) return *event;
+    }
+    ADD_FAILURE() << "the stream ended";
+    return v1::NodeEvent();
+  };
+  const v1::Audience first = next(v1::NodeEvent::kAudience).audience();
+  EXPECT_EQ(first.audience_id(), announced->audience_id());
+  ASSERT_EQ(first.members_size(), 1);
+  EXPECT_EQ(first.members(0).node_id(), node_.id);
+  const auto key = crypto::EcKey::from_pem(node_.key_pem);
+  EXPECT_EQ(first.members(0).key_sha256(), as_chars(crypto::sha256(as_bytes(key->public_der()))));
+  const v1::AudiencesConfirmed confirmed = next(v1::NodeEvent::kAudiencesConfirmed).audiences_confirmed();
+  ASSERT_EQ(confirmed.audiences_size(), 1);
+  EXPECT_EQ(confirmed.audiences(0).version(), first.version());
+
+  const LabNode second = lab_.enroll(alice_, "n2");
+  const v1::Audience grown = next(v1::NodeEvent::kAudience).audience();
+  EXPECT_EQ(grown.audience_id(), first.audience_id()) << "the same, of a newer version";
+  EXPECT_GT(grown.version(), first.version());
+  EXPECT_EQ(grown.members_size(), 2);
+
+  v1::SetAccessRequest open;
+  open.set_request_id(lab_.request_id());
+  open.set_content_id(content);
+  open.mutable_access()->set_level(v1::Access::PUBLIC);
+  ASSERT_TRUE(lab_.call<v1::Contents>(&v1::Contents::Stub::SetAccess, open, alice_).ok());
+  EXPECT_EQ(next(v1::NodeEvent::kContentChanged).content_changed().content_id(), content);
+  const auto moved = announce(node_, content, v1::AnnounceRequest::SEEDING, 5);
+  EXPECT_EQ(moved->generation(), 0u);
+  EXPECT_EQ(moved->audience_id(), "");
 }
 
 TEST_F(ServerNode, OfPrivateContentNobodyElseGetsPeers) {

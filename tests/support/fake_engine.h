@@ -47,7 +47,10 @@ class FakeEngine final : public client::Engine {
     const std::lock_guard lock(mutex_);
     if (torrents_.contains(id)) torrents_[id].plan = plan;
   }
-  void set_identity(const client::LaneIdentity&) override {}
+  void set_identity(std::uint32_t generation, const client::LaneIdentity& identity) override {
+    const std::lock_guard lock(mutex_);
+    identities_[generation] = identity.certificate_pem;
+  }
   void set_audience(const TransferId& id, std::shared_ptr<const client::Audience> audience) override {
     const std::lock_guard lock(mutex_);
     if (torrents_.contains(id)) torrents_[id].spec.audience = std::move(audience);
@@ -101,6 +104,11 @@ class FakeEngine final : public client::Engine {
     const std::lock_guard lock(mutex_);
     return added_;
   }
+  /// The certificates shown, by generation.
+  std::map<std::uint32_t, std::string> identities() const {
+    const std::lock_guard lock(mutex_);
+    return identities_;
+  }
   int resumes_saved() const {
     const std::lock_guard lock(mutex_);
     return resumes_saved_;
@@ -131,6 +139,7 @@ class FakeEngine final : public client::Engine {
   std::map<TransferId, Torrent> torrents_;
   std::vector<client::TorrentSpec> added_;
   std::optional<Error> refuse_;
+  std::map<std::uint32_t, std::string> identities_;
   int resumes_saved_ = 0;
 };
 

@@ -25,7 +25,10 @@ class FakeLink final : public client::ServerLink {
     std::vector<std::vector<client::LaneEndpoint>> endpoints;
     client::Reachability reachability = client::Reachability::kReachable;
     std::optional<Error> down;  ///< what every call answers
-    std::optional<Error> begin_error, finish_error, announce_error, checksums_error;
+    std::optional<Error> begin_error, finish_error, announce_error, checksums_error, certify_error;
+    std::string audience;  ///< of every restricted content
+    std::vector<client::IssuedCertificate> certificates{{1, "CA 1", "certificate 1", WallTime{}}};
+    int certified = 0;
     std::chrono::milliseconds asked_pause{0};
     ContentId next_content;
     std::string metadata_name;  ///< unless empty, what a publish's metadata is said to be called
@@ -68,6 +71,10 @@ class FakeLink final : public client::ServerLink {
       ticket.content = state.next_content;
       state.contents[request.name].name = request.name;
       state.contents[request.name].access_level = request.access;
+      if (request.access != "public") {
+        ticket.generation = state.contents[request.name].generation = 1;
+        ticket.ca_pem = state.contents[request.name].ca_pem = "CA 1";
+      }
       return ticket;
     });
   }
@@ -110,7 +117,20 @@ class FakeLink final : public client::ServerLink {
       state.announces.push_back(request);
       client::AnnounceReply reply;
       reply.peers = state.peers;
+      for (const auto& [name, content] : state.contents) {
+        if (content.id != request.content) continue;
+        reply.generation = content.generation;
+        if (reply.generation != 0) reply.audience = state.audience;
+      }
       return reply;
+    });
+  }
+  Result<std::vector<client::IssuedCertificate>> certify(const std::string&) override {
+    return with([&](State& state) -> Result<std::vector<client::IssuedCertificate>> {
+      if (state.down) return *state.down;
+      ++state.certified;
+      if (state.certify_error) return *state.certify_error;
+      return state.certificates;
     });
   }
   Result<std::vector<client::Reachability>> update_endpoints(

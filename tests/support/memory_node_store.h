@@ -64,6 +64,35 @@ class MemoryNodeStore final : public client::NodeStore {
     const auto found = metadata_.find(sha256);
     return found == metadata_.end() ? std::optional<std::string>() : std::optional(found->second);
   }
+  Status put_audience(const client::SavedAudience& audience) override {
+    const std::lock_guard lock(mutex_);
+    audiences_[audience.list.ref.id] = audience;
+    return {};
+  }
+  Status erase_audience(const std::string& id) override {
+    const std::lock_guard lock(mutex_);
+    audiences_.erase(id);
+    return {};
+  }
+  Result<std::vector<client::SavedAudience>> audiences() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<client::SavedAudience> all;
+    for (const auto& [id, audience] : audiences_) all.push_back(audience);
+    return all;
+  }
+  Status note_confirmed(WallTime heard, const std::vector<client::SavedAudience>& confirmed) override {
+    const std::lock_guard lock(mutex_);
+    heard_ = heard;
+    for (const auto& one : confirmed) {
+      const auto known = audiences_.find(one.list.ref.id);
+      if (known != audiences_.end() && known->second.list.ref == one.list.ref) known->second.confirmed = one.confirmed;
+    }
+    return {};
+  }
+  Result<std::optional<WallTime>> heard() override {
+    const std::lock_guard lock(mutex_);
+    return heard_;
+  }
   Status put_task(const client::TaskRow& row) override {
     const std::lock_guard lock(mutex_);
     tasks_[row.task.id] = row;
@@ -106,6 +135,8 @@ class MemoryNodeStore final : public client::NodeStore {
   std::map<TransferId, client::TransferRow> transfers_;
   std::map<TransferId, std::string> resume_;
   std::map<std::string, client::PublishRow> publishes_;
+  std::map<std::string, client::SavedAudience> audiences_;
+  std::optional<WallTime> heard_;
   std::map<std::string, std::string> metadata_;
   std::map<TaskId, client::TaskRow> tasks_;
 };

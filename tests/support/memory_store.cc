@@ -324,6 +324,13 @@ class Nodes final : public tracker::NodeStore {
   Result<std::optional<tracker::NodeRecord>> by_public_key(std::string_view der) override {
     return first([&](const auto& node) { return node.public_key == der; });
   }
+  Result<std::vector<std::pair<NodeId, std::string>>> keys_of_owner(const UserId& owner) override {
+    std::vector<std::pair<NodeId, std::string>> keys;
+    for (const auto& [id, node] : s_.nodes) {
+      if (node.owner == owner) keys.emplace_back(id, node.public_key);
+    }
+    return keys;
+  }
   Result<std::vector<tracker::NodeRecord>> of_owner(const UserId& owner) override {
     std::vector<tracker::NodeRecord> own;
     for (const auto& [id, node] : s_.nodes) {

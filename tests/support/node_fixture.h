@@ -18,6 +18,31 @@
 
 namespace gridtorrent::testing {
 
+/// Certificates without keys.
+class FakePapers final : public client::LanePapers {
+ public:
+  explicit FakePapers(const Clock& clock) : clock_(clock) {}
+  Result<std::string> request() const override { return std::string("request"); }
+  Status keep(const std::vector<client::IssuedCertificate>& certificates) override {
+    const std::lock_guard lock(mutex_);
+    papers_.clear();
+    for (const auto& one : certificates) {
+      papers_.push_back(
+          {one.generation, {one.certificate_pem, "key"}, clock_.wall(), clock_.wall() + std::chrono::hours(24 * 7)});
+    }
+    return {};
+  }
+  std::vector<Paper> papers() const override {
+    const std::lock_guard lock(mutex_);
+    return papers_;
+  }
+
+ private:
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::vector<Paper> papers_;
+};
+
 /// A NodeCore over fakes, and a disk and a server that outlive it. Time stands still but where a test turns the hands;
 /// waiting is for conditions, with a deadline of real time.
 class NodeFixture : public ::testing::Test {
@@ -40,6 +65,7 @@ class NodeFixture : public ::testing::Test {
                                   store_,
                                   files_,
                                   controller_,
+                                  *papers_,
                                   clock_,
                                   rng_,
                                   [this](client::NodeLogLevel, const std::string& line) {
@@ -69,6 +95,8 @@ class NodeFixture : public ::testing::Test {
       auto& content = state.contents[name];
       content.name = name;
       content.access_level = access;
+      content.generation = access == "public" ? 0 : 1;
+      content.ca_pem = access == "public" ? "" : "CA 1";
       FakeLink::describe(content, ContentId::make(clock_.wall(), rng_), metadata);
       state.metadata[content.id] = metadata;
       return content;
@@ -170,6 +198,7 @@ class NodeFixture : public ::testing::Test {
   FakeLink link_;
   MemoryNodeStore store_;
   client::FixedController controller_;
+  std::unique_ptr<FakePapers> papers_ = std::make_unique<FakePapers>(clock_);
   std::mutex log_mutex_;
   std::vector<std::string> log_;
   int contents_ = 0;

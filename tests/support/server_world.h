@@ -13,6 +13,8 @@
 #include "common/rng.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/sql_fixture.h"
+#include "tracker/core/audiences.h"
+#include "tracker/core/news.h"
 #include "tracker/core/node_service.h"
 #include "tracker/core/swarms.h"
 #include "tracker/core/task_service.h"
@@ -43,6 +45,19 @@ class AnyStore {
   std::unique_ptr<tracker::store::SqliteStore> sqlite_;
 };
 
+/// Generations of a data CA without a key in sight.
+struct FakeEditions final : public ccm::Editions {
+  std::uint32_t generation = 1;
+  std::optional<Error> trouble;
+  Result<std::uint32_t> restricted() const override {
+    if (trouble) return *trouble;
+    return generation;
+  }
+  std::string ca_pem(std::uint32_t wanted) const override {
+    return wanted == 0 || wanted > generation ? "" : "CA " + std::to_string(wanted);
+  }
+};
+
 /// The server's use cases over a store, with a clock that stands still; users are made by name.
 class ServerWorld {
  public:
@@ -53,16 +68,19 @@ class ServerWorld {
   SeededRng rng{42};
   MemoryFiles files;
   tracker::Swarms swarms{clock, rng};
+  FakeEditions editions;
   tracker::NodeHub hub;
   tracker::TaskHub task_hub;
+  tracker::Audiences audiences{{store.tracker(), hub, clock, rng}};
+  tracker::NodeNews news{hub, swarms, audiences};
 
  private:
   ccm::Quotas quotas_;
 
  public:
-  ccm::ContentService contents{{store.ccm(), files, swarms, hub, clock, rng, quotas_}};
-  ccm::AccountService accounts{{store.ccm(), clock, rng, quotas_}};
-  tracker::NodeService nodes{{store.tracker(), swarms, hub, clock, rng, quotas_}};
+  ccm::ContentService contents{{store.ccm(), files, swarms, news, editions, clock, rng, quotas_}};
+  ccm::AccountService accounts{{store.ccm(), news, clock, rng, quotas_}};
+  tracker::NodeService nodes{{store.tracker(), swarms, hub, audiences, clock, rng, quotas_}};
   tracker::TaskService tasks{{store.tracker(), hub, task_hub, clock, rng}};
 
   std::string request_id() { return make_request_id(clock.wall(), rng); }

@@ -20,9 +20,7 @@ using testing_support::ServerWorld;
 class DataCa : public testing::TestWithParam<const char*> {
  protected:
   DataCa() { EXPECT_TRUE(authority.open().ok()); }
-  crypto::SealingKey sealing_key(const std::string& name = "sealing.key") {
-    return *crypto::SealingKey::load_or_make(w.store.folder() + "/" + name);
-  }
+  std::string key_file(const std::string& name = "sealing.key") const { return w.store.folder() + "/" + name; }
   std::string request() { return *crypto::make_certificate_request(key); }
   std::vector<ccm::AuditRecord> audited() {
     std::vector<ccm::AuditRecord> records;
@@ -37,7 +35,7 @@ class DataCa : public testing::TestWithParam<const char*> {
   }
 
   ServerWorld w{GetParam()};
-  DataAuthority authority{w.store.tracker(), sealing_key(), w.clock};
+  DataAuthority authority{w.store.tracker(), key_file(), w.clock};
   crypto::EcKey key = *crypto::EcKey::make();
   ccm::Actor alice = w.user("alice");
   ccm::Actor node = w.node(alice, "n1", key.public_der());
@@ -71,7 +69,7 @@ TEST_P(DataCa, RefusesOtherKeysOthersThanNodesAndNodesThatAreGone) {
 }
 
 TEST_P(DataCa, IsTheSameAfterARestart) {
-  DataAuthority again(w.store.tracker(), sealing_key(), w.clock);
+  DataAuthority again(w.store.tracker(), key_file(), w.clock);
   ASSERT_TRUE(again.open().ok());
   EXPECT_EQ(again.current().ca_pem, authority.current().ca_pem);
   const auto certificates = again.certify(node, request());
@@ -79,13 +77,41 @@ TEST_P(DataCa, IsTheSameAfterARestart) {
   EXPECT_TRUE(*crypto::is_signed_by(certificates->front().certificate_pem, authority.current().ca_pem));
 }
 
-TEST_P(DataCa, DoesNotOpenUnderAnotherSealingKeyAndSaysWhichIsMissing) {
-  DataAuthority again(w.store.tracker(), sealing_key("other.key"), w.clock);
-  const Status opened = again.open();
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code, Code::kCorrupt);
-  EXPECT_THAT(opened.error().message,
-              HasSubstr("sealed under key " + sealing_key().id() + ", not under " + sealing_key("other.key").id()));
+TEST_P(DataCa, SignsNothingUnderAnotherSealingKeyAndSaysWhichIsMissing) {
+  const std::string here = crypto::SealingKey::load_or_make(key_file("other.key"))->id();
+  DataAuthority again(w.store.tracker(), key_file("other.key"), w.clock);
+  ASSERT_TRUE(again.open().ok()) << "public content is none of its business";
+  const std::string due = "sealed under key " + crypto::SealingKey::load(key_file())->id() + ", not under " + here;
+  ASSERT_TRUE(again.trouble().has_value());
+  EXPECT_THAT(again.trouble()->message, HasSubstr(due));
+  EXPECT_EQ(again.certify(node, request()).error().code, Code::kUnsupported);
+  EXPECT_EQ(again.restricted().error().code, Code::kUnsupported);
+  EXPECT_EQ(again.ca_pem(1), authority.ca_pem(1)) << "what is published can still be described";
+}
+
+TEST_P(DataCa, SignsNothingWhereTheSealingKeyIsGoneAndMakesNoOther) {
+  ASSERT_TRUE(std::filesystem::remove(key_file()));
+  DataAuthority again(w.store.tracker(), key_file(), w.clock);
+  ASSERT_TRUE(again.open().ok());
+  ASSERT_TRUE(again.trouble().has_value());
+  EXPECT_THAT(again.trouble()->message, HasSubstr(key_file()));
+  EXPECT_THAT(again.trouble()->message, HasSubstr("put the sealing key back"));
+  EXPECT_EQ(again.certify(node, request()).error().code, Code::kUnsupported);
+  EXPECT_FALSE(std::filesystem::exists(key_file()));
+}
+
+TEST_P(DataCa, GoesOnWithANewGenerationWhereTheSealingKeyIsLostForGood) {
+  ASSERT_TRUE(std::filesystem::remove(key_file()));
+  DataAuthority again(w.store.tracker(), key_file(), w.clock);
+  ASSERT_TRUE(again.open().ok());
+  const auto rotated = again.rotate();
+  ASSERT_TRUE(rotated.ok()) << message_of(rotated);
+  EXPECT_FALSE(again.trouble().has_value());
+  EXPECT_EQ(*again.restricted(), 2U);
+  const auto certificates = again.certify(node, request());
+  ASSERT_TRUE(certificates.ok()) << message_of(certificates);
+  ASSERT_THAT(*certificates, SizeIs(1)) << "nobody can sign for the first any more";
+  EXPECT_EQ(certificates->front().generation.number, 2U);
 }
 
 TEST_P(DataCa, DoesNotOpenAKeyThatWasSealedForAnotherGeneration) {
@@ -96,9 +122,10 @@ TEST_P(DataCa, DoesNotOpenAKeyThatWasSealedForAnotherGeneration) {
                     return tx.data_cas.insert(records.front());
                   })
                   .ok());
-  DataAuthority again(w.store.tracker(), sealing_key(), w.clock);
-  EXPECT_EQ(again.open().error().code, Code::kCorrupt);
-  EXPECT_THAT(again.open().error().message, HasSubstr("generation 2 of the data CA"));
+  DataAuthority again(w.store.tracker(), key_file(), w.clock);
+  ASSERT_TRUE(again.open().ok());
+  ASSERT_TRUE(again.trouble().has_value());
+  EXPECT_THAT(again.trouble()->message, HasSubstr("generation 2 of the data CA"));
 }
 
 TEST_P(DataCa, RotatesWithBothGenerationsLivingUntilTheOldIsRetired) {
@@ -117,7 +144,7 @@ TEST_P(DataCa, RotatesWithBothGenerationsLivingUntilTheOldIsRetired) {
   EXPECT_EQ(authority.retire(1).error().code, Code::kNotFound);
   EXPECT_THAT(*authority.certify(node, request()), SizeIs(1));
 
-  DataAuthority again(w.store.tracker(), sealing_key(), w.clock);
+  DataAuthority again(w.store.tracker(), key_file(), w.clock);
   ASSERT_TRUE(again.open().ok());
   EXPECT_THAT(*again.certify(node, request()), SizeIs(1));
   EXPECT_EQ(again.rotate()->number, 3U) << "a retired number is never used again";
@@ -126,8 +153,7 @@ TEST_P(DataCa, RotatesWithBothGenerationsLivingUntilTheOldIsRetired) {
 /// A copy of the database alone, as a thief of a backup has it.
 TEST(DataCaAtRest, LeavesNoPrivateKeyInTheDatabase) {
   ServerWorld w("sqlite");
-  DataAuthority authority(w.store.tracker(), *crypto::SealingKey::load_or_make(w.store.folder() + "/sealing.key"),
-                          w.clock);
+  DataAuthority authority(w.store.tracker(), w.store.folder() + "/sealing.key", w.clock);
   ASSERT_TRUE(authority.open().ok());
   std::size_t looked_at = 0;
   for (const auto& file : std::filesystem::directory_iterator(w.store.folder())) {

@@ -204,8 +204,11 @@ TEST_P(Contents, AFinishThatMakesNoSenseIsRefused) {
 
 TEST_P(Contents, BadInputIsRefusedAtBegin) {
   EXPECT_EQ(code_of(w.contents.begin_publish(alice, begin("a/b"))), Code::kInvalid);
-  const auto shared = w.contents.begin_publish(alice, begin("data", AccessLevel::kShared));
-  EXPECT_EQ(code_of(shared), Code::kUnsupported);
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, begin("data", AccessLevel::kShared))), Code::kInvalid);
+  auto shared = begin("data", AccessLevel::kShared);
+  shared.access.users = {"nobody"};
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, shared)), Code::kNotFound);
+  EXPECT_THAT(message_of(w.contents.begin_publish(alice, shared)), testing::HasSubstr("no user \"nobody\""));
   auto request = begin("data");
   request.tags = {"a,b"};
   EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kInvalid);
@@ -215,6 +218,37 @@ TEST_P(Contents, BadInputIsRefusedAtBegin) {
   request = begin("data");
   request.license = "a\nb";
   EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kInvalid);
+}
+
+TEST_P(Contents, AccessDecidesTheEdition) {
+  const auto open = w.publish(alice, "open");
+  EXPECT_EQ(open.generation, 0u);
+  EXPECT_EQ(w.contents.get(alice, open.id.str())->data_ca_pem, "");
+  const auto ticket = w.contents.begin_publish(alice, begin("closed", AccessLevel::kPrivate));
+  ASSERT_TRUE(ticket.ok()) << message_of(ticket);
+  EXPECT_EQ(ticket->generation, 1u);
+  EXPECT_EQ(ticket->data_ca_pem, "CA 1");
+
+  const auto set = [&](AccessLevel level) {
+    return w.contents.set_access(alice, w.request_id(), open.id, {level, {}, {}, false});
+  };
+  w.editions.generation = 2;
+  auto changed = set(AccessLevel::kPrivate);
+  ASSERT_TRUE(changed.ok()) << message_of(changed);
+  EXPECT_EQ(changed->content.generation, 2u);
+  EXPECT_EQ(changed->data_ca_pem, "CA 2");
+  w.editions.generation = 3;
+  EXPECT_EQ(set(AccessLevel::kPrivate)->content.generation, 2u) << "a living one stays";
+  EXPECT_EQ(set(AccessLevel::kPublic)->content.generation, 0u);
+}
+
+TEST_P(Contents, WithoutADataCaOnlyPublicContentIsTaken) {
+  w.editions.trouble = Error{Code::kUnsupported, "no sealing key"};
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, begin("closed", AccessLevel::kPrivate))), Code::kUnsupported);
+  const auto open = w.publish(alice, "open");
+  EXPECT_EQ(code_of(w.contents.set_access(alice, w.request_id(), open.id, {AccessLevel::kPrivate, {}, {}, false})),
+            Code::kUnsupported);
+  EXPECT_EQ(w.contents.get(alice, open.id.str())->content.access.level, AccessLevel::kPublic) << "nothing changed";
 }
 
 TEST_P(Contents, PrivateOnesLookMissingToOthers) {
@@ -315,7 +349,7 @@ TEST_P(Contents, BadSearchesAreRefused) {
   EXPECT_EQ(code_of(w.contents.search(alice, query)), Code::kInvalid);
 }
 
-TEST_P(Contents, ClosingAccessTellsEveryNodeThatHoldsIt) {
+TEST_P(Contents, AChangeOfAccessTellsEveryNodeInTheSwarmToLookAgain) {
   const auto content = w.publish(alice, "data");
   const Actor holder = w.node(bob, "holder");
   ASSERT_TRUE(w.nodes.announce(holder, w.announce_of(content, tracker::SwarmRole::kSeeding, 1000)).ok());
@@ -325,14 +359,13 @@ TEST_P(Contents, ClosingAccessTellsEveryNodeThatHoldsIt) {
   const auto closed = w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kPrivate, {}, {}, false});
   ASSERT_TRUE(closed.ok()) << message_of(closed);
   EXPECT_EQ(woken, 1);
-  const auto tasks = w.tasks.pending(holder.node, 0);
-  ASSERT_THAT(*tasks, SizeIs(1));
-  EXPECT_EQ(task_kind(tasks->front().work), "stop_seeding");
+  const auto batch = stream->take();
+  ASSERT_THAT(batch.hints, SizeIs(1));
+  EXPECT_EQ(std::get<tracker::ContentChanged>(batch.hints[0]).content, content.id);
+  EXPECT_THAT(*w.tasks.pending(holder.node, 0), IsEmpty()) << "its files and its transfer stay: it may come back";
   EXPECT_EQ(code_of(w.nodes.announce(holder, w.announce_of(content, tracker::SwarmRole::kSeeding, 1000))),
             Code::kNotFound);
   EXPECT_EQ(w.swarms.member_count(), 0u) << "nor is it handed out any more";
-  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kPrivate, {}, {}, false}).ok());
-  EXPECT_THAT(*w.tasks.pending(holder.node, 0), SizeIs(1)) << "private to private closes nothing";
 }
 
 TEST_P(Contents, OnlyItsOwnerChangesAContent) {

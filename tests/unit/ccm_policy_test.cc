@@ -81,13 +81,16 @@ TEST_F(Policy, PublicContentIsForEveryLoggedInUserToHaveAndForItsOwnerToChange) 
   }
 }
 
-TEST_F(Policy, OnlyPublicContentIsTransferredUntilLanesAreEncrypted) {
+TEST_F(Policy, RestrictedContentIsTransferredByThoseWhoMaySeeIt) {
   for (const AccessLevel level : {AccessLevel::kPrivate, AccessLevel::kShared}) {
-    const AccessDecision decision = decide(owner_, Action::kTransfer, content(level));
-    EXPECT_EQ(decision.denial, Denial::kUnsupported);
-    EXPECT_THAT(decision.reason, HasSubstr("encrypted lanes"));
-    EXPECT_EQ(denial(owner_, Action::kShow, content(level)), Denial::kNone);
+    EXPECT_EQ(denial(owner_, Action::kTransfer, content(level)), Denial::kNone);
+    EXPECT_EQ(denial(other_, Action::kTransfer, content(level)), Denial::kHidden);
   }
+  Content shared = content(AccessLevel::kShared);
+  shared.access.users = {"bob"};
+  EXPECT_EQ(denial(other_, Action::kTransfer, shared), Denial::kNone);
+  const Subject disabled{other_.user, "bob", true};
+  EXPECT_EQ(denial(disabled, Action::kTransfer, shared), Denial::kHidden);
 }
 
 TEST_F(Policy, SharedContentIsForListedUsers) {
@@ -129,21 +132,24 @@ TEST_F(Policy, EveryOtherDenialSaysWhy) {
   Content c = content(AccessLevel::kPublic);
   EXPECT_EQ(denial_error(decide(other_, Action::kUnpublish, c), c, missing).code, Code::kDenied);
   c.state = ContentState::kWithdrawn;
-  EXPECT_EQ(denial_error(decide(owner_, Action::kTransfer, c), c, missing).code, Code::kConflict);
-  c = content(AccessLevel::kPrivate);
-  const Error unsupported = denial_error(decide(owner_, Action::kTransfer, c), c, missing);
-  EXPECT_EQ(unsupported.code, Code::kUnsupported);
-  EXPECT_THAT(unsupported.message, HasSubstr("alice/data"));
+  const Error withdrawn = denial_error(decide(owner_, Action::kTransfer, c), c, missing);
+  EXPECT_EQ(withdrawn.code, Code::kConflict);
+  EXPECT_THAT(withdrawn.message, HasSubstr("alice/data"));
   EXPECT_EQ(denial_error({}, c, missing), missing);
   EXPECT_EQ(denial_error({true, Denial::kNone, ""}, c, missing).code, Code::kInternal);
 }
 
-TEST_F(Policy, GroupsUsersAndBuddiesComeLater) {
+TEST_F(Policy, GroupsAndBuddiesComeLater) {
   EXPECT_TRUE(check_access_supported({AccessLevel::kPublic, {}, {}, false}));
   EXPECT_TRUE(check_access_supported({AccessLevel::kPrivate, {}, {}, false}));
-  const Status shared = check_access_supported({AccessLevel::kShared, {}, {"bob"}, false});
-  EXPECT_EQ(shared.error().code, Code::kUnsupported);
-  EXPECT_THAT(shared.error().message, HasSubstr("groups, users and buddies come with encrypted lanes"));
+  EXPECT_TRUE(check_access_supported({AccessLevel::kShared, {}, {"bob"}, false}));
+  const Status group = check_access_supported({AccessLevel::kShared, {"g"}, {"bob"}, false});
+  EXPECT_EQ(group.error().code, Code::kUnsupported);
+  EXPECT_THAT(group.error().message, HasSubstr("no groups and buddies yet"));
+  EXPECT_EQ(check_access_supported({AccessLevel::kShared, {}, {}, true}).error().code, Code::kUnsupported);
+  EXPECT_EQ(check_access_supported({AccessLevel::kShared, {}, {}, false}).error().code, Code::kInvalid);
+  const std::vector<std::string> many(kMaxAccessTargets + 1, "bob");
+  EXPECT_EQ(check_access_supported({AccessLevel::kShared, {}, many, false}).error().code, Code::kInvalid);
   EXPECT_EQ(check_access_supported({AccessLevel::kPublic, {"g"}, {}, false}).error().code, Code::kInvalid);
   EXPECT_EQ(check_access_supported({AccessLevel::kPrivate, {}, {}, true}).error().code, Code::kInvalid);
 }

@@ -34,14 +34,6 @@ TEST_F(Get, NamesTheGlobThatMatchesNothing) {
   EXPECT_TRUE(node_->transfers().empty());
 }
 
-TEST_F(Get, RefusesPrivateContentWithTheReason) {
-  published("set", "private");
-  const auto view = get(job("set"));
-  ASSERT_FALSE(view.ok());
-  EXPECT_EQ(view.error().code, Code::kUnsupported);
-  EXPECT_NE(view.error().message.find("encrypted lanes"), std::string::npos);
-}
-
 TEST_F(Get, RefusesAForeignFileInTheWayAndLeavesNothingBehind) {
   published("set");
   files_.with([](auto& state) { state.existing["/home/in/data"] = 9; });

@@ -95,16 +95,6 @@ TEST_F(Publish, HashesPublishesAndSeedsInPlace) {
   EXPECT_TRUE(eventually([&] { return link_.with([](auto& state) { return state.checksums == 1; }); }));
 }
 
-TEST_F(Publish, OfPrivateDataIsSeededOnceItBecomesPublic) {
-  auto wish = publish_job();
-  wish.request.access = "private";
-  const auto outcome = node_->publish(wish, {}, {});
-  ASSERT_TRUE(outcome.ok());
-  wait_for(outcome->transfer, TransferState::kComplete);
-  link_.with([](auto& state) { state.contents["set"].access_level = "public"; });
-  EXPECT_TRUE(eventually([&] { return node_->transfer(outcome->transfer)->state == TransferState::kSeeding; }));
-}
-
 TEST_F(Publish, IsNotSeededAnyMoreWhereTheServerRefuses) {
   const auto outcome = node_->publish(publish_job(), {}, {});
   ASSERT_TRUE(outcome.ok());
@@ -199,15 +189,15 @@ TEST_F(Publish, SendsItsSumsOnceABusyServerHasTime) {
   EXPECT_TRUE(eventually([&] { return !store_.transfers()->front().checksums_due; }, std::chrono::seconds(5)));
 }
 
-TEST_F(Publish, OfPrivateDataIsKeptButNotSeeded) {
+TEST_F(Publish, OfPrivateDataIsSeededOverEncryptedLanes) {
   auto wish = publish_job();
   wish.request.access = "private";
   const auto outcome = node_->publish(wish, {}, {});
   ASSERT_TRUE(outcome.ok());
-  const auto view = wait_for(outcome->transfer, TransferState::kComplete);
-  EXPECT_NE(view.waiting_for.find("not transferred until encrypted lanes exist"), std::string::npos)
-      << view.waiting_for;
-  EXPECT_TRUE(engine_->added().empty());
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  ASSERT_EQ(engine_->added().size(), 1u);
+  EXPECT_EQ(engine_->added()[0].generation, 1u);
+  EXPECT_NE(engine_->added()[0].info_dict.find("8:ssl-cert"), std::string::npos);
 }
 
 TEST_F(Publish, SeedsAgainAfterARestartWithoutHashing) {

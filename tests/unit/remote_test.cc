@@ -48,6 +48,16 @@ class Recorder final : public ServerListener {
   void peer_changed(const ContentId& content, std::uint32_t, const PeerInfo&) override {
     note("peer " + content.str());
   }
+  void audience(const AudienceList& list) override {
+    note("audience " + list.ref.id + " " + std::to_string(list.ref.version) + " of " +
+         std::to_string(list.members->size()));
+  }
+  void audiences_confirmed(const std::vector<AudienceRef>& refs) override {
+    note("confirmed " + (refs.empty() ? "nothing" : refs.front().id));
+  }
+  void content_changed(const std::optional<ContentId>& content) override {
+    note("changed " + (content ? content->str() : "everything"));
+  }
 
   /// The next thing said; waits up to 20 s.
   std::string next() {

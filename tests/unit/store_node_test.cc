@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+
 #include <sys/stat.h>
+#include <algorithm>
 
 #include <fstream>
 #include <functional>
@@ -68,7 +70,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.kind = TransferKind::kAttach;
     row.step = TransferStep::kFetch;
     row.paused = true;
-    row.content = {id<ContentId>(), "name", "owner", 3, "public", std::uint64_t{1} << 63, 4, "abcd", 5, "pem", true};
+    row.content = {id<ContentId>(), "name", "owner", 3,    "public", std::uint64_t{1} << 63, 4,
+                   "abcd",          5,      "pem",   true, "list"};
     row.base_name = "b\xff\n";
     row.target = "/t\xfe";
     row.globs = {"*.x", "\xff"};
@@ -95,6 +98,15 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.clean = true;
     row.created = WallTime{19};
     return row;
+  }
+  SavedAudience audience(const std::string& list_id, std::uint64_t version, std::size_t members) {
+    Audience made;
+    for (std::size_t i = 0; i < members; ++i) {
+      KeyPrint print{};
+      print.fill(static_cast<std::uint8_t>(i + 1));
+      made[print] = id<NodeId>();
+    }
+    return {{{list_id, version}, std::make_shared<const Audience>(std::move(made))}, WallTime{77}};
   }
   TaskRow task_row(std::uint64_t sequence, decltype(Task::work) work = ListFolderTask{"raw"}) {
     TaskRow row;
@@ -141,6 +153,43 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.checksums_due, b.checksums_due);
   EXPECT_EQ(a.clean, b.clean);
   EXPECT_EQ(a.created, b.created);
+}
+
+TEST_P(NodeStoreContract, ListsOfWhoMayHaveContentAreKept) {
+  const auto one = audience("one", 3, 2), none = audience("none", 1, 0);
+  ASSERT_TRUE(store().put_audience(one).ok());
+  ASSERT_TRUE(store().put_audience(none).ok());
+  reopen();
+  auto kept = *store().audiences();
+  ASSERT_EQ(kept.size(), 2u);
+  std::ranges::sort(kept, {}, [](const auto& each) { return each.list.ref.id; });
+  EXPECT_EQ(kept[0].list.ref, none.list.ref);
+  EXPECT_TRUE(kept[0].list.members->empty());
+  EXPECT_EQ(*kept[1].list.members, *one.list.members);
+  EXPECT_EQ(kept[1].confirmed, one.confirmed);
+  const auto newer = audience("one", 4, 1);
+  ASSERT_TRUE(store().put_audience(newer).ok());
+  ASSERT_TRUE(store().erase_audience("none").ok());
+  ASSERT_TRUE(store().erase_audience("none").ok());
+  kept = *store().audiences();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(*kept[0].list.members, *newer.list.members);
+}
+
+TEST_P(NodeStoreContract, WhatIsConfirmedIsTheVersionThatIsThere) {
+  EXPECT_EQ(*store().heard(), std::nullopt);
+  auto one = audience("one", 3, 1), two = audience("two", 1, 1);
+  ASSERT_TRUE(store().put_audience(one).ok());
+  ASSERT_TRUE(store().put_audience(two).ok());
+  one.confirmed = two.confirmed = WallTime{99};
+  two.list.ref.version = 2;
+  ASSERT_TRUE(store().note_confirmed(WallTime{88}, {one, two}).ok());
+  reopen();
+  EXPECT_EQ(*store().heard(), WallTime{88});
+  const auto all = *store().audiences();
+  for (const auto& kept : all) {
+    EXPECT_EQ(kept.confirmed, WallTime{kept.list.ref.id == "one" ? 99 : 77}) << kept.list.ref.id;
+  }
 }
 
 TEST_P(NodeStoreContract, KeepsAllOfATransfer) {

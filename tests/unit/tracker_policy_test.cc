@@ -316,7 +316,8 @@ TEST(TaskWorks, BadOnesAreRefused) {
     return check_task_work(task).error().code;
   };
   EXPECT_EQ(publish([](auto& t) { t.name = "a/b"; }), Code::kInvalid);
-  EXPECT_EQ(publish([](auto& t) { t.access = "group:g"; }), Code::kUnsupported);
+  EXPECT_EQ(publish([](auto& t) { t.access = ""; }), Code::kInvalid);
+  EXPECT_EQ(publish([](auto& t) { t.access = std::string(200'000, 'x'); }), Code::kInvalid);
   EXPECT_EQ(publish([](auto& t) { t.tags = {","}; }), Code::kInvalid);
   EXPECT_EQ(publish([](auto& t) { t.description = "\xff"; }), Code::kInvalid);
   EXPECT_EQ(publish([](auto& t) { t.license = "\n"; }), Code::kInvalid);

@@ -172,7 +172,7 @@ TEST_P(TrackerServices, EndpointsOutliveTheServer) {
 
   // A server that was started anew knows them from its store.
   Swarms swarms(w.clock, w.rng);
-  NodeService restarted({w.store.tracker(), swarms, w.hub, w.clock, w.rng, {}});
+  NodeService restarted({w.store.tracker(), swarms, w.hub, w.audiences, w.clock, w.rng, {}});
   const auto content = w.publish(alice, "data");
   ASSERT_TRUE(restarted.announce(node, w.announce_of(content, SwarmRole::kSeeding, 1000)).ok());
   const ccm::Actor other = w.node(bob, "other");
@@ -196,9 +196,11 @@ TEST_P(TrackerServices, AnAnnounceNeedsANodeAndARightToTheContent) {
   EXPECT_EQ(code_of(try_it(node, hidden)), Code::kNotFound);
   EXPECT_EQ(code_of(try_it(node, gone)), Code::kConflict);
   const ccm::Actor own = w.node(alice, "own");
-  const auto unsupported = try_it(own, hidden);
-  EXPECT_EQ(code_of(unsupported), Code::kUnsupported);
-  EXPECT_THAT(message_of(unsupported), HasSubstr("encrypted lanes"));
+  const auto restricted = try_it(own, hidden);
+  ASSERT_TRUE(restricted.ok()) << message_of(restricted);
+  EXPECT_EQ(restricted->generation, 1u);
+  EXPECT_NE(restricted->audience, "");
+  EXPECT_EQ(try_it(node, open)->audience, "") << "whoever is logged in may have it";
   auto wrong = w.announce_of(open, SwarmRole::kFetching, 0);
   wrong.version = 2;
   EXPECT_EQ(code_of(w.nodes.announce(node, wrong)), Code::kInvalid);

@@ -34,6 +34,10 @@ options::Program make_program() {
          .value = "HOST:PORT",
          .help = "serve figures for Prometheus here over plain HTTP; a loopback address, or a guarded network",
          .check = options::is_host_port},
+        {.name = "sealing-key",
+         .value = "FILE",
+         .help = "secret under which the data CA's keys are sealed in the database; made where there is none yet. "
+                 "Default: sealing-key in the data folder; better on another disk, and never in the same backup"},
         {.name = "reflection", .help = "let anybody list the gRPC services; for debugging"}},
        options::logging_options()});
   program.commands = {
@@ -43,7 +47,7 @@ options::Program make_program() {
       {.name = "backup",
        .summary = "write database and metadata into one file, then exit",
        .description = "Works while a server runs. Keys and certificates are not part of it: keep a copy of ca.pem, "
-                      "ca-key.pem and tls.pem in a safe place.",
+                      "ca-key.pem, tls.pem and the sealing key in another safe place.",
        .positionals = {{.name = "FILE", .help = "must not exist yet"}}},
       {.name = "restore",
        .summary = "put a backup in the place of database and metadata, then exit",
@@ -59,6 +63,7 @@ options::Program make_program() {
                    {"DATA-DIR/ca.pem", "give this to clients: --ca"},
                    {"DATA-DIR/ca-key.pem", "secret: signs the server's certificate"},
                    {"DATA-DIR/tls.pem", "secret: the server's key and certificate"},
+                   {"DATA-DIR/sealing-key", "secret: opens the data CA's keys, which are in the database"},
                    {"DATA-DIR/admin-token", "secret: admin's first token"}};
   program.exit_codes = {{"0", "done"},
                         {"2", "wrong usage"},

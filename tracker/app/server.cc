@@ -29,7 +29,10 @@
 #include "tracker/app/data_folder.h"
 #include "tracker/app/identity.h"
 #include "tracker/app/self_probe.h"
+#include "tracker/authority/data_authority.h"
 #include "tracker/authority/enrollment.h"
+#include "tracker/core/audiences.h"
+#include "tracker/core/news.h"
 #include "tracker/core/node_service.h"
 #include "tracker/core/task_service.h"
 #include "tracker/rpc/nodes_rpc.h"
@@ -52,6 +55,7 @@ constexpr std::chrono::milliseconds kTick{1000};
 constexpr std::chrono::seconds kSweepNodes{5};
 constexpr std::chrono::minutes kSweepRest{5};
 constexpr std::chrono::hours kTellAuditHead{1};
+constexpr std::chrono::milliseconds kAudiencePause{100}, kAudienceRetry{1000};
 
 std::size_t cores() {
   return std::max(1u, std::thread::hardware_concurrency());
@@ -84,9 +88,12 @@ struct Server::Parts {
   Swarms swarms{clock, rng};
   NodeHub node_hub;
   TaskHub task_hub;
-  ccm::AccountService accounts{{*sqlite, clock, rng, {}}};
-  ccm::ContentService contents{{*sqlite, *files, swarms, node_hub, clock, rng, {}}};
-  NodeService nodes{{*sqlite, swarms, node_hub, clock, rng, {}}};
+  Audiences audiences{{*sqlite, node_hub, clock, rng}};
+  NodeNews news{node_hub, swarms, audiences};
+  authority::DataAuthority data_ca{*sqlite, config.sealing_key, clock};
+  ccm::AccountService accounts{{*sqlite, news, clock, rng, {}}};
+  ccm::ContentService contents{{*sqlite, *files, swarms, news, data_ca, clock, rng, {}}};
+  NodeService nodes{{*sqlite, swarms, node_hub, audiences, clock, rng, {}}};
   TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng}};
   authority::TokenAuthenticator tokens{accounts, clock};
   authority::Logins logins;
@@ -104,9 +111,9 @@ struct Server::Parts {
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};
-  tracker::rpc::NodesRpc nodes_rpc{door, nodes, enrollment, clock};
+  tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock}};
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
-  tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, clock}};
+  tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, audiences, clock}};
 
   Identity identity;
   wire::HostPort listen;
@@ -118,6 +125,10 @@ struct Server::Parts {
   std::mutex sweep_mutex;
   std::condition_variable_any sweep_wake;
   std::jthread housekeeping;
+  std::mutex bell_mutex;
+  std::condition_variable_any bell;
+  bool rung = false;
+  std::jthread audience_keeper;
 
   std::vector<std::string> names() const { return certificate_names(advertise ? advertise->host : "", listen.host); }
   std::string local_address() const {
@@ -127,13 +138,21 @@ struct Server::Parts {
     return address.str();
   }
 
+  Status open_data_ca();
   Status make_first_account();
   Result<bool> admin_token_is_good();
   Status serve();
   void register_metrics();
   void keep_house(const std::stop_token& stop);
+  void keep_audiences(const std::stop_token& stop);
   void tell_audit_head();
 };
+
+Status Server::Parts::open_data_ca() {
+  GT_TRY(data_ca.open());
+  if (const auto trouble = data_ca.trouble()) logging::error(trouble->message);
+  return {};
+}
 
 Status Server::Parts::make_first_account() {
   admin_token_file = config.data_dir + "/admin-token";
@@ -181,6 +200,15 @@ Status Server::Parts::serve() {
   probe = std::make_unique<SelfProbe>(std::move(probing));
   housekeeping = std::jthread([this](const std::stop_token& stop) { keep_house(stop); });
   pthread_setname_np(housekeeping.native_handle(), "housekeeping");
+  audiences.set_bell([this] {
+    {
+      const std::lock_guard guard(bell_mutex);
+      rung = true;
+    }
+    bell.notify_one();
+  });
+  audience_keeper = std::jthread([this](const std::stop_token& stop) { keep_audiences(stop); });
+  pthread_setname_np(audience_keeper.native_handle(), "audiences");
   return {};
 }
 
@@ -196,10 +224,29 @@ void Server::Parts::register_metrics() {
         [this] { return static_cast<double>(swarms.swarm_count()); });
   gauge("gridtorrent_swarm_members", "Nodes in swarms, counted once a swarm.",
         [this] { return static_cast<double>(swarms.member_count()); });
+  gauge("gridtorrent_audiences", "Distinct groups of people whose nodes hold or fetch restricted content.",
+        [this] { return static_cast<double>(audiences.count()); });
   gauge("gridtorrent_rpc_queue_calls", "Calls that wait for a thread.",
         [this] { return static_cast<double>(executor.queued()); });
   gauge("gridtorrent_password_queue_calls", "Logins that wait for their turn.",
         [this] { return static_cast<double>(passwords.queued()); });
+}
+
+/// Who is entitled changed: nodes are told at once, many changes in a row together.
+void Server::Parts::keep_audiences(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock guard(bell_mutex);
+      bell.wait(guard, stop, [this] { return rung; });
+      rung = false;
+      if (stop.stop_requested()) return;
+    }
+    const Status done = audiences.refresh();
+    log_failure("cannot read who may have restricted content", done);
+    std::unique_lock guard(bell_mutex);
+    bell.wait_for(guard, stop, done ? kAudiencePause : kAudienceRetry, [] { return false; });
+    if (!done) rung = true;
+  }
 }
 
 /// Into the log, which is kept elsewhere: who rewrites the database's records cannot rewrite that too.
@@ -226,6 +273,7 @@ void Server::Parts::keep_house(const std::stop_token& stop) {
       last_head = last_full;
       tell_audit_head();
     }
+    audiences.ring_all();  // nothing should be missed; were it, it would be made good here
     log_failure("cannot sweep tasks", tasks.sweep());
     log_failure("cannot sweep contents", contents.sweep());
     const Result<Identity> renewed = ensure_identity(config.data_dir, names(), clock.wall());
@@ -242,6 +290,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerConfig config) {
   // The ready file names files in it for readers in other folders.
   config.data_dir = std::filesystem::absolute(config.data_dir).lexically_normal().native();
   while (config.data_dir.size() > 1 && config.data_dir.back() == '/') config.data_dir.pop_back();
+  if (config.sealing_key.empty()) config.sealing_key = config.data_dir + "/sealing-key";
   GT_TRY(prepare_data_folder(config.data_dir));
   GT_ASSIGN(DataFolderLock lock, DataFolderLock::take(config.data_dir));
   GT_ASSIGN(auto sqlite, store::SqliteStore::open({config.data_dir, config.on_fatal}));
@@ -250,6 +299,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerConfig config) {
   parts->listen = listen;
   parts->advertise = advertise;
   GT_ASSIGN(parts->identity, ensure_identity(parts->config.data_dir, parts->names(), parts->clock.wall()));
+  GT_TRY(parts->open_data_ca());
   GT_TRY(parts->make_first_account());
   parts->register_metrics();
   GT_TRY(parts->serve());
@@ -301,6 +351,8 @@ void Server::stop(std::chrono::milliseconds grace) {
   p.probe.reset();
   p.housekeeping.request_stop();
   if (p.housekeeping.joinable()) p.housekeeping.join();
+  p.audience_keeper.request_stop();
+  if (p.audience_keeper.joinable()) p.audience_keeper.join();
   p.node_hub.end_all();
   // After the last call has ended nobody posts any more; what is queued runs.
   if (p.server) p.server->drain(grace);

@@ -15,6 +15,7 @@ struct ServerConfig {
   std::string listen = "127.0.0.1:0";
   std::string advertise;       ///< HOST:PORT, or empty
   std::string metrics_listen;  ///< empty: none
+  std::string sealing_key;     ///< file of the key that the data CA's keys are sealed under; empty: in data_dir
   bool reflection = false;
   std::chrono::milliseconds probe_period{15'000};
   crypto::ScryptCost password_cost;  ///< tests make it cheap

@@ -25,6 +25,11 @@ ccm::AuditRecord audited(const ccm::Actor& actor, const NodeRecord& node, WallTi
   return record;
 }
 
+Error cannot_sign(const Error& why) {
+  return {Code::kUnsupported, "this server cannot certify nodes for content that is not public: " + why.message +
+                                  "; its operator has to put the sealing key back (see docs/operating.md)"};
+}
+
 }  // namespace
 
 Status DataAuthority::open() {
@@ -33,20 +38,43 @@ Status DataAuthority::open() {
     GT_ASSIGN(records, tx.data_cas.all());
     return {};
   }));
-  std::vector<Living> opened;
-  for (const DataCaRecord& record : records) {
-    if (record.retired) continue;
-    GT_ASSIGN(Living living, unseal(record));
-    opened.push_back(std::move(living));
+  std::erase_if(records, [](const DataCaRecord& record) { return record.retired.has_value(); });
+  const std::lock_guard lock(mutex_);
+  living_.clear();
+  trouble_.reset();
+  if (records.empty()) {
+    const auto first = rotate_locked();
+    if (!first && first.error().code == Code::kUnsupported) return {};
+    return first ? Status() : Status(first.error());
   }
-  const bool none = opened.empty();
-  {
-    const std::lock_guard lock(mutex_);
-    living_ = std::move(opened);
+  auto key = crypto::SealingKey::load(sealing_key_file_);
+  if (key) {
+    sealing_ = std::move(*key);
+  } else {
+    trouble_ = cannot_sign(key.error());
   }
-  if (!none) return {};
-  const auto first = rotate();
-  return first ? Status() : Status(first.error());
+  for (const DataCaRecord& record : records) living_.push_back(unseal(record));
+  if (!trouble_ && !living_.back().authority) trouble_ = cannot_sign(living_.back().authority.error());
+  return {};
+}
+
+std::optional<Error> DataAuthority::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+Result<std::uint32_t> DataAuthority::restricted() const {
+  const std::lock_guard lock(mutex_);
+  if (trouble_) return *trouble_;
+  return living_.back().generation.number;
+}
+
+std::string DataAuthority::ca_pem(std::uint32_t generation) const {
+  const std::lock_guard lock(mutex_);
+  for (const Living& one : living_) {
+    if (one.generation.number == generation) return one.generation.ca_pem;
+  }
+  return {};
 }
 
 DataAuthority::Generation DataAuthority::current() const {
@@ -61,6 +89,7 @@ Result<std::vector<DataAuthority::NodeCertificate>> DataAuthority::certify(const
   std::vector<Living> living;
   {
     const std::lock_guard lock(mutex_);
+    if (trouble_) return *trouble_;
     living = living_;
   }
   std::vector<NodeCertificate> certificates;
@@ -72,7 +101,8 @@ Result<std::vector<DataAuthority::NodeCertificate>> DataAuthority::certify(const
                                       " enrolled with; enrol it anew"};
     }
     for (const Living& one : living) {
-      GT_ASSIGN(std::string pem, crypto::issue_node_certificate(one.authority, public_key, now));
+      if (!one.authority) continue;  // an older one under a lost key; its contents move to the current one
+      GT_ASSIGN(std::string pem, crypto::issue_node_certificate(*one.authority, public_key, now));
       GT_ASSIGN(const crypto::CertificateFacts facts, crypto::read_certificate(pem));
       certificates.push_back({one.generation, std::move(pem), facts.not_after});
     }
@@ -83,22 +113,35 @@ Result<std::vector<DataAuthority::NodeCertificate>> DataAuthority::certify(const
 
 Result<DataAuthority::Generation> DataAuthority::rotate() {
   const std::lock_guard lock(mutex_);
+  return rotate_locked();
+}
+
+Result<DataAuthority::Generation> DataAuthority::rotate_locked() {
+  auto key = crypto::SealingKey::load_or_make(sealing_key_file_);
+  if (!key) {
+    if (living_.empty()) trouble_ = cannot_sign(key.error());
+    return cannot_sign(key.error());
+  }
   std::uint32_t next = 1;
   GT_TRY(store_.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto records, tx.data_cas.all());
     if (!records.empty()) next = records.back().generation + 1;
     return {};
   }));
-  GT_ASSIGN(Living made, make(next));
+  GT_ASSIGN(crypto::Authority authority,
+            crypto::make_authority("GridTorrent data CA " + std::to_string(next), clock_.wall()));
   DataCaRecord record;
   record.generation = next;
-  record.certificate_pem = made.generation.ca_pem;
-  record.sealed_key = sealing_.seal(made.authority.key.private_pem(), purpose_of(next));
-  record.sealing_key_id = sealing_.id();
+  record.certificate_pem = authority.certificate_pem;
+  record.sealed_key = key->seal(authority.key.private_pem(), purpose_of(next));
+  record.sealing_key_id = key->id();
   record.created = clock_.wall();
   GT_TRY(store_.write([&](Tx& tx) { return tx.data_cas.insert(record); }));
-  living_.push_back(made);
-  return made.generation;
+  sealing_ = std::move(*key);
+  trouble_.reset();
+  Generation made{next, authority.certificate_pem};
+  living_.push_back({made, std::move(authority)});
+  return made;
 }
 
 Status DataAuthority::retire(std::uint32_t generation) {
@@ -116,23 +159,21 @@ Status DataAuthority::retire(std::uint32_t generation) {
   return {};
 }
 
-Result<DataAuthority::Living> DataAuthority::make(std::uint32_t generation) {
-  GT_ASSIGN(crypto::Authority authority,
-            crypto::make_authority("GridTorrent data CA " + std::to_string(generation), clock_.wall()));
-  Generation described{generation, authority.certificate_pem};
-  return Living{std::move(described), std::move(authority)};
-}
-
-Result<DataAuthority::Living> DataAuthority::unseal(const DataCaRecord& record) const {
+DataAuthority::Living DataAuthority::unseal(const DataCaRecord& record) const {
+  const Generation generation{record.generation, record.certificate_pem};
   const std::string name = "generation " + std::to_string(record.generation) + " of the data CA";
-  if (record.sealing_key_id != sealing_.id()) {
-    return Error{Code::kCorrupt, "the key of " + name + " was sealed under key " + record.sealing_key_id +
-                                     ", not under " + sealing_.id() + ", which is here: restore that one"};
-  }
-  const auto pem = sealing_.open(record.sealed_key, purpose_of(record.generation));
-  if (!pem) return pem.error().with_context(name);
-  GT_ASSIGN(crypto::EcKey key, crypto::EcKey::from_pem(*pem));
-  return Living{{record.generation, record.certificate_pem}, {record.certificate_pem, std::move(key)}};
+  const auto open_key = [&]() -> Result<crypto::Authority> {
+    if (!sealing_) return trouble_.value_or(Error{Code::kCorrupt, "there is no sealing key"});
+    if (record.sealing_key_id != sealing_->id()) {
+      return Error{Code::kCorrupt, "the key of " + name + " was sealed under key " + record.sealing_key_id +
+                                       ", not under " + sealing_->id() + ", which is here: restore that one"};
+    }
+    const auto pem = sealing_->open(record.sealed_key, purpose_of(record.generation));
+    if (!pem) return pem.error().with_context(name);
+    GT_ASSIGN(crypto::EcKey key, crypto::EcKey::from_pem(*pem));
+    return crypto::Authority{record.certificate_pem, std::move(key)};
+  };
+  return {generation, open_key()};
 }
 
 }  // namespace gridtorrent::tracker::authority

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/crypto/certificates.h"
 #include "base/crypto/sealed.h"
+#include "ccm/domain/ports.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
 #include "common/result.h"
@@ -16,16 +18,22 @@
 namespace gridtorrent::tracker::authority {
 
 /// The data CA: signs nodes' certificates for TLS lanes (model.md, "Rights on the data plane"; security.md 1.6). Its
-/// keys lie in the store, sealed under a key that lies elsewhere. A certificate says only "a node of this server": who
-/// may have what is decided by lists of keys. Thread-safe; blocks on the store.
-class DataAuthority {
+/// keys lie in the store, sealed under a key in a file that lies elsewhere. A certificate says only "a node of this
+/// server": who may have what is decided by lists of keys. Thread-safe; blocks on the store but for Editions.
+class DataAuthority final : public ccm::Editions {
  public:
-  DataAuthority(Store& store, const crypto::SealingKey& sealing, const Clock& clock)
-      : store_(store), sealing_(sealing), clock_(clock) {}
+  DataAuthority(Store& store, std::string sealing_key_file, const Clock& clock)
+      : store_(store), sealing_key_file_(std::move(sealing_key_file)), clock_(clock) {}
 
-  /// Opens the generations that are there, and makes the first where there is none. kCorrupt where a key does not open:
-  /// names the sealing key that is missing.
+  /// Opens the generations that are there; where there is none, makes the first, and the sealing key if that is
+  /// missing, too. A server whose sealing key is missing or another is still good for public content: this is no error
+  /// here, `trouble` names it, and what needs a signature is refused with it. Errors: of the store.
   Status open();
+  /// What keeps this CA from signing; nothing: it signs.
+  std::optional<Error> trouble() const;
+
+  Result<std::uint32_t> restricted() const override;
+  std::string ca_pem(std::uint32_t generation) const override;
 
   struct Generation {
     std::uint32_t number = 0;
@@ -41,10 +49,11 @@ class DataAuthority {
   };
   /// A certificate for each living generation, oldest first. kDenied: the actor is no node, or the request is for
   /// another key than the one that the node enrolled with; kUnauthenticated: it is no longer enrolled; kInvalid: the
-  /// request. Writes an audit record in the same transaction.
+  /// request; kUnsupported: `trouble`. Writes an audit record in the same transaction.
   Result<std::vector<NodeCertificate>> certify(const ccm::Actor& actor, std::string_view request_der);
 
-  /// A new generation beside those that live; contents move to it afterwards.
+  /// A new generation beside those that live; contents move to it afterwards. This is also the way on where a sealing
+  /// key is lost: the file must then be gone, and a new key is made.
   Result<Generation> rotate();
   /// Ends a generation that no content uses any more. kConflict: it is the current one; kNotFound.
   Status retire(std::uint32_t generation);
@@ -52,15 +61,17 @@ class DataAuthority {
  private:
   struct Living {
     Generation generation;
-    crypto::Authority authority;
+    Result<crypto::Authority> authority;  ///< an error: its key does not open
   };
-  Result<Living> make(std::uint32_t generation);
-  Result<Living> unseal(const DataCaRecord& record) const;
+  Result<Generation> rotate_locked();
+  Living unseal(const DataCaRecord& record) const;
 
   Store& store_;
-  const crypto::SealingKey sealing_;
+  const std::string sealing_key_file_;
   const Clock& clock_;
   mutable std::mutex mutex_;
+  std::optional<crypto::SealingKey> sealing_;
+  std::optional<Error> trouble_;
   std::vector<Living> living_;  ///< oldest first
 };
 

@@ -22,7 +22,7 @@ void NodeStream::put(const std::function<void(Batch&)>& change) {
 
 std::shared_ptr<NodeStream> NodeHub::open(const NodeId& node, std::function<void()> wake) {
   auto stream = std::make_shared<NodeStream>(std::move(wake));
-  stream->pending_.tasks_waiting = true;  // nobody else has it yet
+  stream->pending_.tasks_waiting = stream->pending_.audiences_waiting = true;  // nobody else has it yet
   std::shared_ptr<NodeStream> old;
   {
     const std::lock_guard lock(mutex_);
@@ -52,6 +52,12 @@ std::shared_ptr<NodeStream> NodeHub::find(const NodeId& node) const {
 void NodeHub::tasks_waiting(const NodeId& node) {
   if (const auto stream = find(node)) {
     stream->put([](NodeStream::Batch& batch) { batch.tasks_waiting = true; });
+  }
+}
+
+void NodeHub::audiences_waiting(const NodeId& node) {
+  if (const auto stream = find(node)) {
+    stream->put([](NodeStream::Batch& batch) { batch.audiences_waiting = true; });
   }
 }
 

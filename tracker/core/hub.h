@@ -24,13 +24,18 @@ struct PeerChanged {
   std::uint32_t version = 1;
   Peer peer;
 };
-using NodeHint = std::variant<TaskCancelled, PeerChanged>;
+/// Who may have it, its edition or its state changed: announce it, look at it again.
+struct ContentChanged {
+  ContentId content;
+};
+using NodeHint = std::variant<TaskCancelled, PeerChanged, ContentChanged>;
 
 /// One open WatchNode stream. Made by NodeHub; used by the stream's own strand (take) and by the hub (push).
 /// Thread-safe (private mutex).
 ///
-/// Tasks do not travel through here: the table is the truth, this only says that there are some. So nothing is lost
-/// when the queue overflows: it is dropped, and `resync` tells the stream to send the node what the store says anew.
+/// Tasks and audiences do not travel through here: the table and `Audiences` are the truth, this only says that there
+/// are some. So nothing is lost when the queue overflows: it is dropped, and `resync` tells the stream to send the node
+/// what the store says anew.
 class NodeStream {
  public:
   static constexpr std::size_t kMaxHints = 256;
@@ -42,9 +47,12 @@ class NodeStream {
     bool displaced = false;  ///< the node opened another stream: end this one
     bool ended = false;      ///< the credential was revoked or the server stops: end this one
     bool resync = false;     ///< hints were dropped: send tasks from the cursor and cancellations from the store anew
-    bool tasks_waiting = false;  ///< read the task list after the last sequence sent
+    bool tasks_waiting = false;      ///< read the task list after the last sequence sent
+    bool audiences_waiting = false;  ///< send those that are newer than what was sent
     std::vector<NodeHint> hints;
-    bool empty() const { return !displaced && !ended && !resync && !tasks_waiting && hints.empty(); }
+    bool empty() const {
+      return !displaced && !ended && !resync && !tasks_waiting && !audiences_waiting && hints.empty();
+    }
   };
   /// All that came since the last call.
   Batch take();
@@ -61,14 +69,15 @@ class NodeStream {
 
 /// Fan-out to the nodes' streams, one a node: a new one displaces the old. Thread-safe (private mutex; wakes are called
 /// outside of it).
-class NodeHub final : public ccm::NodeWaker {
+class NodeHub {
  public:
   /// Opens a stream for the node; its first batch has `tasks_waiting` set.
   std::shared_ptr<NodeStream> open(const NodeId& node, std::function<void()> wake);
   /// No effect if the node has another stream by now. Returns whether the node is without a stream.
   bool close(const NodeId& node, const std::shared_ptr<NodeStream>& stream);
 
-  void tasks_waiting(const NodeId& node) override;
+  void tasks_waiting(const NodeId& node);
+  void audiences_waiting(const NodeId& node);
   void push(const NodeId& node, const NodeHint& hint);
   void end(const NodeId& node);
   void end_all();

@@ -120,6 +120,7 @@ Result<EnrolledNode> NodeService::enroll(const EnrollNode& request) {
     GT_ASSIGN(enrolled, enroll_in(tx, request));
     return {};
   }));
+  d_.audiences.ring(enrolled->owner.id);
   return std::move(*enrolled);
 }
 
@@ -245,10 +246,11 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
   Announce own = announce;
   own.node = actor.node;
   NodeRecord node;
+  ccm::Content content;
   const Status allowed = d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(node, node_of(tx, actor));
     if (own.role == SwarmRole::kGone) return {};
-    GT_ASSIGN(const ccm::Content content, ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content));
+    GT_ASSIGN(content, ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content));
     if (own.total_bytes > content.bytes || own.verified_bytes > own.total_bytes) {
       return Error{Code::kInvalid,
                    "node " + node.id.str() + " announced more bytes than content " + own.content.str() + " has"};
@@ -261,10 +263,19 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
     own.role = SwarmRole::kGone;
     own.traffic.clear();
     if (!actor.node.is_nil()) d_.swarms.announce(own);
+    d_.audiences.leave(actor.node, own.content);
     return allowed.error();
   }
+  own.tls = content.generation != 0;
   if (!d_.swarms.knows_endpoints(node.id)) d_.swarms.set_endpoints(node.id, node.endpoints);
   AnnounceResult result = d_.swarms.announce(own);
+  result.generation = content.generation;
+  if (own.tls) {
+    GT_ASSIGN(const AudiencePtr audience, d_.audiences.follow(node.id, content));
+    result.audience = audience->id;
+  } else {
+    d_.audiences.leave(node.id, own.content);
+  }
   if (own.role == SwarmRole::kGone) {
     GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.remove(own.content, own.version, node.id); }));
   } else if (result.write_replica) {
@@ -294,7 +305,7 @@ void NodeService::closed(const NodeId& node) {
 }
 
 Status NodeService::sweep() {
-  d_.swarms.expire();
+  for (const auto& [content, node] : d_.swarms.expire()) d_.audiences.leave(node, content);
   std::vector<NodeId> removed;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto stale, tx.nodes.stale_ephemeral(d_.clock.wall() - kEphemeralLifetime, kSweepBatch));
@@ -310,8 +321,10 @@ Status NodeService::sweep() {
   }));
   for (const NodeId& node : removed) {
     d_.swarms.forget(node);
+    d_.audiences.forget(node);
     d_.hub.end(node);
   }
+  if (!removed.empty()) d_.audiences.ring_all();
   return {};
 }
 

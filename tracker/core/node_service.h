@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/result.h"
 #include "common/rng.h"
+#include "tracker/core/audiences.h"
 #include "tracker/core/hub.h"
 #include "tracker/core/node.h"
 #include "tracker/core/ports.h"
@@ -40,6 +41,7 @@ class NodeService {
     Store& store;
     Swarms& swarms;
     NodeHub& hub;
+    Audiences& audiences;
     const Clock& clock;
     Rng& rng;
     ccm::Quotas quotas;

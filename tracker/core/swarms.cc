@@ -34,10 +34,12 @@ Peer Swarms::peer_of(const NodeId& id, const Member& member) const {
   peer.verified_bytes = member.verified_bytes;
   const auto node = nodes_.find(id);
   if (node == nodes_.end()) return peer;
-  peer.reachability = overall_reachability(node->second.endpoints);
+  std::vector<NodeEndpoint> endpoints = node->second.endpoints;
+  std::erase_if(endpoints, [&](const NodeEndpoint& one) { return one.endpoint.tls != member.tls; });
+  peer.reachability = overall_reachability(endpoints);
   // The ones that work come first; those the server cannot reach may still work from inside of a site.
   for (const Reachability wanted : {Reachability::kReachable, Reachability::kUnknown, Reachability::kUnreachable}) {
-    for (const NodeEndpoint& endpoint : node->second.endpoints) {
+    for (const NodeEndpoint& endpoint : endpoints) {
       if (endpoint.reachability == wanted) peer.endpoints.push_back(endpoint.endpoint);
     }
   }
@@ -104,6 +106,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   const SwarmRole old_role = member.role;
   const bool was_complete = !is_new && is_complete(member);
   member.role = announce.role;
+  member.tls = announce.tls;
   member.verified_bytes = announce.verified_bytes;
   member.total_bytes = announce.total_bytes;
   member.last_announce = now;
@@ -174,7 +177,7 @@ void Swarms::forget(const NodeId& node) {
   traffic_.erase(node);
 }
 
-void Swarms::expire() {
+std::vector<std::pair<ContentId, NodeId>> Swarms::expire() {
   const std::lock_guard lock(mutex_);
   const MonoTime now = clock_.mono();
   std::vector<std::pair<Key, NodeId>> gone;
@@ -183,7 +186,21 @@ void Swarms::expire() {
       if (expired(member, now)) gone.emplace_back(key, id);
     }
   }
-  for (const auto& [key, id] : gone) leave(key, id);
+  std::vector<std::pair<ContentId, NodeId>> dropped;
+  for (const auto& [key, id] : gone) {
+    leave(key, id);
+    dropped.emplace_back(key.first, id);
+  }
+  return dropped;
+}
+
+std::vector<NodeId> Swarms::members(const ContentId& content, std::uint32_t version) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<NodeId> nodes;
+  if (const auto swarm = swarms_.find({content, version}); swarm != swarms_.end()) {
+    for (const auto& [id, member] : swarm->second) nodes.push_back(id);
+  }
+  return nodes;
 }
 
 ccm::LiveView::Counts Swarms::counts(const ContentId& content, std::uint32_t version) const {

@@ -34,6 +34,7 @@ struct Announce {
   SwarmRole role = SwarmRole::kFetching;
   std::uint64_t verified_bytes = 0, total_bytes = 0;
   std::vector<PeerTraffic> traffic;
+  bool tls = false;  ///< of the content's edition: which endpoints count
 };
 
 /// Payload of a node in both directions, as it said itself (`received`, `sent`) and as its partners said
@@ -60,6 +61,9 @@ struct AnnounceResult {
   /// The durable replica should be written: first sight, complete now or no longer, 5 % or a minute of progress, ten
   /// minutes without any. (Where the role is kGone it should be removed.)
   bool write_replica = false;
+  // Filled in by NodeService:
+  std::uint32_t generation = 0;  ///< of the content's edition
+  std::string audience;          ///< id of its audience; plain: empty
 };
 
 /// Who is in which swarm right now; soft state that expires, and where each node listens. Thread-safe (one private
@@ -88,10 +92,12 @@ class Swarms final : public ccm::LiveView {
 
   /// Drops members that stayed silent, swarms that are empty. Call every few seconds; announces and counts do not
   /// show expired members in between either.
-  void expire();
+  /// Returns those dropped.
+  std::vector<std::pair<ContentId, NodeId>> expire();
 
   Counts counts(const ContentId& content, std::uint32_t version) const override;
   bool online(const NodeId& node) const override;
+  std::vector<NodeId> members(const ContentId& content, std::uint32_t version) const;
   TrafficTotals traffic(const NodeId& node) const;
   std::size_t swarm_count() const;
   std::size_t member_count() const;
@@ -100,6 +106,7 @@ class Swarms final : public ccm::LiveView {
   using Key = std::pair<ContentId, std::uint32_t>;
   struct Member {
     SwarmRole role = SwarmRole::kFetching;
+    bool tls = false;
     std::uint64_t verified_bytes = 0, total_bytes = 0;
     MonoTime last_announce;
     // As last written to the replica store.

@@ -14,6 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kStateNames = {"queued", "delivered", "running",    "done",
                                                          "failed", "cancelled", "unsupported"};
 constexpr std::size_t kMaxGlobs = 1000;
+constexpr std::size_t kMaxAccessText = 100'000;
 constexpr std::size_t kMaxRootBytes = 64;
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::int32_t kMaxLanes = 16;
@@ -62,10 +63,9 @@ struct Checker {
   Status operator()(const PublishTask& task) const {
     GT_TRY(check_root_path(task.root_path));
     if (auto name = ccm::normalize_content_name(task.name); !name) return name.error();
-    if (task.access != "public" && task.access != "private") {
-      return Error{Code::kUnsupported, "access \"" + escape_for_display(task.access.substr(0, 200)) +
-                                           "\" is refused: groups, users and buddies come with encrypted lanes; use "
-                                           "public or private"};
+    if (task.access.empty() || task.access.size() > kMaxAccessText) {
+      return Error{Code::kInvalid, "the access \"" + escape_for_display(task.access.substr(0, 200)) +
+                                       "\" is refused: public, private, or user:NAME,..."};
     }
     if (auto tags = ccm::normalize_tags(task.tags); !tags) return tags.error();
     if (auto text = ccm::normalize_text("description", task.description, ccm::kMaxDescriptionBytes, true); !text) {

@@ -94,6 +94,18 @@ GetTask from_wire(const v1::GetTask& work) {
 
 }  // namespace
 
+v1::Audience to_wire(const Audience& audience) {
+  v1::Audience out;
+  out.set_audience_id(audience.id);
+  out.set_version(audience.version);
+  for (const auto& [print, node] : audience.members) {
+    v1::AudienceMember* member = out.add_members();
+    member->set_node_id(node.str());
+    member->set_key_sha256(print.data(), print.size());
+  }
+  return out;
+}
+
 v1::Endpoint to_wire(const Endpoint& endpoint) {
   v1::Endpoint out;
   out.set_address(endpoint.address);

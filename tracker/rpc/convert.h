@@ -5,6 +5,7 @@
 #include "common/result.h"
 #include "gridtorrent/v1/tracker.pb.h"
 #include "gridtorrent/v1/types.pb.h"
+#include "tracker/core/audiences.h"
 #include "tracker/core/hub.h"
 #include "tracker/core/node.h"
 #include "tracker/core/swarms.h"
@@ -27,6 +28,7 @@ v1::NodeEndpoint to_wire(const NodeEndpoint& endpoint);
 v1::Node to_wire(const NodeView& view);
 v1::Peer to_wire(const Peer& peer);
 v1::PeerChanged to_wire(const PeerChanged& changed);
+v1::Audience to_wire(const Audience& audience);
 Result<Announce> from_wire(const NodeId& node, const v1::AnnounceRequest& request);
 v1::Task to_wire(const Task& task);
 v1::TaskWork to_wire(const TaskWork& work);

@@ -37,7 +37,19 @@ void NodeWatch::run() {
   tasks_waiting_ = tasks_waiting_ || batch.tasks_waiting || batch.resync;
   cancellations_waiting_ = cancellations_waiting_ || batch.resync;
   // Cancellations that do not fit are in the store; peers that do not fit come with the next announce.
-  if (!send_hints(batch.hints)) cancellations_waiting_ = true;
+  if (!send_hints(batch.hints)) cancellations_waiting_ = resync_waiting_ = true;
+  resync_waiting_ = resync_waiting_ || batch.resync;
+  if (resync_waiting_) {
+    v1::NodeEvent event;
+    event.mutable_content_changed();
+    resync_waiting_ = !stream_->offer(std::move(event));
+  }
+  audiences_waiting_ = audiences_waiting_ || batch.audiences_waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    confirm_waiting_ = confirm_waiting_ || std::exchange(confirm_due_, false);
+  }
+  if (audiences_waiting_ || confirm_waiting_) send_audiences();
   Status sent = cancellations_waiting_ ? send_cancellations() : Status();
   if (sent.ok() && tasks_waiting_) sent = send_tasks();
   if (!sent.ok()) {
@@ -45,7 +57,7 @@ void NodeWatch::run() {
     return stream_->close(sent);
   }
   const std::lock_guard lock(mutex_);
-  starved_ = tasks_waiting_ || cancellations_waiting_;
+  starved_ = tasks_waiting_ || cancellations_waiting_ || audiences_waiting_ || confirm_waiting_ || resync_waiting_;
 }
 
 bool NodeWatch::send_hints(std::vector<NodeHint>& hints) {
@@ -53,9 +65,43 @@ bool NodeWatch::send_hints(std::vector<NodeHint>& hints) {
     v1::NodeEvent event;
     if (const auto* cancelled = std::get_if<TaskCancelled>(&hint)) event.set_task_cancelled(cancelled->task.str());
     if (const auto* changed = std::get_if<PeerChanged>(&hint)) *event.mutable_peer_changed() = to_wire(*changed);
+    if (const auto* content = std::get_if<ContentChanged>(&hint)) {
+      event.mutable_content_changed()->set_content_id(content->content.str());
+    }
     if (!stream_->offer(std::move(event))) return false;
   }
   return true;
+}
+
+void NodeWatch::send_audiences() {
+  const std::vector<AudiencePtr> followed = d_.audiences.of_node(node_);
+  std::map<std::string, std::uint64_t> sent;
+  for (const AudiencePtr& audience : followed) {
+    const auto before = audiences_sent_.find(audience->id);
+    if (before == audiences_sent_.end() || before->second != audience->version) {
+      v1::NodeEvent event;
+      *event.mutable_audience() = to_wire(*audience);
+      if (!stream_->offer(std::move(event))) {
+        audiences_waiting_ = true;
+        return;
+      }
+      audiences_sent_[audience->id] = audience->version;
+    }
+    sent[audience->id] = audience->version;
+  }
+  audiences_sent_ = std::move(sent);
+  audiences_waiting_ = false;
+  if (!confirm_waiting_) return;
+  confirm_waiting_ = d_.audiences.settled();  // else with the next heartbeat
+  if (!confirm_waiting_) return;
+  v1::NodeEvent event;
+  for (const auto& [id, version] : audiences_sent_) {
+    v1::AudienceRef* ref = event.mutable_audiences_confirmed()->add_audiences();
+    ref->set_audience_id(id);
+    ref->set_version(version);
+  }
+  event.mutable_audiences_confirmed();
+  confirm_waiting_ = !stream_->offer(std::move(event));
 }
 
 Status NodeWatch::send_cancellations() {
@@ -110,8 +156,10 @@ void NodeWatch::ticked(MonoTime now) {
   {
     const std::lock_guard lock(mutex_);
     if (now - last_hello_ < kHeartbeat) return;
+    confirm_due_ = true;
   }
   send_hello();
+  schedule();
 }
 
 void NodeWatch::ended() {

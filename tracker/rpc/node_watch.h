@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "base/rpc/door.h"
 #include "ccm/domain/user.h"
@@ -24,6 +26,7 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public Strand {
     NodeHub& hub;
     NodeService& nodes;
     TaskService& tasks;
+    const Audiences& audiences;
     const Clock& clock;
     gridtorrent::rpc::Executor& executor;
   };
@@ -46,6 +49,8 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public Strand {
   bool send_hints(std::vector<NodeHint>& hints);
   Status send_tasks();
   Status send_cancellations();
+  /// Those that are newer than what was sent, and then, where it is due, that all are right.
+  void send_audiences();
   void send_hello();
 
   const Deps d_;
@@ -55,10 +60,13 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public Strand {
   std::shared_ptr<NodeStream> hints_;  ///< set before anyone else sees this object
   // Of the strand alone:
   std::uint64_t cursor_;
-  bool tasks_waiting_ = false, cancellations_waiting_ = true;
+  bool tasks_waiting_ = false, cancellations_waiting_ = true, audiences_waiting_ = false, confirm_waiting_ = false;
+  bool resync_waiting_ = false;
+  std::map<std::string, std::uint64_t> audiences_sent_;  ///< version by id
 
   std::mutex mutex_;  ///< of what follows
   MonoTime last_hello_{};
+  bool confirm_due_ = true;
   bool starved_ = false;  ///< something waits for room
 };
 

@@ -1,18 +1,26 @@
 #pragma once
 
 #include "base/rpc/door.h"
+#include "base/rpc/limits.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/tracker.grpc.pb.h"
+#include "tracker/authority/data_authority.h"
 #include "tracker/authority/enrollment.h"
 #include "tracker/core/node_service.h"
 
 namespace gridtorrent::tracker::rpc {
 
-/// gridtorrent.v1.Nodes over NodeService and Enrollment: validates, calls, maps. Thread-safe.
+/// gridtorrent.v1.Nodes over NodeService, Enrollment and DataAuthority: validates, calls, maps. Thread-safe.
 class NodesRpc final : public v1::Nodes::CallbackService {
  public:
-  NodesRpc(gridtorrent::rpc::Door& door, NodeService& nodes, authority::Enrollment& enrollment, const Clock& clock)
-      : door_(door), nodes_(nodes), enrollment_(enrollment), clock_(clock) {}
+  struct Deps {
+    gridtorrent::rpc::Door& door;
+    NodeService& nodes;
+    authority::Enrollment& enrollment;
+    authority::DataAuthority& data_ca;
+    const Clock& clock;
+  };
+  explicit NodesRpc(Deps deps);
 
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
@@ -22,15 +30,16 @@ class NodesRpc final : public v1::Nodes::CallbackService {
   Reactor* ListNodes(Context* context, const v1::ListNodesRequest* request, v1::ListNodesReply* reply) override;
   Reactor* GetNode(Context* context, const v1::GetNodeRequest* request, v1::GetNodeReply* reply) override;
   Reactor* RenewNode(Context* context, const v1::RenewNodeRequest* request, v1::RenewNodeReply* reply) override;
+  Reactor* Certify(Context* context, const v1::CertifyRequest* request, v1::CertifyReply* reply) override;
 
  private:
   Status enroll(const gridtorrent::rpc::Call& call, const v1::EnrollRequest& request, v1::EnrollReply& reply);
   Status renew(const gridtorrent::rpc::Call& call, const v1::RenewNodeRequest& request, v1::RenewNodeReply& reply);
 
-  gridtorrent::rpc::Door& door_;
-  NodeService& nodes_;
-  authority::Enrollment& enrollment_;
-  const Clock& clock_;
+  Status certify(const gridtorrent::rpc::Call& call, const v1::CertifyRequest& request, v1::CertifyReply& reply);
+
+  Deps d_;
+  gridtorrent::rpc::RateLimiter certify_rate_;
 };
 
 }  // namespace gridtorrent::tracker::rpc

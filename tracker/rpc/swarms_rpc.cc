@@ -55,6 +55,8 @@ Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request,
   GT_ASSIGN(const tracker::Announce own, from_wire(actor.node, request));
   GT_ASSIGN(const AnnounceResult result, d_.nodes.announce(actor, own));
   for (const Peer& peer : result.peers) *reply.add_peers() = to_wire(peer);
+  reply.set_generation(result.generation);
+  reply.set_audience_id(result.audience);
   reply.set_next_ms(static_cast<std::uint32_t>(result.next.count()));
   return {};
 }

@@ -82,6 +82,14 @@ Result<std::vector<NodeRecord>> SqlNodes::of_owner(const UserId& owner) {
   return nodes;
 }
 
+Result<std::vector<std::pair<NodeId, std::string>>> SqlNodes::keys_of_owner(const UserId& owner) {
+  return tx_.all("SELECT node_id, public_key FROM node WHERE owner_id = ?", {owner.str()},
+                 [](const sql::Row& row) -> Result<std::pair<NodeId, std::string>> {
+                   GT_ASSIGN(const NodeId id, id_at<NodeId>(row, 0));
+                   return std::pair(id, row.text(1));
+                 });
+}
+
 Status SqlNodes::set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) {
   GT_TRY(tx_.exec("DELETE FROM node_endpoint WHERE node_id = ?", {id.str()}));
   std::int64_t position = 0;

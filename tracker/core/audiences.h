@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ccm/domain/content.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+#include "common/rng.h"
+#include "tracker/core/hub.h"
+#include "tracker/core/ports.h"
+
+namespace gridtorrent::tracker {
+
+/// SHA-256 of a node's public key (SubjectPublicKeyInfo, DER).
+using KeyPrint = std::array<std::uint8_t, 32>;
+
+/// Whose nodes may have some content now, as nodes are told: keys, never names of people (model.md, "Rights on the data
+/// plane"). Contents with the same owner and access share one, so that a change in a group is one update.
+struct Audience {
+  std::string id;             ///< opaque
+  std::uint64_t version = 0;  ///< grows with each change
+  std::map<KeyPrint, NodeId> members;
+};
+using AudiencePtr = std::shared_ptr<const Audience>;
+
+/// The audiences of restricted contents that nodes hold or fetch right now: derived from the store, soft state like the
+/// swarms. Whoever changes who is entitled rings; `refresh` then reads anew and tells the nodes that follow.
+/// Thread-safe (private mutexes); follow and refresh block on the store.
+class Audiences {
+ public:
+  struct Deps {
+    Store& store;
+    NodeHub& hub;
+    const Clock& clock;
+    Rng& rng;
+  };
+  explicit Audiences(Deps deps) : d_(deps) {}
+
+  /// The audience of a content which `node` holds or wants, and which it is told of from now on. The caller has decided
+  /// that it may.
+  Result<AudiencePtr> follow(const NodeId& node, const ccm::Content& content);
+  void leave(const NodeId& node, const ContentId& content);
+  void forget(const NodeId& node);
+  /// What a node follows, for its stream.
+  std::vector<AudiencePtr> of_node(const NodeId& node) const;
+
+  /// `bell` is called after each ring, from any thread; it must not block.
+  void set_bell(std::function<void()> bell);
+  /// This person's nodes or account changed.
+  void ring(const UserId& person);
+  /// Anything may have changed.
+  void ring_all();
+  /// Reads anew what was rung for. Nodes that follow are told of changes; those that are out, of each content that they
+  /// followed. An error leaves it rung for.
+  Status refresh();
+
+  /// Nothing is rung for: what nodes were told is right.
+  bool settled() const;
+
+  std::size_t count() const;
+
+ private:
+  struct Entry {
+    ccm::Content like;  ///< owner and access count
+    AudiencePtr audience;
+    std::set<UserId> people;  ///< who might be entitled: what about them changes is looked at
+    std::map<NodeId, std::set<ContentId>> followers;
+  };
+  struct Reading {
+    std::map<KeyPrint, NodeId> members;
+    std::set<UserId> people;
+  };
+  static Result<Reading> read(Tx& tx, const ccm::Content& like);
+  struct Attached {
+    AudiencePtr audience;
+    bool is_new = false;  ///< the node did not follow it for any content
+  };
+  Attached attach(const std::string& key, const NodeId& node, const ContentId& content);
+  void detach(const NodeId& node, const ContentId& content);
+  void apply(const std::string& key, Reading reading);
+
+  Deps d_;
+  std::mutex reading_;  ///< held from reading the store to noting the answer: the later answer is the newer
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;                         ///< by owner and access
+  std::map<NodeId, std::map<ContentId, std::string>> followed_;  ///< keys of entries_
+  std::set<UserId> rung_;
+  bool rung_all_ = false;
+  std::function<void()> bell_;
+};
+
+}  // namespace gridtorrent::tracker
