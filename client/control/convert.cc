@@ -159,7 +159,7 @@ v1::Published to_message(const PublishOutcome& outcome) {
   out.set_name(outcome.content.name);
   out.set_bytes(outcome.content.bytes);
   out.set_files(outcome.content.files);
-  out.set_access(outcome.content.access_level);
+  out.set_access(outcome.content.access.empty() ? outcome.content.access_level : outcome.content.access);
   out.set_seconds(seconds(outcome.elapsed));
   out.set_skipped(outcome.skipped);
   out.set_transfer_id(outcome.transfer.str());

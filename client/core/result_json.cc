@@ -44,6 +44,12 @@ std::string done_json(const TransferView& view, WallTime now) {
   return event.dump();
 }
 
+/// Targets as text, which the command line reads: this room knows no others.
+Json access_json(const ContentInfo& content) {
+  if (content.access_level == "shared") return content.access;
+  return {{"level", content.access_level}, {"groups", Json::array()}, {"users", Json::array()}, {"buddies", false}};
+}
+
 std::string published_json(const PublishOutcome& outcome, WallTime now) {
   const Json event{{"event", "published"},
                    {"time", to_rfc3339(now)},
@@ -51,11 +57,7 @@ std::string published_json(const PublishOutcome& outcome, WallTime now) {
                    {"name", outcome.content.name},
                    {"bytes", outcome.content.bytes},
                    {"files", outcome.content.files},
-                   {"access",
-                    {{"level", outcome.content.access_level},
-                     {"groups", Json::array()},
-                     {"users", Json::array()},
-                     {"buddies", false}}},
+                   {"access", access_json(outcome.content)},
                    {"seconds", seconds_of(outcome.elapsed)},
                    {"skipped", outcome.skipped},
                    {"transfer_id", outcome.transfer.str()}};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/rpc/access_text.h"
 #include "common/hex.h"
 #include "common/text.h"
 
@@ -81,6 +82,7 @@ Result<ContentInfo> to_content(const v1::Content& message) {
   info.owner = message.owner();
   info.version = message.version();
   info.access_level = level_name(message.access().level());
+  info.access = rpc::access_text(message.access());
   info.bytes = message.bytes();
   info.files = message.files();
   info.metadata_sha256 = message.metadata_sha256();

@@ -241,7 +241,8 @@ std::string encode_content(const ContentInfo& content) {
               {"metadata_sha256", content.metadata_sha256},
               {"generation", content.generation},
               {"ca_pem", content.ca_pem},
-              {"withdrawn", content.withdrawn}}
+              {"withdrawn", content.withdrawn},
+              {"access", content.access}}
       .dump();
 }
 
@@ -261,6 +262,7 @@ Result<ContentInfo> decode_content(const std::string& text) {
     content.generation = json.at("generation");
     content.ca_pem = json.at("ca_pem");
     content.withdrawn = json.at("withdrawn");
+    content.access = json.value("access", std::string());
     return content;
   });
 }

@@ -167,7 +167,7 @@ class Server(Daemon):
 
 
 class Node(Daemon):
-    def __init__(self, scene, user, name, netns=None, address=None, args=(), ports='0', env=None):
+    def __init__(self, scene, user, name, netns=None, address=None, args=(), ports='0', tls_ports='0', env=None):
         self.data = scene.dir / f'node-{name}'
         self.user = user
         self.socket = scene.sockets / f'{name}.sock'
@@ -178,7 +178,7 @@ class Node(Daemon):
         server = scene.the_server
         argv = [scene.bin / 'gridtorrentd', '--data-dir', self.data, '--server', server.address, '--ca',
                 server.ready['ca_file'], '--enroll-token-file', token, '--name', name, '--socket', self.socket,
-                '--lane-ports', ports, '--tls-lane-ports', '0', *args]
+                '--lane-ports', ports, '--tls-lane-ports', tls_ports, *args]
         if address:
             argv += ['--address', address]
         super().__init__(scene, f'node-{name}', argv, netns, env)
