@@ -29,7 +29,7 @@ struct ContentInfo {
   std::string ca_pem;            ///< data CA of that generation
   bool withdrawn = false;
   std::string audience;  ///< id of the list of who may have it, as announces name it; plain: empty
-  std::string access;    ///< as the command line writes it: "public", "private", "user:bob"; empty: not asked
+  std::string access;    ///< as the command line writes it ("user:bob"); not kept with a transfer, empty there
 };
 
 struct PublishRequest {
