@@ -70,8 +70,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.kind = TransferKind::kAttach;
     row.step = TransferStep::kFetch;
     row.paused = true;
-    row.content = {id<ContentId>(), "name", "owner", 3,         "public", std::uint64_t{1} << 63, 4, "abcd", 5,
-                   "pem",           true,   "list",  "user:bob"};
+    row.content = {id<ContentId>(), "name", "owner", 3, "public", std::uint64_t{1} << 63, 4, "abcd", 5,
+                   "pem",           true,   "list",  {}};
     row.base_name = "b\xff\n";
     row.target = "/t\xfe";
     row.globs = {"*.x", "\xff"};
@@ -128,6 +128,7 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.step, b.step);
   EXPECT_EQ(a.paused, b.paused);
   EXPECT_EQ(store::encode_content(a.content), store::encode_content(b.content));
+  EXPECT_EQ(a.content.audience, b.content.audience);
   EXPECT_EQ(a.base_name, b.base_name);
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.globs, b.globs);
