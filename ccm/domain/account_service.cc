@@ -193,14 +193,18 @@ Result<std::vector<Token>> AccountService::list_tokens(const Actor& actor) {
 }
 
 Status AccountService::revoke_token(const Actor& actor, const std::string& request_id, const std::string& token_id) {
-  return d_.store.write([&](Tx& tx) -> Status {
+  bool was_a_nodes = false;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto token, tx.tokens.by_id(token_id));
     if (!token || token->user != actor.user) return token_missing(token_id);
+    was_a_nodes = !token->node.is_nil();
     if (token->revoked.ms != 0) return {};
     const WallTime now = d_.clock.wall();
     GT_TRY(tx.tokens.revoke(token_id, now));
     return tx.audit.append(audit_record(actor, now, "token.revoke", token_id, request_id));
-  });
+  }));
+  if (was_a_nodes) d_.waker.person_changed(actor.user);
+  return {};
 }
 
 Status AccountService::note_token_used(const Token& token) {

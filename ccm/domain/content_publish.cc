@@ -78,7 +78,7 @@ Status check_sizes(const FinishPublish& request) {
 
 Result<PublishTicket> ContentService::begin_publish(const Actor& actor, const BeginPublish& request) {
   GT_ASSIGN(Content wanted, wanted_content(actor, request, d_.clock.wall()));
-  GT_ASSIGN(wanted.generation, edition_for(wanted.access, 0));
+  GT_ASSIGN(wanted.generation, edition_for(wanted.access, 0, d_.editions.restricted()));
   PublishTicket ticket;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const Content content, begin_in(tx, actor, request, wanted));

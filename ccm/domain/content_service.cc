@@ -56,10 +56,11 @@ ContentView ContentService::view(Content content) const {
   return shown;
 }
 
-Result<std::uint32_t> ContentService::edition_for(const Access& access, std::uint32_t now) const {
+Result<std::uint32_t> ContentService::edition_for(const Access& access, std::uint32_t now,
+                                                  const Result<std::uint32_t>& restricted) const {
   if (access.level == AccessLevel::kPublic) return std::uint32_t{0};
   if (now != 0 && !d_.editions.ca_pem(now).empty()) return now;
-  return d_.editions.restricted();
+  return restricted;
 }
 
 ContentView ContentService::after_change(Content content, const std::vector<NodeId>& nodes) {
@@ -130,6 +131,7 @@ Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, co
 Result<ContentView> ContentService::set_access(const Actor& actor, const std::string& request_id, const ContentId& id,
                                                const Access& access) {
   constexpr std::string_view kMethod = "content.set_access";
+  const auto restricted = d_.editions.restricted();
   Content content;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kSetAccess, id));
@@ -139,7 +141,7 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
     GT_ASSIGN(Access wanted, checked_access(tx, access));
     const std::string change = to_text(content.access) + " to " + to_text(wanted);
     content.access = std::move(wanted);
-    GT_ASSIGN(content.generation, edition_for(access, content.generation));
+    GT_ASSIGN(content.generation, edition_for(access, content.generation, restricted));
     GT_TRY(tx.contents.update(content));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: " + change));

@@ -118,8 +118,10 @@ class ContentService {
   /// As it stands in listings, and as it is shown alone.
   ContentView listed(Content content) const;
   ContentView view(Content content) const;
-  /// The edition for that access; `now` is kept where it serves.
-  Result<std::uint32_t> edition_for(const Access& access, std::uint32_t now) const;
+  /// The edition for that access; `now` is kept where it serves. `restricted`: as asked before the transaction, since
+  /// who makes a generation waits for the store.
+  Result<std::uint32_t> edition_for(const Access& access, std::uint32_t now,
+                                    const Result<std::uint32_t>& restricted) const;
   Result<Content> begin_in(Tx& tx, const Actor& actor, const BeginPublish& request, const Content& wanted) const;
   Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const;
   /// Tells nodes, and describes the content as it is now.

@@ -39,6 +39,10 @@ AccessDecision may_see(const Subject& subject, const Content& content) {
 AccessDecision decide_transfer(const AccessDecision& seen, const Content& content) {
   if (content.state == ContentState::kDraft) return deny(Denial::kState, "it is still being published");
   if (content.state == ContentState::kWithdrawn) return deny(Denial::kState, "its owner has withdrawn it");
+  // Of a database from before there were encrypted lanes.
+  if (content.access.level != AccessLevel::kPublic && content.generation == 0) {
+    return deny(Denial::kState, "it is restricted and has no encrypted edition; its owner has to set its access again");
+  }
   return seen;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace gridtorrent::client {
 namespace {
@@ -55,6 +56,10 @@ std::optional<SwarmRole> swarm_role(const Transfer& transfer) {
     case TransferStep::kCommit:
       if (transfer.row.wanted_bytes == 0) return std::nullopt;
       return transfer.row.paused || transfer.held_back ? SwarmRole::kPaused : SwarmRole::kFetching;
+    case TransferStep::kCheckLocal:
+    case TransferStep::kAttach:
+      if (!transfer.in_engine || transfer.barred) return std::nullopt;
+      return transfer.row.paused ? SwarmRole::kPaused : SwarmRole::kSeeding;
     case TransferStep::kHold:
       if (transfer.barred) return std::nullopt;
       if (transfer.row.paused) return SwarmRole::kPaused;
@@ -98,6 +103,7 @@ void Announcer::ask_access(const TransferId& id, const ContentId& content) {
   state.due = c_.ports.clock.mono() + std::max(kLookAgain, milliseconds(100 * count));
   if (!info || transfer->row.step != TransferStep::kHold || !transfer->barred) return;
   c_.rights.hear(c_.ports.clock.wall());
+  transfer->row.refused = false;
   c_.take_over(*transfer, *info);
   c_.settle_hold(*transfer);
   if (!transfer->barred) state.soon(c_.ports.clock.mono());
@@ -109,7 +115,10 @@ void Announcer::follow_edition(const TransferId& id, const ContentId& content) {
   const auto info = c_.ports.link.content(content.str());
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
-  if (transfer != nullptr && info) c_.take_over(*transfer, *info);
+  if (transfer == nullptr) return;
+  if (info) return c_.take_over(*transfer, *info);
+  auto& state = transfer->announce;
+  state.due = c_.ports.clock.mono() + c_.retry_pause(++state.failures);
 }
 
 void Announcer::content_changed(const std::optional<ContentId>& content, MonoTime now) {
@@ -140,7 +149,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     state.failures = 0;
     state.trouble.clear();
     state.heard = true;
-    transfer->refused = false;
+    if (std::exchange(transfer->row.refused, false)) c_.book.save_or_log(*transfer);
     state.acknowledged = std::move(totals);
     state.due = state.again ? now : now + reply->next;
     merge(*transfer, reply->peers, now);
@@ -164,6 +173,10 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
       state.trouble = "server down, retrying";
     } else {
       refused(*transfer, reply.error(), now);
+      if (reply.error().code == Code::kConflict) {  // withdrawn?
+        lock.unlock();
+        return follow_edition(id, request.content);
+      }
     }
   }
   c_.book.touch(*transfer);
@@ -171,23 +184,22 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
 }
 
 void Announcer::refused(Transfer& transfer, const Error& error, MonoTime now) {
-  const std::string trouble = (error.code == Code::kNotFound ? "not yours to have any more: its owner may have changed "
-                                                               "who may, or it is gone; asking again ("
-                                                             : "the server refused the announce (") +
-                              error.message + ")";
+  const bool not_yours = error.code == Code::kNotFound || error.code == Code::kDenied;
+  const std::string trouble = not_yours ? std::string(kNotYours) + " (" + error.message + ")"
+                                        : "the server refused the announce: " + error.message;
   if (trouble != transfer.announce.trouble) {
     c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + ": " + trouble);
   }
   transfer.announce.trouble = trouble;
-  if (error.code != Code::kNotFound && error.code != Code::kDenied) return;
+  if (!not_yours) return;
   transfer.announce.due = now + kLookAgain;
-  transfer.refused = true;
+  transfer.row.refused = true;
   transfer.row.content.audience.clear();
-  if (transfer.row.step == TransferStep::kHold) {
-    transfer.barred = true;
-    transfer.barred_reason = "not seeded: " + error.message;
-    c_.take_out_of_engine(transfer);
+  if (transfer.holds()) {
+    c_.settle_only(transfer);
+    transfer.barred_reason = "not seeded: " + trouble;
   }
+  c_.book.save_or_log(transfer);
 }
 
 void Announcer::merge(Transfer& transfer, const std::vector<PeerInfo>& peers, MonoTime now) {

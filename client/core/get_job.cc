@@ -220,7 +220,10 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
 
   if (have != nullptr && have->row.target == request.job.target) {
     have->row.step = TransferStep::kCheckLocal;
+    if (have->in_engine && have->engine_generation != request.content.generation) c_.take_out_of_engine(*have);
+    const std::string audience = have->row.content.audience;
     have->row.content = request.content;  // who may have it may have changed
+    if (have->in_engine) have->row.content.audience = audience;
     have->row.old_place = have->row.id;
     have->row.paused = false;
     GT_TRY(c_.book.save(*have));
@@ -326,13 +329,20 @@ void GetFlow::begin(const TransferId& id) {
   const auto staging = staging_of(copy->row, copy->wanted);
   auto spec = c_.torrent_spec(copy->row, *copy->metadata, copy->wanted);
   spec.save_path = staging.staging();
-  auto verifier = make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
+  // One that comes from another edition knows what was hashed so far.
+  auto verifier = copy->verifier ? copy->verifier
+                                 : make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
 
   auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
+  // Meanwhile it may have moved to another edition, or out of reach: the next round begins anew.
+  if (transfer->row.content.generation != spec.generation || transfer->row.refused) return;
   spec.trust = transfer->fresh ? DiskTrust::kNothingThere : trust_after_restart(copy->row, resume->has_value());
-  if (transfer->recheck) spec.trust = DiskTrust::kRecheck;
+  if (transfer->recheck) {
+    spec.trust = DiskTrust::kRecheck;
+    verifier = make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
+  }
   if (spec.trust == DiskTrust::kResumeData) spec.resume_data = std::move(**resume);
   transfer->verifier = verifier;
   c_.events.set_verifier(id, verifier);
@@ -346,6 +356,7 @@ void GetFlow::begin(const TransferId& id) {
   }
   const auto now = c_.ports.clock.mono();
   transfer->in_engine = true;
+  transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
   transfer->fresh = transfer->recheck = false;
   transfer->plan_due = transfer->snapshot_due = true;
@@ -404,7 +415,10 @@ void GetFlow::start_move(Transfer& transfer) {
     auto* found = c_.book.find(id);
     if (found == nullptr || !found->moving) return;
     const ContentInfo info = *found->moving;
+    auto verifier = found->verifier;
+    if (!found->row.clean) found->recheck = true;  // it could not be written down
     c_.take_out_of_engine(*found);
+    if (!found->recheck) found->verifier = std::move(verifier);
     found->engine_paused = false;
     c_.take_over(*found, info);
   });

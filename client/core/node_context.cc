@@ -157,7 +157,7 @@ void NodeContext::take_over(Transfer& transfer, const ContentInfo& info) {
     return wake();
   }
   // What is being verified or committed moves when that is done.
-  if (moves && transfer.in_engine && transfer.row.step != TransferStep::kHold) return;
+  if (moves && transfer.in_engine && !transfer.holds()) return;
   known.access_level = info.access_level;
   known.withdrawn = info.withdrawn;
   if (moves) {
@@ -171,30 +171,52 @@ void NodeContext::take_over(Transfer& transfer, const ContentInfo& info) {
     log(NodeLogLevel::kInfo, display_name(transfer.row) + " is " + info.access_level + " now: going on over " +
                                  (info.generation == 0 ? "plain" : "encrypted") + " lanes");
   }
+  if (info.withdrawn && transfer.row.step == TransferStep::kFetch) {
+    take_out_of_engine(transfer);
+    mark_failed(transfer, {Code::kNotFound, display_name(transfer.row) + " was withdrawn by its owner"});
+    settle_siblings(known.id);
+  }
   if (transfer.row.step == TransferStep::kHold) settle_hold(transfer);
   book.save_or_log(transfer);
   book.touch(transfer);
   wake();
 }
 
-void NodeContext::settle_hold(Transfer& transfer) {
+void NodeContext::settle_all() {
+  std::map<ContentId, int> transfers_of;
+  for (auto& [id, transfer] : book.all()) ++transfers_of[transfer->row.content.id];
+  for (auto& [id, transfer] : book.all()) {
+    if (transfer->row.step == TransferStep::kHold && transfers_of[transfer->row.content.id] > 1) {
+      settle_hold(*transfer);
+    } else if (transfer->holds()) {
+      settle_only(*transfer);
+    }
+  }
+}
+
+void NodeContext::settle_only(Transfer& transfer) {
   const auto& content = transfer.row.content;
   transfer.barred_reason.clear();
   if (content.withdrawn) {
     transfer.barred_reason = "withdrawn by its owner: not seeded";
+  } else if (transfer.row.refused) {
+    transfer.barred_reason = kNotYours;
   } else if (content.generation == 0 && !rights.serves_public(ports.clock.wall())) {
     transfer.barred_reason = kServerNotHeard;
   }
   transfer.barred = !transfer.barred_reason.empty();
-  if (!transfer.barred && !transfer.in_engine) {
-    for (const auto& [id, other] : book.all()) {
-      const bool same = id != transfer.row.id && other->row.content.id == transfer.row.content.id &&
-                        other->row.content.version == transfer.row.content.version;
-      const bool seeds = other->row.step == TransferStep::kHold && !other->barred;
-      if (same && (other->in_engine || seeds || in_progress(other->row.step))) transfer.barred = true;
-    }
-  }
   if (transfer.barred && transfer.in_engine) take_out_of_engine(transfer);
+}
+
+void NodeContext::settle_hold(Transfer& transfer) {
+  settle_only(transfer);
+  if (transfer.barred || transfer.in_engine) return;
+  for (const auto& [id, other] : book.all()) {
+    const bool same = id != transfer.row.id && other->row.content.id == transfer.row.content.id &&
+                      other->row.content.version == transfer.row.content.version;
+    const bool seeds = other->row.step == TransferStep::kHold && !other->barred;
+    if (same && (other->in_engine || seeds || in_progress(other->row.step))) transfer.barred = true;
+  }
 }
 
 TorrentSpec NodeContext::torrent_spec(const TransferRow& row, const metainfo::VersionMetadata& metadata,

@@ -68,8 +68,12 @@ class NodeContext {
   /// Under the lock: what the server says of a content now. Another edition: the transfer goes on in it, without
   /// hashing; one that fetches writes down first what it has (`moving`).
   void take_over(Transfer& transfer, const ContentInfo& info);
+  /// Under the lock: all that is held, as after a change that concerns everything.
+  void settle_all();
   /// Under the lock: is this what seeds the content, or does another do it, or may nobody?
   void settle_hold(Transfer& transfer);
+  /// The same for one whose content no other transfer has.
+  void settle_only(Transfer& transfer);
 
   /// What the engine holds for it. `metadata` names the files.
   TorrentSpec torrent_spec(const TransferRow& row, const metainfo::VersionMetadata& metadata,
@@ -86,6 +90,8 @@ class NodeContext {
 /// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.
 std::chrono::milliseconds retry_pause(int failures, Rng& rng);
 
+inline constexpr char kNotYours[] =
+    "not yours to have any more: its owner may have changed who may, or it is gone; asking again";
 inline constexpr char kServerNotHeard[] =
     "the server has not been heard for longer than --list-lifetime: nothing is served until it is";
 

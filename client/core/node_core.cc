@@ -68,9 +68,7 @@ Status NodeCore::restore() {
     transfer.recheck = transfer.row.step == TransferStep::kCommit;
     transfer.sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(30);
   }
-  for (auto& [id, transfer] : c_.book.all()) {
-    if (transfer->row.step == TransferStep::kHold) c_.settle_hold(*transfer);
-  }
+  c_.settle_all();
   return {};
 }
 
@@ -222,7 +220,7 @@ void NodeCore::disconnected(const Error& reason) {
     server_error_ = reason.message;
   }
   c_.log(NodeLogLevel::kWarning, "no connection to the server " + c_.options.server + ": " + reason.message +
-                                     "; transfers go on, trying again");
+                                     "; transfers go on, for --list-lifetime at most, trying again");
 }
 
 void NodeCore::task(const Task& task) {

@@ -69,6 +69,7 @@ struct TransferRow {
   std::optional<Error> error;
   std::string stamp;           ///< DiskGuard::stamp of the files when they were last known to be whole
   bool checksums_due = false;  ///< a publish whose flat SHA-256 sums the server has not got yet
+  bool refused = false;        ///< the server said that it is not (or no longer) this node's to have
   bool clean = false;          ///< fetching: the node was shut down in order, so the resume data says all
   WallTime created;
 };

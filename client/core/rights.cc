@@ -77,11 +77,11 @@ std::vector<SavedAudience> Rights::all() const {
   return lists;
 }
 
-std::vector<std::string> Rights::keep_only(const std::set<std::string>& used) {
+std::vector<std::string> Rights::keep_only(const std::set<std::string>& used, WallTime before) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> dropped;
   for (const auto& [id, one] : known_) {
-    if (!used.contains(id)) dropped.push_back(id);
+    if (!used.contains(id) && one.confirmed < before) dropped.push_back(id);
   }
   for (const std::string& id : dropped) known_.erase(id);
   return dropped;

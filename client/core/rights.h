@@ -40,8 +40,8 @@ class Rights {
   /// As it should be kept.
   std::optional<SavedAudience> saved(const std::string& id) const;
   std::vector<SavedAudience> all() const;
-  /// Drops what is not in use; returns the ids.
-  std::vector<std::string> keep_only(const std::set<std::string>& used);
+  /// Drops what is not in use and was not confirmed since `before`; returns the ids.
+  std::vector<std::string> keep_only(const std::set<std::string>& used, WallTime before);
 
  private:
   bool counts(WallTime confirmed, WallTime now) const;

@@ -121,15 +121,13 @@ void RightsKeeper::write_down(MonoTime now) {
     }
   }
   if (now - pruned_ < kPrune) return;
-  const bool first = pruned_ == MonoTime{};
   pruned_ = now;
-  if (first) return;  // lists come before the transfers that will use them
   std::set<std::string> used;
   {
     const auto lock = c_.book.lock();
     for (const auto& [id, transfer] : c_.book.all()) used.insert(transfer->row.content.audience);
   }
-  for (const std::string& id : c_.rights.keep_only(used)) {
+  for (const std::string& id : c_.rights.keep_only(used, c_.ports.clock.wall() - kPrune)) {
     if (const auto erased = c_.ports.store.erase_audience(id); !erased) {
       c_.log(NodeLogLevel::kError, "cannot forget a list: " + erased.error().message);
     }

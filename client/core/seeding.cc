@@ -115,6 +115,7 @@ void SeedingFlow::hold(const TransferId& id) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kHold || transfer->in_engine || transfer->barred)
     return;
+  if (transfer->row.content.generation != spec.generation) return;  // it moved meanwhile: the next round begins anew
   transfer->wanted = *wanted;
   if (!stamp || *stamp != row->stamp) {
     transfer->row.step = TransferStep::kAttach;
@@ -127,6 +128,7 @@ void SeedingFlow::hold(const TransferId& id) {
     return fail(id, added.error());
   }
   transfer->in_engine = true;
+  transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
   transfer->plan_due = true;
   transfer->announce.soon(c_.ports.clock.mono());

@@ -176,10 +176,10 @@ Result<std::string> TaskManager::work(const TaskId&, const StopSeedingTask& task
   const auto lock = c_.book.lock();
   std::uint64_t stopped = 0;
   for (auto& [id, transfer] : c_.book.all()) {
-    if (transfer->row.content.id != task.content || transfer->row.step != TransferStep::kHold) continue;
+    if (transfer->row.content.id != task.content || !transfer->holds()) continue;
     transfer->row.content.withdrawn = true;
     if (transfer->in_engine) c_.announce_gone(*transfer);
-    c_.settle_hold(*transfer);
+    c_.settle_only(*transfer);
     GT_TRY(c_.book.save(*transfer));
     c_.book.touch(*transfer);
     ++stopped;

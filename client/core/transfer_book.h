@@ -55,9 +55,9 @@ struct Transfer {
   bool held_back = false;  ///< waits for disk space; row.error says how much
   bool barred = false;     ///< held, but not seeded: private, withdrawn, another transfer seeds it
   std::string barred_reason;
-  bool refused = false;               ///< the server says that it is not (or no longer) this node's to have
-  std::optional<ContentInfo> moving;  ///< another edition to go on in, once what is here is written down
-  AudiencePtr audience_shown;         ///< what the engine lets in
+  std::uint32_t engine_generation = 0;  ///< the edition that the engine holds
+  std::optional<ContentInfo> moving;    ///< another edition to go on in, once what is here is written down
+  AudiencePtr audience_shown;           ///< what the engine lets in
   int disk_errors = 0, verify_rounds = 0;
   MonoTime disk_retry{};
   std::optional<TorrentSnapshot> snapshot;
@@ -88,6 +88,11 @@ struct Transfer {
   MonoTime sums_not_before{};
   std::stop_source sums_stop;
 
+  /// It holds its content, be it that its files are just being looked at.
+  bool holds() const {
+    return row.step == TransferStep::kHold ||
+           (in_engine && (row.step == TransferStep::kCheckLocal || row.step == TransferStep::kAttach));
+  }
   bool seeds() const { return row.step == TransferStep::kHold && in_engine && !barred; }
 };
 

@@ -28,9 +28,7 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
   if (const bool serves = c_.rights.serves_public(c_.ports.clock.wall()); serves != serves_public_) {
     serves_public_ = serves;
     if (!serves && c_.rights.heard()) c_.log(NodeLogLevel::kWarning, kServerNotHeard);
-    for (auto& [id, transfer] : c_.book.all()) {
-      if (transfer->row.step == TransferStep::kHold) c_.settle_hold(*transfer);
-    }
+    c_.settle_all();
   }
   for (const auto& id : events.changed) {
     if (auto* transfer = c_.book.find(id)) transfer->snapshot_due = true;
@@ -66,7 +64,7 @@ void TransferLoop::choose(MonoTime) {
       transfer->active = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit;
       continue;
     }
-    entries.push_back({id, transfer->row.priority, transfer->row.created, transfer->stalled});
+    entries.push_back({id, transfer->row.priority, transfer->row.created, transfer->stalled || transfer->row.refused});
   }
   if (entries.empty()) return;
   const auto chosen = choose_active(entries, c_.settings().max_fetching);
@@ -100,6 +98,10 @@ void TransferLoop::refresh(Transfer& transfer, MonoTime now) {
 }
 
 void TransferLoop::step(Transfer& transfer, MonoTime now) {
+  // Whatever led here: what the row says is what may be served.
+  if (transfer.in_engine && transfer.engine_generation != transfer.row.content.generation && !transfer.job_running) {
+    c_.take_out_of_engine(transfer);
+  }
   refresh(transfer, now);
   if (!transfer.job_running) {
     switch (transfer.row.step) {
@@ -162,8 +164,9 @@ void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
   if (transfer.row.paused) return set_engine_paused(transfer, true, now);
   if (transfer.held_back) return step_held_back(transfer, now);
   if (!transfer.active) return set_engine_paused(transfer, true, now);
-  if (transfer.moving && transfer.in_engine) return gets_.start_move(transfer);
-  if (transfer.refused || (transfer.row.content.generation == 0 && !serves_public_)) {
+  const bool checking = transfer.snapshot && transfer.snapshot->state == TorrentState::kChecking;
+  if (transfer.moving && transfer.in_engine && !checking) return gets_.start_move(transfer);
+  if (transfer.row.refused || (transfer.row.content.generation == 0 && !serves_public_)) {
     return set_engine_paused(transfer, true, now);
   }
   if (!transfer.in_engine) return gets_.start_begin(transfer);
@@ -313,10 +316,11 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
 
 void TransferLoop::say_what_is_missing(Transfer& transfer) {
   if (!swarm_role(transfer)) return;
-  std::string text = transfer.announce.trouble;
-  if (text.empty() && c_.server_lost) text = "server down, retrying";
   const std::uint32_t generation = transfer.row.content.generation;
-  if (text.empty() && generation == 0 && !serves_public_) text = kServerNotHeard;
+  std::string text;
+  if (!serves_public_) text = kServerNotHeard;
+  if (text.empty()) text = transfer.announce.trouble;
+  if (text.empty() && c_.server_lost) text = "server down, retrying";
   if (text.empty()) text = rights_.missing_paper(generation);
   if (text.empty() && generation != 0 && transfer.in_engine && !transfer.audience_shown) {
     text = "waits for the server's list of who may have it";

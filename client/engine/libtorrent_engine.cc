@@ -25,8 +25,9 @@ namespace {
 
 constexpr auto kPortPatience = std::chrono::seconds(10);
 constexpr auto kPortPause = std::chrono::milliseconds(250);
-/// Five times a second: 20,000 torrents take some three minutes.
+/// 20,000 torrents take some three minutes.
 constexpr int kShownAtOnce = 20;
+constexpr auto kShowPause = std::chrono::milliseconds(200);
 
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
@@ -158,16 +159,18 @@ class LibtorrentEngine final : public Engine {
   }
 
   void set_identity(std::uint32_t generation, const LaneIdentity& identity) override {
+    {
+      const std::lock_guard lock(mutex_);
+      identities_[generation] = identity;
+    }
     std::vector<std::shared_ptr<Torrent>> due;
     for (const auto& torrent : all()) {
       if (torrent->tls() && torrent->generation() == generation) due.push_back(torrent);
     }
     std::ranges::stable_partition(due, [](const auto& torrent) { return !torrent->swarm()->report().peers.empty(); });
     const std::lock_guard lock(mutex_);
-    identities_[generation] = identity;
-    for (const auto& torrent : due) {
-      if (std::ranges::find(to_show_, torrent->id()) == to_show_.end()) to_show_.push_back(torrent->id());
-    }
+    std::erase_if(to_show_, [&](const auto& waiting) { return waiting.second == generation; });
+    for (const auto& torrent : due) to_show_.emplace_back(torrent->id(), generation);
   }
 
   void set_audience(const TransferId& id, std::shared_ptr<const Audience> audience) override {
@@ -282,8 +285,11 @@ class LibtorrentEngine final : public Engine {
   /// A renewed certificate: the network thread is busy with each for a millisecond.
   void show_some() {
     const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (to_show_.empty() || now - shown_at_ < kShowPause) return;
+    shown_at_ = now;
     for (int i = 0; i < kShownAtOnce && !to_show_.empty(); ++i) {
-      const auto found = by_id_.find(to_show_.front());
+      const auto found = by_id_.find(to_show_.front().first);
       to_show_.pop_front();
       if (found == by_id_.end()) continue;
       const auto identity = identities_.find(found->second->generation());
@@ -318,8 +324,9 @@ class LibtorrentEngine final : public Engine {
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
-  std::map<std::uint32_t, LaneIdentity> identities_;  ///< by generation
-  std::deque<TransferId> to_show_;                    ///< those that have an older one
+  std::map<std::uint32_t, LaneIdentity> identities_;          ///< by generation
+  std::deque<std::pair<TransferId, std::uint32_t>> to_show_;  ///< those that have an older one, and its generation
+  std::chrono::steady_clock::time_point shown_at_{};
   std::unique_ptr<lt::session> session_;
   std::jthread alert_thread_;  ///< last: uses all of the above
 };

@@ -393,6 +393,7 @@ Result<std::string> Torrent::resume_data() {
   std::string root;
   {
     const std::lock_guard lock(mutex_);
+    if (checking_) return Error{Code::kConflict, "what is on disk is still being checked"};
     root = save_path_;
     have = fresh = have_;
     for (std::size_t i = 0; i < fresh.size(); ++i) fresh[i] = fresh[i] && !synced_[i];

@@ -91,6 +91,9 @@ Result<ContentInfo> to_content(const v1::Content& message) {
   }
   info.generation = message.generation();
   info.ca_pem = message.data_ca_pem();
+  if (info.generation != 0 && info.ca_pem.empty() && message.state() == "published") {
+    return malformed("a restricted content without its data CA");
+  }
   info.withdrawn = message.state() == "withdrawn" || message.state() == "purged";
   return info;
 }

@@ -89,6 +89,7 @@ ALTER TABLE transfer ADD COLUMN kept_lost TEXT NOT NULL DEFAULT '';
 )sql"},
                                                             {4, "who may have restricted content", R"sql(
 ALTER TABLE transfer ADD COLUMN audience TEXT NOT NULL DEFAULT '';
+ALTER TABLE transfer ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE audience (
   audience_id TEXT PRIMARY KEY,
   version INTEGER NOT NULL,

@@ -324,10 +324,12 @@ class Nodes final : public tracker::NodeStore {
   Result<std::optional<tracker::NodeRecord>> by_public_key(std::string_view der) override {
     return first([&](const auto& node) { return node.public_key == der; });
   }
-  Result<std::vector<std::pair<NodeId, std::string>>> keys_of_owner(const UserId& owner) override {
+  Result<std::vector<std::pair<NodeId, std::string>>> keys_of_owner(const UserId& owner, WallTime now) override {
     std::vector<std::pair<NodeId, std::string>> keys;
     for (const auto& [id, node] : s_.nodes) {
-      if (node.owner == owner) keys.emplace_back(id, node.public_key);
+      const auto is_good = [&](const auto& token) { return token.second.node == id && token.second.is_good(now); };
+      const bool has_credential = std::any_of(s_.tokens.begin(), s_.tokens.end(), is_good);
+      if (node.owner == owner && has_credential) keys.emplace_back(id, node.public_key);
     }
     return keys;
   }

@@ -22,6 +22,7 @@ class Policy : public testing::Test {
     c.owner_name = owner_.name;
     c.name = "data";
     c.access.level = level;
+    c.generation = level == AccessLevel::kPublic ? 0 : 1;
     c.state = state;
     return c;
   }
@@ -89,6 +90,9 @@ TEST_F(Policy, RestrictedContentIsTransferredByThoseWhoMaySeeIt) {
   Content shared = content(AccessLevel::kShared);
   shared.access.users = {"bob"};
   EXPECT_EQ(denial(other_, Action::kTransfer, shared), Denial::kNone);
+  shared.generation = 0;
+  EXPECT_EQ(denial(other_, Action::kTransfer, shared), Denial::kState) << "never over plain lanes";
+  shared.generation = 1;
   const Subject disabled{other_.user, "bob", true};
   EXPECT_EQ(denial(disabled, Action::kTransfer, shared), Denial::kHidden);
 }

@@ -96,6 +96,7 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.stamp = "stamp";
     row.checksums_due = true;
     row.clean = true;
+    row.refused = true;
     row.created = WallTime{19};
     return row;
   }
@@ -129,6 +130,7 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.paused, b.paused);
   EXPECT_EQ(store::encode_content(a.content), store::encode_content(b.content));
   EXPECT_EQ(a.content.audience, b.content.audience);
+  EXPECT_EQ(a.refused, b.refused);
   EXPECT_EQ(a.base_name, b.base_name);
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.globs, b.globs);

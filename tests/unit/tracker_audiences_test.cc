@@ -112,6 +112,16 @@ TEST_P(AudiencesOver, WhoIsOutIsToldOfEachContentAndTheOthersOfTheList) {
   EXPECT_THAT(nodes(w.audiences.of_node(alices.node).at(0)), ElementsAre(alices.node));
 }
 
+TEST_P(AudiencesOver, ANodeWhoseCredentialWasRevokedIsOut) {
+  const auto one = shared("one", {"bob"});
+  follow(alices, one);
+  ASSERT_TRUE(w.audiences.refresh().ok());
+  ASSERT_TRUE(w.accounts.revoke_token(bob, w.request_id(), bobs.token_id).ok());
+  EXPECT_FALSE(w.audiences.settled());
+  ASSERT_TRUE(w.audiences.refresh().ok());
+  EXPECT_THAT(nodes(w.audiences.of_node(alices.node).at(0)), ElementsAre(alices.node));
+}
+
 TEST_P(AudiencesOver, AreForgottenWithTheirLastFollower) {
   const auto one = shared("one", {"bob"});
   const auto first = follow(alices, one);

@@ -22,7 +22,7 @@ KeyPrint print_of(const std::string& public_key) {
 
 }  // namespace
 
-Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) {
+Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) const {
   std::vector<ccm::User> people;
   GT_ASSIGN(const auto owner, tx.users.by_id(like.owner));
   if (owner) people.push_back(*owner);
@@ -35,7 +35,7 @@ Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) {
     if (!reading.people.insert(person.id).second) continue;
     const ccm::Subject subject{person.id, person.name, person.disabled};
     if (!ccm::decide(subject, ccm::Action::kTransfer, like).allowed) continue;
-    GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(person.id));
+    GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(person.id, d_.clock.wall()));
     for (const auto& [node, public_key] : keys) reading.members[print_of(public_key)] = node;
   }
   return reading;
@@ -83,6 +83,7 @@ Result<AudiencePtr> Audiences::follow(const NodeId& node, const ccm::Content& co
   like.owner = content.owner;
   like.access = content.access;
   like.state = ccm::ContentState::kPublished;
+  like.generation = content.generation;
   const std::lock_guard reading_lock(reading_);
   Reading reading;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {

@@ -79,7 +79,7 @@ class Audiences {
     std::map<KeyPrint, NodeId> members;
     std::set<UserId> people;
   };
-  static Result<Reading> read(Tx& tx, const ccm::Content& like);
+  Result<Reading> read(Tx& tx, const ccm::Content& like) const;
   struct Attached {
     AudiencePtr audience;
     bool is_new = false;  ///< the node did not follow it for any content

@@ -11,6 +11,18 @@ constexpr auto kWriteSeenAfter = std::chrono::minutes(10);
 constexpr std::uint64_t kWriteShare = 20;  // a twentieth: 5 %
 }  // namespace
 
+bool Swarms::expired(const NodeId& node, const Member& member, MonoTime now) const {
+  const auto live = nodes_.find(node);
+  const bool connected = live != nodes_.end() && live->second.connected > 0;
+  return now - member.last_announce > (connected ? std::max(member.expiry, limits_.expiry) : limits_.expiry);
+}
+
+std::chrono::milliseconds Swarms::interval_of(const LiveNode& node) const {
+  const std::chrono::milliseconds paced(static_cast<std::int64_t>(node.swarms.size()) * 1000 /
+                                        std::max(limits_.announces_per_s, 1u));
+  return std::max(limits_.interval, paced);
+}
+
 bool Swarms::is_complete(const Member& member) {
   if (member.role == SwarmRole::kFetching) return false;
   return member.total_bytes > 0 ? member.verified_bytes >= member.total_bytes : member.role == SwarmRole::kSeeding;
@@ -49,7 +61,7 @@ Peer Swarms::peer_of(const NodeId& id, const Member& member) const {
 std::vector<Peer> Swarms::others(const Swarm& swarm, const NodeId& but, MonoTime now) const {
   std::vector<Peer> peers;
   for (const auto& [id, member] : swarm) {
-    if (id == but || expired(member, now) || member.role == SwarmRole::kPaused) continue;
+    if (id == but || expired(id, member, now) || member.role == SwarmRole::kPaused) continue;
     peers.push_back(peer_of(id, member));
   }
   return peers;
@@ -102,7 +114,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   Swarm& swarm = swarms_[key];
   const auto [place, is_new] = swarm.try_emplace(announce.node);
   Member& member = place->second;
-  const bool was_away = is_new || expired(member, now);
+  const bool was_away = is_new || expired(announce.node, member, now);
   const SwarmRole old_role = member.role;
   const bool was_complete = !is_new && is_complete(member);
   member.role = announce.role;
@@ -111,6 +123,8 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   member.total_bytes = announce.total_bytes;
   member.last_announce = now;
   node.swarms.insert(key);
+  result.next = interval_of(node);
+  member.expiry = result.next * 5 / 2;
 
   if (due_for_write(member, now)) {
     result.write_replica = true;
@@ -141,7 +155,7 @@ std::vector<Swarms::Tell> Swarms::set_endpoints(const NodeId& node, const std::v
   for (const Key& key : live.swarms) {
     const Swarm& swarm = swarms_.at(key);
     const Member& member = swarm.at(node);
-    if (expired(member, now) || member.role == SwarmRole::kPaused) continue;
+    if (expired(node, member, now) || member.role == SwarmRole::kPaused) continue;
     Tell tell{key.first, key.second, peer_of(node, member), {}};
     tell.tell = whom_to_tell(others(swarm, node, now), tell.changed);
     if (!tell.tell.empty()) tells.push_back(std::move(tell));
@@ -183,7 +197,7 @@ std::vector<std::pair<ContentId, NodeId>> Swarms::expire() {
   std::vector<std::pair<Key, NodeId>> gone;
   for (const auto& [key, swarm] : swarms_) {
     for (const auto& [id, member] : swarm) {
-      if (expired(member, now)) gone.emplace_back(key, id);
+      if (expired(id, member, now)) gone.emplace_back(key, id);
     }
   }
   std::vector<std::pair<ContentId, NodeId>> dropped;
@@ -210,7 +224,7 @@ ccm::LiveView::Counts Swarms::counts(const ContentId& content, std::uint32_t ver
   if (swarm == swarms_.end()) return counts;
   const MonoTime now = clock_.mono();
   for (const auto& [id, member] : swarm->second) {
-    if (expired(member, now) || member.role == SwarmRole::kPaused) continue;
+    if (expired(id, member, now) || member.role == SwarmRole::kPaused) continue;
     if (is_complete(member)) ++counts.seeders;
     if (member.role == SwarmRole::kFetching) ++counts.leechers;
   }

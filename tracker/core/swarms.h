@@ -48,7 +48,10 @@ struct TrafficTotals {
 struct SwarmLimits {
   std::chrono::milliseconds interval = std::chrono::seconds(30);  ///< asked of nodes
   std::chrono::milliseconds expiry = std::chrono::seconds(75);    ///< a member that stays silent is gone
-  std::size_t max_traffic_entries = 256;                          ///< an announce; the rest is dropped
+  /// A node with many contents is asked to come less often, and stays a member for as much longer while its stream is
+  /// open: it must not be forgotten, since it is told of changes as a member.
+  std::uint32_t announces_per_s = 25;
+  std::size_t max_traffic_entries = 256;  ///< an announce; the rest is dropped
   SelectionLimits selection;
 };
 
@@ -109,6 +112,7 @@ class Swarms final : public ccm::LiveView {
     bool tls = false;
     std::uint64_t verified_bytes = 0, total_bytes = 0;
     MonoTime last_announce;
+    std::chrono::milliseconds expiry{0};
     // As last written to the replica store.
     bool was_written = false;
     std::uint64_t written_bytes = 0;
@@ -126,7 +130,8 @@ class Swarms final : public ccm::LiveView {
 
   static bool is_complete(const Member& member);
   static bool due_for_write(const Member& member, MonoTime now);
-  bool expired(const Member& member, MonoTime now) const { return now - member.last_announce > limits_.expiry; }
+  bool expired(const NodeId& node, const Member& member, MonoTime now) const;
+  std::chrono::milliseconds interval_of(const LiveNode& node) const;
   Peer peer_of(const NodeId& id, const Member& member) const;
   /// The others that take part right now.
   std::vector<Peer> others(const Swarm& swarm, const NodeId& but, MonoTime now) const;

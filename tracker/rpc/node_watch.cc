@@ -17,16 +17,26 @@ Status NodeWatch::open(const Deps& deps, const ccm::Actor& actor, const std::str
   GT_TRY(deps.nodes.opened(actor, program_version));
   auto watch = std::make_shared<NodeWatch>(deps, actor.node, cursor, stream);
   watch->send_hello();  // before anybody can wake the strand: the greeting is the first message
-  watch->hints_ = deps.hub.open(actor.node, [weak = std::weak_ptr<NodeWatch>(watch)] {
+  auto hints = deps.hub.open(actor.node, [weak = std::weak_ptr<NodeWatch>(watch)] {
     if (const auto alive = weak.lock()) alive->schedule();
   });
+  {
+    const std::lock_guard lock(watch->mutex_);  // somebody may have woken the strand already
+    watch->hints_ = std::move(hints);
+  }
   stream->attach(watch);
   watch->schedule();
   return {};
 }
 
 void NodeWatch::run() {
-  NodeStream::Batch batch = hints_->take();
+  std::shared_ptr<NodeStream> hints;
+  {
+    const std::lock_guard lock(mutex_);
+    hints = hints_;
+  }
+  if (!hints) return;  // still opening: it schedules itself
+  NodeStream::Batch batch = hints->take();
   if (batch.displaced) {
     return stream_->close(
         Error{Code::kConflict, "another process connected with this node's credential: stop one of them"});

@@ -57,14 +57,14 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public Strand {
   const NodeId node_;
   const std::shared_ptr<Stream> stream_;
 
-  std::shared_ptr<NodeStream> hints_;  ///< set before anyone else sees this object
   // Of the strand alone:
   std::uint64_t cursor_;
   bool tasks_waiting_ = false, cancellations_waiting_ = true, audiences_waiting_ = false, confirm_waiting_ = false;
   bool resync_waiting_ = false;
   std::map<std::string, std::uint64_t> audiences_sent_;  ///< version by id
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;                   ///< of what follows
+  std::shared_ptr<NodeStream> hints_;  ///< null while it opens
   MonoTime last_hello_{};
   bool confirm_due_ = true;
   bool starved_ = false;  ///< something waits for room

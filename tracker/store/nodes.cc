@@ -82,12 +82,14 @@ Result<std::vector<NodeRecord>> SqlNodes::of_owner(const UserId& owner) {
   return nodes;
 }
 
-Result<std::vector<std::pair<NodeId, std::string>>> SqlNodes::keys_of_owner(const UserId& owner) {
-  return tx_.all("SELECT node_id, public_key FROM node WHERE owner_id = ?", {owner.str()},
-                 [](const sql::Row& row) -> Result<std::pair<NodeId, std::string>> {
-                   GT_ASSIGN(const NodeId id, id_at<NodeId>(row, 0));
-                   return std::pair(id, row.text(1));
-                 });
+Result<std::vector<std::pair<NodeId, std::string>>> SqlNodes::keys_of_owner(const UserId& owner, WallTime now) {
+  return tx_.all(
+      "SELECT n.node_id, n.public_key FROM node n WHERE n.owner_id = ? AND EXISTS (SELECT 1 FROM token t "
+      "WHERE t.node_id = n.node_id AND t.revoked_ms = 0 AND t.expires_ms > ?)",
+      {owner.str(), now.ms}, [](const sql::Row& row) -> Result<std::pair<NodeId, std::string>> {
+        GT_ASSIGN(const NodeId id, id_at<NodeId>(row, 0));
+        return std::pair(id, row.text(1));
+      });
 }
 
 Status SqlNodes::set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) {
