@@ -6,12 +6,14 @@ import json
 import pathlib
 import socket
 import sqlite3
+import ssl
 import subprocess
 
 import cases
 import harness
 
 PYTHON = '/usr/bin/python3'  # Debian's, which sees Debian's module
+REFUSALS = 1000
 LEECHER = pathlib.Path(__file__).with_name('stock_leecher.py')
 
 
@@ -128,6 +130,41 @@ def a_plain_handshake_with_the_hash_of_restricted_content_is_not_answered():
             cases.check(b'BitTorrent protocol' not in answer, f'tls={tls}: {answer[:80]}')
 
 
+def a_stranger_refused_a_thousand_times_does_no_harm():
+    """A certificate of the server's own data CA, for a node without the right: TLS is fine, the rest is not."""
+    with harness.Scene() as scene:
+        t = Target(scene)
+        hash_of_info = hashlib.sha1(t.torrent[len(b'd4:info'):-1]).digest()
+        hello = b'\x13BitTorrent protocol' + bytes(5) + b'\x10\0\0' + hash_of_info + b'-XX0001-' + b'0' * 12
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.load_cert_chain(*t.papers(t.gamma))
+        before, most, versions = t.alpha.memory_kb()[0], 0, set()
+        for i in range(REFUSALS):
+            address = tuple(t.ports(True)[i % 4])
+            with socket.create_connection(address, timeout=30) as plain, \
+                    context.wrap_socket(plain, server_hostname=hash_of_info.hex()) as connection:
+                versions.add(connection.version())
+                answer = b''
+                try:
+                    connection.sendall(hello)
+                    while chunk := connection.recv(4096):
+                        answer += chunk
+                except (ConnectionError, ssl.SSLError):
+                    pass
+                most = max(most, len(answer))
+            cases.check(t.alpha.running(), f'the node ended after {i + 1} refusals')
+        # A BitTorrent handshake has 68 bytes; a bitfield would come after it.
+        cases.check(most <= 68, f'{most} bytes came')
+        cases.check(versions == {'TLSv1.3'}, versions)
+        grown = t.alpha.memory_kb()[0] - before
+        print(f'        {REFUSALS} refused, at most {most} bytes to each; the node grew by {grown} KiB')
+        t.alice.cli('access', 'data', '--set', 'user:bob,user:carol')
+        t.carol.cli('get', 'alice/data', '--to', scene.dir / 'carol', node=t.gamma)
+        cases.same(t.source, scene.dir / 'carol/data.bin')
+
+
 if subprocess.run([PYTHON, '-c', 'import libtorrent'], capture_output=True).returncode != 0:
     harness.skip('a stock client needs the package python3-libtorrent')
-cases.run(only_a_listed_key_gets_anything, a_plain_handshake_with_the_hash_of_restricted_content_is_not_answered)
+cases.run(only_a_listed_key_gets_anything, a_plain_handshake_with_the_hash_of_restricted_content_is_not_answered,
+          a_stranger_refused_a_thousand_times_does_no_harm)
