@@ -197,6 +197,9 @@ std::string done_text(const v1::Transfer& transfer) {
   return line + ", verified\n" + shown(transfer.path()) + "\n";
 }
 
+/// Why a transfer stands still is said below the table, for so many of them.
+constexpr std::size_t kReasonsBelowTable = 10;
+
 std::string transfers_table(const std::vector<v1::Transfer>& transfers) {
   Table table({"ID", "NAME", "STATE", ">VERIFIED", ">SIZE", ">RECEIVE", ">SEND", ">LANES", "ETA"});
   for (const v1::Transfer& t : transfers) {
@@ -205,7 +208,18 @@ std::string transfers_table(const std::vector<v1::Transfer>& transfers) {
                format_bits_per_s(t.upload_bits_per_s()), std::to_string(t.lanes()),
                t.eta_s() >= 0 && t.state() == "fetching" ? format_duration(std::chrono::seconds(t.eta_s())) : "-"});
   }
-  return table.text("no transfers; 'gridtorrent get CONTENT' starts one");
+  std::string text = table.text("no transfers; 'gridtorrent get CONTENT' starts one");
+  std::size_t told = 0, more = 0;
+  for (const v1::Transfer& t : transfers) {
+    if (t.message().empty() || (t.payload_bits_per_s() > 0 && t.state() == "fetching")) continue;
+    if (told == kReasonsBelowTable) {
+      ++more;
+    } else {
+      text += (told++ == 0 ? "\n" : "") + shown(t.name()) + ": " + shown(t.message()) + "\n";
+    }
+  }
+  if (more > 0) text += "and " + std::to_string(more) + " more: 'gridtorrent transfer show ID' says why\n";
+  return text;
 }
 
 std::string transfer_text(const v1::Transfer& t) {

@@ -120,6 +120,18 @@ TEST(Tables, OfEverythingSayWhatToDoWhenEmpty) {
   EXPECT_THAT(replicas_text({}), HasSubstr("no node has it"));
 }
 
+TEST(Tables, OfTransfersSayBelowWhyOneStandsStill) {
+  v1::Transfer moves = fetching(), stands = fetching();
+  moves.set_message("a notice");
+  stands.set_payload_bits_per_s(0);
+  stands.set_message("no seeders online\x1b");
+  const std::string text = transfers_table({moves, stands});
+  EXPECT_THAT(text, Not(HasSubstr("a notice")));
+  EXPECT_THAT(text, testing::EndsWith("\nrun42: no seeders online\\x1b\n"));
+  EXPECT_THAT(transfers_table(std::vector<v1::Transfer>(12, stands)),
+              testing::EndsWith("and 2 more: 'gridtorrent transfer show ID' says why\n"));
+}
+
 TEST(Views, ShowWhatIsKnown) {
   v1::Transfer t = fetching();
   t.set_message("slow");
