@@ -22,6 +22,8 @@ AnnounceRequest request_for(const Transfer& transfer, SwarmRole role, const std:
   } else if (transfer.snapshot) {
     request.verified_bytes = verified_of_wanted(*transfer.snapshot, transfer.row.wanted_bytes);
   }
+  const std::uint64_t refused = transfer.earlier_refused + (transfer.snapshot ? transfer.snapshot->refused_lanes : 0);
+  request.refused_lanes = refused - std::min(refused, transfer.announce.acknowledged_refused);
   for (const auto& [node, total] : totals) {
     PeerTraffic delta{node, total.received_bytes, total.sent_bytes};
     if (const auto known = transfer.announce.acknowledged.find(node); known != transfer.announce.acknowledged.end()) {
@@ -151,6 +153,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     state.heard = true;
     if (std::exchange(transfer->row.refused, false)) c_.book.save_or_log(*transfer);
     state.acknowledged = std::move(totals);
+    state.acknowledged_refused += request.refused_lanes;
     state.due = state.again ? now : now + reply->next;
     merge(*transfer, reply->peers, now);
     auto& content = transfer->row.content;

@@ -74,6 +74,7 @@ struct AnnounceRequest {
   SwarmRole role = SwarmRole::kFetching;
   std::uint64_t verified_bytes = 0, total_bytes = 0;
   std::vector<PeerTraffic> traffic;
+  std::uint64_t refused_lanes = 0;  ///< since the last announce that the server acknowledged
 };
 
 struct AnnounceReply {

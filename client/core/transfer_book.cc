@@ -208,6 +208,7 @@ void fold_counters(Transfer& transfer, MonoTime now) {
   transfer.earlier_received = transfer.row.received_bytes;
   transfer.earlier_sent = transfer.row.sent_bytes;
   transfer.earlier_redundant = transfer.row.redundant_bytes;
+  if (transfer.snapshot) transfer.earlier_refused += transfer.snapshot->refused_lanes;
   transfer.snapshot.reset();
   transfer.in_engine = false;
   transfer.engine_paused = false;

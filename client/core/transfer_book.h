@@ -30,6 +30,7 @@ struct AnnounceState {
   int failures = 0;
   std::string trouble;                        ///< for people, while it fails
   std::map<NodeId, PeerTotals> acknowledged;  ///< traffic the server has counted
+  std::uint64_t acknowledged_refused = 0;     ///< refused lanes, likewise
 
   /// Something changed: the next one is due, also where one is under way that does not say so.
   void soon(MonoTime now) {
@@ -64,7 +65,7 @@ struct Transfer {
   MonoTime snapshot_at{};
   bool snapshot_due = true;
   std::map<NodeId, PeerTotals> earlier;  ///< payload before the engine's present count
-  std::uint64_t earlier_received = 0, earlier_sent = 0, earlier_redundant = 0;
+  std::uint64_t earlier_received = 0, earlier_sent = 0, earlier_redundant = 0, earlier_refused = 0;
 
   std::map<NodeId, SwarmPeer> swarm;
   LanePlan plan;

@@ -228,6 +228,24 @@ TEST_F(NodeRights, WhatItFetchesMovesToAnotherEditionWithWhatItHas) {
   EXPECT_FALSE(engine_->torrent(id)->paused);
 }
 
+TEST_F(NodeRights, RefusedLanesAreToldToTheServerOnce) {
+  published("set", "private");
+  const auto id = fetched(job("set")).id;
+  ASSERT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
+  const auto told = [&] {
+    return link_.with([](auto& state) {
+      std::uint64_t all = 0;
+      for (const auto& announce : state.announces) all += announce.refused_lanes;
+      return all;
+    });
+  };
+  engine_->happens(id, [](auto& snapshot) { snapshot.refused_lanes = 3; });
+  EXPECT_TRUE(soon([&] { return told() == 3; }));
+  clock_.advance(minutes(2));
+  engine_->happens(id, [](auto& snapshot) { snapshot.refused_lanes = 5; });
+  EXPECT_TRUE(soon([&] { return told() == 5; }));
+}
+
 TEST_F(NodeRights, WhatWasRefusedIsNotServedAfterARestartWithoutTheServer) {
   published("set");
   const auto id = fetched(job("set")).id;

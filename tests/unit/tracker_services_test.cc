@@ -182,6 +182,22 @@ TEST_P(TrackerServices, EndpointsOutliveTheServer) {
   EXPECT_EQ(joined->peers[0].endpoints, std::vector<Endpoint>{endpoints[0].endpoint});
 }
 
+TEST_P(TrackerServices, RefusedLanesAreAudited) {
+  const ccm::Actor node = w.node(alice, "own"), root = w.user("root", true);
+  const auto hidden = w.publish(alice, "hidden", ccm::AccessLevel::kPrivate);
+  auto announce = w.announce_of(hidden, SwarmRole::kSeeding, 1000);
+  announce.refused_lanes = 3;
+  ASSERT_TRUE(w.nodes.announce(node, announce).ok());
+  announce.refused_lanes = 0;
+  ASSERT_TRUE(w.nodes.announce(node, announce).ok());
+  auto records = *w.accounts.newest_audit_records(root, 100);
+  std::erase_if(records, [](const auto& record) { return record.action != "lane.refused"; });
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_EQ(records[0].object, hidden.id.str());
+  EXPECT_EQ(records[0].actor, alice.user);
+  EXPECT_EQ(records[0].outcome, "3 connections without the right");
+}
+
 TEST_P(TrackerServices, AnAnnounceNeedsANodeAndARightToTheContent) {
   const ccm::Actor node = w.node(bob, "lab");
   const auto open = w.publish(alice, "open");

@@ -283,6 +283,12 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
         own.content, own.version, node.id, "", "", own.verified_bytes, result.changed.complete, d_.clock.wall()};
     GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.put(replica); }));
   }
+  if (own.refused_lanes > 0) {
+    const std::string outcome = std::to_string(own.refused_lanes) + " connections without the right";
+    GT_TRY(d_.store.write([&](Tx& tx) {
+      return tx.audit.append(ccm::audit_record(actor, d_.clock.wall(), "lane.refused", own.content.str(), "", outcome));
+    }));
+  }
   for (const NodeId& listener : result.tell) {
     d_.hub.push(listener, PeerChanged{own.content, own.version, result.changed});
   }

@@ -17,9 +17,12 @@ constexpr wire::Method kAnnounce{"Swarms/Announce", kNode};
 // A node with a few thousand contents announces them all when it starts.
 constexpr wire::RateLimiter::Options kAnnounceRate{.rate_per_s = 50, .burst = 5000};
 
+// Audit records are kept for good: a node must not be able to write any number of them.
+constexpr wire::RateLimiter::Options kRefusalRate{.rate_per_s = 1.0 / 60, .burst = 20};
+
 }  // namespace
 
-SwarmsRpc::SwarmsRpc(Deps deps) : d_(deps), announce_rate_(kAnnounceRate) {}
+SwarmsRpc::SwarmsRpc(Deps deps) : d_(deps), announce_rate_(kAnnounceRate), refusal_rate_(kRefusalRate) {}
 
 SwarmsRpc::Reactor* SwarmsRpc::UpdateEndpoints(Context* context, const v1::UpdateEndpointsRequest* request,
                                                v1::UpdateEndpointsReply* reply) {
@@ -52,7 +55,9 @@ SwarmsRpc::Reactor* SwarmsRpc::Announce(Context* context, const v1::AnnounceRequ
 Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request, v1::AnnounceReply& reply) {
   GT_TRY(announce_rate_.take("announce", call.principal.node.str(), d_.clock.mono()));
   const ccm::Actor actor = actor_of(call);
-  GT_ASSIGN(const tracker::Announce own, from_wire(actor.node, request));
+  GT_ASSIGN(tracker::Announce own, from_wire(actor.node, request));
+  if (own.refused_lanes > 0 && !refusal_rate_.take("refusals", actor.node.str(), d_.clock.mono()))
+    own.refused_lanes = 0;
   GT_ASSIGN(const AnnounceResult result, d_.nodes.announce(actor, own));
   for (const Peer& peer : result.peers) *reply.add_peers() = to_wire(peer);
   reply.set_generation(result.generation);
