@@ -105,7 +105,7 @@ void Announcer::ask_access(const TransferId& id, const ContentId& content) {
   state.due = c_.ports.clock.mono() + std::max(kLookAgain, milliseconds(100 * count));
   if (!info || transfer->row.step != TransferStep::kHold || !transfer->barred) return;
   c_.rights.hear(c_.ports.clock.wall());
-  transfer->row.refused = false;
+  if (std::exchange(transfer->row.refused, false)) c_.book.save_or_log(*transfer);
   c_.take_over(*transfer, *info);
   c_.settle_hold(*transfer);
   if (!transfer->barred) state.soon(c_.ports.clock.mono());
