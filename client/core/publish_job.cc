@@ -197,6 +197,8 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
   if (!transfer->barred && transfer->row.wanted_bytes > 0) {
     if (const auto added = c_.ports.engine.add(spec); added) {
       transfer->in_engine = true;
+      transfer->engine_generation = spec.generation;
+      transfer->audience_shown = spec.audience;
     } else {
       transfer->notice = "not seeded yet: " + added.error().message;
       transfer->notice_at = c_.ports.clock.mono();

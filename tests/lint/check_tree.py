@@ -14,6 +14,9 @@ def main():
     names = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=ROOT, check=True,
                            capture_output=True, text=True).stdout.split('\n')
     faults, notes = [], []
+    built = ''.join(path.read_text() for path in (ROOT / 'tests').glob('*/*.cmake'))
+    faults += [f'{path.relative_to(ROOT)}: in no list of sources, so its tests never run'
+               for path in sorted((ROOT / 'tests').glob('*/*_test.cc')) if path.name not in built]
     for name in filter(None, names):
         path = ROOT / name
         if not path.is_file() or path.suffix in {'.png', '.torrent'} or path.stat().st_size > 1 << 20 or 'corpus' in name:

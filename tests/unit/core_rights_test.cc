@@ -150,7 +150,7 @@ TEST_F(NodeRights, NobodyIsLetInBeforeTheListCameAndWhoIsInItAfter) {
   published("set", "private");
   const auto id = get(job("set"))->id;
   ASSERT_TRUE(soon([&] { return !link_.with([](auto& state) { return state.announces.empty(); }); }));
-  ASSERT_TRUE(engine_->torrent(id).has_value());
+  ASSERT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
   EXPECT_EQ(let_in(id), nullptr);
   const auto list = list_of("list", 1, 2);
   link_.listener().audience(list);
@@ -250,7 +250,10 @@ TEST_F(NodeRights, WhatWasRefusedIsNotServedAfterARestartWithoutTheServer) {
   published("set");
   const auto id = fetched(job("set")).id;
   ASSERT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
-  link_.with([](auto& state) { state.announce_error = Error{Code::kNotFound, "no content"}; });
+  link_.with([](auto& state) {
+    state.announce_error = Error{Code::kNotFound, "no content"};
+    state.contents.clear();  // nor can it be looked at
+  });
   link_.listener().content_changed(node_->transfer(id)->content);
   ASSERT_TRUE(soon([&] { return !engine_->torrent(id).has_value(); }));
   end();
