@@ -6,20 +6,20 @@
 #include <string>
 
 #include "base/rpc/door.h"
+#include "base/rpc/strand.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/tracker.pb.h"
 #include "tracker/core/hub.h"
 #include "tracker/core/node_service.h"
 #include "tracker/core/task_service.h"
-#include "tracker/rpc/strand.h"
 
 namespace gridtorrent::tracker::rpc {
 
 /// One WatchNode stream: the node's task list from its cursor on, cancellations, and hints about peers. The store is
 /// the truth: tasks are read from it as the stream has room, so nothing is lost or skipped when the node reads slowly;
 /// hints that do not fit are made good by reading anew. All sending happens in run(), on the strand.
-class NodeWatch final : public gridtorrent::rpc::StreamListener, public Strand {
+class NodeWatch final : public gridtorrent::rpc::StreamListener, public gridtorrent::rpc::Strand {
  public:
   using Stream = gridtorrent::rpc::EventStream<v1::NodeEvent>;
   struct Deps {

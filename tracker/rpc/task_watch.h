@@ -4,17 +4,17 @@
 #include <optional>
 
 #include "base/rpc/door.h"
+#include "base/rpc/strand.h"
 #include "ccm/domain/user.h"
 #include "gridtorrent/v1/tracker.pb.h"
 #include "tracker/core/hub.h"
 #include "tracker/core/task_service.h"
-#include "tracker/rpc/strand.h"
 
 namespace gridtorrent::tracker::rpc {
 
 /// One WatchTask stream: the task now, then each change, until it ends. A slow reader misses states in between, never
 /// the last.
-class TaskWatch final : public gridtorrent::rpc::StreamListener, public Strand {
+class TaskWatch final : public gridtorrent::rpc::StreamListener, public gridtorrent::rpc::Strand {
  public:
   using Stream = gridtorrent::rpc::EventStream<v1::GetTaskReply>;
   struct Deps {

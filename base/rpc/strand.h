@@ -6,13 +6,13 @@
 
 #include "base/rpc/executor.h"
 
-namespace gridtorrent::tracker::rpc {
+namespace gridtorrent::rpc {
 
 /// Runs one function on the executor, never twice at once, and once more if it was asked for while running. Thread-safe
 /// (private mutex).
 class Strand : public std::enable_shared_from_this<Strand> {
  public:
-  explicit Strand(gridtorrent::rpc::Executor& executor) : executor_(executor) {}
+  explicit Strand(Executor& executor) : executor_(executor) {}
   virtual ~Strand() = default;
 
   /// Does not block. False: the executor has stopped.
@@ -44,9 +44,9 @@ class Strand : public std::enable_shared_from_this<Strand> {
     }
   }
 
-  gridtorrent::rpc::Executor& executor_;
+  Executor& executor_;
   std::mutex mutex_;
   bool running_ = false, again_ = false;
 };
 
-}  // namespace gridtorrent::tracker::rpc
+}  // namespace gridtorrent::rpc
