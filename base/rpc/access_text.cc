@@ -52,14 +52,13 @@ Result<v1::Access> parse_access(std::string_view text) {
 
 std::string access_text(const v1::Access& access) {
   if (access.level() == v1::Access::PUBLIC) return "public";
+  if (access.level() != v1::Access::SHARED) return "private";
   std::string text;
   const auto add = [&text](const std::string& target) { text += (text.empty() ? "" : ",") + target; };
-  if (access.level() == v1::Access::SHARED) {
-    for (const std::string& group : access.groups()) add(std::string(kGroup) + group);
-    for (const std::string& user : access.users()) add(std::string(kUser) + user);
-    if (access.buddies()) add("buddies");
-  }
-  return text.empty() ? "private" : text;
+  for (const std::string& group : access.groups()) add(std::string(kGroup) + group);
+  for (const std::string& user : access.users()) add(std::string(kUser) + user);
+  if (access.buddies()) add("buddies");
+  return text.empty() ? "shared" : text;
 }
 
 }  // namespace gridtorrent::rpc

@@ -12,7 +12,7 @@ namespace gridtorrent::rpc {
 /// what is wrong. Whether users and groups exist is the server's to say.
 Result<v1::Access> parse_access(std::string_view text);
 
-/// The same text again: "public", "group:lab,user:ann,buddies".
+/// The same text again: "public", "group:lab,user:ann,buddies". "shared": with whom is not this reader's to know.
 std::string access_text(const v1::Access& access);
 
 }  // namespace gridtorrent::rpc

@@ -28,7 +28,7 @@ std::string to_text(const Access& access) {
   if (access.level != AccessLevel::kShared) return std::string(access_level_name(access.level));
   std::string text;
   const auto add = [&text](const std::string& target) { text += (text.empty() ? "" : ",") + target; };
-  for (const std::string& group : access.groups) add("group:" + group);
+  for (const GroupTarget& group : access.groups) add("group:" + group.name);
   for (const std::string& user : access.users) add("user:" + user);
   if (access.buddies) add("buddies");
   return text.empty() ? "shared" : text;

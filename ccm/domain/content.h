@@ -15,11 +15,19 @@ enum class AccessLevel : std::uint8_t { kPublic, kPrivate, kShared };
 std::string_view access_level_name(AccessLevel level);
 Result<AccessLevel> parse_access_level(std::string_view text);
 
-/// Who may have a content. Names, not ids: what the owner wrote is what everyone sees.
+/// A group as a target: the id counts, since another group may get the name of a deleted one.
+struct GroupTarget {
+  GroupId id;        ///< nil: as asked for, not looked up yet
+  std::string name;  ///< now
+  friend bool operator==(const GroupTarget&, const GroupTarget&) = default;
+};
+
+/// Who may have a content. Users by name: they are never renamed nor removed.
 struct Access {
   AccessLevel level = AccessLevel::kPrivate;
-  std::vector<std::string> groups, users;  ///< of kShared
-  bool buddies = false;                    ///< of kShared
+  std::vector<GroupTarget> groups;  ///< of kShared, sorted by name
+  std::vector<std::string> users;   ///< of kShared, sorted
+  bool buddies = false;             ///< of kShared: whoever is on the owner's list
   friend bool operator==(const Access&, const Access&) = default;
 };
 /// "public", "private", "group:g,user:u,buddies": for audit records and messages.
@@ -47,6 +55,7 @@ struct Content {
   std::string description, license;
   std::vector<std::string> tags;
   WallTime created, published;  ///< published: 0 until it is
+  WallTime shared;              ///< when its access was set
   std::string metadata_sha256;  ///< hex; empty until published
   std::uint64_t metadata_bytes = 0;
   std::uint32_t piece_bytes = 0;

@@ -28,11 +28,25 @@ Result<Content> one_of(std::vector<Content> candidates, std::string_view referen
 }
 }  // namespace
 
+Result<Grants> grants_of(Tx& tx, const UserId& person, const Content& content) {
+  Grants grants;
+  if (content.access.level != AccessLevel::kShared || person == content.owner) return grants;
+  for (const GroupTarget& target : content.access.groups) {
+    GT_ASSIGN(const auto membership, tx.groups.membership(target.id, person));
+    if (membership && is_active(membership->standing)) grants.groups.push_back(target.id);
+  }
+  if (content.access.buddies) {
+    GT_ASSIGN(grants.buddy, tx.buddies.contains(content.owner, person));
+  }
+  return grants;
+}
+
 Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const ContentId& id) {
   const Error missing = missing_content(id.str());
   GT_ASSIGN(auto content, tx.contents.by_id(id));
   if (!content) return missing;
-  const AccessDecision decision = decide(subject_of(actor), action, *content);
+  GT_ASSIGN(const Grants grants, grants_of(tx, actor.user, *content));
+  const AccessDecision decision = decide(subject_of(actor), action, *content, grants);
   if (!decision.allowed) return denial_error(decision, *content, missing);
   return std::move(*content);
 }
@@ -53,8 +67,12 @@ Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view ref
   } else {
     GT_ASSIGN(candidates, tx.contents.visible_by_name(actor.user, actor.name, parts.name, kMaxNamesakes));
   }
-  std::erase_if(candidates, [&](const Content& c) { return !decide(subject_of(actor), Action::kShow, c).allowed; });
-  return one_of(std::move(candidates), reference);
+  std::vector<Content> visible;
+  for (Content& candidate : candidates) {
+    GT_ASSIGN(const Grants grants, grants_of(tx, actor.user, candidate));
+    if (decide(subject_of(actor), Action::kShow, candidate, grants).allowed) visible.push_back(std::move(candidate));
+  }
+  return one_of(std::move(visible), reference);
 }
 
 Result<User> resolve_user(Tx& tx, std::string_view reference) {
@@ -64,8 +82,19 @@ Result<User> resolve_user(Tx& tx, std::string_view reference) {
   return std::move(*user);
 }
 
-Result<Access> checked_access(Tx& tx, Access access) {
-  GT_TRY(check_access_supported(access));
+Result<GroupTarget> own_group(Tx& tx, const Actor& actor, std::string_view reference) {
+  const auto id = GroupId::parse(reference);
+  GT_ASSIGN(const auto group, id ? tx.groups.by_id(*id) : tx.groups.by_name(reference));
+  if (group) {
+    GT_ASSIGN(const auto membership, tx.groups.membership(group->id, actor.user));
+    if (membership && is_active(membership->standing)) return GroupTarget{group->id, group->name};
+  }
+  return Error{Code::kNotFound, "no group \"" + escape_for_display(reference.substr(0, 200)) +
+                                    "\" that you are a member of; look with: gridtorrent group list"};
+}
+
+Result<Access> checked_access(Tx& tx, const Actor& actor, Access access, const Access& now) {
+  GT_TRY(check_access_form(access));
   std::sort(access.users.begin(), access.users.end());
   access.users.erase(std::unique(access.users.begin(), access.users.end()), access.users.end());
   for (const std::string& name : access.users) {
@@ -74,7 +103,46 @@ Result<Access> checked_access(Tx& tx, Access access) {
     return Error{Code::kNotFound,
                  "no user \"" + escape_for_display(name.substr(0, 200)) + "\" to share with; look at the name"};
   }
+  for (GroupTarget& target : access.groups) {
+    const auto kept = std::find_if(now.groups.begin(), now.groups.end(), [&](const GroupTarget& known) {
+      return known.name == target.name || known.id.str() == target.name;
+    });
+    if (kept != now.groups.end()) {
+      target = *kept;
+      continue;
+    }
+    GT_ASSIGN(target, own_group(tx, actor, target.name));
+  }
+  std::sort(access.groups.begin(), access.groups.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  access.groups.erase(std::unique(access.groups.begin(), access.groups.end()), access.groups.end());
   return access;
+}
+
+Result<std::vector<UserId>> sharees(Tx& tx, const Content& content) {
+  std::vector<UserId> people;
+  if (content.access.level != AccessLevel::kShared) return people;
+  for (const std::string& name : content.access.users) {
+    GT_ASSIGN(const auto user, tx.users.by_name(name));
+    if (user) people.push_back(user->id);
+  }
+  for (const GroupTarget& target : content.access.groups) {
+    GT_ASSIGN(const auto members, tx.groups.of_group(target.id));
+    for (const Membership& member : members) {
+      if (is_active(member.standing)) people.push_back(member.user);
+    }
+  }
+  if (content.access.buddies) {
+    GT_ASSIGN(const auto buddies, tx.buddies.of(content.owner));
+    for (const User& buddy : buddies) people.push_back(buddy.id);
+  }
+  return people;
+}
+
+Result<std::vector<NodeId>> holders(Tx& tx, const Content& content) {
+  GT_ASSIGN(const auto replicas, tx.replicas.of_content(content.id, content.version));
+  std::vector<NodeId> nodes;
+  for (const Replica& replica : replicas) nodes.push_back(replica.node);
+  return nodes;
 }
 
 Status check_version(const Content& content, std::uint32_t version) {

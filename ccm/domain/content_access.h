@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ccm/domain/content.h"
 #include "ccm/domain/policy.h"
@@ -9,6 +10,9 @@
 #include "common/result.h"
 
 namespace gridtorrent::ccm {
+
+/// What the policy has to know of the person's groups and of the owner's buddies.
+Result<Grants> grants_of(Tx& tx, const UserId& person, const Content& content);
 
 /// The content, if the policy allows the action; else the decision's error, where hidden and missing look alike.
 Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const ContentId& id);
@@ -19,8 +23,18 @@ Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view ref
 /// By id or name; kNotFound.
 Result<User> resolve_user(Tx& tx, std::string_view reference);
 
-/// As it is kept: targets exist (else kNotFound), sorted, each once. kUnsupported, kInvalid: `check_access_supported`.
-Result<Access> checked_access(Tx& tx, Access access);
+/// A group that the actor is a member of, by name or id. kNotFound for all others, whether they exist or not.
+Result<GroupTarget> own_group(Tx& tx, const Actor& actor, std::string_view reference);
+
+/// As it is kept: targets exist, sorted, each once. Groups are those of the actor, or `now` among the content's
+/// targets. kNotFound; kInvalid.
+Result<Access> checked_access(Tx& tx, const Actor& actor, Access access, const Access& now);
+
+/// Whose inboxes show it: those it is shared with by name, group or buddy list; nobody where it is public.
+Result<std::vector<UserId>> sharees(Tx& tx, const Content& content);
+
+/// Nodes that have some of it, whether they may at the moment or not.
+Result<std::vector<NodeId>> holders(Tx& tx, const Content& content);
 
 /// kInvalid unless it is the content's version; 0 stands for the newest.
 Status check_version(const Content& content, std::uint32_t version);

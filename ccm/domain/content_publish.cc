@@ -98,8 +98,8 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
     if (before && before->state != ContentState::kPurged) return std::move(*before);
   }
   Content content = wanted;
-  GT_ASSIGN(content.access, checked_access(tx, wanted.access));
   GT_ASSIGN(auto holder, tx.contents.by_owner_and_name(actor.user, wanted.name));
+  GT_ASSIGN(content.access, checked_access(tx, actor, wanted.access, {}));
   bool taken_up = false;
   if (holder) {
     if (holder->state != ContentState::kDraft) return name_taken(*holder);
@@ -157,10 +157,13 @@ Result<ContentView> ContentService::finish_publish(const Actor& actor, const Fin
   // Durable before the row that names it.
   GT_TRY(d_.files.put(request.sha256_hex, request.metadata));
   Content content;
+  std::vector<UserId> people;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, finish_in(tx, actor, request));
+    GT_ASSIGN(people, sharees(tx, content));
     return {};
   }));
+  if (!people.empty()) d_.inboxes.ring(people);
   return view(std::move(content));
 }
 
@@ -176,6 +179,7 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   content.metadata_sha256 = request.sha256_hex;
   content.metadata_bytes = request.metadata.size();
   content.published = d_.clock.wall();
+  content.shared = content.published;
   content.touched = content.published;
   GT_TRY(tx.contents.update(content));
   GT_TRY(

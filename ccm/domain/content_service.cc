@@ -43,6 +43,15 @@ Result<SearchFilter> make_filter(const Actor& actor, const SearchQuery& query) {
   return filter;
 }
 
+/// The content as the actor may know it, and whether the action is allowed.
+Result<bool> show_as_seen(Tx& tx, const Actor& actor, Action action, Content& content) {
+  const Subject subject = subject_of(actor);
+  GT_ASSIGN(const Grants grants, grants_of(tx, actor.user, content));
+  const bool allowed = decide(subject, action, content, grants).allowed;
+  content.access = access_as_seen(subject, content, grants);
+  return allowed;
+}
+
 }  // namespace
 
 ContentView ContentService::listed(Content content) const {
@@ -63,9 +72,10 @@ Result<std::uint32_t> ContentService::edition_for(const Access& access, std::uin
   return restricted;
 }
 
-ContentView ContentService::after_change(Content content, const std::vector<NodeId>& nodes) {
-  for (const NodeId& node : nodes) d_.waker.tasks_waiting(node);
-  d_.waker.content_changed(content.id, content.version);
+ContentView ContentService::after_change(Content content, const Concerned& concerned) {
+  for (const NodeId& node : concerned.tasked) d_.waker.tasks_waiting(node);
+  d_.waker.content_changed(content.id, content.version, concerned.holders);
+  if (!concerned.people.empty()) d_.inboxes.ring(concerned.people);
   return view(std::move(content));
 }
 
@@ -73,21 +83,24 @@ Result<SearchResult> ContentService::search(const Actor& actor, const SearchQuer
   GT_ASSIGN(SearchFilter filter, make_filter(actor, query));
   const std::size_t page = filter.limit;
   filter.limit = page + 1;  // one more says whether there is a next page
-  std::vector<Content> found;
+  SearchResult result;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(found, tx.contents.search(filter));
+    if (!query.group.empty()) {
+      GT_ASSIGN(const GroupTarget target, own_group(tx, actor, query.group));
+      filter.group = target.id;
+    }
+    GT_ASSIGN(std::vector<Content> found, tx.contents.search(filter));
+    if (found.size() > page) {
+      found.resize(page);
+      result.next_page = encode_page({found.back().published, found.back().id});
+    }
+    for (Content& content : found) {
+      // The store has filtered; the policy has the last word.
+      GT_ASSIGN(const bool allowed, show_as_seen(tx, actor, Action::kSearch, content));
+      if (allowed) result.contents.push_back(listed(std::move(content)));
+    }
     return {};
   }));
-  SearchResult result;
-  if (found.size() > page) {
-    found.resize(page);
-    result.next_page = encode_page({found.back().published, found.back().id});
-  }
-  for (Content& content : found) {
-    // The store has filtered; the policy has the last word.
-    if (decide(subject_of(actor), Action::kSearch, content).allowed)
-      result.contents.push_back(listed(std::move(content)));
-  }
   return result;
 }
 
@@ -95,6 +108,7 @@ Result<ContentView> ContentService::get(const Actor& actor, std::string_view ref
   Content content;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(content, resolve_content(tx, actor, reference));
+    GT_TRY(show_as_seen(tx, actor, Action::kShow, content));
     return {};
   }));
   return view(std::move(content));
@@ -133,26 +147,32 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
   constexpr std::string_view kMethod = "content.set_access";
   const auto restricted = d_.editions.restricted();
   Content content;
+  Concerned concerned;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kSetAccess, id));
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
     if (done) return {};
     const WallTime now = d_.clock.wall();
-    GT_ASSIGN(Access wanted, checked_access(tx, access));
+    GT_ASSIGN(Access wanted, checked_access(tx, actor, access, content.access));
     const std::string change = to_text(content.access) + " to " + to_text(wanted);
+    GT_ASSIGN(concerned.people, sharees(tx, content));
     content.access = std::move(wanted);
+    content.shared = now;
+    GT_ASSIGN(const std::vector<UserId> more, sharees(tx, content));
+    concerned.people.insert(concerned.people.end(), more.begin(), more.end());
+    GT_ASSIGN(concerned.holders, holders(tx, content));
     GT_ASSIGN(content.generation, edition_for(access, content.generation, restricted));
     GT_TRY(tx.contents.update(content));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: " + change));
   }));
-  return after_change(std::move(content), {});
+  return after_change(std::move(content), concerned);
 }
 
 Result<ContentView> ContentService::unpublish(const Actor& actor, const std::string& request_id, const ContentId& id) {
   constexpr std::string_view kMethod = "content.unpublish";
   Content content;
-  std::vector<NodeId> nodes;
+  Concerned concerned;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kUnpublish, id));
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
@@ -160,11 +180,12 @@ Result<ContentView> ContentService::unpublish(const Actor& actor, const std::str
     GT_ASSIGN(content.state, next_state(content.state, ContentEvent::kWithdraw));
     const WallTime now = d_.clock.wall();
     GT_TRY(tx.contents.update(content));
-    GT_ASSIGN(nodes, tx.node_effects.content_closed(id, actor.user, now));
+    GT_ASSIGN(concerned.tasked, tx.node_effects.content_closed(id, actor.user, now));
+    GT_ASSIGN(concerned.people, sharees(tx, content));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id));
   }));
-  return after_change(std::move(content), nodes);
+  return after_change(std::move(content), concerned);
 }
 
 Result<Explanation> ContentService::explain(const Actor& actor, const ContentId& id, const std::string& user) {
@@ -177,7 +198,8 @@ Result<Explanation> ContentService::explain(const Actor& actor, const ContentId&
       GT_ASSIGN(const User other, resolve_user(tx, user));
       subject = {other.id, other.name, other.disabled};
     }
-    const AccessDecision decision = decide(subject, Action::kTransfer, content);
+    GT_ASSIGN(const Grants grants, grants_of(tx, subject.user, content));
+    const AccessDecision decision = decide(subject, Action::kTransfer, content, grants);
     explanation = {decision.allowed, decision.reason};
     return {};
   }));

@@ -51,6 +51,7 @@ struct AddChecksums {
 
 struct SearchQuery {
   std::string text, owner, tag;
+  std::string group;   ///< name or id of one of the caller's: shared with it
   std::string access;  ///< "public", "private", "shared" or empty
   std::uint64_t min_bytes = 0;
   WallTime since;
@@ -70,7 +71,8 @@ struct Explanation {
 /// The use cases of content, one transaction each, with their audit records. Identity and scopes were checked by the
 /// caller (base/rpc's wrapper); rights to the content are decided here, by policy.h. Thread-safe; blocks on the store.
 /// Errors besides those of the store: kInvalid bad input; kNotFound missing or hidden, with the same text; kDenied;
-/// kConflict name taken, ambiguous name, wrong state; kExhausted quota; kUnsupported what needs encrypted lanes.
+/// kConflict name taken, ambiguous name, wrong state; kExhausted quota; kUnsupported what needs encrypted lanes
+/// on a server that has none.
 class ContentService {
  public:
   struct Deps {
@@ -78,6 +80,7 @@ class ContentService {
     MetadataFiles& files;
     const LiveView& live;
     NodeWaker& waker;
+    InboxBell& inboxes;
     const Editions& editions;
     const Clock& clock;
     Rng& rng;
@@ -124,8 +127,14 @@ class ContentService {
                                     const Result<std::uint32_t>& restricted) const;
   Result<Content> begin_in(Tx& tx, const Actor& actor, const BeginPublish& request, const Content& wanted) const;
   Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const;
-  /// Tells nodes, and describes the content as it is now.
-  ContentView after_change(Content content, const std::vector<NodeId>& nodes);
+  /// Whom a change of a content concerns.
+  struct Concerned {
+    std::vector<NodeId> tasked;   ///< with a new task
+    std::vector<NodeId> holders;  ///< that have some of it
+    std::vector<UserId> people;   ///< that it was or is shared with
+  };
+  /// Tells them, and describes the content as it is now.
+  ContentView after_change(Content content, const Concerned& concerned);
 
   Deps d_;
 };

@@ -16,8 +16,27 @@ AccessDecision deny(Denial denial, std::string reason) {
   return {false, denial, std::move(reason)};
 }
 
+bool is_granted(const GroupTarget& target, const Grants& grants) {
+  return !target.id.is_nil() && std::find(grants.groups.begin(), grants.groups.end(), target.id) != grants.groups.end();
+}
+
+AccessDecision may_see_shared(const Subject& subject, const Access& access, const Grants& grants) {
+  if (std::find(access.users.begin(), access.users.end(), subject.name) != access.users.end()) {
+    return allow("shared: user " + subject.name + " is listed");
+  }
+  for (const GroupTarget& target : access.groups) {
+    if (is_granted(target, grants)) {
+      return allow("shared with group " + target.name + ": user " + subject.name + " is a member");
+    }
+  }
+  if (access.buddies && grants.buddy) return allow("shared with the owner's buddies: user " + subject.name + " is one");
+  return deny(Denial::kHidden, "shared, but not with user " + subject.name + ": not listed" +
+                                   (access.groups.empty() ? "" : ", no member of a group that is") +
+                                   (access.buddies ? ", no buddy of the owner" : ""));
+}
+
 /// Whether the subject may know of the content at all, whatever its state. The core of everything below.
-AccessDecision may_see(const Subject& subject, const Content& content) {
+AccessDecision may_see(const Subject& subject, const Content& content, const Grants& grants) {
   if (subject.disabled) return deny(Denial::kHidden, "the account is disabled");
   if (subject.user == content.owner) return allow("it is the owner's own");
   switch (content.access.level) {
@@ -25,13 +44,8 @@ AccessDecision may_see(const Subject& subject, const Content& content) {
       return allow("public: every logged-in user may");
     case AccessLevel::kPrivate:
       return deny(Denial::kHidden, "private: only its owner may see it");
-    case AccessLevel::kShared: {
-      const auto& users = content.access.users;
-      if (std::find(users.begin(), users.end(), subject.name) != users.end()) {
-        return allow("shared: user " + subject.name + " is listed");
-      }
-      return deny(Denial::kHidden, "shared: user " + subject.name + " is not listed");
-    }
+    case AccessLevel::kShared:
+      return may_see_shared(subject, content.access, grants);
   }
   return deny(Denial::kHidden, "unknown access");
 }
@@ -77,9 +91,9 @@ std::string_view action_name(Action action) {
   return kNames.at(static_cast<std::size_t>(action));
 }
 
-AccessDecision decide(const Subject& subject, Action action, const Content& content) {
+AccessDecision decide(const Subject& subject, Action action, const Content& content, const Grants& grants) {
   if (content.state == ContentState::kPurged) return deny(Denial::kHidden, "it is gone");
-  AccessDecision seen = may_see(subject, content);
+  AccessDecision seen = may_see(subject, content, grants);
   if (!seen.allowed) return seen;
   const bool is_owner = subject.user == content.owner;
   if (content.state == ContentState::kDraft && !is_owner) return deny(Denial::kHidden, "it is still being published");
@@ -120,27 +134,30 @@ Error denial_error(const AccessDecision& decision, const Content& content, const
   return {Code::kInternal, head + "a denial without a reason"};
 }
 
-Status check_access_supported(const Access& access) {
-  const bool has_targets = !access.groups.empty() || !access.users.empty() || access.buddies;
-  if (access.level == AccessLevel::kShared) {
-    if (!access.groups.empty() || access.buddies) {
-      return Error{Code::kUnsupported,
-                   "access " + to_text(access) +
-                       " is refused: this server has no groups and buddies yet; use public, private "
-                       "or user:NAME"};
-    }
-    if (!has_targets) return Error{Code::kInvalid, "shared access needs somebody to share with: user:NAME"};
-    if (access.users.size() > kMaxAccessTargets) {
-      return Error{Code::kInvalid, std::to_string(access.users.size()) + " users are too many for one content: " +
-                                       std::to_string(kMaxAccessTargets) + " are allowed"};
-    }
-    return {};
-  }
-  if (has_targets) {
+Status check_access_form(const Access& access) {
+  const std::size_t targets = access.groups.size() + access.users.size() + (access.buddies ? 1 : 0);
+  if (access.level != AccessLevel::kShared) {
+    if (targets == 0) return {};
     return Error{Code::kInvalid,
-                 "access " + std::string(access_level_name(access.level)) + " takes no users or groups"};
+                 "access " + std::string(access_level_name(access.level)) + " takes no users, groups or buddies"};
+  }
+  if (targets == 0) {
+    return Error{Code::kInvalid, "shared access needs somebody to share with: group:NAME, user:NAME or buddies"};
+  }
+  if (targets > kMaxAccessTargets) {
+    return Error{Code::kInvalid, std::to_string(targets) + " users and groups are too many for one content: " +
+                                     std::to_string(kMaxAccessTargets) + " are allowed; make a group of them"};
   }
   return {};
+}
+
+Access access_as_seen(const Subject& subject, const Content& content, const Grants& grants) {
+  Access seen = content.access;
+  if (subject.user == content.owner) return seen;
+  std::erase_if(seen.groups, [&](const GroupTarget& target) { return !is_granted(target, grants); });
+  std::erase_if(seen.users, [&](const std::string& name) { return name != subject.name; });
+  seen.buddies = false;
+  return seen;
 }
 
 Error missing_content(std::string_view reference) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ccm/domain/content.h"
 #include "ccm/domain/user.h"
@@ -30,6 +31,13 @@ struct Subject {
   bool disabled = false;
 };
 
+/// What the subject has been granted by others, as far as it concerns one content.
+struct Grants {
+  std::vector<GroupId>
+      groups;          ///< that the content is shared with and the subject is a member of, both having accepted
+  bool buddy = false;  ///< is on the owner's list
+};
+
 enum class Denial : std::uint8_t {
   kNone,
   kHidden,     ///< must look like something that is missing
@@ -45,14 +53,18 @@ struct AccessDecision {
 
 /// The one answer to "may this subject do this with that content". Pure; deny by default. Everything that shows, lists,
 /// hands out or changes content asks here, but for the search, whose SQL says the same (a property test compares them).
-AccessDecision decide(const Subject& subject, Action action, const Content& content);
+AccessDecision decide(const Subject& subject, Action action, const Content& content, const Grants& grants);
 
 /// A denied decision as an error: kNotFound with `missing` for kHidden, else kDenied or kConflict.
 Error denial_error(const AccessDecision& decision, const Content& content, const Error& missing);
 
 inline constexpr std::size_t kMaxAccessTargets = 1000;
-/// Whether an access can be set in this version: kUnsupported for groups and buddies; kInvalid.
-Status check_access_supported(const Access& access);
+/// Whether it says who: targets if and only if it is shared, and not too many. kInvalid.
+Status check_access_form(const Access& access);
+
+/// The access as this subject may know it: its owner all of it, others only what concerns themselves. Others' names,
+/// the groups that they are not in and the owner's use of the buddy list are not theirs to know.
+Access access_as_seen(const Subject& subject, const Content& content, const Grants& grants);
 
 /// "no content "x", or not yours to see": the one text for what is hidden and what is missing.
 Error missing_content(std::string_view reference);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ccm/domain/content.h"
+#include "ccm/domain/people_ports.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -60,6 +61,7 @@ struct SearchFilter {
   std::string folded_query;  ///< part of the name, through fold_case
   std::string owner;         ///< user name
   std::string tag;
+  std::optional<GroupId> group;  ///< shared with it
   std::optional<AccessLevel> access;
   std::uint64_t min_bytes = 0;
   WallTime since;  ///< published at or after
@@ -82,6 +84,11 @@ class ContentStore {
                                                        std::string_view name, std::size_t limit) = 0;
   /// Published and visible to the viewer (the rule of policy.h, in SQL), newest first, ids descending among equals.
   virtual Result<std::vector<Content>> search(const SearchFilter& filter) = 0;
+  /// Published, not the viewer's own, and shared with them (not public); by the time it was shared, newest first.
+  virtual Result<std::vector<Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
+                                                   std::size_t limit) = 0;
+  /// Those that are shared with the group, in any state but purged.
+  virtual Result<std::vector<Content>> of_group(const GroupId& group) = 0;
   /// Drafts not touched since `before`, at most `limit`.
   virtual Result<std::vector<Content>> stale_drafts(WallTime before, std::size_t limit) = 0;
   struct Usage {
@@ -165,6 +172,9 @@ struct Tx {
   AuditLog& audit;
   RequestLog& requests;
   NodeEffects& node_effects;
+  GroupStore& groups;
+  BuddyStore& buddies;
+  NoticeStore& notices;
 };
 
 /// Runs a use case as one transaction: an error of `work` rolls all of it back; success is durable when write()
@@ -204,10 +214,23 @@ class NodeWaker {
   virtual ~NodeWaker() = default;
   /// There is something in its task list.
   virtual void tasks_waiting(const NodeId& node) = 0;
-  /// Who may have it, its edition or its state changed: those that hold or fetch it have to look.
-  virtual void content_changed(const ContentId& content, std::uint32_t version) = 0;
+  /// Who may have it, its edition or its state changed: those that hold or fetch it have to look. `holders`: that have
+  /// some of it, whether they may at the moment or not.
+  virtual void content_changed(const ContentId& content, std::uint32_t version, const std::vector<NodeId>& holders) = 0;
   /// What this person may have, or which nodes are theirs, may have changed.
   virtual void person_changed(const UserId& person) = 0;
+  /// This person came to the group or is in it no more.
+  virtual void membership_changed(const GroupId& group, const UserId& person) = 0;
+  /// This person is on the owner's list of buddies now, or no more.
+  virtual void buddy_changed(const UserId& owner, const UserId& buddy) = 0;
+};
+
+/// Tells people's programs, after the commit, that there may be something new in their inboxes. Thread-safe, does not
+/// block.
+class InboxBell {
+ public:
+  virtual ~InboxBell() = default;
+  virtual void ring(const std::vector<UserId>& people) = 0;
 };
 
 /// The editions that content travels under (model.md, "editions"): 0 is plain, others are TLS under that generation of
@@ -229,6 +252,9 @@ struct Quotas {
   std::uint64_t nodes = 10'000;
   std::uint64_t tokens = 100;
   std::uint64_t enroll_tokens = 100;
+  std::uint64_t groups = 100;                         ///< that one manages
+  std::uint64_t open_requests_and_invitations = 500;  ///< that one has made
+  std::uint64_t buddies = 1000;
 };
 
 }  // namespace gridtorrent::ccm

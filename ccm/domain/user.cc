@@ -8,13 +8,14 @@
 namespace gridtorrent::ccm {
 
 namespace {
-constexpr std::array<std::pair<Scope, std::string_view>, 7> kScopes = {{{Scope::kContentRead, "content:read"},
+constexpr std::array<std::pair<Scope, std::string_view>, 8> kScopes = {{{Scope::kContentRead, "content:read"},
                                                                         {Scope::kContentPublish, "content:publish"},
                                                                         {Scope::kTaskRead, "task:read"},
                                                                         {Scope::kTaskWrite, "task:write"},
                                                                         {Scope::kNodeRun, "node:run"},
                                                                         {Scope::kAccount, "account"},
-                                                                        {Scope::kAdmin, "admin"}}};
+                                                                        {Scope::kAdmin, "admin"},
+                                                                        {Scope::kGroup, "group"}}};
 constexpr std::array<std::pair<TokenKind, std::string_view>, 3> kTokenKinds = {
     {{TokenKind::kPersonal, "personal"}, {TokenKind::kNode, "node"}, {TokenKind::kEnroll, "enroll"}}};
 }  // namespace
@@ -54,7 +55,7 @@ Result<Scopes> parse_scopes(const std::vector<std::string>& names) {
     if (bit == 0) {
       return Error{Code::kInvalid, "no scope \"" + escape_for_display(wanted) +
                                        "\": there are content:read, content:publish, task:read, task:write, node:run, "
-                                       "account and admin"};
+                                       "account, group and admin"};
     }
     bits |= bit;
   }
@@ -62,7 +63,8 @@ Result<Scopes> parse_scopes(const std::vector<std::string>& names) {
 }
 
 Scopes full_scopes(bool admin) {
-  Scopes scopes{Scope::kContentRead, Scope::kContentPublish, Scope::kTaskRead, Scope::kTaskWrite, Scope::kAccount};
+  Scopes scopes{Scope::kContentRead, Scope::kContentPublish, Scope::kTaskRead,
+                Scope::kTaskWrite,   Scope::kAccount,        Scope::kGroup};
   return admin ? Scopes(scopes.bits() | static_cast<std::uint32_t>(Scope::kAdmin)) : scopes;
 }
 

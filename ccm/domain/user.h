@@ -25,6 +25,7 @@ enum class Scope : std::uint32_t {
   kNodeRun = 1u << 4,
   kAccount = 1u << 5,  ///< own tokens and enrolment tokens
   kAdmin = 1u << 6,
+  kGroup = 1u << 7,  ///< groups, buddies and the inbox, to read and to change
 };
 class Scopes {
  public:
@@ -42,7 +43,7 @@ class Scopes {
  private:
   std::uint32_t bits_ = 0;
 };
-/// "content:read", "content:publish", "task:read", "task:write", "node:run", "account", "admin".
+/// "content:read", "content:publish", "task:read", "task:write", "node:run", "account", "admin", "group".
 std::string_view scope_name(Scope scope);
 std::vector<std::string> scope_names(Scopes scopes);
 Result<Scopes> parse_scopes(const std::vector<std::string>& names);

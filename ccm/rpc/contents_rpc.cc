@@ -89,6 +89,7 @@ Status ContentsRpc::search(const Call& call, const v1::SearchRequest& request, v
   query.text = request.query();
   query.owner = request.owner();
   query.tag = request.tag();
+  query.group = request.group();
   query.access = request.access();
   query.min_bytes = request.min_bytes();
   query.since = WallTime{request.since_ms()};

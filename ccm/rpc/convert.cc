@@ -17,7 +17,7 @@ v1::Access to_wire(const Access& access) {
       out.set_level(v1::Access::SHARED);
       break;
   }
-  for (const std::string& group : access.groups) out.add_groups(group);
+  for (const GroupTarget& group : access.groups) out.add_groups(group.name);
   for (const std::string& user : access.users) out.add_users(user);
   out.set_buddies(access.buddies);
   return out;
@@ -38,12 +38,9 @@ Result<Access> from_wire(const v1::Access& access) {
     default:
       return Error{Code::kInvalid, "the access is missing: public, private, or a list of groups, users and buddies"};
   }
-  out.groups.assign(access.groups().begin(), access.groups().end());
+  for (const std::string& group : access.groups()) out.groups.push_back({GroupId(), group});
   out.users.assign(access.users().begin(), access.users().end());
   out.buddies = access.buddies();
-  if (out.level != AccessLevel::kShared && (!out.groups.empty() || !out.users.empty() || out.buddies)) {
-    return Error{Code::kInvalid, "public and private take no groups, users or buddies"};
-  }
   return out;
 }
 
@@ -71,6 +68,52 @@ v1::Content to_wire(const ContentView& view) {
   out.set_generation(content.generation);
   out.set_data_ca_pem(view.data_ca_pem);
   out.set_has_checksums(!content.checksums_sha256.empty());
+  out.set_shared_ms(content.shared.ms);
+  return out;
+}
+
+v1::Membership to_wire(const Membership& membership) {
+  v1::Membership out;
+  out.set_group_id(membership.group.str());
+  out.set_group(membership.group_name);
+  out.set_user_id(membership.user.str());
+  out.set_user(membership.user_name);
+  out.set_standing(std::string(standing_name(membership.standing)));
+  out.set_asked_by(membership.asked_by_name);
+  out.set_since_ms(membership.since.ms);
+  out.set_expires_ms(membership.expires.ms);
+  out.set_message(membership.message);
+  return out;
+}
+
+v1::Group to_wire(const GroupView& view) {
+  v1::Group out;
+  out.set_group_id(view.group.id.str());
+  out.set_name(view.group.name);
+  out.set_description(view.group.description);
+  out.set_hidden(view.group.hidden);
+  out.set_created_ms(view.group.created.ms);
+  out.set_standing(std::string(standing_name(view.own)));
+  out.set_expires_ms(view.own_expires.ms);
+  for (const Membership& member : view.members) *out.add_members() = to_wire(member);
+  return out;
+}
+
+v1::Inbox to_wire(const Inbox& inbox, WallTime now) {
+  v1::Inbox out;
+  for (const Membership& invitation : inbox.invitations) *out.add_invitations() = to_wire(invitation);
+  for (const Membership& request : inbox.requests) *out.add_requests() = to_wire(request);
+  for (const Content& share : inbox.shares) *out.add_shares() = to_wire(ContentView{share, 0, 0, {}});
+  for (const Notice& notice : inbox.notices) {
+    v1::Notice& told = *out.add_notices();
+    told.set_kind(std::string(notice_kind_name(notice.kind)));
+    told.set_at_ms(notice.at.ms);
+    told.set_by(notice.by);
+    told.set_group(notice.group);
+    told.set_object(notice.object);
+  }
+  out.set_read_until_ms(inbox.read_until.ms);
+  out.set_now_ms(now.ms);
   return out;
 }
 

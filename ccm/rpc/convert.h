@@ -2,6 +2,8 @@
 
 #include "base/rpc/door.h"
 #include "ccm/domain/content.h"
+#include "ccm/domain/group_service.h"
+#include "ccm/domain/inbox_service.h"
 #include "ccm/domain/user.h"
 #include "common/result.h"
 #include "gridtorrent/v1/ccm.pb.h"
@@ -22,6 +24,9 @@ constexpr std::uint32_t bit(Scope scope) {
 v1::Access to_wire(const Access& access);
 Result<Access> from_wire(const v1::Access& access);
 v1::Content to_wire(const ContentView& view);
+v1::Membership to_wire(const Membership& membership);
+v1::Group to_wire(const GroupView& view);
+v1::Inbox to_wire(const Inbox& inbox, WallTime now);
 v1::Replica to_wire(const ReplicaView& view);
 v1::User to_wire(const User& user);
 v1::TokenInfo to_wire(const Token& token);

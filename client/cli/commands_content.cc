@@ -21,9 +21,7 @@ std::int64_t since_ms(const std::string& text, WallTime now) {
 }
 
 Status search(Context& c) {
-  if (c.options.has("group"))
-    return Error{Code::kUnsupported, "--group is not there yet: groups come with a later release"};
-  for (const char* name : {"owner", "tag"}) {
+  for (const char* name : {"owner", "tag", "group"}) {
     // A script's empty variable would list everything.
     if (c.options.has(name) && c.options.str(name).empty())
       return Error{Code::kInvalid, std::string("--") + name + " is empty; leave it out to search among all"};
@@ -33,6 +31,7 @@ Status search(Context& c) {
   request.set_query(c.options.str("QUERY"));
   request.set_owner(c.options.str("owner"));
   request.set_tag(c.options.str("tag"));
+  request.set_group(c.options.str("group"));
   request.set_access(c.options.str("access"));
   request.set_min_bytes(c.options.bytes("min-size"));
   if (c.options.has("since")) request.set_since_ms(since_ms(c.options.str("since"), c.clock.wall()));
@@ -158,7 +157,7 @@ std::vector<CommandEntry> content_commands() {
             {{.name = "QUERY", .help = "part of the name; upper and lower case are alike", .required = false}},
         .options =
             {{.name = "owner", .value = "USER", .help = "published by this user"},
-             {.name = "group", .value = "GROUP", .help = "not there yet", .hidden = true},
+             {.name = "group", .value = "GROUP", .help = "shared with this group of yours"},
              {.name = "tag", .value = "TAG", .help = "with this tag"},
              {.name = "access",
               .value = "LEVEL",
@@ -197,10 +196,12 @@ std::vector<CommandEntry> content_commands() {
         .positionals = {content},
         .options = {{.name = "set",
                      .value = "ACCESS",
-                     .help = "public, private, or targets as in user:mia,group:lab",
+                     .help = "public, private, or targets as in user:mia,group:lab,buddies",
                      .check = access_is_well_formed},
                     {.name = "explain", .value = "USER", .help = "say whether this user may get it, and why"}},
-        .examples = {{"gridtorrent access run42 --set private", ""}, {"gridtorrent access run42 --explain noor", ""}},
+        .examples = {{"gridtorrent access run42 --set private", ""},
+                     {"gridtorrent access run42 --set group:lab,buddies", ""},
+                     {"gridtorrent access run42 --explain noor", ""}},
         .group = group},
        access},
       {{.name = "unpublish",

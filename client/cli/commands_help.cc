@@ -33,7 +33,7 @@ std::vector<CommandEntry> help_commands() {
 
 std::vector<CommandEntry> commands_yet_to_come() {
   std::vector<CommandEntry> commands;
-  for (const char* name : {"group", "buddy", "inbox", "subscribe", "tune"})
+  for (const char* name : {"subscribe", "tune"})
     commands.push_back(
         {{.name = name, .summary = "not there yet", .group = "Yet to come", .takes_anything = true}, not_yet});
   return commands;

@@ -73,6 +73,8 @@ std::vector<CommandEntry> account_commands();
 std::vector<CommandEntry> content_commands();
 std::vector<CommandEntry> data_commands();
 std::vector<CommandEntry> transfer_commands();
+std::vector<CommandEntry> group_commands();
+std::vector<CommandEntry> inbox_commands();
 std::vector<CommandEntry> node_commands();
 std::vector<CommandEntry> task_commands();
 std::vector<CommandEntry> user_commands();

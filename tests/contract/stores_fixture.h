@@ -86,6 +86,27 @@ class Stores : public testing::TestWithParam<const char*> {
     must([&](tracker::Tx& tx) { return tx.contents.insert(made); });
     return made;
   }
+  ccm::Group group(const std::string& name, bool hidden = false) {
+    const ccm::Group made{GroupId::make(now_, rng_), name, "about " + name, hidden, now_};
+    must([&](tracker::Tx& tx) { return tx.groups.insert(made); });
+    return made;
+  }
+  ccm::Membership membership(const ccm::Group& group, const ccm::User& person, ccm::Standing standing,
+                             const ccm::User& asked_by) {
+    ccm::Membership made;
+    made.group = group.id;
+    made.user = person.id;
+    made.standing = standing;
+    made.asked_by = asked_by.id;
+    made.since = now_;
+    if (is_pending(standing)) made.expires = now_ + std::chrono::hours(1);
+    made.message = "hello\n" + person.name;
+    must([&](tracker::Tx& tx) { return tx.groups.put(made); });
+    made.group_name = group.name;
+    made.user_name = person.name;
+    made.asked_by_name = asked_by.name;
+    return made;
+  }
   tracker::Task task(const tracker::NodeRecord& on, const ccm::User& by,
                      tracker::TaskWork work = tracker::ListFolderTask{"data:sub"}) {
     tracker::Task made;

@@ -119,7 +119,9 @@ TEST_P(Stores, ContentsComeBackAsTheyWere) {
     EXPECT_EQ(value_of(tx.contents.by_owner_and_name(alice.id, "grüße")), std::nullopt);
     EXPECT_EQ(value_of(tx.contents.by_id(ContentId::make(now_, rng_))), std::nullopt);
   });
-  made.access = {AccessLevel::kShared, {"g"}, {"bob"}, true};
+  const ccm::Group field = group("field"), lab = group("lab");
+  made.access = {AccessLevel::kShared, {{field.id, "field"}, {lab.id, "lab"}}, {"bob"}, true};
+  made.shared = now_ + std::chrono::hours(3);
   made.state = ContentState::kWithdrawn;
   made.version = 2;
   made.bytes = INT64_MAX;

@@ -22,6 +22,11 @@ struct MemoryState {
   std::map<NodeId, tracker::NodeRecord> nodes;
   std::map<TaskId, tracker::Task> tasks;
   std::map<std::uint32_t, tracker::DataCaRecord> data_cas;
+  std::map<GroupId, ccm::Group> groups;
+  std::map<std::pair<GroupId, UserId>, ccm::Membership> memberships;
+  std::set<std::pair<UserId, UserId>> buddies;  // owner, buddy
+  std::vector<ccm::Notice> notices;
+  std::map<UserId, WallTime> read_until;
 
   std::string user_name(const UserId& id) const {
     for (const auto& [name, user] : users) {
@@ -170,7 +175,7 @@ class Contents final : public ccm::ContentStore {
                                                     std::string_view name, std::size_t limit) override {
     std::vector<ccm::Content> found;
     for (const auto& [id, c] : s_.contents) {
-      if (c.name == name && decide(subject(viewer, viewer_name), ccm::Action::kShow, c).allowed) found.push_back(c);
+      if (c.name == name && allowed(viewer, viewer_name, ccm::Action::kShow, c)) found.push_back(c);
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.owner_name < b.owner_name; });
     cut(found, limit);
@@ -179,7 +184,8 @@ class Contents final : public ccm::ContentStore {
   Result<std::vector<ccm::Content>> search(const ccm::SearchFilter& f) override {
     std::vector<ccm::Content> found;
     for (const auto& [id, c] : s_.contents) {
-      if (!decide(subject(f.viewer, f.viewer_name), ccm::Action::kSearch, c).allowed) continue;
+      if (!allowed(f.viewer, f.viewer_name, ccm::Action::kSearch, c)) continue;
+      if (f.group && !is_target(c, *f.group)) continue;
       if (ccm::fold_case(c.name).find(f.folded_query) == std::string::npos) continue;
       if (!f.owner.empty() && c.owner_name != f.owner) continue;
       if (!f.tag.empty() && std::find(c.tags.begin(), c.tags.end(), f.tag) == c.tags.end()) continue;
@@ -190,6 +196,26 @@ class Contents final : public ccm::ContentStore {
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return order(b) < order(a); });
     cut(found, f.limit);
+    return found;
+  }
+  Result<std::vector<ccm::Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
+                                                std::size_t limit) override {
+    std::vector<ccm::Content> found;
+    for (const auto& [id, c] : s_.contents) {
+      if (c.owner == viewer || c.access.level != ccm::AccessLevel::kShared) continue;
+      if (allowed(viewer, viewer_name, ccm::Action::kSearch, c)) found.push_back(c);
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.shared.ms, a.id.str()) > std::pair(b.shared.ms, b.id.str());
+    });
+    cut(found, limit);
+    return found;
+  }
+  Result<std::vector<ccm::Content>> of_group(const GroupId& group) override {
+    std::vector<ccm::Content> found;
+    for (const auto& [id, c] : s_.contents) {
+      if (c.state != ccm::ContentState::kPurged && is_target(c, group)) found.push_back(c);
+    }
     return found;
   }
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override {
@@ -213,9 +239,19 @@ class Contents final : public ccm::ContentStore {
 
  private:
   static std::pair<std::int64_t, std::string> order(const ccm::Content& c) { return {c.published.ms, c.id.str()}; }
-  ccm::Subject subject(const UserId& viewer, std::string_view name) const {
+  static bool is_target(const ccm::Content& c, const GroupId& group) {
+    return std::any_of(c.access.groups.begin(), c.access.groups.end(), [&](const auto& t) { return t.id == group; });
+  }
+  bool allowed(const UserId& viewer, std::string_view name, ccm::Action action, const ccm::Content& c) const {
     const auto user = s_.users.find(s_.user_name(viewer));
-    return {viewer, std::string(name), user == s_.users.end() || user->second.disabled};
+    const ccm::Subject subject{viewer, std::string(name), user == s_.users.end() || user->second.disabled};
+    ccm::Grants grants;
+    for (const ccm::GroupTarget& target : c.access.groups) {
+      const auto found = s_.memberships.find({target.id, viewer});
+      if (found != s_.memberships.end() && is_active(found->second.standing)) grants.groups.push_back(target.id);
+    }
+    grants.buddy = s_.buddies.contains({c.owner, viewer});
+    return decide(subject, action, c, grants).allowed;
   }
   MemoryState& s_;
 };
@@ -526,6 +562,188 @@ class DataCas final : public tracker::DataCaStore {
   MemoryState& s_;
 };
 
+class Groups final : public ccm::GroupStore {
+ public:
+  explicit Groups(MemoryState& state) : s_(state) {}
+  Status insert(const ccm::Group& group) override {
+    if (by_name(group.name)->has_value()) return Error{Code::kConflict, "group " + group.name + " exists"};
+    s_.groups.emplace(group.id, group);
+    return {};
+  }
+  Status update(const ccm::Group& group) override {
+    s_.groups.at(group.id).description = group.description;
+    s_.groups.at(group.id).hidden = group.hidden;
+    return {};
+  }
+  Status remove(const GroupId& id) override {
+    s_.groups.erase(id);
+    std::erase_if(s_.memberships, [&](const auto& entry) { return entry.first.first == id; });
+    for (auto& [content, c] : s_.contents) {
+      std::erase_if(c.access.groups, [&](const ccm::GroupTarget& target) { return target.id == id; });
+    }
+    return {};
+  }
+  Result<std::optional<ccm::Group>> by_id(const GroupId& id) override {
+    const auto found = s_.groups.find(id);
+    return found == s_.groups.end() ? std::nullopt : std::optional(found->second);
+  }
+  Result<std::optional<ccm::Group>> by_name(std::string_view name) override {
+    for (const auto& [id, group] : s_.groups) {
+      if (group.name == name) return std::optional(group);
+    }
+    return std::optional<ccm::Group>();
+  }
+  Result<std::vector<ccm::Group>> visible(const UserId& viewer, WallTime now, std::string_view after,
+                                          std::size_t limit) override {
+    std::vector<ccm::Group> found;
+    for (const auto& [id, group] : s_.groups) {
+      const auto own = s_.memberships.find({id, viewer});
+      const bool stands = own != s_.memberships.end() && standing_at(own->second, now) != ccm::Standing::kNone;
+      if (group.name > after && (!group.hidden || stands)) found.push_back(group);
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    cut(found, limit);
+    return found;
+  }
+  Status put(const ccm::Membership& membership) override {
+    if (membership.standing == ccm::Standing::kNone) {
+      s_.memberships.erase({membership.group, membership.user});
+    } else {
+      s_.memberships[{membership.group, membership.user}] = membership;
+    }
+    return {};
+  }
+  Result<std::optional<ccm::Membership>> membership(const GroupId& group, const UserId& user) override {
+    const auto found = s_.memberships.find({group, user});
+    return found == s_.memberships.end() ? std::nullopt : std::optional(named(found->second));
+  }
+  Result<std::vector<ccm::Membership>> of_group(const GroupId& group) override {
+    auto found = where([&](const auto& m) { return m.group == group; });
+    const auto rank = [](const ccm::Membership& m) {
+      switch (m.standing) {
+        case ccm::Standing::kManager:
+          return 0;
+        case ccm::Standing::kMember:
+          return 1;
+        case ccm::Standing::kRequested:
+          return 2;
+        default:
+          return 3;
+      }
+    };
+    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+      return std::pair(rank(a), a.user_name) < std::pair(rank(b), b.user_name);
+    });
+    return found;
+  }
+  Result<std::vector<ccm::Membership>> of_user(const UserId& user) override {
+    auto found = where([&](const auto& m) { return m.user == user; });
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.group_name < b.group_name; });
+    return found;
+  }
+  Result<std::vector<ccm::Membership>> requests_to(const UserId& manager, std::size_t limit) override {
+    auto found = where([&](const auto& m) {
+      const auto own = s_.memberships.find({m.group, manager});
+      return m.standing == ccm::Standing::kRequested && own != s_.memberships.end() &&
+             own->second.standing == ccm::Standing::kManager;
+    });
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.since.ms, a.group_name, a.user_name) < std::tuple(b.since.ms, b.group_name, b.user_name);
+    });
+    cut(found, limit);
+    return found;
+  }
+  Result<std::uint64_t> count_managers(const GroupId& group) override {
+    return where([&](const auto& m) {
+             return m.group == group && m.standing == ccm::Standing::kManager && !named(m).user_disabled;
+           })
+        .size();
+  }
+  Result<std::uint64_t> count_open(const UserId& asked_by, WallTime now) override {
+    return where([&](const auto& m) { return m.asked_by == asked_by && m.expires.ms > 0 && m.expires > now; }).size();
+  }
+  Result<std::uint64_t> count_managed(const UserId& manager) override {
+    return where([&](const auto& m) { return m.user == manager && m.standing == ccm::Standing::kManager; }).size();
+  }
+  Status prune(WallTime before) override {
+    std::erase_if(s_.memberships,
+                  [&](const auto& entry) { return entry.second.expires.ms > 0 && entry.second.expires < before; });
+    return {};
+  }
+
+ private:
+  ccm::Membership named(ccm::Membership m) const {
+    m.group_name = s_.groups.at(m.group).name;
+    m.user_name = s_.user_name(m.user);
+    m.asked_by_name = s_.user_name(m.asked_by);
+    m.user_disabled = s_.users.at(m.user_name).disabled;
+    return m;
+  }
+  template <class F>
+  std::vector<ccm::Membership> where(F&& matches) const {
+    std::vector<ccm::Membership> found;
+    for (const auto& [key, membership] : s_.memberships) {
+      if (matches(membership)) found.push_back(named(membership));
+    }
+    return found;
+  }
+  MemoryState& s_;
+};
+
+class Buddies final : public ccm::BuddyStore {
+ public:
+  explicit Buddies(MemoryState& state) : s_(state) {}
+  Status add(const UserId& owner, const UserId& buddy, WallTime) override {
+    s_.buddies.insert({owner, buddy});
+    return {};
+  }
+  Status remove(const UserId& owner, const UserId& buddy) override {
+    s_.buddies.erase({owner, buddy});
+    return {};
+  }
+  Result<bool> contains(const UserId& owner, const UserId& buddy) override {
+    return s_.buddies.contains({owner, buddy});
+  }
+  Result<std::vector<ccm::User>> of(const UserId& owner) override {
+    std::vector<ccm::User> found;
+    for (const auto& [name, user] : s_.users) {
+      if (s_.buddies.contains({owner, user.id})) found.push_back(user);
+    }
+    return found;
+  }
+
+ private:
+  MemoryState& s_;
+};
+
+class Notices final : public ccm::NoticeStore {
+ public:
+  explicit Notices(MemoryState& state) : s_(state) {}
+  Status append(const ccm::Notice& notice) override {
+    s_.notices.push_back(notice);
+    return {};
+  }
+  Result<std::vector<ccm::Notice>> of_user(const UserId& user, std::size_t limit) override {
+    std::vector<ccm::Notice> found;
+    std::copy_if(s_.notices.rbegin(), s_.notices.rend(), std::back_inserter(found),
+                 [&](const ccm::Notice& notice) { return notice.to == user; });
+    cut(found, limit);
+    return found;
+  }
+  Result<WallTime> read_until(const UserId& user) override { return s_.read_until[user]; }
+  Status set_read_until(const UserId& user, WallTime until) override {
+    s_.read_until[user] = until;
+    return {};
+  }
+  Status prune(WallTime before) override {
+    std::erase_if(s_.notices, [&](const ccm::Notice& notice) { return notice.at < before; });
+    return {};
+  }
+
+ private:
+  MemoryState& s_;
+};
+
 Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&)>& work) {
   Users users(state);
   Tokens tokens(state);
@@ -536,8 +754,12 @@ Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&
   Nodes nodes(state);
   Tasks tasks(state);
   Effects effects(state, tasks, rng);
+  Groups groups(state);
+  Buddies buddies(state);
+  Notices notices(state);
   DataCas data_cas(state);
-  tracker::Tx tx{{users, tokens, contents, replicas, audit, requests, effects}, nodes, tasks, data_cas};
+  tracker::Tx tx{
+      {users, tokens, contents, replicas, audit, requests, effects, groups, buddies, notices}, nodes, tasks, data_cas};
   return work(tx);
 }
 

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "ccm/domain/account_service.h"
+#include "ccm/domain/buddy_service.h"
 #include "ccm/domain/content_service.h"
+#include "ccm/domain/group_service.h"
+#include "ccm/domain/inbox_service.h"
 #include "common/clock.h"
 #include "common/rng.h"
 #include "tests/support/memory_store.h"
@@ -58,6 +61,12 @@ struct FakeEditions final : public ccm::Editions {
   }
 };
 
+/// Whose inboxes were rung, in order.
+struct RungInboxes final : public ccm::InboxBell {
+  std::vector<UserId> people;
+  void ring(const std::vector<UserId>& rung) override { people.insert(people.end(), rung.begin(), rung.end()); }
+};
+
 /// The server's use cases over a store, with a clock that stands still; users are made by name.
 class ServerWorld {
  public:
@@ -73,12 +82,16 @@ class ServerWorld {
   tracker::TaskHub task_hub;
   tracker::Audiences audiences{{store.tracker(), hub, clock, rng}};
   tracker::NodeNews news{hub, swarms, audiences};
+  RungInboxes inboxes;
 
  private:
   ccm::Quotas quotas_;
 
  public:
-  ccm::ContentService contents{{store.ccm(), files, swarms, news, editions, clock, rng, quotas_}};
+  ccm::ContentService contents{{store.ccm(), files, swarms, news, inboxes, editions, clock, rng, quotas_}};
+  ccm::GroupService groups{{store.ccm(), news, inboxes, clock, rng, quotas_}};
+  ccm::BuddyService buddies{{store.ccm(), news, inboxes, clock, quotas_}};
+  ccm::InboxService inbox{{store.ccm(), inboxes, clock}};
   ccm::AccountService accounts{{store.ccm(), news, clock, rng, quotas_}};
   tracker::NodeService nodes{{store.tracker(), swarms, hub, audiences, clock, rng, quotas_}};
   tracker::TaskService tasks{{store.tracker(), hub, task_hub, clock, rng}};

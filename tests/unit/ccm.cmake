@@ -1,12 +1,14 @@
 if(TARGET gt_ccm_domain)
   gt_test(ccm_domain_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/ccm_names_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_policy_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/ccm_group_test.cc
     DEPENDS common ccm/domain
     LABELS unit)
 endif()
 if(TARGET gt_tracker_store)
   gt_test(ccm_services_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/ccm_content_service_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_account_service_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/ccm_group_service_test.cc
     DEPENDS common base/sql ccm/domain tracker/core tracker/store
     LINK gt_test_memory_store
     LABELS unit)

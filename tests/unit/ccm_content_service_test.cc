@@ -373,8 +373,9 @@ TEST_P(Contents, OnlyItsOwnerChangesAContent) {
   EXPECT_EQ(code_of(w.contents.set_access(bob, w.request_id(), content.id, {AccessLevel::kPrivate, {}, {}, false})),
             Code::kDenied);
   EXPECT_EQ(code_of(w.contents.unpublish(bob, w.request_id(), content.id)), Code::kDenied);
-  EXPECT_EQ(code_of(w.contents.set_access(alice, w.request_id(), content.id, {AccessLevel::kShared, {"g"}, {}, false})),
-            Code::kUnsupported);
+  EXPECT_EQ(code_of(w.contents.set_access(alice, w.request_id(), content.id,
+                                          {AccessLevel::kShared, {{GroupId(), "g"}}, {}, false})),
+            Code::kNotFound);
   const Actor admin = w.user("root", true);
   const auto hidden = w.publish(alice, "secret", AccessLevel::kPrivate);
   EXPECT_EQ(code_of(w.contents.get(admin, hidden.id.str())), Code::kNotFound)

@@ -154,7 +154,7 @@ TEST(Users, AllHaveTheRoleUser) {
 
 TEST(AccessText, NamesTheTargets) {
   EXPECT_EQ(to_text({AccessLevel::kPublic, {}, {}, false}), "public");
-  EXPECT_EQ(to_text({AccessLevel::kShared, {"g"}, {"bob"}, true}), "group:g,user:bob,buddies");
+  EXPECT_EQ(to_text({AccessLevel::kShared, {{GroupId(), "g"}}, {"bob"}, true}), "group:g,user:bob,buddies");
   EXPECT_EQ(to_text({AccessLevel::kShared, {}, {}, false}), "shared");
 }
 

@@ -18,8 +18,12 @@
 #include "base/rpc/door.h"
 #include "base/rpc/server.h"
 #include "ccm/domain/account_service.h"
+#include "ccm/domain/buddy_service.h"
 #include "ccm/domain/content_service.h"
+#include "ccm/domain/group_service.h"
+#include "ccm/domain/inbox_service.h"
 #include "ccm/rpc/accounts_rpc.h"
+#include "ccm/rpc/collaboration_rpc.h"
 #include "ccm/rpc/contents_rpc.h"
 #include "common/clock.h"
 #include "common/hex.h"
@@ -92,7 +96,11 @@ struct Server::Parts {
   NodeNews news{node_hub, swarms, audiences};
   authority::DataAuthority data_ca{*sqlite, config.sealing_key, clock};
   ccm::AccountService accounts{{*sqlite, news, clock, rng, {}}};
-  ccm::ContentService contents{{*sqlite, *files, swarms, news, data_ca, clock, rng, {}}};
+  ccm::rpc::InboxHub inboxes;
+  ccm::ContentService contents{{*sqlite, *files, swarms, news, inboxes, data_ca, clock, rng, {}}};
+  ccm::GroupService groups{{*sqlite, news, inboxes, clock, rng, {}}};
+  ccm::BuddyService buddies{{*sqlite, news, inboxes, clock, {}}};
+  ccm::InboxService inbox{{*sqlite, inboxes, clock}};
   NodeService nodes{{*sqlite, swarms, node_hub, audiences, clock, rng, {}}};
   TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng}};
   authority::TokenAuthenticator tokens{accounts, clock};
@@ -111,6 +119,7 @@ struct Server::Parts {
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};
+  ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, inboxes, clock}};
   tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock}};
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
   tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, audiences, clock}};
@@ -181,7 +190,7 @@ Status Server::Parts::serve() {
   options.listen = config.listen;
   options.pem_file = identity.pem_file;
   options.reflection = config.reflection;
-  options.services = {&accounts_rpc, &contents_rpc, &nodes_rpc, &swarms_rpc, &tasks_rpc};
+  options.services = {&accounts_rpc, &contents_rpc, &collaboration_rpc, &nodes_rpc, &swarms_rpc, &tasks_rpc};
   GT_ASSIGN(server, wire::TlsServer::start(options));
   if (!config.metrics_listen.empty()) {
     GT_ASSIGN(const int port, metrics.expose(config.metrics_listen));
@@ -220,6 +229,8 @@ void Server::Parts::register_metrics() {
         [this] { return static_cast<double>(node_hub.stream_count()); });
   gauge("gridtorrent_task_watchers", "Open WatchTask streams.",
         [this] { return static_cast<double>(task_hub.watcher_count()); });
+  gauge("gridtorrent_inbox_watchers", "Open WatchInbox streams.",
+        [this] { return static_cast<double>(inboxes.watcher_count()); });
   gauge("gridtorrent_swarms", "Contents with a node alive.",
         [this] { return static_cast<double>(swarms.swarm_count()); });
   gauge("gridtorrent_swarm_members", "Nodes in swarms, counted once a swarm.",
@@ -276,6 +287,7 @@ void Server::Parts::keep_house(const std::stop_token& stop) {
     audiences.ring_all();  // nothing should be missed; were it, it would be made good here
     log_failure("cannot sweep tasks", tasks.sweep());
     log_failure("cannot sweep contents", contents.sweep());
+    log_failure("cannot sweep groups", groups.sweep());
     const Result<Identity> renewed = ensure_identity(config.data_dir, names(), clock.wall());
     if (!renewed) logging::error("cannot renew the server's certificate", {{"reason", renewed.error().message}});
   }

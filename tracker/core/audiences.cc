@@ -11,9 +11,44 @@ namespace gridtorrent::tracker {
 
 namespace {
 
-/// Contents of the same key have the same audience.
+/// Contents of the same key have the same audience. Groups by id: a name may be another group's one day.
 std::string key_of(const ccm::Content& content) {
-  return content.owner.str() + " " + ccm::to_text(content.access);
+  std::string key = content.owner.str() + " " + std::string(ccm::access_level_name(content.access.level));
+  for (const ccm::GroupTarget& group : content.access.groups) key += " " + group.id.str();
+  for (const std::string& user : content.access.users) key += " user:" + user;
+  return key + (content.access.buddies ? " buddies" : "");
+}
+
+/// Those who might be entitled, and what they were granted.
+using People = std::map<UserId, std::pair<ccm::Subject, ccm::Grants>>;
+
+Result<People> people_of(Tx& tx, const ccm::Content& like) {
+  People people;
+  const auto add = [&](const ccm::User& user) -> ccm::Grants& {
+    auto& [subject, grants] = people[user.id];
+    subject = {user.id, user.name, user.disabled};
+    return grants;
+  };
+  GT_ASSIGN(const auto owner, tx.users.by_id(like.owner));
+  if (owner) add(*owner);
+  for (const std::string& name : like.access.users) {
+    GT_ASSIGN(const auto user, tx.users.by_name(name));
+    if (user) add(*user);
+  }
+  for (const ccm::GroupTarget& target : like.access.groups) {
+    GT_ASSIGN(const auto members, tx.groups.of_group(target.id));
+    for (const ccm::Membership& member : members) {
+      if (!is_active(member.standing)) continue;
+      auto& [subject, grants] = people[member.user];
+      subject = {member.user, member.user_name, member.user_disabled};
+      grants.groups.push_back(target.id);
+    }
+  }
+  if (like.access.buddies) {
+    GT_ASSIGN(const auto buddies, tx.buddies.of(like.owner));
+    for (const ccm::User& buddy : buddies) add(buddy).buddy = true;
+  }
+  return people;
 }
 
 KeyPrint print_of(const std::string& public_key) {
@@ -23,19 +58,13 @@ KeyPrint print_of(const std::string& public_key) {
 }  // namespace
 
 Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) const {
-  std::vector<ccm::User> people;
-  GT_ASSIGN(const auto owner, tx.users.by_id(like.owner));
-  if (owner) people.push_back(*owner);
-  for (const std::string& name : like.access.users) {
-    GT_ASSIGN(const auto user, tx.users.by_name(name));
-    if (user) people.push_back(*user);
-  }
+  GT_ASSIGN(const People people, people_of(tx, like));
   Reading reading;
-  for (const ccm::User& person : people) {
-    if (!reading.people.insert(person.id).second) continue;
-    const ccm::Subject subject{person.id, person.name, person.disabled};
-    if (!ccm::decide(subject, ccm::Action::kTransfer, like).allowed) continue;
-    GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(person.id, d_.clock.wall()));
+  for (const auto& [id, person] : people) {
+    reading.people.insert(id);
+    const auto& [subject, grants] = person;
+    if (!ccm::decide(subject, ccm::Action::kTransfer, like, grants).allowed) continue;
+    GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(id, d_.clock.wall()));
     for (const auto& [node, public_key] : keys) reading.members[print_of(public_key)] = node;
   }
   return reading;
@@ -130,46 +159,82 @@ void Audiences::set_bell(std::function<void()> bell) {
   bell_ = std::move(bell);
 }
 
-void Audiences::ring(const UserId& person) {
+bool Audiences::Rung::concerns(const Entry& entry) const {
+  const auto& targets = entry.like.access.groups;
+  return all ||
+         std::any_of(people.begin(), people.end(), [&](const UserId& one) { return entry.people.contains(one); }) ||
+         std::any_of(targets.begin(), targets.end(), [&](const auto& target) { return groups.contains(target.id); });
+}
+
+void Audiences::Rung::merge(Rung other) {
+  people.merge(other.people);
+  groups.merge(other.groups);
+  newcomers.merge(other.newcomers);
+  all = all || other.all;
+}
+
+void Audiences::ring(Rung rung) {
   const std::lock_guard lock(mutex_);
-  rung_.insert(person);
+  rung_.merge(std::move(rung));
   if (bell_) bell_();
 }
 
+void Audiences::ring(const UserId& person) {
+  ring(Rung{{person}, {}, {}, false});
+}
+
+void Audiences::ring(const GroupId& group, const UserId& person) {
+  ring(Rung{{}, {group}, {person}, false});
+}
+
+void Audiences::ring(const UserId& owner, const UserId& buddy) {
+  ring(Rung{{owner}, {}, {buddy}, false});
+}
+
 void Audiences::ring_all() {
-  const std::lock_guard lock(mutex_);
-  rung_all_ = true;
-  if (bell_) bell_();
+  ring(Rung{{}, {}, {}, true});
 }
 
 Status Audiences::refresh() {
   const std::lock_guard reading_lock(reading_);
-  std::vector<std::pair<std::string, ccm::Content>> due;
-  std::set<UserId> rung;
-  bool all = false;
+  Rung rung;
   {
     const std::lock_guard lock(mutex_);
     rung = std::exchange(rung_, {});
-    all = std::exchange(rung_all_, false);
+  }
+  const Status done = refresh(rung);
+  if (!done) {
+    const std::lock_guard lock(mutex_);
+    rung_.merge(std::move(rung));
+  }
+  return done;
+}
+
+Status Audiences::refresh(const Rung& rung) {
+  std::vector<std::pair<std::string, ccm::Content>> due;
+  {
+    const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : entries_) {
-      const auto concerns = [&](const UserId& person) { return entry.people.contains(person); };
-      if (all || std::any_of(rung.begin(), rung.end(), concerns)) due.emplace_back(key, entry.like);
+      if (rung.concerns(entry)) due.emplace_back(key, entry.like);
     }
   }
   for (auto& [key, like] : due) {
     Reading reading;
-    const Status done = d_.store.read([&](Tx& tx) -> Status {
+    GT_TRY(d_.store.read([&](Tx& tx) -> Status {
       GT_ASSIGN(reading, read(tx, like));
       return {};
-    });
-    if (!done) {
-      const std::lock_guard lock(mutex_);
-      rung_.merge(rung);
-      rung_all_ = rung_all_ || all;
-      return done;
-    }
+    }));
     apply(key, std::move(reading));
   }
+  std::vector<NodeId> newcomers;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    for (const UserId& person : rung.newcomers) {
+      GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(person, d_.clock.wall()));
+      for (const auto& [node, public_key] : keys) newcomers.push_back(node);
+    }
+    return {};
+  }));
+  for (const NodeId& node : newcomers) d_.hub.push(node, ContentChanged{});
   return {};
 }
 
@@ -201,7 +266,7 @@ void Audiences::apply(const std::string& key, Reading reading) {
 
 bool Audiences::settled() const {
   const std::lock_guard lock(mutex_);
-  return !rung_all_ && rung_.empty();
+  return rung_.empty();
 }
 
 std::size_t Audiences::count() const {

@@ -57,10 +57,15 @@ class Audiences {
   void set_bell(std::function<void()> bell);
   /// This person's nodes or account changed.
   void ring(const UserId& person);
+  /// This person came to the group, or left it.
+  void ring(const GroupId& group, const UserId& person);
+  /// This person came to the owner's list of buddies, or left it.
+  void ring(const UserId& owner, const UserId& buddy);
   /// Anything may have changed.
   void ring_all();
   /// Reads anew what was rung for. Nodes that follow are told of changes; those that are out, of each content that they
-  /// followed. An error leaves it rung for.
+  /// followed; those of people who may have come in somewhere, to look at all that they were refused. An error leaves
+  /// it rung for.
   Status refresh();
 
   /// Nothing is rung for: what nodes were told is right.
@@ -79,7 +84,19 @@ class Audiences {
     std::map<KeyPrint, NodeId> members;
     std::set<UserId> people;
   };
+  /// Who is rung for.
+  struct Rung {
+    std::set<UserId> people;
+    std::set<GroupId> groups;
+    std::set<UserId> newcomers;  ///< whose nodes are told to look again
+    bool all = false;
+    bool concerns(const Entry& entry) const;
+    void merge(Rung other);
+    bool empty() const { return people.empty() && groups.empty() && newcomers.empty() && !all; }
+  };
   Result<Reading> read(Tx& tx, const ccm::Content& like) const;
+  void ring(Rung rung);
+  Status refresh(const Rung& rung);
   struct Attached {
     AudiencePtr audience;
     bool is_new = false;  ///< the node did not follow it for any content
@@ -93,8 +110,7 @@ class Audiences {
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;                         ///< by owner and access
   std::map<NodeId, std::map<ContentId, std::string>> followed_;  ///< keys of entries_
-  std::set<UserId> rung_;
-  bool rung_all_ = false;
+  Rung rung_;
   std::function<void()> bell_;
 };
 

@@ -24,7 +24,7 @@ struct PeerChanged {
   std::uint32_t version = 1;
   Peer peer;
 };
-/// Who may have it, its edition or its state changed: announce it, look at it again.
+/// Who may have it, its edition or its state changed: announce it, look at it again. Nil: all that the node has.
 struct ContentChanged {
   ContentId content;
 };

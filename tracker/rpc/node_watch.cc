@@ -76,7 +76,8 @@ bool NodeWatch::send_hints(std::vector<NodeHint>& hints) {
     if (const auto* cancelled = std::get_if<TaskCancelled>(&hint)) event.set_task_cancelled(cancelled->task.str());
     if (const auto* changed = std::get_if<PeerChanged>(&hint)) *event.mutable_peer_changed() = to_wire(*changed);
     if (const auto* content = std::get_if<ContentChanged>(&hint)) {
-      event.mutable_content_changed()->set_content_id(content->content.str());
+      const bool one = !content->content.is_nil();
+      event.mutable_content_changed()->set_content_id(one ? content->content.str() : "");
     }
     if (!stream_->offer(std::move(event))) return false;
   }

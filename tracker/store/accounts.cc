@@ -14,11 +14,6 @@ constexpr std::string_view kUserByName =
 constexpr std::string_view kUsers =
     "SELECT user_id, name, admin, disabled, created_ms, password_hash FROM user ORDER BY name";
 
-Result<ccm::User> user_from(const sql::Row& row) {
-  GT_ASSIGN(const UserId id, id_at<UserId>(row, 0));
-  return ccm::User{id, row.text(1), row.boolean(2), row.boolean(3), time_at(row, 4), row.text(5)};
-}
-
 constexpr std::string_view kTokenById =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
     "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE token_id = ?";
@@ -48,6 +43,11 @@ Result<ccm::Token> token_from(const sql::Row& row) {
 }
 
 }  // namespace
+
+Result<ccm::User> user_from(const sql::Row& row) {
+  GT_ASSIGN(const UserId id, id_at<UserId>(row, 0));
+  return ccm::User{id, row.text(1), row.boolean(2), row.boolean(3), time_at(row, 4), row.text(5)};
+}
 
 Status SqlUsers::insert(const ccm::User& user) {
   const Status done = tx_.exec(

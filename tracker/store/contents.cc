@@ -12,18 +12,43 @@ namespace gridtorrent::tracker::store {
 namespace {
 
 constexpr std::int64_t kRareTag = 1000;
+constexpr std::string_view kNoGroups = "[]";  // of the column from before there were groups: they are in content_group
 
 const std::string kSelect =
-    "SELECT c.content_id, c.owner_id, u.name, c.name, c.access, c.access_users, c.access_groups, c.access_buddies, "
-    "c.state, c.version, c.bytes, c.files, c.description, c.license, c.tags, c.created_ms, c.published_ms, "
+    "SELECT c.content_id, c.owner_id, u.name, c.name, c.access, c.access_users, "
+    "(SELECT group_concat(g.group_id || ' ' || g.name) FROM content_group x JOIN user_group g USING (group_id) WHERE "
+    "x.content_id = c.content_id), c.access_buddies, c.state, c.version, c.bytes, c.files, c.description, c.license, "
+    "c.tags, c.created_ms, c.published_ms, "
     "c.touched_ms, c.metadata_sha256, c.metadata_bytes, c.piece_bytes, c.generation, c.checksums_sha256, "
-    "c.checksums_bytes, c.publisher_node FROM content c JOIN user u ON u.user_id = c.owner_id ";
+    "c.checksums_bytes, c.publisher_node, c.shared_ms FROM content c JOIN user u ON u.user_id = c.owner_id ";
 
-// The rule of ccm/domain/policy.h (may_see) in SQL: the viewer's id twice, then the viewer's name.
+// The rule of ccm/domain/policy.h (may_see) in SQL. Its parameters: visible_to().
 constexpr std::string_view kVisible =
     "EXISTS (SELECT 1 FROM user v WHERE v.user_id = ? AND v.disabled = 0) AND (c.access = 'public' OR c.owner_id = ? "
-    "OR (c.access = 'shared' AND EXISTS (SELECT 1 FROM content_user x WHERE x.content_id = c.content_id AND "
-    "x.user_name = ?))) ";
+    "OR (c.access = 'shared' AND ("
+    "EXISTS (SELECT 1 FROM content_user x WHERE x.content_id = c.content_id AND x.user_name = ?) OR "
+    "EXISTS (SELECT 1 FROM content_group x JOIN membership m USING (group_id) WHERE x.content_id = c.content_id AND "
+    "m.user_id = ? AND m.standing IN ('member', 'manager')) OR "
+    "(c.access_buddies = 1 AND EXISTS (SELECT 1 FROM buddy b WHERE b.owner_id = c.owner_id AND b.buddy_id = ?))))) ";
+
+std::vector<sql::Value> visible_to(const std::string& viewer, std::string_view viewer_name) {
+  return {viewer, viewer, viewer_name, viewer, viewer};
+}
+
+/// "g_… name,g_… name": neither ids nor names hold a blank or a comma.
+Result<std::vector<ccm::GroupTarget>> targets_from(std::string_view text) {
+  std::vector<ccm::GroupTarget> targets;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const std::size_t blank = one.find(' ');
+    const auto id = GroupId::parse(one.substr(0, blank));
+    if (!id || blank == std::string_view::npos) return damaged("a group");
+    targets.push_back({*id, std::string(one.substr(blank + 1))});
+  }
+  std::sort(targets.begin(), targets.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return targets;
+}
 
 Result<ccm::Content> content_from(const sql::Row& row) {
   ccm::Content c;
@@ -36,7 +61,9 @@ Result<ccm::Content> content_from(const sql::Row& row) {
   if (!level || !state) return damaged("a content");
   c.access.level = *level;
   GT_ASSIGN(c.access.users, list_from_text(row.text(5)));
-  GT_ASSIGN(c.access.groups, list_from_text(row.text(6)));
+  if (!row.is_null(6)) {
+    GT_ASSIGN(c.access.groups, targets_from(row.text(6)));
+  }
   c.access.buddies = row.boolean(7);
   c.state = *state;
   c.version = row.u32(9);
@@ -55,6 +82,7 @@ Result<ccm::Content> content_from(const sql::Row& row) {
   c.checksums_sha256 = row.text(22);
   c.checksums_bytes = row.u64(23);
   GT_ASSIGN(c.publisher_node, id_at<NodeId>(row, 24));
+  c.shared = time_at(row, 25);
   return c;
 }
 
@@ -87,6 +115,10 @@ Status SqlContents::put_lists(const ccm::Content& content) {
   for (const std::string& user : content.access.users) {
     GT_TRY(tx_.exec("INSERT OR IGNORE INTO content_user(content_id, user_name) VALUES (?, ?)", {id, user}));
   }
+  GT_TRY(tx_.exec("DELETE FROM content_group WHERE content_id = ?", {id}));
+  for (const ccm::GroupTarget& group : content.access.groups) {
+    GT_TRY(tx_.exec("INSERT OR IGNORE INTO content_group(content_id, group_id) VALUES (?, ?)", {id, group.id.str()}));
+  }
   return {};
 }
 
@@ -94,15 +126,15 @@ Status SqlContents::insert(const ccm::Content& c) {
   const Status done = tx_.exec(
       "INSERT INTO content(content_id, owner_id, name, name_folded, access, access_users, access_groups, "
       "access_buddies, state, version, bytes, files, description, license, tags, created_ms, published_ms, touched_ms, "
-      "metadata_sha256, metadata_bytes, piece_bytes, generation, checksums_sha256, checksums_bytes, publisher_node) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "metadata_sha256, metadata_bytes, piece_bytes, generation, checksums_sha256, checksums_bytes, publisher_node, "
+      "shared_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {c.id.str(),
        c.owner.str(),
        c.name,
        ccm::fold_case(c.name),
        ccm::access_level_name(c.access.level),
        list_to_text(c.access.users),
-       list_to_text(c.access.groups),
+       kNoGroups,
        c.access.buddies,
        ccm::content_state_name(c.state),
        c.version,
@@ -120,7 +152,8 @@ Status SqlContents::insert(const ccm::Content& c) {
        c.generation,
        c.checksums_sha256,
        c.checksums_bytes,
-       id_or_null(c.publisher_node)});
+       id_or_null(c.publisher_node),
+       c.shared.ms});
   if (!done) {
     return conflict_or(done.error(),
                        "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
@@ -133,10 +166,10 @@ Status SqlContents::update(const ccm::Content& c) {
       "UPDATE content SET access = ?, access_users = ?, access_groups = ?, access_buddies = ?, state = ?, version = ?, "
       "bytes = ?, files = ?, description = ?, license = ?, tags = ?, published_ms = ?, touched_ms = ?, "
       "metadata_sha256 = ?, metadata_bytes = ?, piece_bytes = ?, generation = ?, checksums_sha256 = ?, "
-      "checksums_bytes = ?, publisher_node = ? WHERE content_id = ?",
+      "checksums_bytes = ?, publisher_node = ?, shared_ms = ? WHERE content_id = ?",
       {ccm::access_level_name(c.access.level),
        list_to_text(c.access.users),
-       list_to_text(c.access.groups),
+       kNoGroups,
        c.access.buddies,
        ccm::content_state_name(c.state),
        c.version,
@@ -154,6 +187,7 @@ Status SqlContents::update(const ccm::Content& c) {
        c.checksums_sha256,
        c.checksums_bytes,
        id_or_null(c.publisher_node),
+       c.shared.ms,
        c.id.str()}));
   return put_lists(c);
 }
@@ -169,9 +203,36 @@ Result<std::optional<ccm::Content>> SqlContents::by_owner_and_name(const UserId&
 
 Result<std::vector<ccm::Content>> SqlContents::visible_by_name(const UserId& viewer, std::string_view viewer_name,
                                                                std::string_view name, std::size_t limit) {
-  return tx_.all(kSelect + "WHERE c.name = ? AND c.state <> 'purged' AND (c.state <> 'draft' OR c.owner_id = ?) AND " +
-                     std::string(kVisible) + "ORDER BY u.name LIMIT ?",
-                 {name, viewer.str(), viewer.str(), viewer.str(), viewer_name, limit}, content_from);
+  const std::string viewer_id = viewer.str();
+  std::vector<sql::Value> values = {name, viewer_id};
+  for (const sql::Value& value : visible_to(viewer_id, viewer_name)) values.push_back(value);
+  values.emplace_back(limit);
+  return tx_.all_span(kSelect +
+                          "WHERE c.name = ? AND c.state <> 'purged' AND (c.state <> 'draft' OR c.owner_id = ?) AND " +
+                          std::string(kVisible) + "ORDER BY u.name LIMIT ?",
+                      values, content_from);
+}
+
+Result<std::vector<ccm::Content>> SqlContents::shared_with(const UserId& viewer, std::string_view viewer_name,
+                                                           std::size_t limit) {
+  const std::string id = viewer.str();
+  return tx_.all(kSelect +
+                     "WHERE c.content_id IN ("
+                     "SELECT content_id FROM content_user WHERE user_name = ? UNION "
+                     "SELECT x.content_id FROM membership m JOIN content_group x USING (group_id) "
+                     "WHERE m.user_id = ? AND m.standing IN ('member', 'manager') UNION "
+                     "SELECT o.content_id FROM buddy b JOIN content o ON o.owner_id = b.owner_id "
+                     "WHERE b.buddy_id = ? AND o.access_buddies = 1 AND o.state <> 'purged') "
+                     "AND c.state = 'published' AND c.access = 'shared' AND c.owner_id <> ? "
+                     "ORDER BY c.shared_ms DESC, c.content_id DESC LIMIT ?",
+                 {viewer_name, id, id, id, limit}, content_from);
+}
+
+Result<std::vector<ccm::Content>> SqlContents::of_group(const GroupId& group) {
+  return tx_.all(kSelect +
+                     "WHERE c.content_id IN (SELECT content_id FROM content_group WHERE group_id = ?) "
+                     "AND c.state <> 'purged' ORDER BY c.content_id",
+                 {group.str()}, content_from);
 }
 
 /// Few contents with the tag: they are looked up and sorted. Many: the listing is walked from its newest end, and soon
@@ -186,7 +247,8 @@ Result<std::vector<ccm::Content>> SqlContents::search(const ccm::SearchFilter& f
   std::string sql = kSelect + "WHERE c.state = 'published' AND " + std::string(kVisible);
   const std::string viewer = f.viewer.str();
   const std::string after = f.after ? f.after->id.str() : std::string();
-  std::vector<sql::Value> values = {viewer, viewer, f.viewer_name};
+  const std::string group = f.group ? f.group->str() : std::string();
+  std::vector<sql::Value> values = visible_to(viewer, f.viewer_name);
   const auto where = [&](std::string_view condition, const sql::Value& value) {
     sql += "AND " + std::string(condition) + " ";
     values.push_back(value);
@@ -199,6 +261,7 @@ Result<std::vector<ccm::Content>> SqlContents::search(const ccm::SearchFilter& f
                : "EXISTS (SELECT 1 FROM content_tag t WHERE t.tag = ? AND t.content_id = c.content_id)",
           f.tag);
   }
+  if (f.group) where("c.content_id IN (SELECT content_id FROM content_group WHERE group_id = ?)", group);
   if (f.access) where("c.access = ?", ccm::access_level_name(*f.access));
   if (f.min_bytes > 0)
     where("c.bytes >= ?", static_cast<std::int64_t>(std::min<std::uint64_t>(f.min_bytes, INT64_MAX)));

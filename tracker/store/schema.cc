@@ -212,11 +212,73 @@ CREATE TABLE data_ca(
 ) STRICT;
 )sql";
 
-constexpr std::array<sql::Migration, 5> kMigrations = {{{1, "accounts", kAccounts},
+constexpr std::string_view kPeople = R"sql(
+CREATE TABLE user_group(
+  group_id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  description TEXT NOT NULL,
+  hidden INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE membership(
+  group_id TEXT NOT NULL REFERENCES user_group(group_id) ON DELETE CASCADE,
+  user_id TEXT NOT NULL REFERENCES user(user_id),
+  standing TEXT NOT NULL CHECK (standing IN ('requested', 'invited', 'member', 'manager')),
+  asked_by TEXT NOT NULL REFERENCES user(user_id),
+  since_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  PRIMARY KEY (group_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX membership_of_user ON membership(user_id, standing);
+CREATE INDEX membership_open ON membership(asked_by, expires_ms) WHERE expires_ms > 0;
+
+-- Which contents are shared with a group: by id, since its name may be another group's one day.
+CREATE TABLE content_group(
+  content_id TEXT NOT NULL REFERENCES content(content_id) ON DELETE CASCADE,
+  group_id TEXT NOT NULL REFERENCES user_group(group_id) ON DELETE CASCADE,
+  PRIMARY KEY (content_id, group_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX content_group_of_group ON content_group(group_id);
+CREATE INDEX content_user_of_user ON content_user(user_name);
+ALTER TABLE content ADD COLUMN shared_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE content SET shared_ms = published_ms;
+
+CREATE TABLE buddy(
+  owner_id TEXT NOT NULL REFERENCES user(user_id),
+  buddy_id TEXT NOT NULL REFERENCES user(user_id),
+  since_ms INTEGER NOT NULL,
+  PRIMARY KEY (owner_id, buddy_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX buddy_of ON buddy(buddy_id);
+
+CREATE TABLE notice(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id TEXT NOT NULL REFERENCES user(user_id),
+  at_ms INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  by_name TEXT NOT NULL,
+  group_name TEXT NOT NULL,
+  object TEXT NOT NULL
+) STRICT;
+CREATE INDEX notice_of_user ON notice(user_id, seq);
+CREATE INDEX notice_by_age ON notice(at_ms);
+CREATE TABLE inbox_mark(
+  user_id TEXT PRIMARY KEY REFERENCES user(user_id),
+  read_until_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Scope "group" is new: logins that may do all that a person may (all but node:run and admin) get it, too.
+UPDATE token SET scopes = scopes | 128 WHERE kind = 'personal' AND (scopes & 47) = 47;
+)sql";
+
+constexpr std::array<sql::Migration, 6> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
-                                                        {5, "data CA", kDataCas}}};
+                                                        {5, "data CA", kDataCas},
+                                                        {6, "groups and buddies", kPeople}}};
 
 }  // namespace
 

@@ -54,6 +54,9 @@ class SqlContents final : public ccm::ContentStore {
   Result<std::vector<ccm::Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
                                                     std::string_view name, std::size_t limit) override;
   Result<std::vector<ccm::Content>> search(const ccm::SearchFilter& filter) override;
+  Result<std::vector<ccm::Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
+                                                std::size_t limit) override;
+  Result<std::vector<ccm::Content>> of_group(const GroupId& group) override;
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override;
   Result<Usage> usage(const UserId& owner) override;
 
@@ -163,6 +166,59 @@ class SqlDataCas final : public DataCaStore {
   sql::Transaction& tx_;
 };
 
+class SqlGroups final : public ccm::GroupStore {
+ public:
+  explicit SqlGroups(sql::Transaction& tx) : tx_(tx) {}
+  Status insert(const ccm::Group& group) override;
+  Status update(const ccm::Group& group) override;
+  Status remove(const GroupId& id) override;
+  Result<std::optional<ccm::Group>> by_id(const GroupId& id) override;
+  Result<std::optional<ccm::Group>> by_name(std::string_view name) override;
+  Result<std::vector<ccm::Group>> visible(const UserId& viewer, WallTime now, std::string_view after,
+                                          std::size_t limit) override;
+  Status put(const ccm::Membership& membership) override;
+  Result<std::optional<ccm::Membership>> membership(const GroupId& group, const UserId& user) override;
+  Result<std::vector<ccm::Membership>> of_group(const GroupId& group) override;
+  Result<std::vector<ccm::Membership>> of_user(const UserId& user) override;
+  Result<std::vector<ccm::Membership>> requests_to(const UserId& manager, std::size_t limit) override;
+  Result<std::uint64_t> count_managers(const GroupId& group) override;
+  Result<std::uint64_t> count_open(const UserId& asked_by, WallTime now) override;
+  Result<std::uint64_t> count_managed(const UserId& manager) override;
+  Status prune(WallTime before) override;
+
+ private:
+  Result<std::uint64_t> count(std::string_view sql, sql::Values values);
+  sql::Transaction& tx_;
+};
+
+class SqlBuddies final : public ccm::BuddyStore {
+ public:
+  explicit SqlBuddies(sql::Transaction& tx) : tx_(tx) {}
+  Status add(const UserId& owner, const UserId& buddy, WallTime now) override;
+  Status remove(const UserId& owner, const UserId& buddy) override;
+  Result<bool> contains(const UserId& owner, const UserId& buddy) override;
+  Result<std::vector<ccm::User>> of(const UserId& owner) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlNotices final : public ccm::NoticeStore {
+ public:
+  explicit SqlNotices(sql::Transaction& tx) : tx_(tx) {}
+  Status append(const ccm::Notice& notice) override;
+  Result<std::vector<ccm::Notice>> of_user(const UserId& user, std::size_t limit) override;
+  Result<WallTime> read_until(const UserId& user) override;
+  Status set_read_until(const UserId& user, WallTime until) override;
+  Status prune(WallTime before) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+/// From the columns user_id to password_hash.
+Result<ccm::User> user_from(const sql::Row& row);
+
 /// All of them over one transaction.
 class SqlTables {
  public:
@@ -176,8 +232,14 @@ class SqlTables {
         nodes_(tx),
         tasks_(tx),
         effects_(tx, tasks_, rng),
+        groups_(tx),
+        buddies_(tx),
+        notices_(tx),
         data_cas_(tx),
-        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_}, nodes_, tasks_, data_cas_} {}
+        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_, groups_, buddies_, notices_},
+            nodes_,
+            tasks_,
+            data_cas_} {}
   SqlTables(const SqlTables&) = delete;
   SqlTables& operator=(const SqlTables&) = delete;
   Tx& tx() { return tx_; }
@@ -192,6 +254,9 @@ class SqlTables {
   SqlNodes nodes_;
   SqlTasks tasks_;
   SqlNodeEffects effects_;
+  SqlGroups groups_;
+  SqlBuddies buddies_;
+  SqlNotices notices_;
   SqlDataCas data_cas_;
   Tx tx_;
 };

@@ -299,7 +299,12 @@ Result<std::unique_ptr<ServerApi>> ServerApi::open(ServerApiOptions options) {
 }
 
 ServerApi::ServerApi(std::unique_ptr<ServerChannel> channel)
-    : channel_(std::move(channel)), accounts_(*channel_), contents_(*channel_), nodes_(*channel_), tasks_(*channel_) {}
+    : channel_(std::move(channel)),
+      accounts_(*channel_),
+      contents_(*channel_),
+      collaboration_(*channel_),
+      nodes_(*channel_),
+      tasks_(*channel_) {}
 
 ServerApi::~ServerApi() = default;
 

@@ -37,7 +37,10 @@ struct FileEntry {
   std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, empty for folders
 };
 
-class ServerChannel;  // the connection, shared by the four below
+/// Takes the inbox as it is; false ends the watch (which is success).
+using InboxFn = std::function<bool(const v1::Inbox&)>;
+
+class ServerChannel;  // the connection, shared by the five below
 
 // Each method below is one RPC of proto/gridtorrent/v1: it blocks until the answer, the deadline or an error, and may
 // be called from several threads. Errors are the server's own (one line that names the thing, the reason and the way
@@ -79,6 +82,33 @@ class ContentsApi {
   Result<std::vector<FileEntry>> manifest(const std::string& content_id, std::uint32_t version);
   /// The same with each file's flat SHA-256; kNotFound while the publisher has not added them.
   Result<std::vector<FileEntry>> manifest_with_sha256(const std::string& content_id, std::uint32_t version);
+
+ private:
+  ServerChannel& channel_;
+};
+
+/// Groups, buddies and the inbox: service Collaboration. Groups and users go by name or id.
+class CollaborationApi {
+ public:
+  explicit CollaborationApi(ServerChannel& channel) : channel_(channel) {}
+  Result<v1::Group> create_group(v1::CreateGroupRequest request);
+  Status delete_group(const std::string& group);
+  Result<v1::Group> describe_group(v1::DescribeGroupRequest request);
+  /// All pages. `all`: also those that may be asked.
+  Result<std::vector<v1::Group>> list_groups(bool all);
+  Result<v1::Group> group(const std::string& group);
+  /// `user` empty: oneself. `step` as in ccm.proto.
+  Result<v1::Group> change_membership(const std::string& group, const std::string& user, const std::string& step,
+                                      const std::string& message = "");
+  Result<v1::BuddyReply> add_buddy(const std::string& user);
+  Result<v1::BuddyReply> remove_buddy(const std::string& user);
+  Result<v1::ListBuddiesReply> buddies();
+  Result<v1::Inbox> inbox();
+  /// The inbox now, then each time it changed, until `on_inbox` says false (success) or `stop` is requested
+  /// (kCancelled).
+  Status watch_inbox(const InboxFn& on_inbox, std::stop_token stop);
+  /// What came until then; 0: until now.
+  Status mark_inbox_read(std::int64_t until_ms);
 
  private:
   ServerChannel& channel_;
@@ -131,6 +161,7 @@ class ServerApi {
 
   AccountsApi& accounts() { return accounts_; }
   ContentsApi& contents() { return contents_; }
+  CollaborationApi& collaboration() { return collaboration_; }
   NodesApi& nodes() { return nodes_; }
   TasksApi& tasks() { return tasks_; }
 
@@ -146,6 +177,7 @@ class ServerApi {
   std::unique_ptr<ServerChannel> channel_;
   AccountsApi accounts_;
   ContentsApi contents_;
+  CollaborationApi collaboration_;
   NodesApi nodes_;
   TasksApi tasks_;
 };

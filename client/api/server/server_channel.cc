@@ -8,6 +8,7 @@ ServerChannel::ServerChannel(ServerApiOptions options, std::shared_ptr<grpc::Cha
     : options_(std::move(options)),
       accounts_(v1::Accounts::NewStub(channel)),
       contents_(v1::Contents::NewStub(channel)),
+      collaboration_(v1::Collaboration::NewStub(channel)),
       nodes_(v1::Nodes::NewStub(channel)),
       tasks_(v1::Tasks::NewStub(channel)),
       token_(options_.token) {}

@@ -44,6 +44,7 @@ class ServerChannel {
 
   v1::Accounts::Stub& accounts() { return *accounts_; }
   v1::Contents::Stub& contents() { return *contents_; }
+  v1::Collaboration::Stub& collaboration() { return *collaboration_; }
   v1::Nodes::Stub& nodes() { return *nodes_; }
   v1::Tasks::Stub& tasks() { return *tasks_; }
 
@@ -53,6 +54,7 @@ class ServerChannel {
   SystemRng rng_;
   std::unique_ptr<v1::Accounts::Stub> accounts_;
   std::unique_ptr<v1::Contents::Stub> contents_;
+  std::unique_ptr<v1::Collaboration::Stub> collaboration_;
   std::unique_ptr<v1::Nodes::Stub> nodes_;
   std::unique_ptr<v1::Tasks::Stub> tasks_;
   mutable std::mutex mutex_;

@@ -1,0 +1,163 @@
+#include <utility>
+
+#include "ccm/domain/content_access.h"
+#include "ccm/domain/group_service.h"
+#include "ccm/domain/names.h"
+#include "ccm/domain/once.h"
+
+// The steps of a membership. The other use cases of groups are in group_service.cc.
+
+namespace gridtorrent::ccm {
+
+namespace {
+
+constexpr std::size_t kMaxMessageBytes = 512;
+
+/// Whom a step is told to, beyond those whose inbox shows what it left open.
+struct Telling {
+  enum class To : std::uint8_t { kNobody, kPerson, kAsker, kManagers } to = To::kNobody;
+  NoticeKind kind = NoticeKind::kRequestAccepted;
+};
+
+Telling telling_of(Standing before, Standing after, MembershipStep step) {
+  using To = Telling::To;
+  if (before == after) return {};
+  if (before == Standing::kRequested && after == Standing::kMember) return {To::kPerson, NoticeKind::kRequestAccepted};
+  if (before == Standing::kInvited && after == Standing::kMember) return {To::kAsker, NoticeKind::kInvitationAccepted};
+  switch (step) {
+    case MembershipStep::kDeclineInvitation:
+      return {To::kAsker, NoticeKind::kInvitationDeclined};
+    case MembershipStep::kDeclineRequest:
+      return {To::kPerson, NoticeKind::kRequestDeclined};
+    case MembershipStep::kRemove:
+      return {To::kPerson, NoticeKind::kRemoved};
+    case MembershipStep::kLeave:
+      if (is_active(before)) return {To::kManagers, NoticeKind::kLeft};
+      if (before == Standing::kInvited) return {To::kAsker, NoticeKind::kInvitationDeclined};
+      return {};
+    case MembershipStep::kPromote:
+      return {To::kPerson, NoticeKind::kMadeManager};
+    case MembershipStep::kDemote:
+      return {To::kPerson, NoticeKind::kManagerNoMore};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Status GroupService::check_room(Tx& tx, const Actor& actor) const {
+  GT_ASSIGN(const std::uint64_t open, tx.groups.count_open(actor.user, d_.clock.wall()));
+  if (open < d_.quotas.open_requests_and_invitations) return {};
+  return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(open) +
+                                     " requests and invitations open, as many as the quota allows; withdraw some, or "
+                                     "wait for answers"};
+}
+
+Result<std::vector<UserId>> GroupService::tell(Tx& tx, const Actor& actor, const Group& group, const Membership& before,
+                                               const Membership& after, MembershipStep step) const {
+  // Inboxes that show what is open: those of the person and of the managers.
+  std::vector<UserId> people = {after.user};
+  GT_ASSIGN(const auto members, tx.groups.of_group(group.id));
+  for (const Membership& one : members) {
+    if (one.standing == Standing::kManager) people.push_back(one.user);
+  }
+  const Telling telling = telling_of(before.standing, after.standing, step);
+  std::vector<UserId> told;
+  if (telling.to == Telling::To::kPerson) told = {after.user};
+  if (telling.to == Telling::To::kAsker) told = {before.asked_by};
+  if (telling.to == Telling::To::kManagers) told.assign(people.begin() + 1, people.end());
+  const std::string by = telling.to == Telling::To::kPerson ? actor.name : after.user_name;
+  for (const UserId& person : told) {
+    if (person == actor.user || person.is_nil()) continue;
+    GT_TRY(tx.notices.append({person, after.since, telling.kind, by, group.name, ""}));
+    people.push_back(person);
+  }
+  return people;
+}
+
+Result<GroupService::Changed> GroupService::change_in(Tx& tx, const Actor& actor, const MembershipChange& change,
+                                                      const Opened& opened) const {
+  const Group& group = opened.group;
+  const auto in_group = [&](const Error& error, const std::string& who) {
+    return Error{error.code, "group " + group.name + ": " + who + error.message};
+  };
+  User person{actor.user, actor.name, actor.admin, false, {}, ""};
+  if (!change.user.empty()) {
+    GT_ASSIGN(person, resolve_user(tx, change.user));
+  } else if (!is_own_step(change.step)) {
+    return Error{Code::kInvalid, "group " + group.name + ": say who it is about: name a user"};
+  }
+  GT_ASSIGN(const bool rescues, needs_rescue(tx, actor, group.id));
+  const Status allowed = check_step_allowed(change.step, {person.id == actor.user, opened.own, rescues});
+  if (!allowed) return in_group(allowed.error(), "");
+
+  const WallTime now = d_.clock.wall();
+  Changed changed;
+  GT_ASSIGN(const auto kept, tx.groups.membership(group.id, person.id));
+  if (kept) changed.before = *kept;
+  changed.before.standing = kept ? standing_at(*kept, now) : Standing::kNone;
+  if (change.step == MembershipStep::kInvite && person.disabled) {
+    return Error{Code::kConflict, "group " + group.name + ": user " + person.name + " has a disabled account"};
+  }
+  const Result<Standing> next = next_standing(changed.before.standing, change.step);
+  if (!next) return in_group(next.error(), is_own_step(change.step) ? "" : person.name + " ");
+  GT_ASSIGN(const std::uint64_t managers, tx.groups.count_managers(group.id));
+  const Status stays = check_manager_stays(changed.before.standing, *next, managers, person.disabled);
+  if (!stays) return in_group(stays.error(), "");
+
+  changed.after = changed.before;
+  changed.after.group = group.id;
+  changed.after.user = person.id;
+  changed.after.user_name = person.name;
+  changed.after.standing = *next;
+  changed.after.since = now;
+  if (is_pending(*next)) {
+    if (*next != changed.before.standing) GT_TRY(check_room(tx, actor));
+    changed.after.asked_by = actor.user;
+    changed.after.expires = now + kPendingLifetime;
+    GT_ASSIGN(changed.after.message, normalize_text("message", change.message, kMaxMessageBytes, true));
+  } else {
+    changed.after.expires = {};
+    changed.after.message.clear();
+  }
+  if (*next == changed.before.standing && !is_pending(*next)) return changed;  // nothing is left to do
+  GT_TRY(tx.groups.put(changed.after));
+  GT_ASSIGN(changed.people, tell(tx, actor, group, changed.before, changed.after, change.step));
+  return changed;
+}
+
+Result<GroupView> GroupService::change(const Actor& actor, const MembershipChange& change) {
+  const std::string method = "group." + std::string(step_name(change.step));
+  GroupView shown;
+  Changed changed;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto answered, first_answer(tx, actor.user, change.request_id, method));
+    const Result<Opened> opened = open(tx, actor, change.group);
+    // Who left a hidden group, and asks again whether they did.
+    if (!opened && answered) return {};
+    if (!opened) return opened.error();
+    const std::string object = opened->group.id.str() + " " + change.user;
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, change.request_id, method, object));
+    if (!done) {
+      GT_ASSIGN(changed, change_in(tx, actor, change, *opened));
+      GT_TRY(keep_answer(tx, actor.user, change.request_id, method, object, d_.clock.wall()));
+      GT_TRY(tx.audit.append(audit_record(
+          actor, d_.clock.wall(), method,
+          opened->group.name + " " + (change.user.empty() ? actor.name : changed.after.user_name), change.request_id)));
+    }
+    GT_ASSIGN(shown, view(tx, actor, opened->group));
+    return {};
+  }));
+  after(shown.group.id, changed);
+  return shown;
+}
+
+void GroupService::after(const GroupId& group, const Changed& changed) {
+  if (is_active(changed.before.standing) != is_active(changed.after.standing)) {
+    d_.waker.membership_changed(group, changed.after.user);
+  }
+  if (!changed.people.empty()) d_.inboxes.ring(changed.people);
+}
+
+}  // namespace gridtorrent::ccm

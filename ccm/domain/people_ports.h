@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ccm/domain/group.h"
+#include "ccm/domain/notice.h"
+#include "ccm/domain/user.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/result.h"
+
+namespace gridtorrent::ccm {
+
+// Ports of what people have to do with each other. As in ports.h: inside one transaction.
+
+class GroupStore {
+ public:
+  virtual ~GroupStore() = default;
+  /// kConflict: the name is taken.
+  virtual Status insert(const Group& group) = 0;
+  /// Description and whether it is hidden.
+  virtual Status update(const Group& group) = 0;
+  /// With its memberships; no content is shared with it any more.
+  virtual Status remove(const GroupId& id) = 0;
+  virtual Result<std::optional<Group>> by_id(const GroupId& id) = 0;
+  virtual Result<std::optional<Group>> by_name(std::string_view name) = 0;
+  /// Not hidden, or the viewer stands with it somehow at `now`; by name, after `after`.
+  virtual Result<std::vector<Group>> visible(const UserId& viewer, WallTime now, std::string_view after,
+                                             std::size_t limit) = 0;
+
+  /// Written anew where there is one; kNone takes it away.
+  virtual Status put(const Membership& membership) = 0;
+  virtual Result<std::optional<Membership>> membership(const GroupId& group, const UserId& user) = 0;
+  /// Managers first, then members, requests, invitations, by name; those that have ended by themselves included.
+  virtual Result<std::vector<Membership>> of_group(const GroupId& group) = 0;
+  /// By group name; those that have ended by themselves included.
+  virtual Result<std::vector<Membership>> of_user(const UserId& user) = 0;
+  /// Requests to groups that this person manages, oldest first, those that have ended by themselves included.
+  virtual Result<std::vector<Membership>> requests_to(const UserId& manager, std::size_t limit) = 0;
+  /// With an enabled account.
+  virtual Result<std::uint64_t> count_managers(const GroupId& group) = 0;
+  /// Requests and invitations that this person made and that are open at `now`.
+  virtual Result<std::uint64_t> count_open(const UserId& asked_by, WallTime now) = 0;
+  virtual Result<std::uint64_t> count_managed(const UserId& manager) = 0;
+  /// Forgets requests and invitations that ended before `before`.
+  virtual Status prune(WallTime before) = 0;
+};
+
+/// Each person's own list; nobody else learns what is on it.
+class BuddyStore {
+ public:
+  virtual ~BuddyStore() = default;
+  /// No change where it is there already.
+  virtual Status add(const UserId& owner, const UserId& buddy, WallTime now) = 0;
+  virtual Status remove(const UserId& owner, const UserId& buddy) = 0;
+  virtual Result<bool> contains(const UserId& owner, const UserId& buddy) = 0;
+  /// By name.
+  virtual Result<std::vector<User>> of(const UserId& owner) = 0;
+};
+
+class NoticeStore {
+ public:
+  virtual ~NoticeStore() = default;
+  virtual Status append(const Notice& notice) = 0;
+  /// Newest first.
+  virtual Result<std::vector<Notice>> of_user(const UserId& user, std::size_t limit) = 0;
+  /// Until when this person has read their inbox.
+  virtual Result<WallTime> read_until(const UserId& user) = 0;
+  virtual Status set_read_until(const UserId& user, WallTime until) = 0;
+  virtual Status prune(WallTime before) = 0;
+};
+
+}  // namespace gridtorrent::ccm

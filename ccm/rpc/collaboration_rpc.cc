@@ -1,0 +1,172 @@
+#include "ccm/rpc/collaboration_rpc.h"
+
+#include "base/rpc/hello.h"
+#include "ccm/rpc/convert.h"
+#include "ccm/rpc/inbox_watch.h"
+
+namespace gridtorrent::ccm::rpc {
+
+namespace {
+
+using wire::Call;
+using wire::Need;
+
+constexpr Need kNeed = Need::scope(bit(Scope::kGroup));
+constexpr wire::Method kCreateGroup{"Collaboration/CreateGroup", kNeed};
+constexpr wire::Method kDeleteGroup{"Collaboration/DeleteGroup", kNeed};
+constexpr wire::Method kDescribeGroup{"Collaboration/DescribeGroup", kNeed};
+constexpr wire::Method kListGroups{"Collaboration/ListGroups", kNeed};
+constexpr wire::Method kGetGroup{"Collaboration/GetGroup", kNeed};
+constexpr wire::Method kChangeMembership{"Collaboration/ChangeMembership", kNeed};
+constexpr wire::Method kAddBuddy{"Collaboration/AddBuddy", kNeed};
+constexpr wire::Method kRemoveBuddy{"Collaboration/RemoveBuddy", kNeed};
+constexpr wire::Method kListBuddies{"Collaboration/ListBuddies", kNeed};
+constexpr wire::Method kGetInbox{"Collaboration/GetInbox", kNeed};
+constexpr wire::Method kWatchInbox{"Collaboration/WatchInbox", kNeed};
+constexpr wire::Method kMarkInboxRead{"Collaboration/MarkInboxRead", kNeed};
+
+// A class is invited at once; a script that invites and withdraws all day is slowed down.
+constexpr wire::RateLimiter::Options kChangeRate{.rate_per_s = 0.5, .burst = 500};
+
+}  // namespace
+
+CollaborationRpc::CollaborationRpc(Deps deps) : d_(deps), change_rate_(kChangeRate) {}
+
+CollaborationRpc::Reactor* CollaborationRpc::CreateGroup(Context* context, const v1::CreateGroupRequest* request,
+                                                         v1::GroupReply* reply) {
+  return d_.door.unary(context, kCreateGroup, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_TRY(change_rate_.take("group", call.principal.user.str(), d_.clock.mono()));
+                         const NewGroup wanted{q.request_id(), q.name(), q.description(), q.hidden()};
+                         GT_ASSIGN(const GroupView made, d_.groups.create(actor_of(call), wanted));
+                         *p.mutable_group() = to_wire(made);
+                         return {};
+                       });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::DeleteGroup(Context* context, const v1::DeleteGroupRequest* request,
+                                                         v1::DeleteGroupReply* reply) {
+  return d_.door.unary(context, kDeleteGroup, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    return d_.groups.remove(actor_of(call), q.request_id(), q.group());
+  });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::DescribeGroup(Context* context, const v1::DescribeGroupRequest* request,
+                                                           v1::GroupReply* reply) {
+  return d_.door.unary(context, kDescribeGroup, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         std::optional<std::string> description;
+                         if (q.has_description()) description = q.description();
+                         std::optional<bool> hidden;
+                         if (q.has_hidden()) hidden = q.hidden();
+                         GT_ASSIGN(const GroupView view,
+                                   d_.groups.describe(actor_of(call), q.request_id(), q.group(), description, hidden));
+                         *p.mutable_group() = to_wire(view);
+                         return {};
+                       });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::ListGroups(Context* context, const v1::ListGroupsRequest* request,
+                                                        v1::ListGroupsReply* reply) {
+  return d_.door.unary(context, kListGroups, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const auto views, d_.groups.list(actor_of(call), q.all(), q.after()));
+                         for (const GroupView& view : views) *p.add_groups() = to_wire(view);
+                         return {};
+                       });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::GetGroup(Context* context, const v1::GetGroupRequest* request,
+                                                      v1::GroupReply* reply) {
+  return d_.door.unary(context, kGetGroup, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const GroupView view, d_.groups.get(actor_of(call), q.group()));
+    *p.mutable_group() = to_wire(view);
+    return {};
+  });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::ChangeMembership(Context* context,
+                                                              const v1::ChangeMembershipRequest* request,
+                                                              v1::GroupReply* reply) {
+  return d_.door.unary(context, kChangeMembership, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return change_membership(call, q, p); });
+}
+
+Status CollaborationRpc::change_membership(const Call& call, const v1::ChangeMembershipRequest& request,
+                                           v1::GroupReply& reply) {
+  GT_TRY(change_rate_.take("group", call.principal.user.str(), d_.clock.mono()));
+  MembershipChange change;
+  change.request_id = request.request_id();
+  change.group = request.group();
+  change.user = request.user();
+  GT_ASSIGN(change.step, parse_step(request.step()));
+  change.message = request.message();
+  GT_ASSIGN(const GroupView view, d_.groups.change(actor_of(call), change));
+  *reply.mutable_group() = to_wire(view);
+  return {};
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::AddBuddy(Context* context, const v1::BuddyRequest* request,
+                                                      v1::BuddyReply* reply) {
+  return d_.door.unary(context, kAddBuddy, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_TRY(change_rate_.take("buddy", call.principal.user.str(), d_.clock.mono()));
+    GT_ASSIGN(const User buddy, d_.buddies.add(actor_of(call), q.request_id(), q.user()));
+    p.set_user_id(buddy.id.str());
+    p.set_user(buddy.name);
+    return {};
+  });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::RemoveBuddy(Context* context, const v1::BuddyRequest* request,
+                                                         v1::BuddyReply* reply) {
+  return d_.door.unary(context, kRemoveBuddy, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const User buddy, d_.buddies.remove(actor_of(call), q.request_id(), q.user()));
+                         p.set_user_id(buddy.id.str());
+                         p.set_user(buddy.name);
+                         return {};
+                       });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::ListBuddies(Context* context, const v1::ListBuddiesRequest* request,
+                                                         v1::ListBuddiesReply* reply) {
+  return d_.door.unary(context, kListBuddies, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_ASSIGN(const auto buddies, d_.buddies.list(actor_of(call)));
+    for (const User& buddy : buddies) {
+      v1::BuddyReply& one = *p.add_buddies();
+      one.set_user_id(buddy.id.str());
+      one.set_user(buddy.name);
+    }
+    return {};
+  });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::GetInbox(Context* context, const v1::GetInboxRequest* request,
+                                                      v1::Inbox* reply) {
+  return d_.door.unary(context, kGetInbox, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_ASSIGN(const Inbox inbox, d_.inbox.read(actor_of(call)));
+    p = to_wire(inbox, d_.clock.wall());
+    return {};
+  });
+}
+
+grpc::ServerWriteReactor<v1::Inbox>* CollaborationRpc::WatchInbox(Context* context,
+                                                                  const v1::GetInboxRequest* request) {
+  return d_.door.events<v1::Inbox>(
+      context, kWatchInbox,
+      [this, request = *request](const Call& call, const std::shared_ptr<InboxWatch::Stream>& stream) -> Status {
+        GT_TRY(wire::check_hello(request.hello(), d_.clock.wall(), "the client", "the server's"));
+        return InboxWatch::open({d_.inboxes, d_.inbox, d_.clock, d_.door.executor()}, actor_of(call), stream);
+      });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::MarkInboxRead(Context* context, const v1::MarkInboxReadRequest* request,
+                                                           v1::MarkInboxReadReply* reply) {
+  return d_.door.unary(context, kMarkInboxRead, request, reply,
+                       [this](const Call& call, const auto& q, auto&) -> Status {
+                         const WallTime until = q.until_ms() == 0 ? d_.clock.wall() : WallTime{q.until_ms()};
+                         return d_.inbox.mark_read(actor_of(call), until);
+                       });
+}
+
+}  // namespace gridtorrent::ccm::rpc

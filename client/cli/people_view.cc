@@ -1,0 +1,167 @@
+#include "client/cli/people_view.h"
+
+#include "client/cli/text_view.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+std::string shown(std::string_view text) {
+  return escape_for_display(text);
+}
+
+std::string quoted(const std::string& message) {
+  return message.empty() ? "" : "  \"" + shown(message) + "\"";
+}
+
+std::string name_of(const v1::Content& content) {
+  return shown(content.owner()) + "/" + shown(content.name());
+}
+
+std::string ends(const v1::Membership& membership) {
+  return "  (ends " + short_time(membership.expires_ms()) + ")";
+}
+
+std::string standing_text(const v1::Group& group) {
+  if (group.standing() == "none") return "-";
+  if (group.expires_ms() == 0) return group.standing();
+  return group.standing() + ", ends " + short_time(group.expires_ms());
+}
+
+}  // namespace
+
+Json to_json(const v1::Membership& membership) {
+  return {{"group_id", membership.group_id()},         {"group", json_text(membership.group())},
+          {"user_id", membership.user_id()},           {"user", json_text(membership.user())},
+          {"standing", membership.standing()},         {"asked_by", json_text(membership.asked_by())},
+          {"since", json_time(membership.since_ms())}, {"expires", json_time(membership.expires_ms())},
+          {"message", json_text(membership.message())}};
+}
+
+Json to_json(const v1::Group& group, bool with_members) {
+  Json json = {{"group_id", group.group_id()},
+               {"name", json_text(group.name())},
+               {"description", json_text(group.description())},
+               {"hidden", group.hidden()},
+               {"standing", group.standing()},
+               {"expires", json_time(group.expires_ms())},
+               {"created", json_time(group.created_ms())}};
+  if (!with_members) return json;
+  Json members = Json::array();
+  for (const v1::Membership& member : group.members()) members.push_back(to_json(member));
+  json["members"] = std::move(members);
+  return json;
+}
+
+Json to_json(const v1::Notice& notice) {
+  return {{"kind", notice.kind()},
+          {"at", json_time(notice.at_ms())},
+          {"by", json_text(notice.by())},
+          {"group", notice.group().empty() ? Json() : Json(json_text(notice.group()))},
+          {"content", notice.object().empty() ? Json() : Json(json_text(notice.object()))}};
+}
+
+Json to_json(const v1::Inbox& inbox, bool unread_only) {
+  Json invitations = Json::array(), requests = Json::array(), shares = Json::array(), notices = Json::array();
+  for (const v1::Membership& one : inbox.invitations()) invitations.push_back(to_json(one));
+  for (const v1::Membership& one : inbox.requests()) requests.push_back(to_json(one));
+  for (const v1::Content& content : inbox.shares()) {
+    const bool unread = content.shared_ms() > inbox.read_until_ms();
+    if (unread_only && !unread) continue;
+    Json share = to_json(content);
+    share["shared"] = json_time(content.shared_ms());
+    share["unread"] = unread;
+    shares.push_back(std::move(share));
+  }
+  for (const v1::Notice& notice : inbox.notices()) {
+    const bool unread = notice.at_ms() > inbox.read_until_ms();
+    if (unread_only && !unread) continue;
+    Json told = to_json(notice);
+    told["unread"] = unread;
+    notices.push_back(std::move(told));
+  }
+  return {{"invitations", std::move(invitations)},
+          {"requests", std::move(requests)},
+          {"shares", std::move(shares)},
+          {"notices", std::move(notices)},
+          {"read_until", json_time(inbox.read_until_ms())}};
+}
+
+std::string groups_table(const std::vector<v1::Group>& groups) {
+  Table table({"NAME", "YOU", "HIDDEN", "DESCRIPTION"});
+  for (const v1::Group& group : groups) {
+    table.row({shown(group.name()), standing_text(group), group.hidden() ? "yes" : "no",
+               shown(group.description().substr(0, group.description().find('\n')))});
+  }
+  return table.text("no groups; look for more with --all, or make one with: gridtorrent group create NAME");
+}
+
+std::string group_text(const v1::Group& group) {
+  std::string text = shown(group.name()) + "  (" + group.group_id() + ")" + (group.hidden() ? "  hidden" : "") + "\n";
+  if (!group.description().empty()) text += shown(group.description()) + "\n";
+  if (group.standing() != "none") text += "you: " + standing_text(group) + "\n";
+  Table table({"USER", "STANDING", "SINCE", "ENDS", "MESSAGE"});
+  for (const v1::Membership& member : group.members()) {
+    table.row({shown(member.user()), member.standing(), short_time(member.since_ms()),
+               member.expires_ms() == 0 ? "-" : short_time(member.expires_ms()), shown(member.message())});
+  }
+  return text + table.text("");
+}
+
+std::string notice_text(const v1::Notice& notice) {
+  const std::string by = shown(notice.by()), group = shown(notice.group()), object = shown(notice.object());
+  const std::string& kind = notice.kind();
+  if (kind == "request-accepted") return by + " let you into " + group;
+  if (kind == "request-declined") return by + " declined your request to join " + group;
+  if (kind == "invitation-accepted") return by + " accepted your invitation to " + group;
+  if (kind == "invitation-declined") return by + " declined your invitation to " + group;
+  if (kind == "removed") return by + " removed you from " + group;
+  if (kind == "left") return by + " left " + group;
+  if (kind == "made-manager") return by + " made you a manager of " + group;
+  if (kind == "manager-no-more") return by + " ended your being a manager of " + group;
+  if (kind == "group-deleted") return by + " deleted the group " + group;
+  if (kind == "content-received") return by + " gave you " + object;
+  if (kind == "offer-accepted") return by + " took over " + object;
+  if (kind == "offer-declined") return by + " declined to take over " + object;
+  return shown(kind) + (by.empty() ? "" : " by " + by) + (group.empty() ? "" : " in " + group);
+}
+
+std::string inbox_text(const v1::Inbox& inbox, bool unread_only) {
+  std::string text;
+  const auto section = [&text](std::string_view heading, const std::string& lines) {
+    if (lines.empty()) return;
+    text += (text.empty() ? "" : "\n") + std::string(heading) + "\n" + lines;
+  };
+  std::string lines;
+  for (const v1::Membership& one : inbox.invitations()) {
+    lines += "  " + shown(one.asked_by()) + " invites you to " + shown(one.group()) + ends(one) +
+             quoted(one.message()) + "\n    gridtorrent group accept|decline " + shown(one.group()) + "\n";
+  }
+  section("Invitations", lines);
+  lines.clear();
+  for (const v1::Membership& one : inbox.requests()) {
+    lines += "  " + shown(one.user()) + " asks to join " + shown(one.group()) + ends(one) + quoted(one.message()) +
+             "\n    gridtorrent group accept|decline " + shown(one.group()) + " " + shown(one.user()) + "\n";
+  }
+  section("Requests", lines);
+  lines.clear();
+  for (const v1::Content& content : inbox.shares()) {
+    if (unread_only && content.shared_ms() <= inbox.read_until_ms()) continue;
+    lines += "  " + short_time(content.shared_ms()) + "  " + name_of(content) + "  " + format_bytes(content.bytes()) +
+             "  (" + api::access_text(content.access()) + ")\n";
+  }
+  section("Shared with you", lines);
+  lines.clear();
+  for (const v1::Notice& notice : inbox.notices()) {
+    if (unread_only && notice.at_ms() <= inbox.read_until_ms()) continue;
+    lines += "  " + short_time(notice.at_ms()) + "  " + notice_text(notice) + "\n";
+  }
+  section("News", lines);
+  if (text.empty()) return unread_only ? "nothing new; what you have read is shown with --all" : "the inbox is empty";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace gridtorrent::client::cli
