@@ -125,6 +125,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const OpenOptions& options)
   std::unique_ptr<Connection> connection(new Connection(db, options.path, options.restore_hint));
   if (opened != SQLITE_OK) return connection->error(opened, "cannot be opened");
   GT_TRY(connection->configure(options.mode));
+  connection->on_statement_ = options.on_statement;
   return connection;
 }
 
@@ -194,6 +195,7 @@ Result<sqlite3_stmt*> Connection::prepare(std::string_view sql) {
 
 Status Connection::run(std::string_view sql, std::span<const Value> values,
                        const std::function<Status(const Row&)>& visit) {
+  if (on_statement_) on_statement_(sql);
   auto cached = statements_.find(std::string(sql));
   sqlite3_stmt* statement = nullptr;
   bool* busy = nullptr;

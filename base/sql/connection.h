@@ -32,6 +32,7 @@ class Connection {
     Mode mode = Mode::kWriter;
     bool must_exist = false;
     std::string restore_hint;
+    std::function<void(std::string_view sql)> on_statement{};
   };
   /// kWriter: WAL, synchronous=FULL, no automatic checkpoints; kReader: read-only file, query_only; kPlain: a file of
   /// its own without WAL, for backups.
@@ -70,6 +71,7 @@ class Connection {
   std::string restore_hint_;
   std::unordered_map<std::string, Prepared> statements_;
   int last_failure_ = 0;
+  std::function<void(std::string_view)> on_statement_;
 };
 
 }  // namespace gridtorrent::sql

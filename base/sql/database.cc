@@ -94,7 +94,8 @@ Status Database::Impl::start() {
     GT_ASSIGN(auto plain, Connection::open({options.path, Connection::Mode::kPlain, true, options.restore_hint}));
     GT_TRY(identify(*plain, options));
   }
-  GT_ASSIGN(writer, Connection::open({options.path, Connection::Mode::kWriter, true, options.restore_hint}));
+  GT_ASSIGN(writer, Connection::open(
+                        {options.path, Connection::Mode::kWriter, true, options.restore_hint, options.on_statement}));
   GT_TRY(check_connection(*writer, true, options.restore_hint));
   GT_TRY(migrate(*writer, options));
   GT_ASSIGN(const std::int64_t schema, writer->number("PRAGMA user_version"));
@@ -107,7 +108,8 @@ Status Database::Impl::start() {
       },
       this);
   for (std::size_t i = 0; i < options.readers; ++i) {
-    GT_ASSIGN(auto reader, Connection::open({options.path, Connection::Mode::kReader, true, options.restore_hint}));
+    GT_ASSIGN(auto reader, Connection::open({options.path, Connection::Mode::kReader, true, options.restore_hint,
+                                             options.on_statement}));
     readers.push_back(std::move(reader));
   }
   thread = std::jthread([this](const std::stop_token& stop_token) { writer_loop(stop_token); });

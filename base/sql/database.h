@@ -37,6 +37,8 @@ struct Options {
   /// Called once, on the writer thread, after which every write is refused: the disk did not take a commit, so what it
   /// holds is unknown until the file is opened anew. The program should end.
   std::function<void(const Error&)> on_fatal;
+  /// Called with each statement before it runs, on the thread that runs it; for tests and for hunting slow queries.
+  std::function<void(std::string_view sql)> on_statement;
 };
 
 /// A SQLite database in WAL mode with synchronous=FULL: what a write returned is on the disk.

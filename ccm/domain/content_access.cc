@@ -43,8 +43,9 @@ Result<Grants> grants_of(Tx& tx, const UserId& person, const Content& content) {
 
 Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const ContentId& id) {
   const Error missing = missing_content(id.str());
-  GT_ASSIGN(auto content, tx.contents.by_id(id));
+  GT_ASSIGN(auto content, tx.contents.visible_by_id(actor.user, actor.name, id));
   if (!content) return missing;
+  // The store has filtered; the policy has the last word.
   GT_ASSIGN(const Grants grants, grants_of(tx, actor.user, *content));
   const AccessDecision decision = decide(subject_of(actor), action, *content, grants);
   if (!decision.allowed) return denial_error(decision, *content, missing);
@@ -56,16 +57,10 @@ Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view ref
   std::vector<Content> candidates;
   if (!parts.id.empty()) {
     GT_ASSIGN(const ContentId id, ContentId::parse(parts.id));
-    GT_ASSIGN(auto found, tx.contents.by_id(id));
+    GT_ASSIGN(auto found, tx.contents.visible_by_id(actor.user, actor.name, id));
     if (found) candidates.push_back(std::move(*found));
-  } else if (!parts.owner.empty()) {
-    GT_ASSIGN(const auto owner, tx.users.by_name(parts.owner));
-    if (owner) {
-      GT_ASSIGN(auto found, tx.contents.by_owner_and_name(owner->id, parts.name));
-      if (found) candidates.push_back(std::move(*found));
-    }
   } else {
-    GT_ASSIGN(candidates, tx.contents.visible_by_name(actor.user, actor.name, parts.name, kMaxNamesakes));
+    GT_ASSIGN(candidates, tx.contents.visible_by_name(actor.user, actor.name, parts.owner, parts.name, kMaxNamesakes));
   }
   std::vector<Content> visible;
   for (Content& candidate : candidates) {

@@ -79,9 +79,14 @@ class ContentStore {
   virtual Result<std::optional<Content>> by_id(const ContentId& id) = 0;
   /// Not purged.
   virtual Result<std::optional<Content>> by_owner_and_name(const UserId& owner, std::string_view name) = 0;
-  /// Those of that name that the viewer may see (policy.h's kShow, in SQL), at most `limit`, by owner name.
+  /// If the viewer may see it (policy.h's kShow, in SQL): what is hidden costs the same queries as what is missing.
+  virtual Result<std::optional<Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,
+                                                       const ContentId& id) = 0;
+  /// Those of that name that the viewer may see, of this owner or, where that is empty, of anyone; at most `limit`, by
+  /// owner name.
   virtual Result<std::vector<Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
-                                                       std::string_view name, std::size_t limit) = 0;
+                                                       std::string_view owner, std::string_view name,
+                                                       std::size_t limit) = 0;
   /// Published and visible to the viewer (the rule of policy.h, in SQL), newest first, ids descending among equals.
   virtual Result<std::vector<Content>> search(const SearchFilter& filter) = 0;
   /// Published, not the viewer's own, and shared with them (not public); by the time it was shared, newest first.

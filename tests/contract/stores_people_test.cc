@@ -166,8 +166,8 @@ TEST_P(People, ContentIsFoundByWhoeverItIsSharedWith) {
     auto filter = search_by(bob);
     filter.group = lab.id;
     EXPECT_THAT(value_of(tx.contents.search(filter)), SizeIs(2));
-    EXPECT_THAT(value_of(tx.contents.visible_by_name(bob.id, "bob", "a", 10)), ElementsAre(by_group));
-    EXPECT_THAT(value_of(tx.contents.visible_by_name(carol.id, "carol", "a", 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.contents.visible_by_name(bob.id, "bob", "", "a", 10)), ElementsAre(by_group));
+    EXPECT_THAT(value_of(tx.contents.visible_by_name(carol.id, "carol", "", "a", 10)), IsEmpty());
   });
   must([&](tracker::Tx& tx) { return tx.groups.remove(lab.id); });
   EXPECT_THAT(names(bob), ElementsAre("c"));

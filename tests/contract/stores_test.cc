@@ -173,7 +173,7 @@ TEST_P(Stores, VisibleByNameFollowsThePolicy) {
   const auto owners = [&](const ccm::User& viewer) {
     std::vector<std::string> names;
     look([&](tracker::Tx& tx) {
-      for (const auto& c : value_of(tx.contents.visible_by_name(viewer.id, viewer.name, "data", 10))) {
+      for (const auto& c : value_of(tx.contents.visible_by_name(viewer.id, viewer.name, "", "data", 10))) {
         names.push_back(c.owner_name);
       }
     });
@@ -183,7 +183,12 @@ TEST_P(Stores, VisibleByNameFollowsThePolicy) {
   EXPECT_THAT(owners(bob), ElementsAre("alice", "bob"));
   EXPECT_THAT(owners(carol), ElementsAre("alice", "carol"));
   look([&](tracker::Tx& tx) {
-    EXPECT_THAT(value_of(tx.contents.visible_by_name(bob.id, bob.name, "data", 1)), SizeIs(1));
+    EXPECT_THAT(value_of(tx.contents.visible_by_name(bob.id, bob.name, "", "data", 1)), SizeIs(1));
+    EXPECT_THAT(value_of(tx.contents.visible_by_name(bob.id, bob.name, "bob", "data", 10)), SizeIs(1));
+    EXPECT_THAT(value_of(tx.contents.visible_by_name(alice.id, alice.name, "bob", "data", 10)), IsEmpty());
+    const auto bobs = value_of(tx.contents.by_owner_and_name(bob.id, "data"));
+    EXPECT_EQ(value_of(tx.contents.visible_by_id(bob.id, bob.name, bobs->id)), bobs);
+    EXPECT_EQ(value_of(tx.contents.visible_by_id(alice.id, alice.name, bobs->id)), std::nullopt);
   });
   must([&](tracker::Tx& tx) { return tx.users.set_disabled(carol.id, true); });
   EXPECT_THAT(owners(carol), IsEmpty());

@@ -171,10 +171,18 @@ class Contents final : public ccm::ContentStore {
     }
     return std::optional<ccm::Content>();
   }
+  Result<std::optional<ccm::Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,
+                                                    const ContentId& id) override {
+    const auto found = s_.contents.find(id);
+    const bool shown = found != s_.contents.end() && allowed(viewer, viewer_name, ccm::Action::kShow, found->second);
+    return shown ? std::optional<ccm::Content>(found->second) : std::nullopt;
+  }
   Result<std::vector<ccm::Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
-                                                    std::string_view name, std::size_t limit) override {
+                                                    std::string_view owner, std::string_view name,
+                                                    std::size_t limit) override {
     std::vector<ccm::Content> found;
     for (const auto& [id, c] : s_.contents) {
+      if (!owner.empty() && c.owner_name != owner) continue;
       if (c.name == name && allowed(viewer, viewer_name, ccm::Action::kShow, c)) found.push_back(c);
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.owner_name < b.owner_name; });

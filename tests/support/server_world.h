@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ccm/domain/account_service.h"
@@ -34,16 +36,26 @@ class AnyStore {
       memory_ = std::make_unique<MemoryStore>();
       return;
     }
-    auto opened = tracker::store::SqliteStore::open({folder_.path(), {}});
+    auto opened = tracker::store::SqliteStore::open({folder_.path(), {}, [this](std::string_view sql) {
+                                                       const std::lock_guard lock(mutex_);
+                                                       statements_.emplace_back(sql);
+                                                     }});
     EXPECT_TRUE(opened.ok()) << (opened.ok() ? "" : opened.error().message);
     sqlite_ = std::move(*opened);
   }
   ccm::Store& ccm() { return memory_ ? static_cast<ccm::Store&>(*memory_) : *sqlite_; }
   tracker::Store& tracker() { return memory_ ? static_cast<tracker::Store&>(*memory_) : *sqlite_; }
   const std::string& folder() const { return folder_.path(); }
+  /// What SQLite was asked since the last call; of the fake, nothing.
+  std::vector<std::string> take_statements() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(statements_, {});
+  }
 
  private:
   sql::TempFolder folder_;
+  std::mutex mutex_;
+  std::vector<std::string> statements_;
   std::unique_ptr<MemoryStore> memory_;
   std::unique_ptr<tracker::store::SqliteStore> sqlite_;
 };

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+
 #include "tests/support/server_world.h"
 
 namespace gridtorrent::ccm {
@@ -366,6 +369,71 @@ TEST_P(Contents, AChangeOfAccessTellsEveryNodeInTheSwarmToLookAgain) {
   EXPECT_EQ(code_of(w.nodes.announce(holder, w.announce_of(content, tracker::SwarmRole::kSeeding, 1000))),
             Code::kNotFound);
   EXPECT_EQ(w.swarms.member_count(), 0u) << "nor is it handed out any more";
+}
+
+TEST_P(Contents, WhatIsHiddenAnswersInTheSameWordsAfterTheSameQueriesAsWhatIsMissing) {
+  const Actor node = w.node(bob, "n1");
+  ASSERT_TRUE(w.groups.create(alice, {w.request_id(), "lab", "", true}).ok());
+  const auto hide = [&](const std::string& name, const Access& access) {
+    const Content made = w.publish(alice, name, AccessLevel::kPrivate);
+    if (access.level == AccessLevel::kShared) {
+      EXPECT_TRUE(w.contents.set_access(alice, w.request_id(), made.id, access).ok());
+    }
+    return made.id;
+  };
+  const std::map<std::string, ContentId> hidden = {
+      {"private", hide("private", {})},
+      {"lists", hide("lists", {AccessLevel::kShared, {{GroupId(), "lab"}}, {"alice"}, true})},
+      {"draft", w.contents.begin_publish(alice, begin("draft"))->content}};
+  struct Answer {
+    Error error;
+    std::vector<std::string> statements;
+  };
+  const auto ask = [&](const auto& question, const std::string& id) {
+    w.store.take_statements();
+    Answer answer{question(), {}};
+    answer.statements = w.store.take_statements();
+    for (std::size_t at; (at = answer.error.message.find(id)) != std::string::npos;)
+      answer.error.message.replace(at, id.size(), "IT");
+    return answer;
+  };
+  const auto error_of = [](const auto& result) { return result.ok() ? Error{} : result.error(); };
+  const Access open{AccessLevel::kPublic, {}, {}, false};
+  using Question = std::function<Error(const ContentId&)>;
+  const std::map<std::string, Question> by_id = {
+      {"get", [&](const ContentId& id) { return error_of(w.contents.get(bob, id.str())); }},
+      {"metadata", [&](const ContentId& id) { return error_of(w.contents.open_metadata(bob, id, 0)); }},
+      {"replicas", [&](const ContentId& id) { return error_of(w.contents.replicas(bob, id)); }},
+      {"set access",
+       [&](const ContentId& id) { return error_of(w.contents.set_access(bob, w.request_id(), id, open)); }},
+      {"unpublish", [&](const ContentId& id) { return error_of(w.contents.unpublish(bob, w.request_id(), id)); }},
+      {"explain", [&](const ContentId& id) { return error_of(w.contents.explain(bob, id, "alice")); }},
+      {"finish", [&](const ContentId& id) { return error_of(w.contents.finish_publish(bob, w.finish_of(id))); }},
+      {"announce", [&](const ContentId& id) {
+         Content content;
+         content.id = id;
+         return error_of(w.nodes.announce(node, w.announce_of(content, tracker::SwarmRole::kFetching, 0)));
+       }}};
+  const ContentId missing = ContentId::make(w.clock.wall(), w.rng);
+  for (const auto& [what, question] : by_id) {
+    const Answer expected = ask([&] { return question(missing); }, missing.str());
+    EXPECT_EQ(expected.error.code, Code::kNotFound) << what;
+    EXPECT_EQ(expected.statements.empty(), std::string(GetParam()) == "memory") << what;
+    for (const auto& [name, id] : hidden) {
+      const Answer got = ask([&] { return question(id); }, id.str());
+      EXPECT_EQ(got.error, expected.error) << what << " " << name;
+      EXPECT_EQ(got.statements, expected.statements) << what << " " << name;
+    }
+  }
+  for (const std::string prefix : {"", "alice/"}) {
+    const auto get = [&](const std::string& name) { return error_of(w.contents.get(bob, prefix + name)); };
+    const Answer expected = ask([&] { return get("absent"); }, "absent");
+    for (const auto& [name, id] : hidden) {
+      const Answer got = ask([&] { return get(name); }, name);
+      EXPECT_EQ(got.error, expected.error) << prefix << name;
+      EXPECT_EQ(got.statements, expected.statements) << prefix << name;
+    }
+  }
 }
 
 TEST_P(Contents, OnlyItsOwnerChangesAContent) {

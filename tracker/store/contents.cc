@@ -35,6 +35,16 @@ std::vector<sql::Value> visible_to(const std::string& viewer, std::string_view v
   return {viewer, viewer, viewer_name, viewer, viewer};
 }
 
+// The policy's kShow. Its parameters: shown_to().
+const std::string kShown =
+    "c.state <> 'purged' AND (c.state <> 'draft' OR c.owner_id = ?) AND " + std::string(kVisible);
+
+std::vector<sql::Value> shown_to(const std::string& viewer, std::string_view viewer_name) {
+  std::vector<sql::Value> values = visible_to(viewer, viewer_name);
+  values.insert(values.begin(), sql::Value(viewer));
+  return values;
+}
+
 /// "g_… name,g_… name": neither ids nor names hold a blank or a comma.
 Result<std::vector<ccm::GroupTarget>> targets_from(std::string_view text) {
   std::vector<ccm::GroupTarget> targets;
@@ -201,15 +211,25 @@ Result<std::optional<ccm::Content>> SqlContents::by_owner_and_name(const UserId&
                  content_from);
 }
 
+Result<std::optional<ccm::Content>> SqlContents::visible_by_id(const UserId& viewer, std::string_view viewer_name,
+                                                               const ContentId& id) {
+  const std::string content = id.str(), viewer_id = viewer.str();
+  std::vector<sql::Value> values = shown_to(viewer_id, viewer_name);
+  values.emplace_back(content);
+  GT_ASSIGN(auto found, tx_.all_span(kSelect + "WHERE " + kShown + "AND c.content_id = ?", values, content_from));
+  return found.empty() ? std::optional<ccm::Content>() : std::optional(std::move(found.front()));
+}
+
 Result<std::vector<ccm::Content>> SqlContents::visible_by_name(const UserId& viewer, std::string_view viewer_name,
-                                                               std::string_view name, std::size_t limit) {
+                                                               std::string_view owner, std::string_view name,
+                                                               std::size_t limit) {
   const std::string viewer_id = viewer.str();
-  std::vector<sql::Value> values = {name, viewer_id};
-  for (const sql::Value& value : visible_to(viewer_id, viewer_name)) values.push_back(value);
+  std::vector<sql::Value> values = shown_to(viewer_id, viewer_name);
+  values.emplace_back(name);
+  if (!owner.empty()) values.emplace_back(owner);
   values.emplace_back(limit);
-  return tx_.all_span(kSelect +
-                          "WHERE c.name = ? AND c.state <> 'purged' AND (c.state <> 'draft' OR c.owner_id = ?) AND " +
-                          std::string(kVisible) + "ORDER BY u.name LIMIT ?",
+  return tx_.all_span(kSelect + "WHERE " + kShown + "AND c.name = ? " + (owner.empty() ? "" : "AND u.name = ? ") +
+                          "ORDER BY u.name LIMIT ?",
                       values, content_from);
 }
 

@@ -20,6 +20,7 @@ sql::Options database_options(const std::string& data_dir) {
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const Options& options) {
   sql::Options database = database_options(options.data_dir);
   database.on_fatal = options.on_fatal;
+  database.on_statement = options.on_statement;
   GT_ASSIGN(auto opened, sql::Database::open(std::move(database)));
   GT_TRY(unpack_documents(*opened, options.data_dir));
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(opened)));

@@ -15,8 +15,9 @@ namespace gridtorrent::tracker::store {
 class SqliteStore final : public ccm::Store, public tracker::Store {
  public:
   struct Options {
-    std::string data_dir;                        ///< must exist
-    std::function<void(const Error&)> on_fatal;  ///< see sql::Options
+    std::string data_dir;                                      ///< must exist
+    std::function<void(const Error&)> on_fatal;                ///< see sql::Options
+    std::function<void(std::string_view sql)> on_statement{};  ///< see sql::Options
   };
   /// Errors: see sql::Database::open.
   static Result<std::unique_ptr<SqliteStore>> open(const Options& options);

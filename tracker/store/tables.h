@@ -51,8 +51,11 @@ class SqlContents final : public ccm::ContentStore {
   Status update(const ccm::Content& content) override;
   Result<std::optional<ccm::Content>> by_id(const ContentId& id) override;
   Result<std::optional<ccm::Content>> by_owner_and_name(const UserId& owner, std::string_view name) override;
+  Result<std::optional<ccm::Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,
+                                                    const ContentId& id) override;
   Result<std::vector<ccm::Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
-                                                    std::string_view name, std::size_t limit) override;
+                                                    std::string_view owner, std::string_view name,
+                                                    std::size_t limit) override;
   Result<std::vector<ccm::Content>> search(const ccm::SearchFilter& filter) override;
   Result<std::vector<ccm::Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
                                                 std::size_t limit) override;
