@@ -53,6 +53,34 @@ class Network:
             self.hosts[name] = Host(ns, address, f'fd12::{i}')
         return self
 
+    def hide_behind(self, gateway, *names):
+        """New hosts behind a gateway of this network: outside they all have its address, and nobody can dial them."""
+        gw = self.hosts[gateway]
+        run('ip', '-n', gw.ns, 'link', 'add', 'in0', 'type', 'bridge')
+        run('ip', '-n', gw.ns, 'addr', 'add', '198.19.0.254/24', 'dev', 'in0')
+        run('ip', '-n', gw.ns, 'link', 'set', 'in0', 'up')
+        for i, name in enumerate(names, 1):
+            ns, address = f'{self.prefix}-{name}', f'198.19.0.{i}'
+            run('ip', 'netns', 'add', ns)
+            self.hosts[name] = Host(ns, address, None)
+            run('ip', '-n', ns, 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', f'n{i}', 'netns', gw.ns)
+            run('ip', '-n', ns, 'addr', 'add', f'{address}/24', 'dev', 'eth0')
+            for device in ('eth0', 'lo'):
+                run('ip', '-n', ns, 'link', 'set', device, 'up')
+            run('ip', '-n', gw.ns, 'link', 'set', f'n{i}', 'master', 'in0')
+            run('ip', '-n', gw.ns, 'link', 'set', f'n{i}', 'up')
+            run('ip', '-n', ns, 'route', 'add', 'default', 'via', '198.19.0.254')
+        run('ip', 'netns', 'exec', gw.ns, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward')
+        rules = """
+            table ip gridtorrent_nat {
+                chain out {
+                    type nat hook postrouting priority 100;
+                    oifname "eth0" masquerade
+                }
+            }
+        """
+        run('ip', 'netns', 'exec', gw.ns, 'nft', '-f', '-', text=rules)
+
     def __exit__(self, *_):
         for ns in [*(h.ns for h in self.hosts.values()), self.switch]:
             subprocess.run(['ip', 'netns', 'del', ns], capture_output=True)

@@ -122,37 +122,45 @@ def a_right_that_is_taken_ends_the_lanes_and_one_that_returns_goes_on():
 
 
 def access_moves_content_between_editions_while_it_travels():
+    """Public, group, user, public, while three nodes seed and one fetches (the issue's row C)."""
     with harness.Scene() as scene:
         scene.server()
-        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
-        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+        alice, bob, carol, dave = (scene.user(n) for n in ('alice', 'bob', 'carol', 'dave'))
+        alpha, beta, gamma, delta = (scene.node(u, n) for u, n in
+                                     ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma'), (dave, 'delta')))
+        alice.cli('group', 'create', 'lab')
+        for user in (bob, carol):
+            alice.cli('group', 'invite', 'lab', user.name)
+            user.cli('group', 'accept', 'lab')
         source = cases.make_file(scene.dir / 'in/data.bin', 60_000_000)
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
-        carol.cli('get', 'alice/data', '--to', scene.dir / 'carol', node=gamma)
-        start_get(bob, beta, 'alice/data', scene.dir / 'bob', '--limit', '24Mbit', '--lanes', 2)
+        for user, node in ((carol, gamma), (dave, delta)):
+            user.cli('get', 'alice/data', '--to', scene.dir / user.name, node=node)
+        start_get(bob, beta, 'alice/data', scene.dir / 'bob', '--limit', '20Mbit', '--lanes', 2)
         harness.wait_until(lambda: progress(bob, beta, 'data') > 2_000_000, 'the first bytes')
-        for access, entitled in (('user:bob', False), ('public', True), ('user:bob,user:carol', True)):
+        for access, entitled in (('group:lab', {carol}), ('user:bob,user:dave', {dave}), ('public', {carol, dave})):
             alice.cli('access', 'data', '--set', access)
             before = progress(bob, beta, 'data')
             changed = time.monotonic()
             tls = access != 'public'
-            ports = ports_of(alpha, gamma, tls=tls)
+            ports = ports_of(alpha, gamma, delta, tls=tls)
 
             def on_the_right_lanes():
                 dialled = remote_ports(bob, beta, 'data')
                 return dialled and dialled <= ports
             harness.wait_until(on_the_right_lanes, f'lanes of the edition for {access}', 10)
-            print(f'        on the edition for {access} after {time.monotonic() - changed:.2f} s')
+            for user, node in ((carol, gamma), (dave, delta)):
+                harness.wait_until(lambda: (lanes_of(user, node, 'data')['state'] == 'seeding') == (user in entitled),
+                                   f'{user.name} to follow to {access}', 15)
+            print(f'        all four on the edition for {access} after {time.monotonic() - changed:.2f} s')
             harness.wait_until(lambda: progress(bob, beta, 'data') > before + 500_000, 'the fetch to go on')
             cases.check(progress(bob, beta, 'data') >= before, 'nothing that was verified is lost')
-            state = harness.wait_until(lambda: (lanes_of(carol, gamma, 'data')['state'] == 'seeding') == entitled, 'carol to follow', 15)
-            cases.check(state, access)
         bob.cli('transfer', 'set', lanes_of(bob, beta, 'data')['transfer_id'], '--limit', '0', node=beta)
         done = bob.cli('get', 'alice/data', '--to', scene.dir / 'bob', '--json', node=beta).event('done')
         cases.same(source, scene.dir / 'bob/data.bin')
         received = sum(s['bytes'] for s in done['seeders'])
         cases.check(received < 60_000_000 + 8_000_000, f'{received} bytes came for 60 MB: it was fetched again')
-        for node in (alpha, beta, gamma):
+        for node in (alpha, beta, gamma, delta):
             cases.check('verifying' not in node.log(100_000), f'{node.name} hashed')
 
 
