@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <libtorrent/alert_types.hpp>
 #include <libtorrent/extensions.hpp>
@@ -15,9 +16,11 @@
 
 #include "client/engine/byte_paths.h"
 #include "client/engine/flushed_disk.h"
+#include "client/engine/half_open.h"
 #include "client/engine/listen.h"
 #include "client/engine/settings.h"
 #include "client/engine/torrent.h"
+#include "common/clock.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::engine {
@@ -32,6 +35,9 @@ constexpr auto kShowPause = std::chrono::milliseconds(200);
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
  public:
+  /// Connections that never became lanes, since somebody last asked.
+  std::atomic<std::size_t> ended_handshakes = 0;
+
   void add(const std::shared_ptr<Swarm>& swarm) {
     const std::lock_guard lock(mutex_);
     swarms_.push_back(swarm);
@@ -53,14 +59,29 @@ class SwarmList {
 /// libtorrent's once-a-second call in the network thread, just before it dials.
 class RoundPlugin final : public lt::plugin {
  public:
-  explicit RoundPlugin(std::shared_ptr<SwarmList> swarms) : swarms_(std::move(swarms)) {}
+  RoundPlugin(std::shared_ptr<SwarmList> swarms, const std::vector<ListenSocket>& sockets)
+      : swarms_(std::move(swarms)), handshakes_(tls_ports(sockets)) {}
   lt::feature_flags_t implemented_features() override { return tick_feature; }
   void on_tick() override {
-    for (const auto& swarm : swarms_->all()) swarm->tick();
+    const auto swarms = swarms_->all();
+    for (const auto& swarm : swarms) swarm->tick();
+    std::set<int> lanes;
+    for (const auto& swarm : swarms) swarm->add_sockets(lanes);
+    const std::size_t ended = handshakes_.tick(lanes, SystemClock().mono());
+    if (ended > 0) swarms_->ended_handshakes += ended;
   }
 
  private:
+  static std::set<std::uint16_t> tls_ports(const std::vector<ListenSocket>& sockets) {
+    std::set<std::uint16_t> ports;
+    for (const ListenSocket& socket : sockets) {
+      if (socket.tls) ports.insert(socket.port);
+    }
+    return ports;
+  }
+
   const std::shared_ptr<SwarmList> swarms_;
+  HandshakeGuard handshakes_;
 };
 
 struct Opened {
@@ -72,7 +93,7 @@ struct Opened {
 Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<SwarmList>& swarms) {
   GT_ASSIGN(auto sockets, choose_listen_sockets(options));
   lt::session_params params(make_settings(this_machine(), to_listen_interfaces(sockets)),
-                            std::vector<std::shared_ptr<lt::plugin>>{std::make_shared<RoundPlugin>(swarms)});
+                            std::vector<std::shared_ptr<lt::plugin>>{std::make_shared<RoundPlugin>(swarms, sockets)});
   params.disk_io_constructor = flushed_disk_io(piece_memory_bytes(this_machine()));
   Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets)};
   const bool listening =
@@ -235,6 +256,7 @@ class LibtorrentEngine final : public Engine {
   void run(const std::stop_token& stop) {
     ::pthread_setname_np(::pthread_self(), "gt-engine");
     auto last_second = std::chrono::steady_clock::now();
+    auto last_warning = last_second - std::chrono::minutes(1);
     while (!stop.stop_requested()) {
       session_->wait_for_alert(std::chrono::milliseconds(200));
       std::vector<lt::alert*> alerts;
@@ -246,6 +268,14 @@ class LibtorrentEngine final : public Engine {
       last_second = now;
       session_->post_torrent_updates();
       for (const auto& torrent : all()) torrent->on_second();
+      if (now - last_warning < std::chrono::minutes(1)) continue;
+      const std::size_t ended = swarms_->ended_handshakes.exchange(0);
+      if (ended == 0) continue;
+      last_warning = now;
+      listener_.warning({},
+                        "ended " + std::to_string(ended) +
+                            " connections to TLS lane ports whose handshake did not get on: a scanner, an attack, or "
+                            "a path that loses packets");
     }
   }
 

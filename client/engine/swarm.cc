@@ -140,6 +140,11 @@ void Swarm::tick() {
   carry_out(orders);
 }
 
+void Swarm::add_sockets(std::set<int>& sockets) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_) sockets.insert(socket_of(lane->peer));
+}
+
 void Swarm::refresh() {
   const std::lock_guard lock(mutex_);
   for (const auto& lane : lanes_) measure(*lane, 0);

@@ -74,6 +74,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   SwarmReport report() const;
 
   void tick();
+  /// Of its lanes, those to come included. Network thread.
+  void add_sockets(std::set<int>& sockets) const;
   /// Counts anew between two ticks: the torrent changed its state, and a finished one must name all it got from whom.
   void refresh();
   std::shared_ptr<Lane> lane_opened(const lt::peer_connection_handle& peer);

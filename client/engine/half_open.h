@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+
+namespace gridtorrent::client::engine {
+
+/// Someone who connected to a TLS lane port and has not got as far as a lane. libtorrent keeps such connections for
+/// ever and counts them nowhere (libtorrent-facts.md 6), so that a few thousand would take all descriptors.
+struct HalfOpen {
+  int socket = -1;
+  std::string address;  ///< of the other end, without port
+  MonoTime since{};     ///< when it was first seen
+};
+
+inline constexpr std::chrono::seconds kHandshakeTime{10};
+inline constexpr std::size_t kMaxHalfOpen = 256;
+inline constexpr std::size_t kMaxHalfOpenOfAnAddress = 96;  ///< a site behind one address opens its lanes at once
+
+/// Indexes of those to end: whose time is over, and the oldest of too many, of one address or all together. Who
+/// connects in good faith is through within a few round trips, so it is the oldest that are least likely to be honest.
+std::vector<std::size_t> handshakes_to_end(std::span<const HalfOpen> open, MonoTime now);
+
+/// Ends what `handshakes_to_end` names, once a second. Network thread only: these sockets are libtorrent's, and it is
+/// this thread that closes them; here they are shut down, which libtorrent sees as the other end's doing.
+class HandshakeGuard {
+ public:
+  explicit HandshakeGuard(std::set<std::uint16_t> tls_ports) : ports_(std::move(tls_ports)) {}
+  /// `lanes`: the sockets of connections that have become lanes. Returns how many were ended.
+  std::size_t tick(const std::set<int>& lanes, MonoTime now);
+
+ private:
+  const std::set<std::uint16_t> ports_;
+  /// By socket; the other end's address and port tell a socket from another that got its number.
+  struct Seen {
+    std::string peer;
+    HalfOpen half;
+  };
+  std::map<int, Seen> seen_;
+};
+
+}  // namespace gridtorrent::client::engine

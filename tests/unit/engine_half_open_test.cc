@@ -1,0 +1,121 @@
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "client/engine/half_open.h"
+#include "common/unique_fd.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+HalfOpen from(const std::string& address, MonoTime since) {
+  return {3, address, since};
+}
+
+TEST(HandshakesToEnd, AreThoseWhoseTimeIsOver) {
+  const MonoTime start{};
+  const std::array open = {from("a", start), from("a", start + seconds(1))};
+  EXPECT_THAT(handshakes_to_end(open, start + kHandshakeTime - milliseconds(1)), IsEmpty());
+  EXPECT_THAT(handshakes_to_end(open, start + kHandshakeTime), ElementsAre(0));
+}
+
+TEST(HandshakesToEnd, AreTheOldestOfTooManyFromOneAddressAndNobodyElses) {
+  const MonoTime start{};
+  std::vector<HalfOpen> open = {from("good", start)};
+  for (std::size_t i = 0; i < kMaxHalfOpenOfAnAddress + 2; ++i) {
+    open.push_back(from("bad", start + milliseconds(static_cast<int>(i))));
+  }
+  EXPECT_THAT(handshakes_to_end(open, start + seconds(1)), testing::UnorderedElementsAre(1, 2));
+}
+
+TEST(HandshakesToEnd, AreTheOldestOfTooManyAltogether) {
+  const MonoTime start{};
+  std::vector<HalfOpen> open;
+  for (std::size_t i = 0; i < kMaxHalfOpen + 3; ++i) {
+    open.push_back(from("address" + std::to_string(i % 50), start + milliseconds(static_cast<int>(i))));
+  }
+  EXPECT_THAT(handshakes_to_end(open, start + seconds(1)), testing::UnorderedElementsAre(0, 1, 2));
+}
+
+/// A listening port on loopback, and connections to it.
+class Guarded : public testing::Test {
+ protected:
+  Guarded() {
+    listener_.reset(::socket(AF_INET, SOCK_STREAM, 0));
+    name_.sin_family = AF_INET;
+    name_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof name_;
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&name_), size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 16), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&name_), &size), 0);
+  }
+  std::uint16_t port() const { return ntohs(name_.sin_port); }
+  struct Pair {
+    UniqueFd theirs, ours;
+  };
+  UniqueFd dial() {
+    UniqueFd theirs(::socket(AF_INET, SOCK_STREAM, 0));
+    EXPECT_EQ(::connect(theirs.get(), reinterpret_cast<const sockaddr*>(&name_), sizeof name_), 0);
+    return theirs;
+  }
+  UniqueFd accept() { return UniqueFd(::accept(listener_.get(), nullptr, nullptr)); }
+  Pair connect() {
+    Pair pair{dial(), accept()};
+    EXPECT_GE(pair.ours.get(), 0);
+    return pair;
+  }
+  /// The end of the connection has come to the other side.
+  static bool ended(const Pair& pair) {
+    char byte = 0;
+    return ::recv(pair.theirs.get(), &byte, 1, MSG_DONTWAIT) == 0;
+  }
+
+  UniqueFd listener_;
+  sockaddr_in name_{};
+};
+
+TEST_F(Guarded, OnlyConnectionsToTheTlsPortsThatAreNoLanesAreEnded) {
+  const Pair silent = connect(), lane = connect();
+  HandshakeGuard guard({port()}), other({static_cast<std::uint16_t>(port() ^ 1)});
+  const MonoTime start{};
+  const std::set<int> lanes = {lane.ours.get()};
+  for (const MonoTime now : {start, start + seconds(1), start + kHandshakeTime}) other.tick({}, now);
+  EXPECT_EQ(guard.tick(lanes, start), 0u);
+  EXPECT_EQ(guard.tick(lanes, start + kHandshakeTime - milliseconds(1)), 0u);
+  EXPECT_FALSE(ended(silent));
+  EXPECT_EQ(guard.tick(lanes, start + kHandshakeTime), 1u);
+  EXPECT_TRUE(ended(silent));
+  EXPECT_FALSE(ended(lane));
+  const Pair later = connect();
+  EXPECT_FALSE(ended(later));
+  EXPECT_EQ(::fcntl(listener_.get(), F_GETFD), 0) << "the listening socket goes on";
+}
+
+TEST_F(Guarded, ANumberThatAnotherConnectionGotStartsAnew) {
+  HandshakeGuard guard({port()});
+  const MonoTime start{};
+  Pair first = connect();
+  const int number = first.ours.get();
+  guard.tick({}, start);
+  Pair second{dial(), UniqueFd()};
+  first.ours.reset();
+  second.ours = accept();
+  ASSERT_EQ(second.ours.get(), number);
+  EXPECT_EQ(guard.tick({}, start + kHandshakeTime), 0u);
+  EXPECT_FALSE(ended(second));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine
