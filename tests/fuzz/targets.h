@@ -20,11 +20,17 @@ void metadata(std::span<const std::uint8_t> input);
 void glob(std::span<const std::uint8_t> input);
 void torrent(std::span<const std::uint8_t> input);
 void certificate_request(std::span<const std::uint8_t> input);
+void gt_message(std::span<const std::uint8_t> input);
+void audience(std::span<const std::uint8_t> input);
+void token(std::span<const std::uint8_t> input);
 
 inline constexpr NamedTarget kTargets[] = {{"bencode", bencode},
                                            {"metadata", metadata},
                                            {"glob", glob},
                                            {"torrent", torrent},
-                                           {"certificate_request", certificate_request}};
+                                           {"certificate_request", certificate_request},
+                                           {"gt_message", gt_message},
+                                           {"audience", audience},
+                                           {"token", token}};
 
 }  // namespace gridtorrent::fuzz
