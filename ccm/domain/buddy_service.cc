@@ -7,44 +7,43 @@
 
 namespace gridtorrent::ccm {
 
-Result<User> BuddyService::add(const Actor& actor, const std::string& request_id, const std::string& user) {
-  constexpr std::string_view kMethod = "buddy.add";
+Result<User> BuddyService::change(const Actor& actor, const std::string& request_id, const std::string& user,
+                                  bool add) {
+  const std::string_view method = add ? "buddy.add" : "buddy.remove";
   User buddy;
+  bool is_news = false;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(buddy, resolve_user(tx, user));
-    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, buddy.id.str()));
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, method, buddy.id.str()));
     if (done) return {};
-    if (buddy.id == actor.user) return Error{Code::kConflict, "nobody is their own buddy; name somebody else"};
+    if (add && buddy.id == actor.user) return Error{Code::kConflict, "nobody is their own buddy; name somebody else"};
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const bool changed,
+              add ? tx.buddies.add(actor.user, buddy.id, now) : tx.buddies.remove(actor.user, buddy.id));
+    if (!changed) return {};
     GT_ASSIGN(const auto list, tx.buddies.of(actor.user));
-    if (list.size() >= d_.quotas.buddies) {
-      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(list.size()) +
+    if (add && list.size() > d_.quotas.buddies) {
+      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(d_.quotas.buddies) +
                                          " buddies, as many as the quota allows; make a group of them"};
     }
-    const WallTime now = d_.clock.wall();
-    GT_TRY(tx.buddies.add(actor.user, buddy.id, now));
-    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, buddy.id.str(), now));
-    return tx.audit.append(audit_record(actor, now, kMethod, buddy.name, request_id));
+    // Who is given nothing by it is not even woken.
+    GT_ASSIGN(is_news, tx.contents.shares_with_buddies(actor.user));
+    GT_TRY(keep_answer(tx, actor.user, request_id, method, buddy.id.str(), now));
+    return tx.audit.append(audit_record(actor, now, method, buddy.name, request_id));
   }));
-  d_.waker.buddy_changed(actor.user, buddy.id);
-  d_.inboxes.ring({buddy.id});
+  if (is_news) {
+    d_.waker.buddy_changed(actor.user, buddy.id);
+    d_.inboxes.ring({buddy.id});
+  }
   return buddy;
 }
 
+Result<User> BuddyService::add(const Actor& actor, const std::string& request_id, const std::string& user) {
+  return change(actor, request_id, user, true);
+}
+
 Result<User> BuddyService::remove(const Actor& actor, const std::string& request_id, const std::string& user) {
-  constexpr std::string_view kMethod = "buddy.remove";
-  User buddy;
-  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(buddy, resolve_user(tx, user));
-    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, buddy.id.str()));
-    if (done) return {};
-    const WallTime now = d_.clock.wall();
-    GT_TRY(tx.buddies.remove(actor.user, buddy.id));
-    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, buddy.id.str(), now));
-    return tx.audit.append(audit_record(actor, now, kMethod, buddy.name, request_id));
-  }));
-  d_.waker.buddy_changed(actor.user, buddy.id);
-  d_.inboxes.ring({buddy.id});
-  return buddy;
+  return change(actor, request_id, user, false);
 }
 
 Result<std::vector<User>> BuddyService::list(const Actor& actor) {

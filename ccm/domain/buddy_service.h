@@ -33,6 +33,8 @@ class BuddyService {
   Result<std::vector<User>> list(const Actor& actor);
 
  private:
+  Result<User> change(const Actor& actor, const std::string& request_id, const std::string& user, bool add);
+
   Deps d_;
 };
 

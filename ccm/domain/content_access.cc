@@ -28,17 +28,31 @@ Result<Content> one_of(std::vector<Content> candidates, std::string_view referen
 }
 }  // namespace
 
-Result<Grants> grants_of(Tx& tx, const UserId& person, const Content& content) {
+Result<std::vector<GroupId>> sorted_groups_of(Tx& tx, const UserId& person) {
+  GT_ASSIGN(auto groups, tx.groups.active_of(person));
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+Result<Grants> grants_among(Tx& tx, const UserId& person, const Content& content, const std::vector<GroupId>& groups) {
   Grants grants;
   if (content.access.level != AccessLevel::kShared || person == content.owner) return grants;
   for (const GroupTarget& target : content.access.groups) {
-    GT_ASSIGN(const auto membership, tx.groups.membership(target.id, person));
-    if (membership && is_active(membership->standing)) grants.groups.push_back(target.id);
+    if (std::binary_search(groups.begin(), groups.end(), target.id)) grants.groups.push_back(target.id);
   }
   if (content.access.buddies) {
-    GT_ASSIGN(grants.buddy, tx.buddies.contains(content.owner, person));
+    GT_ASSIGN(const auto since, tx.buddies.since(content.owner, person));
+    grants.buddy = since.has_value();
   }
   return grants;
+}
+
+Result<Grants> grants_of(Tx& tx, const UserId& person, const Content& content) {
+  std::vector<GroupId> groups;
+  if (!content.access.groups.empty()) {
+    GT_ASSIGN(groups, sorted_groups_of(tx, person));
+  }
+  return grants_among(tx, person, content, groups);
 }
 
 Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const ContentId& id) {
@@ -78,12 +92,8 @@ Result<User> resolve_user(Tx& tx, std::string_view reference) {
 }
 
 Result<GroupTarget> own_group(Tx& tx, const Actor& actor, std::string_view reference) {
-  const auto id = GroupId::parse(reference);
-  GT_ASSIGN(const auto group, id ? tx.groups.by_id(*id) : tx.groups.by_name(reference));
-  if (group) {
-    GT_ASSIGN(const auto membership, tx.groups.membership(group->id, actor.user));
-    if (membership && is_active(membership->standing)) return GroupTarget{group->id, group->name};
-  }
+  GT_ASSIGN(const auto group, tx.groups.own_one(actor.user, reference));
+  if (group) return GroupTarget{group->id, group->name};
   return Error{Code::kNotFound, "no group \"" + escape_for_display(reference.substr(0, 200)) +
                                     "\" that you are a member of; look with: gridtorrent group list"};
 }

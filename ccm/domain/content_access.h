@@ -13,6 +13,9 @@ namespace gridtorrent::ccm {
 
 /// What the policy has to know of the person's groups and of the owner's buddies.
 Result<Grants> grants_of(Tx& tx, const UserId& person, const Content& content);
+/// The same for one of many contents: `groups` are those that the person is a member of, sorted.
+Result<Grants> grants_among(Tx& tx, const UserId& person, const Content& content, const std::vector<GroupId>& groups);
+Result<std::vector<GroupId>> sorted_groups_of(Tx& tx, const UserId& person);
 
 /// The content, if the policy allows the action; else the decision's error, where hidden and missing look alike.
 Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const ContentId& id);

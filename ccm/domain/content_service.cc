@@ -43,13 +43,44 @@ Result<SearchFilter> make_filter(const Actor& actor, const SearchQuery& query) {
   return filter;
 }
 
-/// The content as the actor may know it, and whether the action is allowed.
-Result<bool> show_as_seen(Tx& tx, const Actor& actor, Action action, Content& content) {
+/// The content as the actor may know it, and whether the action is allowed. `groups`: see grants_among.
+Result<bool> show_as_seen(Tx& tx, const Actor& actor, Action action, const std::vector<GroupId>& groups,
+                          Content& content) {
   const Subject subject = subject_of(actor);
-  GT_ASSIGN(const Grants grants, grants_of(tx, actor.user, content));
+  GT_ASSIGN(const Grants grants, grants_among(tx, actor.user, content, groups));
   const bool allowed = decide(subject, action, content, grants).allowed;
   content.access = access_as_seen(subject, content, grants);
   return allowed;
+}
+
+/// Whether somebody may come in who could not before.
+bool adds_targets(const Access& before, const Access& after) {
+  if (after.level != AccessLevel::kShared) return false;
+  const auto in = [](const auto& list, const auto& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  const auto is_new_user = [&](const std::string& user) { return !in(before.users, user); };
+  const auto is_new_group = [&](const GroupTarget& group) { return !in(before.groups, group); };
+  return std::any_of(after.users.begin(), after.users.end(), is_new_user) ||
+         std::any_of(after.groups.begin(), after.groups.end(), is_new_group) || (after.buddies && !before.buddies);
+}
+
+/// What is told of somebody else is not more than the asker could know: no grants by groups that the asker is not in.
+Result<Explanation> explain_other(Tx& tx, const Actor& actor, const Content& content, const User& other) {
+  GT_ASSIGN(const auto asker_groups, sorted_groups_of(tx, actor.user));
+  GT_ASSIGN(Grants grants, grants_of(tx, other.id, content));
+  std::erase_if(grants.groups, [&](const GroupId& group) {
+    return !std::binary_search(asker_groups.begin(), asker_groups.end(), group);
+  });
+  const AccessDecision decision = decide({other.id, other.name, other.disabled}, Action::kTransfer, content, grants);
+  if (decision.denial != Denial::kHidden || content.state != ContentState::kPublished || other.disabled)
+    return Explanation{decision.allowed, decision.reason};
+  for (const GroupTarget& target : content.access.groups) {
+    if (std::binary_search(asker_groups.begin(), asker_groups.end(), target.id)) continue;
+    return Error{Code::kDenied, "whether user " + other.name + " may is not yours to know: it is shared with group " +
+                                    target.name + ", which you are not a member of any more"};
+  }
+  return Explanation{false, decision.reason};
 }
 
 }  // namespace
@@ -94,9 +125,10 @@ Result<SearchResult> ContentService::search(const Actor& actor, const SearchQuer
       found.resize(page);
       result.next_page = encode_page({found.back().published, found.back().id});
     }
+    GT_ASSIGN(const auto groups, sorted_groups_of(tx, actor.user));
     for (Content& content : found) {
       // The store has filtered; the policy has the last word.
-      GT_ASSIGN(const bool allowed, show_as_seen(tx, actor, Action::kSearch, content));
+      GT_ASSIGN(const bool allowed, show_as_seen(tx, actor, Action::kSearch, groups, content));
       if (allowed) result.contents.push_back(listed(std::move(content)));
     }
     return {};
@@ -108,7 +140,8 @@ Result<ContentView> ContentService::get(const Actor& actor, std::string_view ref
   Content content;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(content, resolve_content(tx, actor, reference));
-    GT_TRY(show_as_seen(tx, actor, Action::kShow, content));
+    GT_ASSIGN(const auto groups, sorted_groups_of(tx, actor.user));
+    GT_TRY(show_as_seen(tx, actor, Action::kShow, groups, content));
     return {};
   }));
   return view(std::move(content));
@@ -131,6 +164,10 @@ Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, co
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const Content content, open_content(tx, actor, Action::kListReplicas, id));
     GT_ASSIGN(found, tx.replicas.of_content(id, content.version));
+    // Whose nodes have it says whom it is shared with, which is its owner's to know.
+    if (content.owner != actor.user && content.access.level != AccessLevel::kPublic) {
+      std::erase_if(found, [&](const Replica& replica) { return replica.owner_name != actor.name; });
+    }
     return {};
   }));
   std::vector<ReplicaView> views;
@@ -154,14 +191,16 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
     if (done) return {};
     const WallTime now = d_.clock.wall();
     GT_ASSIGN(Access wanted, checked_access(tx, actor, access, content.access));
+    GT_ASSIGN(const std::uint32_t generation, edition_for(access, content.generation, restricted));
+    if (wanted == content.access && generation == content.generation) return {};
     const std::string change = to_text(content.access) + " to " + to_text(wanted);
     GT_ASSIGN(concerned.people, sharees(tx, content));
+    if (adds_targets(content.access, wanted)) content.shared = now;
     content.access = std::move(wanted);
-    content.shared = now;
+    content.generation = generation;
     GT_ASSIGN(const std::vector<UserId> more, sharees(tx, content));
     concerned.people.insert(concerned.people.end(), more.begin(), more.end());
     GT_ASSIGN(concerned.holders, holders(tx, content));
-    GT_ASSIGN(content.generation, edition_for(access, content.generation, restricted));
     GT_TRY(tx.contents.update(content));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: " + change));
@@ -193,14 +232,16 @@ Result<Explanation> ContentService::explain(const Actor& actor, const ContentId&
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     const bool asks_for_self = user.empty() || user == actor.name || user == actor.user.str();
     GT_ASSIGN(const Content content, open_content(tx, actor, asks_for_self ? Action::kShow : Action::kExplain, id));
-    Subject subject = subject_of(actor);
     if (!asks_for_self) {
       GT_ASSIGN(const User other, resolve_user(tx, user));
-      subject = {other.id, other.name, other.disabled};
+      GT_ASSIGN(explanation, explain_other(tx, actor, content, other));
+      return {};
     }
-    GT_ASSIGN(const Grants grants, grants_of(tx, subject.user, content));
-    const AccessDecision decision = decide(subject, Action::kTransfer, content, grants);
-    explanation = {decision.allowed, decision.reason};
+    GT_ASSIGN(const Grants grants, grants_of(tx, actor.user, content));
+    const AccessDecision decision = decide(subject_of(actor), Action::kTransfer, content, grants);
+    const bool by_sharing =
+        decision.allowed && content.access.level == AccessLevel::kShared && content.owner != actor.user;
+    explanation = {decision.allowed, by_sharing ? "it is shared with you" : decision.reason};
     return {};
   }));
   return explanation;

@@ -32,14 +32,34 @@ bool shows(const Membership& member, const Standing viewer) {
 
 }  // namespace
 
-Result<GroupService::Opened> GroupService::open(Tx& tx, const Actor& actor, std::string_view reference) const {
-  const auto id = GroupId::parse(reference);
-  GT_ASSIGN(auto group, id ? tx.groups.by_id(*id) : tx.groups.by_name(reference));
+Result<GroupService::Opened> GroupService::open(Tx& tx, const Actor& actor, std::string_view reference,
+                                                bool rescuing) const {
+  GT_ASSIGN(auto group, tx.groups.visible_one(actor.user, d_.clock.wall(), reference));
+  if (!group && rescuing && is_server_admin(actor)) {
+    const auto id = GroupId::parse(reference);
+    GT_ASSIGN(group, id ? tx.groups.by_id(*id) : tx.groups.by_name(reference));
+  }
   if (!group) return missing_group(reference);
   GT_ASSIGN(const auto membership, tx.groups.membership(group->id, actor.user));
   const Standing own = membership ? standing_at(*membership, d_.clock.wall()) : Standing::kNone;
-  if (group->hidden && own == Standing::kNone && !is_server_admin(actor)) return missing_group(reference);
   return Opened{std::move(*group), own};
+}
+
+Result<GroupView> GroupService::brief(Tx& tx, const Actor& actor, const Group& group, const UserId& person) const {
+  GroupView view;
+  view.group = group;
+  const WallTime now = d_.clock.wall();
+  GT_ASSIGN(const auto own, tx.groups.membership(group.id, actor.user));
+  if (own && standing_at(*own, now) != Standing::kNone) {
+    view.own = own->standing;
+    view.own_expires = own->expires;
+    view.members.push_back(*own);
+  }
+  if (person == actor.user) return view;
+  GT_ASSIGN(const auto theirs, tx.groups.membership(group.id, person));
+  const bool stands = theirs && standing_at(*theirs, now) != Standing::kNone;
+  if (stands && shows(*theirs, view.own)) view.members.push_back(*theirs);
+  return view;
 }
 
 Result<GroupView> GroupService::view(Tx& tx, const Actor& actor, const Group& group) const {
@@ -104,40 +124,33 @@ Result<bool> GroupService::needs_rescue(Tx& tx, const Actor& actor, const GroupI
 Status GroupService::remove(const Actor& actor, const std::string& request_id, const std::string& reference) {
   constexpr std::string_view kMethod = "group.delete";
   std::vector<UserId> members;
-  std::vector<Content> contents;
   GroupId id;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
-    if (answered) return {};
-    GT_ASSIGN(const Opened opened, open(tx, actor, reference));
-    id = opened.group.id;
+    const Result<Opened> opened = open(tx, actor, reference, /*rescuing=*/true);
+    if (!opened && answered) return {};
+    if (!opened) return opened.error();
+    const Group& group = opened->group;
+    id = group.id;
+    // A conflict where the id was for another group.
+    GT_TRY(was_done(tx, actor.user, request_id, kMethod, id.str()));
     GT_ASSIGN(const bool rescues, needs_rescue(tx, actor, id));
-    if (opened.own != Standing::kManager && !rescues) {
-      return Error{Code::kDenied, "group " + opened.group.name + ": only its managers may do that"};
+    if (opened->own != Standing::kManager && !rescues) {
+      return Error{Code::kDenied, "group " + group.name + ": only its managers may do that"};
     }
     const WallTime now = d_.clock.wall();
     GT_ASSIGN(const auto all, tx.groups.of_group(id));
     for (const Membership& member : all) {
       members.push_back(member.user);
       if (member.user == actor.user || !is_active(member.standing)) continue;
-      GT_TRY(tx.notices.append({member.user, now, NoticeKind::kGroupDeleted, actor.name, opened.group.name, ""}));
-    }
-    GT_ASSIGN(contents, tx.contents.of_group(id));
-    for (Content& content : contents) {
-      Access& access = content.access;
-      std::erase_if(access.groups, [&](const GroupTarget& target) { return target.id == id; });
-      if (access.groups.empty() && access.users.empty() && !access.buddies) access.level = AccessLevel::kPrivate;
-      GT_TRY(tx.contents.update(content));
+      GT_TRY(tx.notices.append({member.user, now, NoticeKind::kGroupDeleted, actor.name, group.name, ""}));
     }
     GT_TRY(tx.groups.remove(id));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
-    return tx.audit.append(audit_record(actor, now, kMethod, opened.group.name, request_id,
-                                        "ok: " + std::to_string(all.size()) + " memberships and the sharing of " +
-                                            std::to_string(contents.size()) + " contents ended"));
+    return tx.audit.append(audit_record(actor, now, kMethod, group.name, request_id,
+                                        "ok: " + std::to_string(all.size()) + " memberships ended"));
   }));
   for (const UserId& member : members) d_.waker.membership_changed(id, member);
-  // Holders hear it as members who left.
-  for (const Content& content : contents) d_.waker.content_changed(content.id, content.version, {});
   if (!members.empty()) d_.inboxes.ring(members);
   return {};
 }

@@ -81,16 +81,18 @@ class GroupService {
     Group group;
     Standing own = Standing::kNone;
   };
-  /// The group, if the actor may know of it.
-  Result<Opened> open(Tx& tx, const Actor& actor, std::string_view reference) const;
+  /// The group, if the actor may know of it. `rescuing`: an administrator of the server may, to step in.
+  Result<Opened> open(Tx& tx, const Actor& actor, std::string_view reference, bool rescuing = false) const;
   Result<GroupView> view(Tx& tx, const Actor& actor, const Group& group) const;
+  /// With oneself and the person alone, as the answer to a step: groups are large.
+  Result<GroupView> brief(Tx& tx, const Actor& actor, const Group& group, const UserId& person) const;
   struct Changed {
     Membership before, after;
     std::vector<UserId> people;  ///< whose inboxes changed
   };
   Result<Changed> change_in(Tx& tx, const Actor& actor, const MembershipChange& change, const Opened& opened) const;
-  /// Within the quota of open requests and invitations.
-  Status check_room(Tx& tx, const Actor& actor) const;
+  /// Within the quotas: what the actor has asked for, how large the group is, what a manager-to-be manages.
+  Status check_room(Tx& tx, const Actor& actor, const Changed& changed) const;
   /// Whether an administrator has to step in: no manager is able to act.
   Result<bool> needs_rescue(Tx& tx, const Actor& actor, const GroupId& group) const;
   Result<std::vector<UserId>> tell(Tx& tx, const Actor& actor, const Group& group, const Membership& before,

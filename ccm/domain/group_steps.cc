@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "ccm/domain/content_access.h"
@@ -46,33 +47,51 @@ Telling telling_of(Standing before, Standing after, MembershipStep step) {
 
 }  // namespace
 
-Status GroupService::check_room(Tx& tx, const Actor& actor) const {
-  GT_ASSIGN(const std::uint64_t open, tx.groups.count_open(actor.user, d_.clock.wall()));
-  if (open < d_.quotas.open_requests_and_invitations) return {};
-  return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(open) +
-                                     " requests and invitations open, as many as the quota allows; withdraw some, or "
-                                     "wait for answers"};
+Status GroupService::check_room(Tx& tx, const Actor& actor, const Changed& changed) const {
+  const Membership& after = changed.after;
+  if (is_pending(after.standing) && !is_pending(changed.before.standing)) {
+    GT_ASSIGN(const std::uint64_t open, tx.groups.count_open(actor.user, d_.clock.wall()));
+    if (open >= d_.quotas.open_requests_and_invitations) {
+      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(open) +
+                                         " requests and invitations open, as many as the quota allows; withdraw some, "
+                                         "or wait for answers"};
+    }
+  }
+  if (changed.before.standing == Standing::kNone) {
+    GT_ASSIGN(const std::uint64_t size, tx.groups.count_memberships(after.group));
+    if (size >= d_.quotas.group_members) {
+      return Error{Code::kExhausted, "the group has " + std::to_string(size) +
+                                         " members, requests and invitations, as many as one may have"};
+    }
+  }
+  if (after.standing == Standing::kManager && changed.before.standing != Standing::kManager) {
+    GT_ASSIGN(const std::uint64_t managed, tx.groups.count_managed(after.user));
+    if (managed >= d_.quotas.groups) {
+      return Error{Code::kExhausted, "user " + after.user_name + " manages " + std::to_string(managed) +
+                                         " groups, as many as the quota allows"};
+    }
+  }
+  return {};
 }
 
 Result<std::vector<UserId>> GroupService::tell(Tx& tx, const Actor& actor, const Group& group, const Membership& before,
                                                const Membership& after, MembershipStep step) const {
   // Inboxes that show what is open: those of the person and of the managers.
-  std::vector<UserId> people = {after.user};
-  GT_ASSIGN(const auto members, tx.groups.of_group(group.id));
-  for (const Membership& one : members) {
-    if (one.standing == Standing::kManager) people.push_back(one.user);
-  }
+  GT_ASSIGN(const std::vector<UserId> managers, tx.groups.managers_of(group.id));
   const Telling telling = telling_of(before.standing, after.standing, step);
   std::vector<UserId> told;
   if (telling.to == Telling::To::kPerson) told = {after.user};
-  if (telling.to == Telling::To::kAsker) told = {before.asked_by};
-  if (telling.to == Telling::To::kManagers) told.assign(people.begin() + 1, people.end());
+  // Who asked for the group and speaks for it no more has nothing to know of it.
+  const bool asker_stays = std::find(managers.begin(), managers.end(), before.asked_by) != managers.end();
+  if (telling.to == Telling::To::kAsker && asker_stays) told = {before.asked_by};
+  if (telling.to == Telling::To::kManagers) told = managers;
   const std::string by = telling.to == Telling::To::kPerson ? actor.name : after.user_name;
   for (const UserId& person : told) {
     if (person == actor.user || person.is_nil()) continue;
     GT_TRY(tx.notices.append({person, after.since, telling.kind, by, group.name, ""}));
-    people.push_back(person);
   }
+  std::vector<UserId> people = managers;
+  people.push_back(after.user);
   return people;
 }
 
@@ -113,8 +132,7 @@ Result<GroupService::Changed> GroupService::change_in(Tx& tx, const Actor& actor
   changed.after.standing = *next;
   changed.after.since = now;
   if (is_pending(*next)) {
-    if (*next != changed.before.standing) GT_TRY(check_room(tx, actor));
-    changed.after.asked_by = actor.user;
+    if (*next != changed.before.standing) changed.after.asked_by = actor.user;
     changed.after.expires = now + kPendingLifetime;
     GT_ASSIGN(changed.after.message, normalize_text("message", change.message, kMaxMessageBytes, true));
   } else {
@@ -122,6 +140,7 @@ Result<GroupService::Changed> GroupService::change_in(Tx& tx, const Actor& actor
     changed.after.message.clear();
   }
   if (*next == changed.before.standing && !is_pending(*next)) return changed;  // nothing is left to do
+  if (*next != changed.before.standing) GT_TRY(check_room(tx, actor, changed));
   GT_TRY(tx.groups.put(changed.after));
   GT_ASSIGN(changed.people, tell(tx, actor, group, changed.before, changed.after, change.step));
   return changed;
@@ -133,7 +152,7 @@ Result<GroupView> GroupService::change(const Actor& actor, const MembershipChang
   Changed changed;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto answered, first_answer(tx, actor.user, change.request_id, method));
-    const Result<Opened> opened = open(tx, actor, change.group);
+    const Result<Opened> opened = open(tx, actor, change.group, change.step == MembershipStep::kPromote);
     // Who left a hidden group, and asks again whether they did.
     if (!opened && answered) return {};
     if (!opened) return opened.error();
@@ -146,7 +165,7 @@ Result<GroupView> GroupService::change(const Actor& actor, const MembershipChang
           actor, d_.clock.wall(), method,
           opened->group.name + " " + (change.user.empty() ? actor.name : changed.after.user_name), change.request_id)));
     }
-    GT_ASSIGN(shown, view(tx, actor, opened->group));
+    GT_ASSIGN(shown, brief(tx, actor, opened->group, changed.after.user.is_nil() ? actor.user : changed.after.user));
     return {};
   }));
   after(shown.group.id, changed);

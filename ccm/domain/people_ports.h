@@ -24,10 +24,15 @@ class GroupStore {
   virtual Status insert(const Group& group) = 0;
   /// Description and whether it is hidden.
   virtual Status update(const Group& group) = 0;
-  /// With its memberships; no content is shared with it any more.
+  /// With its memberships. No content is shared with it any more; one that was shared with nobody else is private.
   virtual Status remove(const GroupId& id) = 0;
   virtual Result<std::optional<Group>> by_id(const GroupId& id) = 0;
   virtual Result<std::optional<Group>> by_name(std::string_view name) = 0;
+  /// By id or name, if it is not hidden or the viewer stands with it somehow at `now`: what is hidden costs the same
+  /// query as what is missing.
+  virtual Result<std::optional<Group>> visible_one(const UserId& viewer, WallTime now, std::string_view reference) = 0;
+  /// By id or name, if this person is a member; likewise.
+  virtual Result<std::optional<Group>> own_one(const UserId& member, std::string_view reference) = 0;
   /// Not hidden, or the viewer stands with it somehow at `now`; by name, after `after`.
   virtual Result<std::vector<Group>> visible(const UserId& viewer, WallTime now, std::string_view after,
                                              std::size_t limit) = 0;
@@ -39,8 +44,14 @@ class GroupStore {
   virtual Result<std::vector<Membership>> of_group(const GroupId& group) = 0;
   /// By group name; those that have ended by themselves included.
   virtual Result<std::vector<Membership>> of_user(const UserId& user) = 0;
-  /// Requests to groups that this person manages, oldest first, those that have ended by themselves included.
-  virtual Result<std::vector<Membership>> requests_to(const UserId& manager, std::size_t limit) = 0;
+  /// Groups that this person is a member of.
+  virtual Result<std::vector<GroupId>> active_of(const UserId& user) = 0;
+  virtual Result<std::vector<UserId>> managers_of(const GroupId& group) = 0;
+  /// To this person, and to groups that this person manages; open at `now`, oldest first.
+  virtual Result<std::vector<Membership>> invitations_to(const UserId& user, WallTime now, std::size_t limit) = 0;
+  virtual Result<std::vector<Membership>> requests_to(const UserId& manager, WallTime now, std::size_t limit) = 0;
+  /// Members, requests and invitations.
+  virtual Result<std::uint64_t> count_memberships(const GroupId& group) = 0;
   /// With an enabled account.
   virtual Result<std::uint64_t> count_managers(const GroupId& group) = 0;
   /// Requests and invitations that this person made and that are open at `now`.
@@ -54,10 +65,11 @@ class GroupStore {
 class BuddyStore {
  public:
   virtual ~BuddyStore() = default;
-  /// No change where it is there already.
-  virtual Status add(const UserId& owner, const UserId& buddy, WallTime now) = 0;
-  virtual Status remove(const UserId& owner, const UserId& buddy) = 0;
-  virtual Result<bool> contains(const UserId& owner, const UserId& buddy) = 0;
+  /// False: nothing had to change.
+  virtual Result<bool> add(const UserId& owner, const UserId& buddy, WallTime now) = 0;
+  virtual Result<bool> remove(const UserId& owner, const UserId& buddy) = 0;
+  /// Since when this person is on the list.
+  virtual Result<std::optional<WallTime>> since(const UserId& owner, const UserId& buddy) = 0;
   /// By name.
   virtual Result<std::vector<User>> of(const UserId& owner) = 0;
 };

@@ -92,8 +92,8 @@ class ContentStore {
   /// Published, not the viewer's own, and shared with them (not public); by the time it was shared, newest first.
   virtual Result<std::vector<Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
                                                    std::size_t limit) = 0;
-  /// Those that are shared with the group, in any state but purged.
-  virtual Result<std::vector<Content>> of_group(const GroupId& group) = 0;
+  /// Whether this person has published something for their buddies.
+  virtual Result<bool> shares_with_buddies(const UserId& owner) = 0;
   /// Drafts not touched since `before`, at most `limit`.
   virtual Result<std::vector<Content>> stale_drafts(WallTime before, std::size_t limit) = 0;
   struct Usage {
@@ -260,6 +260,7 @@ struct Quotas {
   std::uint64_t groups = 100;                         ///< that one manages
   std::uint64_t open_requests_and_invitations = 500;  ///< that one has made
   std::uint64_t buddies = 1000;
+  std::uint64_t group_members = 10'000;  ///< of one group, requests and invitations included
 };
 
 }  // namespace gridtorrent::ccm

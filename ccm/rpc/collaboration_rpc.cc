@@ -27,16 +27,24 @@ constexpr wire::Method kMarkInboxRead{"Collaboration/MarkInboxRead", kNeed};
 
 // A class is invited at once; a script that invites and withdraws all day is slowed down.
 constexpr wire::RateLimiter::Options kChangeRate{.rate_per_s = 0.5, .burst = 500};
+constexpr wire::RateLimiter::Options kReadRate{.rate_per_s = 5, .burst = 100};
 
 }  // namespace
 
-CollaborationRpc::CollaborationRpc(Deps deps) : d_(deps), change_rate_(kChangeRate) {}
+CollaborationRpc::CollaborationRpc(Deps deps) : d_(deps), change_rate_(kChangeRate), read_rate_(kReadRate) {}
+
+Status CollaborationRpc::take_change(const Call& call) {
+  return change_rate_.take("change", call.principal.user.str(), d_.clock.mono());
+}
+Status CollaborationRpc::take_read(const Call& call) {
+  return read_rate_.take("read", call.principal.user.str(), d_.clock.mono());
+}
 
 CollaborationRpc::Reactor* CollaborationRpc::CreateGroup(Context* context, const v1::CreateGroupRequest* request,
                                                          v1::GroupReply* reply) {
   return d_.door.unary(context, kCreateGroup, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_TRY(change_rate_.take("group", call.principal.user.str(), d_.clock.mono()));
+                         GT_TRY(take_change(call));
                          const NewGroup wanted{q.request_id(), q.name(), q.description(), q.hidden()};
                          GT_ASSIGN(const GroupView made, d_.groups.create(actor_of(call), wanted));
                          *p.mutable_group() = to_wire(made);
@@ -47,6 +55,7 @@ CollaborationRpc::Reactor* CollaborationRpc::CreateGroup(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::DeleteGroup(Context* context, const v1::DeleteGroupRequest* request,
                                                          v1::DeleteGroupReply* reply) {
   return d_.door.unary(context, kDeleteGroup, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    GT_TRY(take_change(call));
     return d_.groups.remove(actor_of(call), q.request_id(), q.group());
   });
 }
@@ -55,6 +64,7 @@ CollaborationRpc::Reactor* CollaborationRpc::DescribeGroup(Context* context, con
                                                            v1::GroupReply* reply) {
   return d_.door.unary(context, kDescribeGroup, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_TRY(take_change(call));
                          std::optional<std::string> description;
                          if (q.has_description()) description = q.description();
                          std::optional<bool> hidden;
@@ -70,6 +80,7 @@ CollaborationRpc::Reactor* CollaborationRpc::ListGroups(Context* context, const 
                                                         v1::ListGroupsReply* reply) {
   return d_.door.unary(context, kListGroups, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_TRY(take_read(call));
                          GT_ASSIGN(const auto views, d_.groups.list(actor_of(call), q.all(), q.after()));
                          for (const GroupView& view : views) *p.add_groups() = to_wire(view);
                          return {};
@@ -79,6 +90,7 @@ CollaborationRpc::Reactor* CollaborationRpc::ListGroups(Context* context, const 
 CollaborationRpc::Reactor* CollaborationRpc::GetGroup(Context* context, const v1::GetGroupRequest* request,
                                                       v1::GroupReply* reply) {
   return d_.door.unary(context, kGetGroup, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_TRY(take_read(call));
     GT_ASSIGN(const GroupView view, d_.groups.get(actor_of(call), q.group()));
     *p.mutable_group() = to_wire(view);
     return {};
@@ -94,7 +106,7 @@ CollaborationRpc::Reactor* CollaborationRpc::ChangeMembership(Context* context,
 
 Status CollaborationRpc::change_membership(const Call& call, const v1::ChangeMembershipRequest& request,
                                            v1::GroupReply& reply) {
-  GT_TRY(change_rate_.take("group", call.principal.user.str(), d_.clock.mono()));
+  GT_TRY(take_change(call));
   MembershipChange change;
   change.request_id = request.request_id();
   change.group = request.group();
@@ -109,7 +121,7 @@ Status CollaborationRpc::change_membership(const Call& call, const v1::ChangeMem
 CollaborationRpc::Reactor* CollaborationRpc::AddBuddy(Context* context, const v1::BuddyRequest* request,
                                                       v1::BuddyReply* reply) {
   return d_.door.unary(context, kAddBuddy, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_TRY(change_rate_.take("buddy", call.principal.user.str(), d_.clock.mono()));
+    GT_TRY(take_change(call));
     GT_ASSIGN(const User buddy, d_.buddies.add(actor_of(call), q.request_id(), q.user()));
     p.set_user_id(buddy.id.str());
     p.set_user(buddy.name);
@@ -121,6 +133,7 @@ CollaborationRpc::Reactor* CollaborationRpc::RemoveBuddy(Context* context, const
                                                          v1::BuddyReply* reply) {
   return d_.door.unary(context, kRemoveBuddy, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_TRY(take_change(call));
                          GT_ASSIGN(const User buddy, d_.buddies.remove(actor_of(call), q.request_id(), q.user()));
                          p.set_user_id(buddy.id.str());
                          p.set_user(buddy.name);
@@ -131,6 +144,7 @@ CollaborationRpc::Reactor* CollaborationRpc::RemoveBuddy(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::ListBuddies(Context* context, const v1::ListBuddiesRequest* request,
                                                          v1::ListBuddiesReply* reply) {
   return d_.door.unary(context, kListBuddies, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_TRY(take_read(call));
     GT_ASSIGN(const auto buddies, d_.buddies.list(actor_of(call)));
     for (const User& buddy : buddies) {
       v1::BuddyReply& one = *p.add_buddies();
@@ -144,6 +158,7 @@ CollaborationRpc::Reactor* CollaborationRpc::ListBuddies(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::GetInbox(Context* context, const v1::GetInboxRequest* request,
                                                       v1::Inbox* reply) {
   return d_.door.unary(context, kGetInbox, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_TRY(take_read(call));
     GT_ASSIGN(const Inbox inbox, d_.inbox.read(actor_of(call)));
     p = to_wire(inbox, d_.clock.wall());
     return {};
@@ -164,6 +179,7 @@ CollaborationRpc::Reactor* CollaborationRpc::MarkInboxRead(Context* context, con
                                                            v1::MarkInboxReadReply* reply) {
   return d_.door.unary(context, kMarkInboxRead, request, reply,
                        [this](const Call& call, const auto& q, auto&) -> Status {
+                         GT_TRY(take_change(call));
                          const WallTime until = q.until_ms() == 0 ? d_.clock.wall() : WallTime{q.until_ms()};
                          return d_.inbox.mark_read(actor_of(call), until);
                        });

@@ -45,7 +45,9 @@ class CollaborationRpc final : public v1::Collaboration::CallbackService {
                            v1::GroupReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter change_rate_;
+  gridtorrent::rpc::RateLimiter change_rate_, read_rate_;
+  Status take_change(const gridtorrent::rpc::Call& call);
+  Status take_read(const gridtorrent::rpc::Call& call);
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -29,12 +29,17 @@ constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish)};
 constexpr wire::RateLimiter::Options kPublishRate{.rate_per_s = 600.0 / 3600, .burst = 600};
 // Metadata and checksums of each.
 constexpr wire::RateLimiter::Options kUploadRate{.rate_per_s = 1200.0 / 3600, .burst = 1200};
+constexpr wire::RateLimiter::Options kAccessRate{.rate_per_s = 1, .burst = 1000};
 constexpr wire::RateLimiter::Options kSearchRate{.rate_per_s = 10, .burst = 50};
 
 }  // namespace
 
 ContentsRpc::ContentsRpc(Deps deps)
-    : d_(deps), publish_rate_(kPublishRate), upload_rate_(kUploadRate), search_rate_(kSearchRate) {}
+    : d_(deps),
+      publish_rate_(kPublishRate),
+      upload_rate_(kUploadRate),
+      access_rate_(kAccessRate),
+      search_rate_(kSearchRate) {}
 
 ContentsRpc::Reactor* ContentsRpc::BeginPublish(Context* context, const v1::BeginPublishRequest* request,
                                                 v1::BeginPublishReply* reply) {
@@ -138,6 +143,7 @@ ContentsRpc::Reactor* ContentsRpc::SetAccess(Context* context, const v1::SetAcce
                                              v1::SetAccessReply* reply) {
   return d_.door.unary(context, kSetAccess, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
     GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+    GT_TRY(access_rate_.take("access", call.principal.user.str(), d_.clock.mono()));
     GT_ASSIGN(const Access access, from_wire(q.access()));
     GT_ASSIGN(const ContentView view, d_.contents.set_access(actor_of(call), q.request_id(), id, access));
     *p.mutable_content() = to_wire(view);

@@ -47,7 +47,7 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Status search(const gridtorrent::rpc::Call& call, const v1::SearchRequest& request, v1::SearchReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter publish_rate_, upload_rate_, search_rate_;
+  gridtorrent::rpc::RateLimiter publish_rate_, upload_rate_, access_rate_, search_rate_;
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -68,7 +68,6 @@ v1::Content to_wire(const ContentView& view) {
   out.set_generation(content.generation);
   out.set_data_ca_pem(view.data_ca_pem);
   out.set_has_checksums(!content.checksums_sha256.empty());
-  out.set_shared_ms(content.shared.ms);
   return out;
 }
 
@@ -103,7 +102,11 @@ v1::Inbox to_wire(const Inbox& inbox, WallTime now) {
   v1::Inbox out;
   for (const Membership& invitation : inbox.invitations) *out.add_invitations() = to_wire(invitation);
   for (const Membership& request : inbox.requests) *out.add_requests() = to_wire(request);
-  for (const Content& share : inbox.shares) *out.add_shares() = to_wire(ContentView{share, 0, 0, {}});
+  for (const Content& share : inbox.shares) {
+    v1::Content& shown = *out.add_shares();
+    shown = to_wire(ContentView{share, 0, 0, {}});
+    shown.set_shared_ms(share.shared.ms);
+  }
   for (const Notice& notice : inbox.notices) {
     v1::Notice& told = *out.add_notices();
     told.set_kind(std::string(notice_kind_name(notice.kind)));

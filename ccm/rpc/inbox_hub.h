@@ -2,14 +2,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "ccm/domain/ports.h"
 #include "common/ids.h"
+#include "common/result.h"
 
 namespace gridtorrent::ccm::rpc {
 
@@ -18,8 +22,16 @@ namespace gridtorrent::ccm::rpc {
 class InboxHub final : public InboxBell {
  public:
   using Ticket = std::uint64_t;
-  Ticket watch(const UserId& person, std::function<void()> wake) {
+  static constexpr std::ptrdiff_t kMaxOfAPerson = 8;
+  /// kExhausted.
+  Result<Ticket> watch(const UserId& person, std::function<void()> wake) {
     const std::lock_guard lock(mutex_);
+    const auto first = watchers_.lower_bound({person, 0});
+    const auto last = watchers_.upper_bound({person, std::numeric_limits<Ticket>::max()});
+    if (std::distance(first, last) >= kMaxOfAPerson) {
+      return Error{Code::kExhausted, "your inbox is watched " + std::to_string(kMaxOfAPerson) +
+                                         " times already, as often as is allowed; end one of these first"};
+    }
     watchers_.emplace(std::pair(person, ++last_), std::make_shared<std::function<void()>>(std::move(wake)));
     return last_;
   }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -32,17 +35,24 @@ class InboxWatch final : public gridtorrent::rpc::StreamListener, public gridtor
       : Strand(deps.executor), d_(deps), actor_(std::move(actor)), stream_(std::move(stream)) {}
 
   /// The one before is out: there may be news.
-  void room() override { schedule(); }
+  void room() override { rung(); }
+  void ticked(MonoTime now) override;
   void ended() override { d_.hub.unwatch(actor_.user, ticket_); }
 
  private:
+  /// At most one reading in kPause, however often it rings: a bell rung by others must not cost the server more.
+  static constexpr std::chrono::milliseconds kPause{2000};
+  void rung();
   void run() override;
 
   const Deps d_;
   const Actor actor_;
   const std::shared_ptr<Stream> stream_;
-  InboxHub::Ticket ticket_ = 0;  ///< set before anyone else sees this object
-  std::optional<Inbox> sent_;    ///< of the strand
+  InboxHub::Ticket ticket_ = 0;      ///< set before anyone else sees this object
+  std::optional<std::size_t> sent_;  ///< hash of what was sent last; of the strand
+  std::mutex mutex_;
+  bool pending_ = true;
+  std::optional<MonoTime> read_;
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -91,15 +91,23 @@ TEST_P(People, WhatIsOpenIsCountedUntilItEnds) {
   const auto alice = user("alice"), bob = user("bob"), carol = user("carol");
   const auto lab = group("lab");
   membership(lab, alice, Standing::kManager, alice);
-  membership(lab, bob, Standing::kInvited, alice);
+  const auto invitation = membership(lab, bob, Standing::kInvited, alice);
   const auto request = membership(lab, carol, Standing::kRequested, carol);
   const WallTime end = now_ + std::chrono::hours(1);
   look([&](tracker::Tx& tx) {
     EXPECT_EQ(value_of(tx.groups.count_open(alice.id, now_)), 1u);
     EXPECT_EQ(value_of(tx.groups.count_open(alice.id, end)), 0u);
-    EXPECT_THAT(value_of(tx.groups.requests_to(alice.id, 10)), ElementsAre(request));
-    EXPECT_THAT(value_of(tx.groups.requests_to(alice.id, 0)), IsEmpty());
-    EXPECT_THAT(value_of(tx.groups.requests_to(bob.id, 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.groups.requests_to(alice.id, now_, 10)), ElementsAre(request));
+    EXPECT_THAT(value_of(tx.groups.requests_to(alice.id, now_, 0)), IsEmpty());
+    EXPECT_THAT(value_of(tx.groups.requests_to(alice.id, end, 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.groups.requests_to(bob.id, now_, 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.groups.invitations_to(bob.id, now_, 10)), ElementsAre(invitation));
+    EXPECT_THAT(value_of(tx.groups.invitations_to(bob.id, end, 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.groups.invitations_to(carol.id, now_, 10)), IsEmpty());
+    EXPECT_EQ(value_of(tx.groups.count_memberships(lab.id)), 3u);
+    EXPECT_THAT(value_of(tx.groups.managers_of(lab.id)), ElementsAre(alice.id));
+    EXPECT_THAT(value_of(tx.groups.active_of(alice.id)), ElementsAre(lab.id));
+    EXPECT_THAT(value_of(tx.groups.active_of(bob.id)), IsEmpty());
   });
   must([&](tracker::Tx& tx) { return tx.groups.prune(end); });
   look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.groups.of_group(lab.id)), SizeIs(3)); });
@@ -123,6 +131,17 @@ TEST_P(People, HiddenGroupsAreVisibleToThoseWhoStandWithThem) {
   EXPECT_THAT(visible(bob, now_, "", 10), ElementsAre("lab", "open"));
   EXPECT_THAT(visible(bob, now_, "lab", 10), ElementsAre("open"));
   EXPECT_THAT(visible(bob, now_, "", 1), ElementsAre("lab"));
+  look([&](tracker::Tx& tx) {
+    for (const std::string& reference : {std::string("hidden"), hidden.id.str()}) {
+      EXPECT_EQ(value_of(tx.groups.visible_one(alice.id, now_, reference)), hidden);
+      EXPECT_EQ(value_of(tx.groups.visible_one(bob.id, now_, reference)), std::nullopt);
+      EXPECT_EQ(value_of(tx.groups.own_one(alice.id, reference)), std::nullopt) << "invited is no member";
+    }
+    EXPECT_EQ(value_of(tx.groups.visible_one(bob.id, now_, "lab")), lab);
+    EXPECT_EQ(value_of(tx.groups.visible_one(alice.id, now_ + std::chrono::hours(1), "hidden")), std::nullopt);
+  });
+  membership(hidden, alice, Standing::kMember, bob);
+  look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.groups.own_one(alice.id, "hidden")), hidden); });
 }
 
 TEST_P(People, ContentIsFoundByWhoeverItIsSharedWith) {
@@ -130,7 +149,10 @@ TEST_P(People, ContentIsFoundByWhoeverItIsSharedWith) {
   const auto lab = group("lab");
   membership(lab, bob, Standing::kMember, alice);
   membership(lab, dave, Standing::kInvited, alice);
-  must([&](tracker::Tx& tx) { return tx.buddies.add(alice.id, carol.id, now_); });
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.buddies.add(alice.id, carol.id, now_));
+    return {};
+  });
   const auto share = [&](const std::string& name, ccm::Access access, std::int64_t shared_ms) {
     auto made = content(alice, name, ccm::ContentState::kPublished, ccm::AccessLevel::kShared);
     made.access = std::move(access);
@@ -141,7 +163,7 @@ TEST_P(People, ContentIsFoundByWhoeverItIsSharedWith) {
   using ccm::AccessLevel;
   const auto by_group = share("a", {AccessLevel::kShared, {{lab.id, "lab"}}, {}, false}, 3);
   share("b", {AccessLevel::kShared, {}, {}, true}, 2);
-  share("c", {AccessLevel::kShared, {{lab.id, "lab"}}, {"bob", "eve"}, true}, 5);
+  const auto more = share("c", {AccessLevel::kShared, {{lab.id, "lab"}}, {"bob", "eve"}, true}, 5);
   content(alice, "open");
   const auto names = [&](const ccm::User& viewer) {
     std::vector<std::string> shared, searched;
@@ -162,7 +184,8 @@ TEST_P(People, ContentIsFoundByWhoeverItIsSharedWith) {
   EXPECT_THAT(names(eve), ElementsAre("c"));
   EXPECT_THAT(names(alice), IsEmpty()) << "one's own";
   look([&](tracker::Tx& tx) {
-    EXPECT_THAT(value_of(tx.contents.of_group(lab.id)), SizeIs(2));
+    EXPECT_TRUE(value_of(tx.contents.shares_with_buddies(alice.id)));
+    EXPECT_FALSE(value_of(tx.contents.shares_with_buddies(carol.id)));
     auto filter = search_by(bob);
     filter.group = lab.id;
     EXPECT_THAT(value_of(tx.contents.search(filter)), SizeIs(2));
@@ -171,23 +194,33 @@ TEST_P(People, ContentIsFoundByWhoeverItIsSharedWith) {
   });
   must([&](tracker::Tx& tx) { return tx.groups.remove(lab.id); });
   EXPECT_THAT(names(bob), ElementsAre("c"));
-  look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.contents.by_id(by_group.id))->access.groups, IsEmpty()); });
+  look([&](tracker::Tx& tx) {
+    EXPECT_THAT(value_of(tx.contents.by_id(by_group.id))->access, (ccm::Access{AccessLevel::kPrivate, {}, {}, false}))
+        << "shared with nobody else";
+    EXPECT_THAT(value_of(tx.contents.by_id(more.id))->access,
+                (ccm::Access{AccessLevel::kShared, {}, {"bob", "eve"}, true}));
+  });
 }
 
 TEST_P(People, BuddiesAreOnTheOwnersListAlone) {
   const auto alice = user("alice"), bob = user("bob"), carol = user("carol");
   must([&](tracker::Tx& tx) -> Status {
-    GT_TRY(tx.buddies.add(alice.id, carol.id, now_));
-    GT_TRY(tx.buddies.add(alice.id, bob.id, now_));
-    return tx.buddies.add(alice.id, bob.id, now_);
+    EXPECT_TRUE(value_of(tx.buddies.add(alice.id, carol.id, now_)));
+    EXPECT_TRUE(value_of(tx.buddies.add(alice.id, bob.id, now_)));
+    EXPECT_FALSE(value_of(tx.buddies.add(alice.id, bob.id, now_ + std::chrono::hours(1)))) << "already";
+    EXPECT_FALSE(value_of(tx.buddies.remove(bob.id, alice.id)));
+    return {};
   });
   look([&](tracker::Tx& tx) {
     EXPECT_THAT(value_of(tx.buddies.of(alice.id)), ElementsAre(bob, carol));
     EXPECT_THAT(value_of(tx.buddies.of(bob.id)), IsEmpty());
-    EXPECT_TRUE(value_of(tx.buddies.contains(alice.id, bob.id)));
-    EXPECT_FALSE(value_of(tx.buddies.contains(bob.id, alice.id)));
+    EXPECT_EQ(value_of(tx.buddies.since(alice.id, bob.id)), now_);
+    EXPECT_EQ(value_of(tx.buddies.since(bob.id, alice.id)), std::nullopt);
   });
-  must([&](tracker::Tx& tx) { return tx.buddies.remove(alice.id, bob.id); });
+  must([&](tracker::Tx& tx) -> Status {
+    EXPECT_TRUE(value_of(tx.buddies.remove(alice.id, bob.id)));
+    return {};
+  });
   look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.buddies.of(alice.id)), ElementsAre(carol)); });
 }
 

@@ -164,7 +164,7 @@ def access_moves_content_between_editions_while_it_travels():
             cases.check('verifying' not in node.log(100_000), f'{node.name} hashed')
 
 
-def lists_outlive_restarts_and_an_absent_server_but_not_their_lifetime():
+def lists_outlive_restarts_and_an_absent_server():
     with harness.Scene() as scene:
         server = scene.server()
         alice = scene.user('alice')
@@ -181,8 +181,37 @@ def lists_outlive_restarts_and_an_absent_server_but_not_their_lifetime():
         harness.wait_until(lambda: progress(alice, beta, 'data') > before + 500_000, 'the seeder to serve by what it kept', 20)
 
 
+def lists_end_with_their_lease_and_come_back_with_the_server():
+    """The issue's row H: closed when the server was not heard for --list-lifetime, and open again with it."""
+    with harness.Scene() as scene:
+        server = scene.server()
+        alice = scene.user('alice')
+        lease = ('--list-lifetime', '60s')
+        alpha, beta = scene.node(alice, 'alpha', args=lease), scene.node(alice, 'beta', args=lease)
+        source = cases.make_file(scene.dir / 'in/data.bin', 60_000_000)
+        alice.cli('publish', source, '--name', 'data', '--access', 'private', node=alpha)
+        start_get(alice, beta, 'data', scene.dir / 'out', '--limit', '3Mbit', '--lanes', 2)
+        harness.wait_until(lambda: progress(alice, beta, 'data') > 500_000, 'the first bytes')
+        server.stop()
+        stopped = time.monotonic()
+        harness.wait_until(lambda: lanes_of(alice, beta, 'data')['lanes'] == 0, 'the lease to end', 75)
+        print(f'        lanes ended {time.monotonic() - stopped:.0f} s after the server was last there')
+        cases.check(time.monotonic() - stopped > 20, 'the lease did not count')
+        before = progress(alice, beta, 'data')
+        time.sleep(4)
+        cases.check(progress(alice, beta, 'data') == before, 'something came without a list')
+        server.restart_on_same_port()
+        back = time.monotonic()
+        harness.wait_until(lambda: progress(alice, beta, 'data') > before, 'the transfer to go on by itself', 60)
+        print(f'        went on {time.monotonic() - back:.0f} s after the server was back')
+        alice.cli('transfer', 'set', lanes_of(alice, beta, 'data')['transfer_id'], '--limit', '0', node=beta)
+        alice.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
+        cases.same(source, scene.dir / 'out/data.bin')
+
+
 if __name__ == '__main__':
     cases.run(private_content_travels_between_its_owners_nodes_alone, content_shared_with_a_user_is_theirs_to_have_and_nobody_elses,
               a_right_that_is_taken_ends_the_lanes_and_one_that_returns_goes_on,
               access_moves_content_between_editions_while_it_travels,
-              lists_outlive_restarts_and_an_absent_server_but_not_their_lifetime)
+              lists_outlive_restarts_and_an_absent_server,
+              lists_end_with_their_lease_and_come_back_with_the_server)

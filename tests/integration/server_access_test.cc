@@ -46,7 +46,7 @@ class Missing {
   }
 
  private:
-  inline static const std::string kNever = ContentId(ContentId::Bytes{1, 2, 3}).str();
+  static inline const std::string kNever = ContentId(ContentId::Bytes{1, 2, 3}).str();
   Error error_;
 };
 

@@ -24,7 +24,7 @@ struct MemoryState {
   std::map<std::uint32_t, tracker::DataCaRecord> data_cas;
   std::map<GroupId, ccm::Group> groups;
   std::map<std::pair<GroupId, UserId>, ccm::Membership> memberships;
-  std::set<std::pair<UserId, UserId>> buddies;  // owner, buddy
+  std::map<std::pair<UserId, UserId>, WallTime> buddies;  // owner, buddy
   std::vector<ccm::Notice> notices;
   std::map<UserId, WallTime> read_until;
 
@@ -219,12 +219,11 @@ class Contents final : public ccm::ContentStore {
     cut(found, limit);
     return found;
   }
-  Result<std::vector<ccm::Content>> of_group(const GroupId& group) override {
-    std::vector<ccm::Content> found;
-    for (const auto& [id, c] : s_.contents) {
-      if (c.state != ccm::ContentState::kPurged && is_target(c, group)) found.push_back(c);
-    }
-    return found;
+  Result<bool> shares_with_buddies(const UserId& owner) override {
+    return std::any_of(s_.contents.begin(), s_.contents.end(), [&](const auto& entry) {
+      const ccm::Content& c = entry.second;
+      return c.owner == owner && c.access.buddies && c.state == ccm::ContentState::kPublished;
+    });
   }
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override {
     std::vector<ccm::Content> found;
@@ -368,12 +367,14 @@ class Nodes final : public tracker::NodeStore {
   Result<std::optional<tracker::NodeRecord>> by_public_key(std::string_view der) override {
     return first([&](const auto& node) { return node.public_key == der; });
   }
-  Result<std::vector<std::pair<NodeId, std::string>>> keys_of_owner(const UserId& owner, WallTime now) override {
+  Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners,
+                                                              WallTime now) override {
     std::vector<std::pair<NodeId, std::string>> keys;
     for (const auto& [id, node] : s_.nodes) {
       const auto is_good = [&](const auto& token) { return token.second.node == id && token.second.is_good(now); };
       const bool has_credential = std::any_of(s_.tokens.begin(), s_.tokens.end(), is_good);
-      if (node.owner == owner && has_credential) keys.emplace_back(id, node.public_key);
+      const bool is_theirs = std::find(owners.begin(), owners.end(), node.owner) != owners.end();
+      if (is_theirs && has_credential) keys.emplace_back(id, node.public_key);
     }
     return keys;
   }
@@ -587,7 +588,10 @@ class Groups final : public ccm::GroupStore {
     s_.groups.erase(id);
     std::erase_if(s_.memberships, [&](const auto& entry) { return entry.first.first == id; });
     for (auto& [content, c] : s_.contents) {
-      std::erase_if(c.access.groups, [&](const ccm::GroupTarget& target) { return target.id == id; });
+      const auto ended =
+          std::erase_if(c.access.groups, [&](const ccm::GroupTarget& target) { return target.id == id; });
+      const bool alone = c.access.groups.empty() && c.access.users.empty() && !c.access.buddies;
+      if (ended > 0 && alone) c.access.level = ccm::AccessLevel::kPrivate;
     }
     return {};
   }
@@ -600,6 +604,19 @@ class Groups final : public ccm::GroupStore {
       if (group.name == name) return std::optional(group);
     }
     return std::optional<ccm::Group>();
+  }
+  Result<std::optional<ccm::Group>> visible_one(const UserId& viewer, WallTime now,
+                                                std::string_view reference) override {
+    return one_where(reference, [&](const ccm::Group& group) {
+      const auto own = s_.memberships.find({group.id, viewer});
+      return !group.hidden || (own != s_.memberships.end() && standing_at(own->second, now) != ccm::Standing::kNone);
+    });
+  }
+  Result<std::optional<ccm::Group>> own_one(const UserId& member, std::string_view reference) override {
+    return one_where(reference, [&](const ccm::Group& group) {
+      const auto own = s_.memberships.find({group.id, member});
+      return own != s_.memberships.end() && is_active(own->second.standing);
+    });
   }
   Result<std::vector<ccm::Group>> visible(const UserId& viewer, WallTime now, std::string_view after,
                                           std::size_t limit) override {
@@ -649,17 +666,33 @@ class Groups final : public ccm::GroupStore {
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.group_name < b.group_name; });
     return found;
   }
-  Result<std::vector<ccm::Membership>> requests_to(const UserId& manager, std::size_t limit) override {
-    auto found = where([&](const auto& m) {
-      const auto own = s_.memberships.find({m.group, manager});
-      return m.standing == ccm::Standing::kRequested && own != s_.memberships.end() &&
-             own->second.standing == ccm::Standing::kManager;
-    });
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.since.ms, a.group_name, a.user_name) < std::tuple(b.since.ms, b.group_name, b.user_name);
-    });
-    cut(found, limit);
-    return found;
+  Result<std::vector<GroupId>> active_of(const UserId& user) override {
+    std::vector<GroupId> groups;
+    for (const auto& m : where([&](const auto& one) { return one.user == user && is_active(one.standing); }))
+      groups.push_back(m.group);
+    return groups;
+  }
+  Result<std::vector<UserId>> managers_of(const GroupId& group) override {
+    std::vector<UserId> managers;
+    for (const auto& m :
+         where([&](const auto& one) { return one.group == group && one.standing == ccm::Standing::kManager; }))
+      managers.push_back(m.user);
+    return managers;
+  }
+  Result<std::vector<ccm::Membership>> invitations_to(const UserId& user, WallTime now, std::size_t limit) override {
+    return oldest(
+        where([&](const auto& m) { return m.user == user && standing_at(m, now) == ccm::Standing::kInvited; }), limit);
+  }
+  Result<std::uint64_t> count_memberships(const GroupId& group) override {
+    return where([&](const auto& m) { return m.group == group; }).size();
+  }
+  Result<std::vector<ccm::Membership>> requests_to(const UserId& manager, WallTime now, std::size_t limit) override {
+    return oldest(where([&](const auto& m) {
+                    const auto own = s_.memberships.find({m.group, manager});
+                    return standing_at(m, now) == ccm::Standing::kRequested && own != s_.memberships.end() &&
+                           own->second.standing == ccm::Standing::kManager;
+                  }),
+                  limit);
   }
   Result<std::uint64_t> count_managers(const GroupId& group) override {
     return where([&](const auto& m) {
@@ -688,6 +721,20 @@ class Groups final : public ccm::GroupStore {
     return m;
   }
   template <class F>
+  std::optional<ccm::Group> one_where(std::string_view reference, F&& matches) const {
+    for (const auto& [id, group] : s_.groups) {
+      if ((group.name == reference || id.str() == reference) && matches(group)) return group;
+    }
+    return std::nullopt;
+  }
+  static std::vector<ccm::Membership> oldest(std::vector<ccm::Membership> found, std::size_t limit) {
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.since.ms, a.group_name, a.user_name) < std::tuple(b.since.ms, b.group_name, b.user_name);
+    });
+    cut(found, limit);
+    return found;
+  }
+  template <class F>
   std::vector<ccm::Membership> where(F&& matches) const {
     std::vector<ccm::Membership> found;
     for (const auto& [key, membership] : s_.memberships) {
@@ -701,16 +748,15 @@ class Groups final : public ccm::GroupStore {
 class Buddies final : public ccm::BuddyStore {
  public:
   explicit Buddies(MemoryState& state) : s_(state) {}
-  Status add(const UserId& owner, const UserId& buddy, WallTime) override {
-    s_.buddies.insert({owner, buddy});
-    return {};
+  Result<bool> add(const UserId& owner, const UserId& buddy, WallTime now) override {
+    return s_.buddies.emplace(std::pair(owner, buddy), now).second;
   }
-  Status remove(const UserId& owner, const UserId& buddy) override {
-    s_.buddies.erase({owner, buddy});
-    return {};
+  Result<bool> remove(const UserId& owner, const UserId& buddy) override {
+    return s_.buddies.erase({owner, buddy}) > 0;
   }
-  Result<bool> contains(const UserId& owner, const UserId& buddy) override {
-    return s_.buddies.contains({owner, buddy});
+  Result<std::optional<WallTime>> since(const UserId& owner, const UserId& buddy) override {
+    const auto found = s_.buddies.find({owner, buddy});
+    return found == s_.buddies.end() ? std::nullopt : std::optional(found->second);
   }
   Result<std::vector<ccm::User>> of(const UserId& owner) override {
     std::vector<ccm::User> found;

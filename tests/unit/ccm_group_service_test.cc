@@ -432,5 +432,166 @@ TEST_P(Groups, NoticesAreForgottenInTheEnd) {
   EXPECT_THAT(news(alice), IsEmpty());
 }
 
+TEST_P(Groups, WhoSharedWithAGroupAndLeftItLearnsNothingOfItsMembers) {
+  make(alice, "lab", true);
+  join(alice, "lab", bob);
+  join(alice, "lab", carol);
+  const Content data = share(bob, "data", {"lab"}, {"root"});
+  EXPECT_TRUE(w.contents.explain(bob, data.id, "carol")->allowed) << "a member may know";
+  ASSERT_TRUE(step(alice, "lab", Step::kRemove, "bob").ok());
+  for (const char* person : {"alice", "carol", "nobody-of-it"}) {
+    w.user(person);
+    EXPECT_EQ(code_of(w.contents.explain(bob, data.id, person)), Code::kDenied) << person;
+  }
+  EXPECT_TRUE(w.contents.explain(bob, data.id, "root")->allowed) << "by name";
+  EXPECT_EQ(w.contents.explain(carol, data.id, "")->reason, "it is shared with you") << "not by which target";
+}
+
+TEST_P(Groups, OnlyTheOwnerLearnsWhoseNodesHaveWhatIsShared) {
+  make(alice, "lab");
+  join(alice, "lab", bob);
+  const Content data = share(alice, "data", {"lab"}, {"carol"});
+  for (const Actor& person : {alice, bob, carol}) {
+    const Actor node = w.node(person, "n1");
+    ASSERT_TRUE(w.nodes.announce(node, w.announce_of(data, tracker::SwarmRole::kSeeding, data.bytes)).ok());
+  }
+  EXPECT_THAT(*w.contents.replicas(alice, data.id), SizeIs(3));
+  const auto seen = w.contents.replicas(carol, data.id);
+  ASSERT_THAT(*seen, SizeIs(1));
+  EXPECT_EQ(seen->front().replica.owner_name, "carol");
+  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), data.id, {AccessLevel::kPublic, {}, {}, false}).ok());
+  EXPECT_THAT(*w.contents.replicas(carol, data.id), SizeIs(3));
+}
+
+TEST_P(Groups, WhoInvitedAndWasRemovedIsNotToldOfTheAnswer) {
+  make(alice, "lab");
+  join(alice, "lab", bob);
+  ASSERT_TRUE(step(alice, "lab", Step::kPromote, "bob").ok());
+  ASSERT_TRUE(step(bob, "lab", Step::kInvite, "carol").ok());
+  ASSERT_TRUE(step(alice, "lab", Step::kRemove, "bob").ok());
+  ASSERT_TRUE(step(carol, "lab", Step::kAcceptInvitation).ok());
+  EXPECT_THAT(news(bob), Not(Contains(HasSubstr("invitation-accepted"))));
+}
+
+TEST_P(Groups, WhatWasSharedBeforeSomebodyCameIsNewToThem) {
+  make(alice, "lab");
+  const Content by_group = share(alice, "by-group", {"lab"}), by_list = share(alice, "by-list", {}, {}, true);
+  const Content by_name = share(alice, "by-name", {}, {"bob"});
+  w.clock.advance(std::chrono::seconds(5));
+  ASSERT_TRUE(w.inbox.mark_read(bob, w.clock.wall()).ok());
+  w.clock.advance(std::chrono::seconds(5));
+  join(alice, "lab", bob);
+  w.clock.advance(std::chrono::seconds(5));
+  ASSERT_TRUE(w.buddies.add(alice, w.request_id(), "bob").ok());
+  const auto inbox = w.inbox.read(bob);
+  std::vector<std::string> unread;
+  for (const Content& one : inbox->shares) {
+    if (one.shared > inbox->read_until) unread.push_back(one.name);
+  }
+  EXPECT_THAT(unread, ElementsAre("by-list", "by-group"));
+  EXPECT_THAT(inbox->shares, SizeIs(3));
+  w.clock.advance(std::chrono::seconds(5));
+  ASSERT_TRUE(w.inbox.mark_read(bob, w.clock.wall()).ok());
+  w.clock.advance(std::chrono::seconds(5));
+  const Access fewer{AccessLevel::kShared, {}, {"bob"}, false};
+  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), by_name.id, fewer).ok());
+  const auto after = w.inbox.read(bob);
+  for (const Content& one : after->shares) EXPECT_LE(one.shared, after->read_until) << one.name << " is no news";
+}
+
+TEST_P(Groups, AnAccessThatIsSetAsItWasIsNoNews) {
+  const Content data = share(alice, "data", {}, {"bob"});
+  w.inboxes.people.clear();
+  const Access same{AccessLevel::kShared, {}, {"bob"}, false};
+  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), data.id, same).ok());
+  EXPECT_THAT(w.inboxes.people, IsEmpty());
+}
+
+TEST_P(Groups, AListOfBuddiesThatOpensNothingWakesNobody) {
+  const Actor beta = w.node(bob, "beta");
+  const auto stream = w.hub.open(beta.node, [] {});
+  const auto woken = [&] {
+    EXPECT_TRUE(w.audiences.refresh().ok());
+    return !stream->take().hints.empty();
+  };
+  woken();
+  w.inboxes.people.clear();
+  ASSERT_TRUE(w.buddies.add(alice, w.request_id(), "bob").ok());
+  EXPECT_FALSE(woken());
+  EXPECT_THAT(w.inboxes.people, IsEmpty());
+  share(alice, "data", {}, {}, true);
+  woken();
+  w.inboxes.people.clear();
+  ASSERT_TRUE(w.buddies.add(alice, w.request_id(), "bob").ok());
+  EXPECT_FALSE(woken()) << "is on it already";
+  EXPECT_THAT(w.inboxes.people, IsEmpty());
+  ASSERT_TRUE(w.buddies.remove(alice, w.request_id(), "bob").ok());
+  EXPECT_TRUE(woken());
+}
+
+TEST_P(Groups, AnInvitationStaysOnTheAccountOfWhoMadeIt) {
+  make(alice, "lab");
+  join(alice, "lab", bob);
+  ASSERT_TRUE(step(alice, "lab", Step::kPromote, "bob").ok());
+  ASSERT_TRUE(step(alice, "lab", Step::kInvite, "carol").ok());
+  ASSERT_TRUE(step(bob, "lab", Step::kInvite, "carol").ok());
+  EXPECT_EQ(w.inbox.read(carol)->invitations[0].asked_by_name, "alice");
+}
+
+TEST_P(Groups, AManagerWithEnoughGroupsIsNotPromotedAndAFullGroupTakesNobody) {
+  ServerWorld small{GetParam(), [] {
+                      Quotas quotas;
+                      quotas.groups = 1;
+                      quotas.group_members = 2;
+                      return quotas;
+                    }()};
+  const Actor one = small.user("one"), two = small.user("two"), three = small.user("three");
+  ASSERT_TRUE(small.groups.create(one, {small.request_id(), "first", "", false}).ok());
+  ASSERT_TRUE(small.groups.create(two, {small.request_id(), "second", "", false}).ok());
+  ASSERT_TRUE(small.groups.change(two, {small.request_id(), "first", "", Step::kRequest, ""}).ok());
+  EXPECT_EQ(code_of(small.groups.change(three, {small.request_id(), "first", "", Step::kRequest, ""})),
+            Code::kExhausted);
+  ASSERT_TRUE(small.groups.change(one, {small.request_id(), "first", "two", Step::kAcceptRequest, ""}).ok());
+  EXPECT_EQ(code_of(small.groups.change(one, {small.request_id(), "first", "two", Step::kPromote, ""})),
+            Code::kExhausted);
+}
+
+TEST_P(Groups, ARequestIdDeletesOneGroup) {
+  make(alice, "one");
+  make(alice, "two");
+  const std::string id = w.request_id();
+  ASSERT_TRUE(w.groups.remove(alice, id, "one").ok());
+  EXPECT_TRUE(w.groups.remove(alice, id, "one").ok());
+  const Status other = w.groups.remove(alice, id, "two");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, Code::kConflict);
+  EXPECT_TRUE(w.groups.get(alice, "two").ok());
+}
+
+TEST_P(Groups, WhatIsHiddenCostsTheSameQueriesAsWhatIsMissing) {
+  make(alice, "hidden", true);
+  const auto ask = [&](const std::string& name, Step one, const std::string& user) {
+    w.store.take_statements();
+    EXPECT_EQ(code_of(step(bob, name, one, user)), Code::kNotFound);
+    EXPECT_EQ(code_of(w.groups.get(bob, name)), Code::kNotFound);
+    SearchQuery query;
+    query.group = name;
+    EXPECT_EQ(code_of(w.contents.search(bob, query)), Code::kNotFound);
+    return w.store.take_statements();
+  };
+  for (const Step one : {Step::kRequest, Step::kLeave, Step::kInvite, Step::kPromote}) {
+    const std::string user = is_own_step(one) ? "" : "carol";
+    EXPECT_EQ(ask("hidden", one, user), ask("absent", one, user)) << step_name(one);
+  }
+}
+
+TEST_P(Groups, ATokenThatMayNotReadContentIsShownNone) {
+  share(alice, "data", {}, {"bob"});
+  Actor narrow = bob;
+  narrow.scopes = {Scope::kGroup};
+  EXPECT_THAT(w.inbox.read(narrow)->shares, IsEmpty());
+  EXPECT_THAT(w.inbox.read(bob)->shares, SizeIs(1));
+}
+
 }  // namespace
 }  // namespace gridtorrent::ccm

@@ -60,13 +60,14 @@ KeyPrint print_of(const std::string& public_key) {
 Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) const {
   GT_ASSIGN(const People people, people_of(tx, like));
   Reading reading;
+  std::vector<UserId> entitled;
   for (const auto& [id, person] : people) {
     reading.people.insert(id);
     const auto& [subject, grants] = person;
-    if (!ccm::decide(subject, ccm::Action::kTransfer, like, grants).allowed) continue;
-    GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(id, d_.clock.wall()));
-    for (const auto& [node, public_key] : keys) reading.members[print_of(public_key)] = node;
+    if (ccm::decide(subject, ccm::Action::kTransfer, like, grants).allowed) entitled.push_back(id);
   }
+  GT_ASSIGN(const auto keys, tx.nodes.keys_of(entitled, d_.clock.wall()));
+  for (const auto& [node, public_key] : keys) reading.members[print_of(public_key)] = node;
   return reading;
 }
 
@@ -161,7 +162,7 @@ void Audiences::set_bell(std::function<void()> bell) {
 
 bool Audiences::Rung::concerns(const Entry& entry) const {
   const auto& targets = entry.like.access.groups;
-  return all ||
+  return all || (entry.like.access.buddies && lists.contains(entry.like.owner)) ||
          std::any_of(people.begin(), people.end(), [&](const UserId& one) { return entry.people.contains(one); }) ||
          std::any_of(targets.begin(), targets.end(), [&](const auto& target) { return groups.contains(target.id); });
 }
@@ -169,6 +170,7 @@ bool Audiences::Rung::concerns(const Entry& entry) const {
 void Audiences::Rung::merge(Rung other) {
   people.merge(other.people);
   groups.merge(other.groups);
+  lists.merge(other.lists);
   newcomers.merge(other.newcomers);
   all = all || other.all;
 }
@@ -180,33 +182,42 @@ void Audiences::ring(Rung rung) {
 }
 
 void Audiences::ring(const UserId& person) {
-  ring(Rung{{person}, {}, {}, false});
+  Rung rung;
+  rung.people = {person};
+  ring(std::move(rung));
 }
 
 void Audiences::ring(const GroupId& group, const UserId& person) {
-  ring(Rung{{}, {group}, {person}, false});
+  Rung rung;
+  rung.groups = {group};
+  rung.newcomers = {person};
+  ring(std::move(rung));
 }
 
 void Audiences::ring(const UserId& owner, const UserId& buddy) {
-  ring(Rung{{owner}, {}, {buddy}, false});
+  Rung rung;
+  rung.lists = {owner};
+  rung.newcomers = {buddy};
+  ring(std::move(rung));
 }
 
 void Audiences::ring_all() {
-  ring(Rung{{}, {}, {}, true});
+  Rung rung;
+  rung.all = true;
+  ring(std::move(rung));
 }
 
 Status Audiences::refresh() {
-  const std::lock_guard reading_lock(reading_);
   Rung rung;
   {
     const std::lock_guard lock(mutex_);
     rung = std::exchange(rung_, {});
+    ++refreshing_;
   }
   const Status done = refresh(rung);
-  if (!done) {
-    const std::lock_guard lock(mutex_);
-    rung_.merge(std::move(rung));
-  }
+  const std::lock_guard lock(mutex_);
+  --refreshing_;
+  if (!done) rung_.merge(std::move(rung));
   return done;
 }
 
@@ -219,6 +230,7 @@ Status Audiences::refresh(const Rung& rung) {
     }
   }
   for (auto& [key, like] : due) {
+    const std::lock_guard reading_lock(reading_);  // for each anew: who follows something new waits for one at most
     Reading reading;
     GT_TRY(d_.store.read([&](Tx& tx) -> Status {
       GT_ASSIGN(reading, read(tx, like));
@@ -227,11 +239,10 @@ Status Audiences::refresh(const Rung& rung) {
     apply(key, std::move(reading));
   }
   std::vector<NodeId> newcomers;
+  if (rung.newcomers.empty()) return {};
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    for (const UserId& person : rung.newcomers) {
-      GT_ASSIGN(const auto keys, tx.nodes.keys_of_owner(person, d_.clock.wall()));
-      for (const auto& [node, public_key] : keys) newcomers.push_back(node);
-    }
+    GT_ASSIGN(const auto keys, tx.nodes.keys_of({rung.newcomers.begin(), rung.newcomers.end()}, d_.clock.wall()));
+    for (const auto& [node, public_key] : keys) newcomers.push_back(node);
     return {};
   }));
   for (const NodeId& node : newcomers) d_.hub.push(node, ContentChanged{});
@@ -266,7 +277,7 @@ void Audiences::apply(const std::string& key, Reading reading) {
 
 bool Audiences::settled() const {
   const std::lock_guard lock(mutex_);
-  return rung_.empty();
+  return rung_.empty() && refreshing_ == 0;
 }
 
 std::size_t Audiences::count() const {

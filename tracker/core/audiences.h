@@ -68,7 +68,7 @@ class Audiences {
   /// it rung for.
   Status refresh();
 
-  /// Nothing is rung for: what nodes were told is right.
+  /// Nothing is rung for nor being read: what `of_node` says next is right.
   bool settled() const;
 
   std::size_t count() const;
@@ -88,11 +88,12 @@ class Audiences {
   struct Rung {
     std::set<UserId> people;
     std::set<GroupId> groups;
+    std::set<UserId> lists;      ///< owners of lists of buddies
     std::set<UserId> newcomers;  ///< whose nodes are told to look again
     bool all = false;
     bool concerns(const Entry& entry) const;
     void merge(Rung other);
-    bool empty() const { return people.empty() && groups.empty() && newcomers.empty() && !all; }
+    bool empty() const { return people.empty() && groups.empty() && lists.empty() && newcomers.empty() && !all; }
   };
   Result<Reading> read(Tx& tx, const ccm::Content& like) const;
   void ring(Rung rung);
@@ -111,6 +112,7 @@ class Audiences {
   std::map<std::string, Entry> entries_;                         ///< by owner and access
   std::map<NodeId, std::map<ContentId, std::string>> followed_;  ///< keys of entries_
   Rung rung_;
+  int refreshing_ = 0;  ///< what was rung for is being read
   std::function<void()> bell_;
 };
 

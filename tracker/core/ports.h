@@ -27,8 +27,9 @@ class NodeStore {
   virtual Result<std::optional<NodeRecord>> by_public_key(std::string_view der) = 0;
   /// By name.
   virtual Result<std::vector<NodeRecord>> of_owner(const UserId& owner) = 0;
-  /// SubjectPublicKeyInfo, DER, of each that has a credential which is good at `now`.
-  virtual Result<std::vector<std::pair<NodeId, std::string>>> keys_of_owner(const UserId& owner, WallTime now) = 0;
+  /// SubjectPublicKeyInfo, DER, of each node of these people that has a credential which is good at `now`.
+  virtual Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners,
+                                                                      WallTime now) = 0;
   /// Endpoints, in place of those before.
   virtual Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) = 0;
   /// An empty program version leaves the one that is there.

@@ -85,6 +85,7 @@ bool NodeWatch::send_hints(std::vector<NodeHint>& hints) {
 }
 
 void NodeWatch::send_audiences() {
+  const bool settled = d_.audiences.settled();  // asked before they are read
   const std::vector<AudiencePtr> followed = d_.audiences.of_node(node_);
   std::map<std::string, std::uint64_t> sent;
   for (const AudiencePtr& audience : followed) {
@@ -103,7 +104,7 @@ void NodeWatch::send_audiences() {
   audiences_sent_ = std::move(sent);
   audiences_waiting_ = false;
   if (!confirm_waiting_) return;
-  confirm_waiting_ = d_.audiences.settled();  // else with the next heartbeat
+  confirm_waiting_ = settled;  // else with the next heartbeat
   if (!confirm_waiting_) return;
   v1::NodeEvent event;
   for (const auto& [id, version] : audiences_sent_) {

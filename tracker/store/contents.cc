@@ -11,7 +11,7 @@ namespace gridtorrent::tracker::store {
 
 namespace {
 
-constexpr std::int64_t kRareTag = 1000;
+constexpr std::int64_t kFew = 1000;
 constexpr std::string_view kNoGroups = "[]";  // of the column from before there were groups: they are in content_group
 
 const std::string kSelect =
@@ -233,34 +233,46 @@ Result<std::vector<ccm::Content>> SqlContents::visible_by_name(const UserId& vie
                       values, content_from);
 }
 
+namespace {
+
+/// Contents that are shared with the viewer by name, group or list; parameters: name, id, id.
+constexpr std::string_view kSharedWith =
+    "SELECT content_id FROM content_user WHERE user_name = ? UNION "
+    "SELECT x.content_id FROM membership m JOIN content_group x USING (group_id) "
+    "WHERE m.user_id = ? AND m.standing IN ('member', 'manager') UNION "
+    "SELECT o.content_id FROM buddy b JOIN content o ON o.owner_id = b.owner_id "
+    "WHERE b.buddy_id = ? AND o.access_buddies = 1";
+
+}  // namespace
+
 Result<std::vector<ccm::Content>> SqlContents::shared_with(const UserId& viewer, std::string_view viewer_name,
                                                            std::size_t limit) {
   const std::string id = viewer.str();
-  return tx_.all(kSelect +
-                     "WHERE c.content_id IN ("
-                     "SELECT content_id FROM content_user WHERE user_name = ? UNION "
-                     "SELECT x.content_id FROM membership m JOIN content_group x USING (group_id) "
-                     "WHERE m.user_id = ? AND m.standing IN ('member', 'manager') UNION "
-                     "SELECT o.content_id FROM buddy b JOIN content o ON o.owner_id = b.owner_id "
-                     "WHERE b.buddy_id = ? AND o.access_buddies = 1 AND o.state <> 'purged') "
-                     "AND c.state = 'published' AND c.access = 'shared' AND c.owner_id <> ? "
-                     "ORDER BY c.shared_ms DESC, c.content_id DESC LIMIT ?",
-                 {viewer_name, id, id, id, limit}, content_from);
+  GT_ASSIGN(const bool few, is_few(kSharedWith, {viewer_name, id, id}));
+  std::string sql =
+      kSelect + "WHERE c.state = 'published' AND c.access = 'shared' AND c.owner_id <> ? AND " + std::string(kVisible);
+  std::vector<sql::Value> values = visible_to(id, viewer_name);
+  values.insert(values.begin(), sql::Value(id));
+  if (few) {
+    sql += "AND c.content_id IN (" + std::string(kSharedWith) + ") ";
+    for (const sql::Value& value : {sql::Value(viewer_name), sql::Value(id), sql::Value(id)}) values.push_back(value);
+  }
+  values.emplace_back(limit);
+  return tx_.all_span(sql + "ORDER BY c.shared_ms DESC, c.content_id DESC LIMIT ?", values, content_from);
 }
 
-Result<std::vector<ccm::Content>> SqlContents::of_group(const GroupId& group) {
-  return tx_.all(kSelect +
-                     "WHERE c.content_id IN (SELECT content_id FROM content_group WHERE group_id = ?) "
-                     "AND c.state <> 'purged' ORDER BY c.content_id",
-                 {group.str()}, content_from);
+Result<bool> SqlContents::shares_with_buddies(const UserId& owner) {
+  GT_ASSIGN(const auto found, tx_.one("SELECT 1 FROM content WHERE owner_id = ? AND access_buddies = 1 AND state = "
+                                      "'published' LIMIT 1",
+                                      {owner.str()}, [](const sql::Row& row) { return row.i64(0); }));
+  return found.has_value();
 }
 
-/// Few contents with the tag: they are looked up and sorted. Many: the listing is walked from its newest end, and soon
-/// full.
-Result<bool> SqlContents::is_rare_tag(const std::string& tag) {
-  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM (SELECT 1 FROM content_tag WHERE tag = ? LIMIT ?)",
-                                      {tag, kRareTag + 1}, [](const sql::Row& row) { return row.i64(0); }));
-  return count.value_or(0) <= kRareTag;
+Result<bool> SqlContents::is_few(std::string_view rows, sql::Values values) {
+  const std::string sql =
+      "SELECT count(*) FROM (SELECT 1 FROM (" + std::string(rows) + ") LIMIT " + std::to_string(kFew + 1) + ")";
+  GT_ASSIGN(const auto count, tx_.one(sql, values, [](const sql::Row& row) { return row.i64(0); }));
+  return count.value_or(0) <= kFew;
 }
 
 Result<std::vector<ccm::Content>> SqlContents::search(const ccm::SearchFilter& f) {
@@ -276,12 +288,17 @@ Result<std::vector<ccm::Content>> SqlContents::search(const ccm::SearchFilter& f
   if (!f.folded_query.empty()) where("instr(c.name_folded, ?) > 0", f.folded_query);
   if (!f.owner.empty()) where("u.name = ?", f.owner);
   if (!f.tag.empty()) {
-    GT_ASSIGN(const bool rare, is_rare_tag(f.tag));
-    where(rare ? "c.content_id IN (SELECT content_id FROM content_tag WHERE tag = ?)"
-               : "EXISTS (SELECT 1 FROM content_tag t WHERE t.tag = ? AND t.content_id = c.content_id)",
+    GT_ASSIGN(const bool few, is_few("SELECT 1 FROM content_tag WHERE tag = ?", {f.tag}));
+    where(few ? "c.content_id IN (SELECT content_id FROM content_tag WHERE tag = ?)"
+              : "EXISTS (SELECT 1 FROM content_tag t WHERE t.tag = ? AND t.content_id = c.content_id)",
           f.tag);
   }
-  if (f.group) where("c.content_id IN (SELECT content_id FROM content_group WHERE group_id = ?)", group);
+  if (f.group) {
+    GT_ASSIGN(const bool few, is_few("SELECT 1 FROM content_group WHERE group_id = ?", {group}));
+    where(few ? "c.content_id IN (SELECT content_id FROM content_group WHERE group_id = ?)"
+              : "EXISTS (SELECT 1 FROM content_group y WHERE y.group_id = ? AND y.content_id = c.content_id)",
+          group);
+  }
   if (f.access) where("c.access = ?", ccm::access_level_name(*f.access));
   if (f.min_bytes > 0)
     where("c.bytes >= ?", static_cast<std::int64_t>(std::min<std::uint64_t>(f.min_bytes, INT64_MAX)));

@@ -53,6 +53,12 @@ Status SqlGroups::update(const ccm::Group& group) {
 }
 
 Status SqlGroups::remove(const GroupId& id) {
+  GT_TRY(tx_.exec(
+      "UPDATE content SET access = 'private' WHERE access = 'shared' AND access_buddies = 0 AND content_id IN (SELECT "
+      "x.content_id FROM content_group x WHERE x.group_id = ?1 AND NOT EXISTS (SELECT 1 FROM content_group y WHERE "
+      "y.content_id = x.content_id AND y.group_id <> ?1) AND NOT EXISTS (SELECT 1 FROM content_user u WHERE "
+      "u.content_id = x.content_id))",
+      {id.str()}));
   return tx_.exec("DELETE FROM user_group WHERE group_id = ?", {id.str()});
 }
 
@@ -62,6 +68,21 @@ Result<std::optional<ccm::Group>> SqlGroups::by_id(const GroupId& id) {
 
 Result<std::optional<ccm::Group>> SqlGroups::by_name(std::string_view name) {
   return tx_.one(kSelectGroup + "WHERE g.name = ?", {name}, group_from);
+}
+
+Result<std::optional<ccm::Group>> SqlGroups::visible_one(const UserId& viewer, WallTime now,
+                                                         std::string_view reference) {
+  return tx_.one(kSelectGroup +
+                     "WHERE (g.name = ?1 OR g.group_id = ?1) AND (g.hidden = 0 OR EXISTS (SELECT 1 FROM membership m "
+                     "WHERE m.group_id = g.group_id AND m.user_id = ?2 AND (m.expires_ms = 0 OR m.expires_ms > ?3)))",
+                 {reference, viewer.str(), now.ms}, group_from);
+}
+
+Result<std::optional<ccm::Group>> SqlGroups::own_one(const UserId& member, std::string_view reference) {
+  return tx_.one(kSelectGroup +
+                     "WHERE (g.name = ?1 OR g.group_id = ?1) AND EXISTS (SELECT 1 FROM membership m WHERE m.group_id = "
+                     "g.group_id AND m.user_id = ?2 AND m.standing IN ('member', 'manager'))",
+                 {reference, member.str()}, group_from);
 }
 
 Result<std::vector<ccm::Group>> SqlGroups::visible(const UserId& viewer, WallTime now, std::string_view after,
@@ -100,11 +121,33 @@ Result<std::vector<ccm::Membership>> SqlGroups::of_user(const UserId& user) {
   return tx_.all(kSelectMembership + "WHERE m.user_id = ? ORDER BY g.name", {user.str()}, membership_from);
 }
 
-Result<std::vector<ccm::Membership>> SqlGroups::requests_to(const UserId& manager, std::size_t limit) {
+Result<std::vector<GroupId>> SqlGroups::active_of(const UserId& user) {
+  return tx_.all("SELECT group_id FROM membership WHERE user_id = ? AND standing IN ('member', 'manager')",
+                 {user.str()}, [](const sql::Row& row) { return id_at<GroupId>(row, 0); });
+}
+
+Result<std::vector<UserId>> SqlGroups::managers_of(const GroupId& group) {
+  return tx_.all("SELECT user_id FROM membership WHERE group_id = ? AND standing = 'manager'", {group.str()},
+                 [](const sql::Row& row) { return id_at<UserId>(row, 0); });
+}
+
+Result<std::vector<ccm::Membership>> SqlGroups::invitations_to(const UserId& user, WallTime now, std::size_t limit) {
   return tx_.all(kSelectMembership +
-                     "WHERE m.standing = 'requested' AND m.group_id IN (SELECT group_id FROM membership WHERE user_id "
-                     "= ? AND standing = 'manager') ORDER BY m.since_ms, g.name, u.name LIMIT ?",
-                 {manager.str(), limit}, membership_from);
+                     "WHERE m.user_id = ? AND m.standing = 'invited' AND m.expires_ms > ? ORDER BY m.since_ms, g.name "
+                     "LIMIT ?",
+                 {user.str(), now.ms, limit}, membership_from);
+}
+
+Result<std::vector<ccm::Membership>> SqlGroups::requests_to(const UserId& manager, WallTime now, std::size_t limit) {
+  return tx_.all(
+      kSelectMembership +
+          "WHERE m.standing = 'requested' AND m.expires_ms > ? AND m.group_id IN (SELECT group_id FROM "
+          "membership WHERE user_id = ? AND standing = 'manager') ORDER BY m.since_ms, g.name, u.name LIMIT ?",
+      {now.ms, manager.str(), limit}, membership_from);
+}
+
+Result<std::uint64_t> SqlGroups::count_memberships(const GroupId& group) {
+  return count("SELECT count(*) FROM membership WHERE group_id = ?", {group.str()});
 }
 
 Result<std::uint64_t> SqlGroups::count(std::string_view sql, sql::Values values) {

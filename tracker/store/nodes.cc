@@ -82,11 +82,15 @@ Result<std::vector<NodeRecord>> SqlNodes::of_owner(const UserId& owner) {
   return nodes;
 }
 
-Result<std::vector<std::pair<NodeId, std::string>>> SqlNodes::keys_of_owner(const UserId& owner, WallTime now) {
+Result<std::vector<std::pair<NodeId, std::string>>> SqlNodes::keys_of(const std::vector<UserId>& owners, WallTime now) {
+  std::vector<std::string> ids;
+  ids.reserve(owners.size());
+  for (const UserId& owner : owners) ids.push_back(owner.str());
+  const std::string list = list_to_text(ids);
   return tx_.all(
-      "SELECT n.node_id, n.public_key FROM node n WHERE n.owner_id = ? AND EXISTS (SELECT 1 FROM token t "
-      "WHERE t.node_id = n.node_id AND t.revoked_ms = 0 AND t.expires_ms > ?)",
-      {owner.str(), now.ms}, [](const sql::Row& row) -> Result<std::pair<NodeId, std::string>> {
+      "SELECT n.node_id, n.public_key FROM json_each(?) o JOIN node n ON n.owner_id = o.value WHERE EXISTS (SELECT 1 "
+      "FROM token t WHERE t.node_id = n.node_id AND t.revoked_ms = 0 AND t.expires_ms > ?)",
+      {list, now.ms}, [](const sql::Row& row) -> Result<std::pair<NodeId, std::string>> {
         GT_ASSIGN(const NodeId id, id_at<NodeId>(row, 0));
         return std::pair(id, row.text(1));
       });

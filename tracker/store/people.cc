@@ -22,19 +22,21 @@ Result<ccm::Notice> notice_from(const sql::Row& row) {
 
 }  // namespace
 
-Status SqlBuddies::add(const UserId& owner, const UserId& buddy, WallTime now) {
-  return tx_.exec("INSERT OR IGNORE INTO buddy(owner_id, buddy_id, since_ms) VALUES (?, ?, ?)",
-                  {owner.str(), buddy.str(), now.ms});
+Result<bool> SqlBuddies::add(const UserId& owner, const UserId& buddy, WallTime now) {
+  GT_ASSIGN(const auto changed, tx_.change("INSERT OR IGNORE INTO buddy(owner_id, buddy_id, since_ms) VALUES (?, ?, ?)",
+                                           {owner.str(), buddy.str(), now.ms}));
+  return changed > 0;
 }
 
-Status SqlBuddies::remove(const UserId& owner, const UserId& buddy) {
-  return tx_.exec("DELETE FROM buddy WHERE owner_id = ? AND buddy_id = ?", {owner.str(), buddy.str()});
+Result<bool> SqlBuddies::remove(const UserId& owner, const UserId& buddy) {
+  GT_ASSIGN(const auto changed,
+            tx_.change("DELETE FROM buddy WHERE owner_id = ? AND buddy_id = ?", {owner.str(), buddy.str()}));
+  return changed > 0;
 }
 
-Result<bool> SqlBuddies::contains(const UserId& owner, const UserId& buddy) {
-  GT_ASSIGN(const auto found, tx_.one("SELECT 1 FROM buddy WHERE owner_id = ? AND buddy_id = ?",
-                                      {owner.str(), buddy.str()}, [](const sql::Row& row) { return row.i64(0); }));
-  return found.has_value();
+Result<std::optional<WallTime>> SqlBuddies::since(const UserId& owner, const UserId& buddy) {
+  return tx_.one("SELECT since_ms FROM buddy WHERE owner_id = ? AND buddy_id = ?", {owner.str(), buddy.str()},
+                 [](const sql::Row& row) { return time_at(row, 0); });
 }
 
 Result<std::vector<ccm::User>> SqlBuddies::of(const UserId& owner) {

@@ -244,6 +244,8 @@ CREATE INDEX content_group_of_group ON content_group(group_id);
 CREATE INDEX content_user_of_user ON content_user(user_name);
 ALTER TABLE content ADD COLUMN shared_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE content SET shared_ms = published_ms;
+CREATE INDEX content_shared ON content(shared_ms DESC, content_id DESC) WHERE state = 'published' AND access = 'shared';
+CREATE INDEX content_for_buddies ON content(owner_id) WHERE access_buddies = 1;
 
 CREATE TABLE buddy(
   owner_id TEXT NOT NULL REFERENCES user(user_id),

@@ -59,13 +59,14 @@ class SqlContents final : public ccm::ContentStore {
   Result<std::vector<ccm::Content>> search(const ccm::SearchFilter& filter) override;
   Result<std::vector<ccm::Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
                                                 std::size_t limit) override;
-  Result<std::vector<ccm::Content>> of_group(const GroupId& group) override;
+  Result<bool> shares_with_buddies(const UserId& owner) override;
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override;
   Result<Usage> usage(const UserId& owner) override;
 
  private:
   Status put_lists(const ccm::Content& content);
-  Result<bool> is_rare_tag(const std::string& tag);
+  /// Few rows: they are looked up and sorted. Many: the listing is walked from its newest end, and soon full.
+  Result<bool> is_few(std::string_view rows, sql::Values values);
   sql::Transaction& tx_;
 };
 
@@ -116,7 +117,7 @@ class SqlNodes final : public NodeStore {
   Result<std::optional<NodeRecord>> by_owner_and_name(const UserId& owner, std::string_view name) override;
   Result<std::optional<NodeRecord>> by_public_key(std::string_view der) override;
   Result<std::vector<NodeRecord>> of_owner(const UserId& owner) override;
-  Result<std::vector<std::pair<NodeId, std::string>>> keys_of_owner(const UserId& owner, WallTime now) override;
+  Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners, WallTime now) override;
   Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) override;
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override;
   Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) override;
@@ -177,13 +178,20 @@ class SqlGroups final : public ccm::GroupStore {
   Status remove(const GroupId& id) override;
   Result<std::optional<ccm::Group>> by_id(const GroupId& id) override;
   Result<std::optional<ccm::Group>> by_name(std::string_view name) override;
+  Result<std::optional<ccm::Group>> visible_one(const UserId& viewer, WallTime now,
+                                                std::string_view reference) override;
+  Result<std::optional<ccm::Group>> own_one(const UserId& member, std::string_view reference) override;
   Result<std::vector<ccm::Group>> visible(const UserId& viewer, WallTime now, std::string_view after,
                                           std::size_t limit) override;
   Status put(const ccm::Membership& membership) override;
   Result<std::optional<ccm::Membership>> membership(const GroupId& group, const UserId& user) override;
   Result<std::vector<ccm::Membership>> of_group(const GroupId& group) override;
   Result<std::vector<ccm::Membership>> of_user(const UserId& user) override;
-  Result<std::vector<ccm::Membership>> requests_to(const UserId& manager, std::size_t limit) override;
+  Result<std::vector<GroupId>> active_of(const UserId& user) override;
+  Result<std::vector<UserId>> managers_of(const GroupId& group) override;
+  Result<std::vector<ccm::Membership>> invitations_to(const UserId& user, WallTime now, std::size_t limit) override;
+  Result<std::vector<ccm::Membership>> requests_to(const UserId& manager, WallTime now, std::size_t limit) override;
+  Result<std::uint64_t> count_memberships(const GroupId& group) override;
   Result<std::uint64_t> count_managers(const GroupId& group) override;
   Result<std::uint64_t> count_open(const UserId& asked_by, WallTime now) override;
   Result<std::uint64_t> count_managed(const UserId& manager) override;
@@ -197,9 +205,9 @@ class SqlGroups final : public ccm::GroupStore {
 class SqlBuddies final : public ccm::BuddyStore {
  public:
   explicit SqlBuddies(sql::Transaction& tx) : tx_(tx) {}
-  Status add(const UserId& owner, const UserId& buddy, WallTime now) override;
-  Status remove(const UserId& owner, const UserId& buddy) override;
-  Result<bool> contains(const UserId& owner, const UserId& buddy) override;
+  Result<bool> add(const UserId& owner, const UserId& buddy, WallTime now) override;
+  Result<bool> remove(const UserId& owner, const UserId& buddy) override;
+  Result<std::optional<WallTime>> since(const UserId& owner, const UserId& buddy) override;
   Result<std::vector<ccm::User>> of(const UserId& owner) override;
 
  private:
