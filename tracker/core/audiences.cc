@@ -224,6 +224,8 @@ Status Audiences::refresh() {
 Status Audiences::refresh(const Rung& rung) {
   std::vector<std::pair<std::string, ccm::Content>> due;
   {
+    // Who read the store before the change has noted what it said by now, and is read for once more.
+    const std::lock_guard reading_lock(reading_);
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : entries_) {
       if (rung.concerns(entry)) due.emplace_back(key, entry.like);
