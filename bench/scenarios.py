@@ -14,6 +14,7 @@ import time
 import data
 import harness
 import netns
+import rights_flood_test
 
 GB = 1_000_000_000
 
@@ -195,6 +196,38 @@ def bench_tls(args):
         print(f'  median: tls has {ratio:.3f} of the rate of plain; CPU seconds a GB, seeder and leecher together: '
               f'plain {statistics.median(cpu["plain"]):.2f}, tls {statistics.median(cpu["tls"]):.2f}')
         return {'bytes': size, 'seconds': seconds, 'cpu_s_per_gb': cpu, 'ratio': round(ratio, 3)}
+
+
+def bench_flood(args):
+    """Rights, H: an entitled peer's rate with and without 2,000 half-open handshakes at the seeder's TLS lane ports, alternating."""
+    size, runs = parse_size(args.size, GB), args.runs or 5
+    with harness.Scene(args.bin) as scene:
+        scene.server()
+        alice = scene.user('alice')
+        seed, get = scene.node(alice, 'seed'), scene.node(alice, 'get')
+        source = scene.dir / 'data.bin'
+        data.random_file(source, size)
+        alice.cli('publish', source, '--name', 'data', '--access', 'private', node=seed)
+        seconds = {'calm': [], 'flooded': []}
+
+        def fetch(kind):
+            target = scene.dir / f'{kind}-{len(seconds[kind])}'
+            target.mkdir()
+            done = alice.cli('get', 'data', '--to', target, '--lanes', 4, '--refetch', '--json', node=get, timeout_s=1200).event('done')
+            seconds[kind].append(done['seconds'])
+            (target / 'data.bin').unlink()
+        for run in range(runs):
+            for kind in ('calm', 'flooded') if run % 2 == 0 else ('flooded', 'calm'):
+                if kind == 'flooded':
+                    with rights_flood_test.Flood(rights_flood_test.tls_ports(seed)):
+                        fetch(kind)
+                else:
+                    fetch(kind)
+            print(f'  {run + 1}: {seconds["calm"][-1]:.2f} s calm, {seconds["flooded"][-1]:.2f} s flooded', flush=True)
+        ratios = [c / f for c, f in zip(seconds['calm'], seconds['flooded'])]
+        median, iqr = median_iqr(ratios)
+        print(f'  median: {median:.2f} of the rate (IQR {iqr:.2f}); the flood runs on the same cores')
+        return {'bytes': size, 'seconds': seconds, 'ratio': round(median, 3)}
 
 
 def bench_publish(args):

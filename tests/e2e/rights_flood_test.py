@@ -21,6 +21,8 @@ class Flood:
 
     def __init__(self, ports):
         self.ports, self.selector, self.opened, self.ended = ports, selectors.DefaultSelector(), 0, 0
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(CONNECTIONS + 500, hard)), hard))
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
 
@@ -61,14 +63,15 @@ class Flood:
             time.sleep(max(0, 0.1 - (time.monotonic() - started)))
 
 
+def tls_ports(node):
+    return [('127.0.0.1', e['port']) for e in node.ready['lane_endpoints'] if e['tls'] and ':' not in e['address']]
+
+
 def descriptors(node):
     return len(os.listdir(f'/proc/{node.pid}/fd'))
 
 
 def good_peers_get_their_data_through_a_flood_of_half_open_handshakes():
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + 500
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(wanted, hard)), hard))
     with harness.Scene() as scene:
         scene.server()
         alice = scene.user('alice')
@@ -81,8 +84,7 @@ def good_peers_get_their_data_through_a_flood_of_half_open_handshakes():
             done = alice.cli('get', name, '--to', scene.dir / 'out', '--json', node=beta).event('done')
             return done['bits_per_s'] / 1e6
         calm = fetch('calm')
-        ports = [(e['address'], e['port']) for e in alpha.ready['lane_endpoints'] if e['tls']]
-        with Flood([(a if a not in ('0.0.0.0', '::') else '127.0.0.1', p) for a, p in ports if ':' not in a or a == '::']) as flood:
+        with Flood(tls_ports(alpha)) as flood:
             flooded = fetch('flooded')
             harness.wait_until(lambda: flood.ended > 0 and descriptors(alpha) < 600, 'descriptors to stay few', 20)
             print(f'        {calm:.0f} Mbit/s without, {flooded:.0f} with {CONNECTIONS} half-open handshakes ({flooded / calm:.2f}); '
