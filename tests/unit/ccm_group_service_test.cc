@@ -476,7 +476,7 @@ TEST_P(Groups, WhoInvitedAndWasRemovedIsNotToldOfTheAnswer) {
 TEST_P(Groups, WhatWasSharedBeforeSomebodyCameIsNewToThem) {
   make(alice, "lab");
   const Content by_group = share(alice, "by-group", {"lab"}), by_list = share(alice, "by-list", {}, {}, true);
-  const Content by_name = share(alice, "by-name", {}, {"bob"});
+  const Content by_name = share(alice, "by-name", {}, {"bob", "carol"});
   w.clock.advance(std::chrono::seconds(5));
   ASSERT_TRUE(w.inbox.mark_read(bob, w.clock.wall()).ok());
   w.clock.advance(std::chrono::seconds(5));
