@@ -277,7 +277,7 @@ void Torrent::pause() {
     if (checking_) return;  // libtorrent checks running torrents only; on_checked pauses it
     handle_.pause();
   }
-  swarm_->set_active(false);
+  switch_swarm();
   listener_.torrent_changed(id_);
 }
 
@@ -303,16 +303,27 @@ void Torrent::set_plan(const LanePlan& plan) {
     planned_ = true;
     begin = !checking_ && !started_ && !paused_ && !failed_;
   }
-  if (begin) swarm_->set_active(true);
+  if (begin) switch_swarm();
   swarm_->set_plan(plan);
   if (begin) start();
 }
 
+/// Whoever comes last switches it to what holds then: a failure that another thread saw meanwhile is not overruled.
+void Torrent::switch_swarm() {
+  const std::lock_guard order(switch_mutex_);
+  bool runs = false;
+  {
+    const std::lock_guard lock(mutex_);
+    runs = may_run_locked();
+  }
+  swarm_->set_active(runs);
+}
+
 /// Peers first, then `resume`: so libtorrent dials at once, and not in its next one-second round.
 void Torrent::start() {
-  swarm_->set_active(true);
+  switch_swarm();
   const std::lock_guard lock(mutex_);
-  if (started_) return;
+  if (started_ || !may_run_locked()) return;
   started_ = true;
   handle_.resume();
 }
@@ -539,7 +550,7 @@ void Torrent::fail(Error error) {
     error_ = std::move(error);
     handle_.pause();
   }
-  swarm_->set_active(false);
+  switch_swarm();
   listener_.torrent_changed(id_);
 }
 

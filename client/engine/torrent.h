@@ -93,6 +93,8 @@ class Torrent {
 
   void mark(std::uint32_t piece);
   bool complete_locked() const { return trust_ == DiskTrust::kComplete || verified_bytes_ == geometry_.wanted_bytes(); }
+  bool may_run_locked() const { return !checking_ && !paused_ && !failed_; }
+  void switch_swarm();
   void start();
   void fail(Error error);
   TorrentState state_locked() const;
@@ -109,6 +111,7 @@ class Torrent {
   const std::uint32_t generation_;
   const std::shared_ptr<Swarm> swarm_;
 
+  std::mutex switch_mutex_;  ///< held while the swarm is switched; taken before mutex_
   mutable std::mutex mutex_;
   std::shared_ptr<lt::torrent_info> info_;  ///< until it is libtorrent's
   lt::torrent_handle handle_;

@@ -54,6 +54,13 @@ def progress(user, node, content):
     return t['verified_bytes'] if t else 0
 
 
+def check_fetched_once(done, begun_pieces):
+    """Of 60 MB nothing that was verified came again; pieces that were only begun may be lost with their lanes."""
+    # On a busy machine blocks are asked for twice, too; that is not what this is about.
+    received = sum(s['bytes'] for s in done['seeders']) - done['redundant_bytes']
+    cases.check(received < 60_000_000 + begun_pieces, f'{received} bytes came for 60 MB: it was fetched again')
+
+
 def private_content_travels_between_its_owners_nodes_alone():
     with harness.Scene() as scene:
         scene.server()
@@ -117,8 +124,7 @@ def a_right_that_is_taken_ends_the_lanes_and_one_that_returns_goes_on():
         bob.cli('transfer', 'set', lanes_of(bob, beta, 'data')['transfer_id'], '--limit', '0', node=beta)
         done = bob.cli('get', 'alice/data', '--to', scene.dir / 'of-bob', '--json', node=beta).event('done')
         cases.same(source, scene.dir / 'of-bob/data.bin')
-        received = sum(s['bytes'] for s in done['seeders'])
-        cases.check(received < 60_000_000 + 4_000_000, f'{received} bytes came for 60 MB: it was fetched again')
+        check_fetched_once(done, 1_000_000)
 
 
 def access_moves_content_between_editions_while_it_travels():
@@ -158,8 +164,7 @@ def access_moves_content_between_editions_while_it_travels():
         bob.cli('transfer', 'set', lanes_of(bob, beta, 'data')['transfer_id'], '--limit', '0', node=beta)
         done = bob.cli('get', 'alice/data', '--to', scene.dir / 'bob', '--json', node=beta).event('done')
         cases.same(source, scene.dir / 'bob/data.bin')
-        received = sum(s['bytes'] for s in done['seeders'])
-        cases.check(received < 60_000_000 + 8_000_000, f'{received} bytes came for 60 MB: it was fetched again')
+        check_fetched_once(done, 3_000_000)
         for node in (alpha, beta, gamma, delta):
             cases.check('verifying' not in node.log(100_000), f'{node.name} hashed')
 
