@@ -1,5 +1,6 @@
 #include "ccm/domain/account_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds kMaxTokenLifetime = std::chrono::hours(24 * 366);
 constexpr std::size_t kMaxLabelBytes = 128;
 constexpr std::size_t kMaxAuditPage = 1000;
+constexpr std::uint64_t kMaxQuota = std::uint64_t{1} << 50;
 
 Status require_admin(const Actor& actor) {
   if (actor.admin && actor.scopes.has(Scope::kAdmin)) return {};
@@ -35,7 +37,7 @@ Result<std::optional<User>> AccountService::make_first_user(const std::string& n
     GT_ASSIGN(const auto users, tx.users.list());
     if (!users.empty()) return {};
     const WallTime now = d_.clock.wall();
-    const User user{UserId::make(now, d_.rng), name, admin, false, now, ""};
+    const User user{UserId::make(now, d_.rng), name, admin, false, now, "", false};
     GT_TRY(tx.users.insert(user));
     GT_TRY(tx.audit.append(audit_record(Actor{}, now, "user.first", user.id.str(), "")));
     made = user;
@@ -45,9 +47,12 @@ Result<std::optional<User>> AccountService::make_first_user(const std::string& n
 }
 
 Result<User> AccountService::add_user(const Actor& actor, const std::string& request_id, const std::string& name,
-                                      const std::string& password_hash, bool admin) {
+                                      const std::string& password_hash, Role role) {
   constexpr std::string_view kMethod = "user.add";
   GT_TRY(require_admin(actor));
+  if (role == Role::kService && !password_hash.empty()) {
+    return Error{Code::kInvalid, "a service account has no password; leave it out and make tokens for it"};
+  }
   GT_TRY(check_name("user name", name));
   User user;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
@@ -59,7 +64,7 @@ Result<User> AccountService::add_user(const Actor& actor, const std::string& req
     GT_ASSIGN(const auto taken, tx.users.by_name(name));
     if (taken) return Error{Code::kConflict, "user " + name + " exists; choose another name"};
     const WallTime now = d_.clock.wall();
-    user = {UserId::make(now, d_.rng), name, admin, false, now, password_hash};
+    user = {UserId::make(now, d_.rng), name, role == Role::kAdmin, false, now, password_hash, role == Role::kService};
     GT_TRY(tx.users.insert(user));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, user.id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, name, request_id));
@@ -78,25 +83,121 @@ Result<std::vector<User>> AccountService::list_users(const Actor& actor) {
 }
 
 Status AccountService::disable_user(const Actor& actor, const std::string& request_id, const std::string& user) {
-  constexpr std::string_view kMethod = "user.disable";
+  return switch_user(actor, request_id, user, true);
+}
+
+Status AccountService::enable_user(const Actor& actor, const std::string& request_id, const std::string& user) {
+  return switch_user(actor, request_id, user, false);
+}
+
+Status AccountService::switch_user(const Actor& actor, const std::string& request_id, const std::string& user,
+                                   bool disable) {
+  const std::string_view method = disable ? "user.disable" : "user.enable";
   GT_TRY(require_admin(actor));
-  UserId disabled;
+  UserId switched;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const User found, resolve_user(tx, user));
-    disabled = found.id;
-    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, found.id.str()));
+    switched = found.id;
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, method, found.id.str()));
     if (done) return {};
-    if (found.id == actor.user) {
+    if (disable && found.id == actor.user) {
       return Error{Code::kConflict, "user " + found.name + " cannot disable itself; let another administrator do it"};
     }
     const WallTime now = d_.clock.wall();
-    GT_TRY(tx.users.set_disabled(found.id, true));
-    GT_TRY(tx.tokens.revoke_all_of_user(found.id, now));
-    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, found.id.str(), now));
-    return tx.audit.append(audit_record(actor, now, kMethod, found.name, request_id));
+    GT_TRY(tx.users.set_disabled(found.id, disable));
+    if (disable) GT_TRY(tx.tokens.revoke_all_of_user(found.id, now));
+    GT_TRY(keep_answer(tx, actor.user, request_id, method, found.id.str(), now));
+    return tx.audit.append(audit_record(actor, now, method, found.name, request_id));
   }));
-  d_.waker.person_changed(disabled);
+  d_.waker.person_changed(switched);
   return {};
+}
+
+Result<User> AccountService::own_or_administered(Tx& tx, const Actor& actor, const std::string& user) {
+  if (user.empty() || user == actor.name || user == actor.user.str()) return resolve_user(tx, actor.user.str());
+  GT_TRY(require_admin(actor));
+  return resolve_user(tx, user);
+}
+
+Status AccountService::change_password(const Actor& actor, const std::string& request_id, const UserId& user,
+                                       const std::string& password_hash) {
+  const bool own = user == actor.user;
+  const std::string_view method = own ? "password.change" : "password.reset";
+  if (!own) GT_TRY(require_admin(actor));
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const User found, resolve_user(tx, user.str()));
+    if (found.service) {
+      return Error{Code::kConflict, "user " + found.name + " is a service account and has no password; make a token: " +
+                                        "gridtorrent token create --for " + found.name};
+    }
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, method, found.id.str()));
+    if (done) return {};
+    const WallTime now = d_.clock.wall();
+    GT_TRY(tx.users.set_password_hash(found.id, password_hash));
+    if (!own) GT_TRY(tx.tokens.revoke_personal_of_user(found.id, now));
+    GT_TRY(keep_answer(tx, actor.user, request_id, method, found.id.str(), now));
+    return tx.audit.append(audit_record(actor, now, method, found.name, request_id));
+  });
+}
+
+Result<std::vector<QuotaUse>> AccountService::quotas(const Actor& actor, const std::string& user) {
+  std::vector<QuotaUse> uses;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const User whose, own_or_administered(tx, actor, user));
+    GT_ASSIGN(const std::vector<QuotaLimit> own, tx.users.quota_limits(whose.id));
+    const Quotas limits = with_limits(d_.quotas, own);
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const ContentStore::Usage contents, tx.contents.usage(whose.id));
+    Quotas used{};
+    used.contents = contents.contents;
+    used.metadata_bytes = contents.metadata_bytes;
+    GT_ASSIGN(used.nodes, tx.node_effects.count_nodes(whose.id));
+    GT_ASSIGN(used.tokens, tx.tokens.count_good(whose.id, TokenKind::kPersonal, now));
+    GT_ASSIGN(used.enroll_tokens, tx.tokens.count_good(whose.id, TokenKind::kEnroll, now));
+    GT_ASSIGN(used.groups, tx.groups.count_managed(whose.id));
+    GT_ASSIGN(used.open_requests_and_invitations, tx.groups.count_open(whose.id, now));
+    GT_ASSIGN(const std::vector<User> buddies, tx.buddies.of(whose.id));
+    used.buddies = buddies.size();
+    for (std::size_t i = 0; i < kQuotaCount; ++i) {
+      const auto quota = static_cast<Quota>(i);
+      const bool is_own = std::any_of(own.begin(), own.end(), [&](const QuotaLimit& l) { return l.quota == quota; });
+      uses.push_back({quota, limits.at(quota), is_own, used.at(quota)});
+    }
+    return {};
+  }));
+  return uses;
+}
+
+Status AccountService::change_quotas(const Actor& actor, const std::string& request_id, const std::string& user,
+                                     const std::vector<QuotaChange>& changes) {
+  constexpr std::string_view kMethod = "quota.change";
+  GT_TRY(require_admin(actor));
+  std::string what;
+  for (const QuotaChange& change : changes) {
+    if (change.limit.value_or(0) > kMaxQuota) {
+      return Error{Code::kInvalid, "a quota goes up to " + std::to_string(kMaxQuota) + "; give a smaller number"};
+    }
+    what += " " + std::string(quota_name(change.quota)) + "=" +
+            (change.limit ? std::to_string(*change.limit) : std::string("default"));
+  }
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const User whose, resolve_user(tx, user));
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, whose.id.str()));
+    if (done) return {};
+    const WallTime now = d_.clock.wall();
+    for (const QuotaChange& change : changes) GT_TRY(tx.users.change_quota(whose.id, change));
+    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, whose.id.str(), now));
+    return tx.audit.append(audit_record(actor, now, kMethod, whose.name + what, request_id));
+  });
+}
+
+Result<User> AccountService::user_to_manage(const Actor& actor, const std::string& user) {
+  std::optional<User> found;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(found, own_or_administered(tx, actor, user));
+    return {};
+  }));
+  return std::move(*found);
 }
 
 Result<std::optional<User>> AccountService::find_user(std::string_view name) {
@@ -133,11 +234,12 @@ Result<std::optional<AccountService::TokenAndUser>> AccountService::find_token(s
   return found;
 }
 
-Status AccountService::make_room(Tx& tx, const Actor& actor, const Token& token, FullQuota full) {
+Status AccountService::make_room(Tx& tx, const Actor& actor, const User& owner, const Token& token, FullQuota full) {
   const WallTime now = d_.clock.wall();
-  GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(actor.user, TokenKind::kPersonal, now));
-  if (count < d_.quotas.tokens) return {};
-  GT_ASSIGN(const std::vector<Token> all, tx.tokens.of_user(actor.user));
+  GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(owner.id, TokenKind::kPersonal, now));
+  GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, owner.id));
+  if (count < quotas.tokens) return {};
+  GT_ASSIGN(const std::vector<Token> all, tx.tokens.of_user(owner.id));
   const Token* idle = nullptr;
   for (const Token& one : all) {
     const bool alike =
@@ -146,7 +248,7 @@ Status AccountService::make_room(Tx& tx, const Actor& actor, const Token& token,
       idle = &one;
   }
   if (full == FullQuota::kRefuse || idle == nullptr) {
-    return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
+    return Error{Code::kExhausted, "user " + owner.name + " has " + std::to_string(count) +
                                        " tokens, as many as are allowed; revoke some: gridtorrent token revoke"};
   }
   GT_TRY(tx.tokens.revoke(idle->id, now));
@@ -157,18 +259,31 @@ Status AccountService::add_token(const Actor& actor, const std::string& request_
                                  FullQuota full) {
   constexpr std::string_view kMethod = "token.create";
   const WallTime now = d_.clock.wall();
+  const bool own = token.user.is_nil() || token.user == actor.user;
   Token kept = token;
-  kept.user = actor.user;
+  if (own) kept.user = actor.user;
   kept.created = now;
   GT_ASSIGN(kept.label, normalize_text("token label", token.label, kMaxLabelBytes, false));
   if (token.kind != TokenKind::kPersonal) return Error{Code::kInvalid, "this is not how a node's token is made"};
   if (token.expires <= now || token.expires - now > kMaxTokenLifetime) {
     return Error{Code::kInvalid, "a token lives for more than nothing and at most 366 days; give another --ttl"};
   }
-  if (token.scopes.empty() || !token.scopes.within(full_scopes(actor.admin))) {
-    return Error{Code::kDenied, "user " + actor.name + " cannot give a token rights that it has not itself"};
-  }
+  if (!own) GT_TRY(require_admin(actor));
   return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const User owner, resolve_user(tx, kept.user.str()));
+    // A person's token in an administrator's hand would be that person, in every audit record.
+    if (!own && !owner.service) {
+      return Error{Code::kDenied, "user " + owner.name +
+                                      " is a person, who makes their own tokens; an administrator makes those of "
+                                      "service accounts"};
+    }
+    if (!own && owner.disabled) {
+      return Error{Code::kConflict,
+                   "user " + owner.name + " is disabled; first: gridtorrent user enable " + owner.name};
+    }
+    if (token.scopes.empty() || !token.scopes.within(full_scopes(owner.admin))) {
+      return Error{Code::kDenied, "user " + owner.name + " cannot have a token with rights that it has not itself"};
+    }
     if (!request_id.empty()) {
       GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
       if (answered) {
@@ -177,33 +292,35 @@ Status AccountService::add_token(const Actor& actor, const std::string& request_
       }
       GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, kept.id, now));
     }
-    GT_TRY(make_room(tx, actor, kept, full));
+    GT_TRY(make_room(tx, actor, owner, kept, full));
     GT_TRY(tx.tokens.insert(kept));
-    return tx.audit.append(audit_record(actor, now, kMethod, kept.id, request_id));
+    const std::string object = own ? kept.id : kept.id + " for " + owner.name;
+    return tx.audit.append(audit_record(actor, now, kMethod, object, request_id));
   });
 }
 
-Result<std::vector<Token>> AccountService::list_tokens(const Actor& actor) {
+Result<std::vector<Token>> AccountService::list_tokens(const Actor& actor, const std::string& user) {
   std::vector<Token> tokens;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(tokens, tx.tokens.of_user(actor.user));
+    GT_ASSIGN(const User whose, own_or_administered(tx, actor, user));
+    GT_ASSIGN(tokens, tx.tokens.of_user(whose.id));
     return {};
   }));
   return tokens;
 }
 
 Status AccountService::revoke_token(const Actor& actor, const std::string& request_id, const std::string& token_id) {
-  bool was_a_nodes = false;
+  UserId owner_of_node;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto token, tx.tokens.by_id(token_id));
-    if (!token || token->user != actor.user) return token_missing(token_id);
-    was_a_nodes = !token->node.is_nil();
+    if (!token || (token->user != actor.user && !require_admin(actor))) return token_missing(token_id);
+    if (!token->node.is_nil()) owner_of_node = token->user;
     if (token->revoked.ms != 0) return {};
     const WallTime now = d_.clock.wall();
     GT_TRY(tx.tokens.revoke(token_id, now));
     return tx.audit.append(audit_record(actor, now, "token.revoke", token_id, request_id));
   }));
-  if (was_a_nodes) d_.waker.person_changed(actor.user);
+  if (!owner_of_node.is_nil()) d_.waker.person_changed(owner_of_node);
   return {};
 }
 
@@ -230,11 +347,12 @@ Result<AuditHead> AccountService::audit_head() {
   return head;
 }
 
-Result<std::vector<AuditRecord>> AccountService::newest_audit_records(const Actor& actor, std::size_t limit) {
+Result<std::vector<NumberedAuditRecord>> AccountService::audit_records(const Actor& actor, AuditFilter filter) {
   GT_TRY(require_admin(actor));
-  std::vector<AuditRecord> records;
+  filter.limit = std::min(filter.limit, kMaxAuditPage);
+  std::vector<NumberedAuditRecord> records;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(records, tx.audit.newest(std::min(limit, kMaxAuditPage)));
+    GT_ASSIGN(records, tx.audit.select(filter));
     return tx.audit.append(audit_record(actor, d_.clock.wall(), "audit.read", "", ""));
   }));
   return records;

@@ -35,16 +35,32 @@ class AccountService {
   Result<std::optional<User>> make_first_user(const std::string& name, bool admin);
 
   /// Role admin. `password_hash` may be empty. Repeated with its request id, it has been done once.
+  /// kInvalid: a service account with a password.
   Result<User> add_user(const Actor& actor, const std::string& request_id, const std::string& name,
-                        const std::string& password_hash, bool admin);
+                        const std::string& password_hash, Role role);
   /// Role admin.
   Result<std::vector<User>> list_users(const Actor& actor);
   /// Role admin; ends the user's tokens, too. `user` is an id or a name. One cannot disable oneself.
   Status disable_user(const Actor& actor, const std::string& request_id, const std::string& user);
+  /// Role admin. Tokens that ended with the account stay ended.
+  Status enable_user(const Actor& actor, const std::string& request_id, const std::string& user);
 
+  /// The actor's own account where `user` is empty or names it; with role admin another's. kDenied; kNotFound.
+  Result<User> user_to_manage(const Actor& actor, const std::string& user);
   Result<std::optional<User>> find_user(std::string_view name);
   Result<std::optional<User>> find_user(const UserId& id);
+  /// As the same password under another cost: no change that anybody has to know of.
   Status set_password_hash(const UserId& user, const std::string& password_hash);
+  /// The actor's own, which the caller has let them prove, or with role admin another's: whoever knew the one before is
+  /// logged out then. kConflict: a service account has none.
+  Status change_password(const Actor& actor, const std::string& request_id, const UserId& user,
+                         const std::string& password_hash);
+
+  /// The actor's own, or with role admin another's; `user` empty: the actor.
+  Result<std::vector<QuotaUse>> quotas(const Actor& actor, const std::string& user);
+  /// Role admin. What is there already stays, above a limit, too.
+  Status change_quotas(const Actor& actor, const std::string& request_id, const std::string& user,
+                       const std::vector<QuotaChange>& changes);
 
   /// For the authenticator: the token and its user, whatever their state; nothing if there is no such token.
   struct TokenAndUser {
@@ -52,13 +68,14 @@ class AccountService {
     User user;
   };
   Result<std::optional<TokenAndUser>> find_token(std::string_view token_id);
-  /// Writes down a fresh token of the actor (login: the actor is who logged in). Checks label, expiry and quota.
+  /// Writes down a fresh token of the actor (login: the actor is who logged in), or with role admin of the service
+  /// account that `token.user` names. Checks label, expiry and quota.
   /// `request_id` may be empty; repeated, it is kConflict: the secret was shown once and is not kept.
   Status add_token(const Actor& actor, const std::string& request_id, const Token& token,
                    FullQuota full = FullQuota::kRefuse);
-  /// The actor's own, newest first.
-  Result<std::vector<Token>> list_tokens(const Actor& actor);
-  /// One of the actor's own; idempotent.
+  /// The actor's own, or with role admin another's (`user` not empty); newest first.
+  Result<std::vector<Token>> list_tokens(const Actor& actor, const std::string& user = "");
+  /// One of the actor's own, or with role admin anybody's; idempotent.
   Status revoke_token(const Actor& actor, const std::string& request_id, const std::string& token_id);
   /// At most once a minute a token, the rest is ignored.
   Status note_token_used(const Token& token);
@@ -67,11 +84,15 @@ class AccountService {
   /// Login failures, refused tokens and the like, which happen outside of a use case.
   Status audit(const AuditRecord& record);
   Result<AuditHead> audit_head();
-  Result<std::vector<AuditRecord>> newest_audit_records(const Actor& actor, std::size_t limit);
+  /// Role admin; at most 1000 at once.
+  Result<std::vector<NumberedAuditRecord>> audit_records(const Actor& actor, AuditFilter filter);
 
  private:
+  Status switch_user(const Actor& actor, const std::string& request_id, const std::string& user, bool disable);
+  /// Whose account it is that the actor looks at or changes: their own where `user` is empty.
+  Result<User> own_or_administered(Tx& tx, const Actor& actor, const std::string& user);
   /// Within the quota of the token's user, or as `full` says.
-  Status make_room(Tx& tx, const Actor& actor, const Token& token, FullQuota full);
+  Status make_room(Tx& tx, const Actor& actor, const User& owner, const Token& token, FullQuota full);
 
   Deps d_;
 };

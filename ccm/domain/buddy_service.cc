@@ -22,8 +22,9 @@ Result<User> BuddyService::change(const Actor& actor, const std::string& request
               add ? tx.buddies.add(actor.user, buddy.id, now) : tx.buddies.remove(actor.user, buddy.id));
     if (!changed) return {};
     GT_ASSIGN(const auto list, tx.buddies.of(actor.user));
-    if (add && list.size() > d_.quotas.buddies) {
-      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(d_.quotas.buddies) +
+    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
+    if (add && list.size() > quotas.buddies) {
+      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(quotas.buddies) +
                                          " buddies, as many as the quota allows; make a group of them"};
     }
     // Who is given nothing by it is not even woken.

@@ -84,6 +84,11 @@ Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view ref
   return one_of(std::move(visible), reference);
 }
 
+Result<Quotas> quotas_of(Tx& tx, const Quotas& everybodys, const UserId& person) {
+  GT_ASSIGN(const std::vector<QuotaLimit> own, tx.users.quota_limits(person));
+  return with_limits(everybodys, own);
+}
+
 Result<User> resolve_user(Tx& tx, std::string_view reference) {
   const auto id = UserId::parse(reference);
   GT_ASSIGN(auto user, id ? tx.users.by_id(*id) : tx.users.by_name(reference));

@@ -23,6 +23,9 @@ Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const Co
 /// By id, name or owner/name, if the actor may see it. kConflict names the choices where a bare name is not enough.
 Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view reference);
 
+/// What the person may have: everybody's limits, but for those that an administrator has set for them.
+Result<Quotas> quotas_of(Tx& tx, const Quotas& everybodys, const UserId& person);
+
 /// By id or name; kNotFound.
 Result<User> resolve_user(Tx& tx, std::string_view reference);
 

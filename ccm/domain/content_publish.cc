@@ -118,7 +118,8 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
     GT_TRY(tx.contents.update(content));
   } else {
     GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
-    if (usage.contents >= d_.quotas.contents) {
+    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
+    if (usage.contents >= quotas.contents) {
       return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(usage.contents) +
                                          " contents, as many as the quota allows; ask the administrator for more"};
     }
@@ -137,7 +138,8 @@ Status ContentService::check_finish(const Actor& actor, const ContentId& content
     GT_TRY(check_version(found, version));
     if (found.state != ContentState::kDraft) return {};
     GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
-    if (metadata_bytes > d_.quotas.metadata_bytes || usage.metadata_bytes > d_.quotas.metadata_bytes - metadata_bytes) {
+    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
+    if (metadata_bytes > quotas.metadata_bytes || usage.metadata_bytes > quotas.metadata_bytes - metadata_bytes) {
       return Error{Code::kExhausted, "the metadata of content " + content.str() + " goes beyond the quota of user " +
                                          actor.name + "; ask the administrator for more"};
     }

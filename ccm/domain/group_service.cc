@@ -93,7 +93,8 @@ Result<GroupView> GroupService::create(const Actor& actor, const NewGroup& reque
       return {};
     }
     GT_ASSIGN(const std::uint64_t managed, tx.groups.count_managed(actor.user));
-    if (managed >= d_.quotas.groups) {
+    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
+    if (managed >= quotas.groups) {
       return Error{Code::kExhausted, "user " + actor.name + " manages " + std::to_string(managed) +
                                          " groups, as many as the quota allows; delete one, or hand one over"};
     }

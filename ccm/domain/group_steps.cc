@@ -51,7 +51,8 @@ Status GroupService::check_room(Tx& tx, const Actor& actor, const Changed& chang
   const Membership& after = changed.after;
   if (is_pending(after.standing) && !is_pending(changed.before.standing)) {
     GT_ASSIGN(const std::uint64_t open, tx.groups.count_open(actor.user, d_.clock.wall()));
-    if (open >= d_.quotas.open_requests_and_invitations) {
+    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
+    if (open >= quotas.open_requests_and_invitations) {
       return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(open) +
                                          " requests and invitations open, as many as the quota allows; withdraw some, "
                                          "or wait for answers"};
@@ -66,7 +67,8 @@ Status GroupService::check_room(Tx& tx, const Actor& actor, const Changed& chang
   }
   if (after.standing == Standing::kManager && changed.before.standing != Standing::kManager) {
     GT_ASSIGN(const std::uint64_t managed, tx.groups.count_managed(after.user));
-    if (managed >= d_.quotas.groups) {
+    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, after.user));
+    if (managed >= quotas.groups) {
       return Error{Code::kExhausted, "user " + after.user_name + " manages " + std::to_string(managed) +
                                          " groups, as many as the quota allows"};
     }

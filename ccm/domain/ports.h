@@ -10,6 +10,7 @@
 
 #include "ccm/domain/content.h"
 #include "ccm/domain/people_ports.h"
+#include "ccm/domain/quotas.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -32,6 +33,9 @@ class UserStore {
   virtual Result<std::vector<User>> list() = 0;
   virtual Status set_disabled(const UserId& id, bool disabled) = 0;
   virtual Status set_password_hash(const UserId& id, const std::string& password_hash) = 0;
+  /// The limits set for this person, in the order of Quota.
+  virtual Result<std::vector<QuotaLimit>> quota_limits(const UserId& id) = 0;
+  virtual Status change_quota(const UserId& id, const QuotaChange& change) = 0;
 };
 
 class TokenStore {
@@ -44,6 +48,8 @@ class TokenStore {
   /// Keeps the first time it was revoked.
   virtual Status revoke(std::string_view id, WallTime now) = 0;
   virtual Status revoke_all_of_user(const UserId& user, WallTime now) = 0;
+  /// Those that are no node's.
+  virtual Status revoke_personal_of_user(const UserId& user, WallTime now) = 0;
   virtual Status revoke_all_of_node(const NodeId& node, WallTime now) = 0;
   virtual Status set_last_used(std::string_view id, WallTime now) = 0;
   virtual Status set_expires(std::string_view id, WallTime expires) = 0;
@@ -125,6 +131,20 @@ struct AuditRecord {
   friend bool operator==(const AuditRecord&, const AuditRecord&) = default;
 };
 
+/// An audit record with its number.
+struct NumberedAuditRecord {
+  std::uint64_t number = 0;
+  AuditRecord record;
+};
+
+struct AuditFilter {
+  std::string actor;        ///< name; empty: whoever
+  std::string action;       ///< "content.publish", or "content" for all that begins with "content."; empty: all
+  WallTime since;           ///< at or after
+  std::uint64_t below = 0;  ///< only numbers below this one; 0: from the newest
+  std::size_t limit = 100;
+};
+
 /// The newest audit record's number and hash: who kept these elsewhere sees whether what came before was changed since.
 struct AuditHead {
   std::uint64_t records = 0;
@@ -139,7 +159,7 @@ class AuditLog {
   virtual ~AuditLog() = default;
   virtual Status append(const AuditRecord& record) = 0;
   /// Newest first.
-  virtual Result<std::vector<AuditRecord>> newest(std::size_t limit) = 0;
+  virtual Result<std::vector<NumberedAuditRecord>> select(const AuditFilter& filter) = 0;
   virtual Result<AuditHead> head() = 0;
   /// Reads every record. kCorrupt names the first that does not follow from the one before.
   virtual Result<AuditHead> verify() = 0;
@@ -166,6 +186,7 @@ class NodeEffects {
   /// The content may no longer be served: a stop_seeding task for every node that holds some of it. Returns those
   /// nodes.
   virtual Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) = 0;
+  virtual Result<std::uint64_t> count_nodes(const UserId& owner) = 0;
 };
 
 /// The ports inside one transaction.
@@ -248,19 +269,6 @@ class Editions {
   virtual Result<std::uint32_t> restricted() const = 0;
   /// The certificate of a living generation, PEM; empty for plain and for what is not known.
   virtual std::string ca_pem(std::uint32_t generation) const = 0;
-};
-
-/// Limits per user (model: "Quotas"); 0: none allowed.
-struct Quotas {
-  std::uint64_t contents = 10'000;
-  std::uint64_t metadata_bytes = std::uint64_t{8} << 30;
-  std::uint64_t nodes = 10'000;
-  std::uint64_t tokens = 100;
-  std::uint64_t enroll_tokens = 100;
-  std::uint64_t groups = 100;                         ///< that one manages
-  std::uint64_t open_requests_and_invitations = 500;  ///< that one has made
-  std::uint64_t buddies = 1000;
-  std::uint64_t group_members = 10'000;  ///< of one group, requests and invitations included
 };
 
 }  // namespace gridtorrent::ccm

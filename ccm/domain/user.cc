@@ -21,13 +21,14 @@ constexpr std::array<std::pair<TokenKind, std::string_view>, 3> kTokenKinds = {
 }  // namespace
 
 std::string_view role_name(Role role) {
-  return role == Role::kAdmin ? "admin" : "user";
+  return role == Role::kAdmin ? "admin" : role == Role::kService ? "service" : "user";
 }
 
 Result<Role> parse_role(std::string_view text) {
   if (text == "user") return Role::kUser;
   if (text == "admin") return Role::kAdmin;
-  return Error{Code::kInvalid, "no role \"" + escape_for_display(text) + "\": there are user and admin"};
+  if (text == "service") return Role::kService;
+  return Error{Code::kInvalid, "no role \"" + escape_for_display(text) + "\": there are user, admin and service"};
 }
 
 std::string_view scope_name(Scope scope) {
@@ -73,6 +74,7 @@ Scopes node_scopes() {
 }
 
 std::vector<Role> User::roles() const {
+  if (service) return {Role::kService};
   return admin ? std::vector<Role>{Role::kUser, Role::kAdmin} : std::vector<Role>{Role::kUser};
 }
 

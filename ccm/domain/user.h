@@ -12,7 +12,8 @@
 
 namespace gridtorrent::ccm {
 
-enum class Role : std::uint8_t { kUser, kAdmin };
+/// kService: a program's account. It has no password; an administrator makes its tokens, each with scopes and an end.
+enum class Role : std::uint8_t { kUser, kAdmin, kService };
 std::string_view role_name(Role role);
 Result<Role> parse_role(std::string_view text);
 
@@ -59,6 +60,7 @@ struct User {
   bool disabled = false;
   WallTime created;
   std::string password_hash;  ///< PHC string; empty: cannot log in by password. Never leaves the server.
+  bool service = false;       ///< Role::kService, which excludes admin
 
   std::vector<Role> roles() const;
   friend bool operator==(const User&, const User&) = default;

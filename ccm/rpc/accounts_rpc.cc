@@ -21,6 +21,27 @@ constexpr wire::Method kRevokeToken{"Accounts/RevokeToken", Need::scope(bit(Scop
 constexpr wire::Method kAddUser{"Accounts/AddUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kPasswords};
 constexpr wire::Method kListUsers{"Accounts/ListUsers", Need::scope(bit(Scope::kAdmin))};
 constexpr wire::Method kDisableUser{"Accounts/DisableUser", Need::scope(bit(Scope::kAdmin))};
+constexpr wire::Method kEnableUser{"Accounts/EnableUser", Need::scope(bit(Scope::kAdmin))};
+constexpr wire::Method kChangePassword{"Accounts/ChangePassword", Need::scope(bit(Scope::kAccount)),
+                                       wire::Lane::kPasswords};
+constexpr wire::Method kGetQuotas{"Accounts/GetQuotas", Need::scope(bit(Scope::kAccount))};
+constexpr wire::Method kChangeQuotas{"Accounts/ChangeQuotas", Need::scope(bit(Scope::kAdmin))};
+constexpr wire::Method kListAuditRecords{"Accounts/ListAuditRecords", Need::scope(bit(Scope::kAdmin))};
+constexpr std::uint32_t kAuditPage = 100;
+
+/// One role says it all: admin and service have user in them, or in its place.
+Result<Role> role_of(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  Role role = Role::kUser;
+  for (const std::string& name : names) {
+    GT_ASSIGN(const Role parsed, parse_role(name));
+    if (parsed == Role::kUser) continue;
+    if (role != Role::kUser && role != parsed) {
+      return Error{Code::kInvalid, "a service account cannot be an administrator; give one of the two roles"};
+    }
+    role = parsed;
+  }
+  return role;
+}
 
 }  // namespace
 
@@ -57,8 +78,9 @@ AccountsRpc::Reactor* AccountsRpc::WhoAmI(Context* context, const v1::WhoAmIRequ
     *p.mutable_hello() = wire::make_hello(clock_.wall());
     p.set_user_id(call.principal.user.str());
     p.set_user(call.principal.user_name);
-    p.add_roles(std::string(role_name(Role::kUser)));
-    if (call.principal.admin) p.add_roles(std::string(role_name(Role::kAdmin)));
+    GT_ASSIGN(const auto user, accounts_.find_user(call.principal.user));
+    if (!user) return Error{Code::kNotFound, "the account is gone"};
+    for (const Role role : user->roles()) p.add_roles(std::string(role_name(role)));
     for (const std::string& scope : scope_names(Scopes(call.principal.scopes))) p.add_scopes(scope);
     p.set_token_id(call.principal.token_id);
     p.set_token_expires_ms(call.principal.token_expires.ms);
@@ -70,8 +92,9 @@ AccountsRpc::Reactor* AccountsRpc::CreateToken(Context* context, const v1::Creat
                                                v1::CreateTokenReply* reply) {
   return door_.unary(context, kCreateToken, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
     const std::vector<std::string> scopes(q.scopes().begin(), q.scopes().end());
-    GT_ASSIGN(const Secrets::Issued issued, secrets_.create_token(actor_of(call), q.request_id(), q.label(), scopes,
-                                                                  std::chrono::milliseconds(q.ttl_ms())));
+    GT_ASSIGN(const Secrets::Issued issued,
+              secrets_.create_token(actor_of(call), q.request_id(),
+                                    {q.for_user(), q.label(), scopes, std::chrono::milliseconds(q.ttl_ms())}));
     p.set_token(issued.text);
     *p.mutable_info() = to_wire(issued.token);
     return {};
@@ -80,8 +103,8 @@ AccountsRpc::Reactor* AccountsRpc::CreateToken(Context* context, const v1::Creat
 
 AccountsRpc::Reactor* AccountsRpc::ListTokens(Context* context, const v1::ListTokensRequest* request,
                                               v1::ListTokensReply* reply) {
-  return door_.unary(context, kListTokens, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_ASSIGN(const std::vector<Token> tokens, accounts_.list_tokens(actor_of(call)));
+  return door_.unary(context, kListTokens, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const std::vector<Token> tokens, accounts_.list_tokens(actor_of(call), q.user()));
     for (const Token& token : tokens) *p.add_tokens() = to_wire(token);
     return {};
   });
@@ -103,16 +126,12 @@ AccountsRpc::Reactor* AccountsRpc::AddUser(Context* context, const v1::AddUserRe
 }
 
 Status AccountsRpc::add_user(const Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply) {
-  bool admin = false;
-  for (const std::string& role : request.roles()) {
-    GT_ASSIGN(const Role parsed, parse_role(role));
-    admin = admin || parsed == Role::kAdmin;
-  }
+  GT_ASSIGN(const Role role, role_of(request.roles()));
   std::string hash;
   if (!request.password().empty()) {
     GT_ASSIGN(hash, secrets_.hash_new_password(request.name(), request.password()));
   }
-  GT_ASSIGN(const User user, accounts_.add_user(actor_of(call), request.request_id(), request.name(), hash, admin));
+  GT_ASSIGN(const User user, accounts_.add_user(actor_of(call), request.request_id(), request.name(), hash, role));
   *reply.mutable_user() = to_wire(user);
   return {};
 }
@@ -133,6 +152,82 @@ AccountsRpc::Reactor* AccountsRpc::DisableUser(Context* context, const v1::Disab
     secrets_.forget_tokens();
     return {};
   });
+}
+
+AccountsRpc::Reactor* AccountsRpc::EnableUser(Context* context, const v1::EnableUserRequest* request,
+                                              v1::EnableUserReply* reply) {
+  return door_.unary(context, kEnableUser, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+    GT_TRY(accounts_.enable_user(actor_of(call), q.request_id(), q.user()));
+    secrets_.forget_tokens();
+    return {};
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::ChangePassword(Context* context, const v1::ChangePasswordRequest* request,
+                                                  v1::ChangePasswordReply* reply) {
+  return door_.unary(
+      context, kChangePassword, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
+        GT_TRY(
+            secrets_.change_password(actor_of(call), q.request_id(), {q.user(), q.old_password(), q.new_password()}));
+        secrets_.forget_tokens();
+        return {};
+      });
+}
+
+Status AccountsRpc::answer_quotas(const Actor& actor, const std::string& user, v1::QuotasReply& reply) {
+  GT_ASSIGN(const std::vector<QuotaUse> uses, accounts_.quotas(actor, user));
+  for (const QuotaUse& use : uses) {
+    v1::QuotaUse& line = *reply.add_quotas();
+    line.set_quota(std::string(quota_name(use.quota)));
+    line.set_limit(use.limit);
+    line.set_own_limit(use.own_limit);
+    line.set_used(use.used);
+  }
+  return {};
+}
+
+AccountsRpc::Reactor* AccountsRpc::GetQuotas(Context* context, const v1::GetQuotasRequest* request,
+                                             v1::QuotasReply* reply) {
+  return door_.unary(context, kGetQuotas, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    return answer_quotas(actor_of(call), q.user(), p);
+  });
+}
+
+AccountsRpc::Reactor* AccountsRpc::ChangeQuotas(Context* context, const v1::ChangeQuotasRequest* request,
+                                                v1::QuotasReply* reply) {
+  return door_.unary(
+      context, kChangeQuotas, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        std::vector<QuotaChange> changes;
+        for (const v1::QuotaChange& change : q.changes()) {
+          GT_ASSIGN(const Quota quota, parse_quota(change.quota()));
+          changes.push_back({quota, change.has_limit() ? std::optional<std::uint64_t>(change.limit()) : std::nullopt});
+        }
+        GT_TRY(accounts_.change_quotas(actor_of(call), q.request_id(), q.user(), changes));
+        return answer_quotas(actor_of(call), q.user(), p);
+      });
+}
+
+AccountsRpc::Reactor* AccountsRpc::ListAuditRecords(Context* context, const v1::ListAuditRecordsRequest* request,
+                                                    v1::ListAuditRecordsReply* reply) {
+  return door_.unary(
+      context, kListAuditRecords, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        AuditFilter filter{q.actor(), q.action(), {q.since_ms()}, q.below(), q.limit() == 0 ? kAuditPage : q.limit()};
+        GT_ASSIGN(const auto records, accounts_.audit_records(actor_of(call), std::move(filter)));
+        for (const NumberedAuditRecord& one : records) {
+          v1::AuditRecord& line = *p.add_records();
+          line.set_number(one.number);
+          line.set_at_ms(one.record.at.ms);
+          if (!one.record.actor.is_nil()) line.set_actor_id(one.record.actor.str());
+          line.set_actor(one.record.actor_name);
+          line.set_token_id(one.record.token_id);
+          line.set_address(one.record.address);
+          line.set_action(one.record.action);
+          line.set_object(one.record.object);
+          line.set_outcome(one.record.outcome);
+          line.set_request_id(one.record.request_id);
+        }
+        return {};
+      });
 }
 
 }  // namespace gridtorrent::ccm::rpc

@@ -25,9 +25,17 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
   Reactor* AddUser(Context* context, const v1::AddUserRequest* request, v1::AddUserReply* reply) override;
   Reactor* ListUsers(Context* context, const v1::ListUsersRequest* request, v1::ListUsersReply* reply) override;
   Reactor* DisableUser(Context* context, const v1::DisableUserRequest* request, v1::DisableUserReply* reply) override;
+  Reactor* EnableUser(Context* context, const v1::EnableUserRequest* request, v1::EnableUserReply* reply) override;
+  Reactor* ChangePassword(Context* context, const v1::ChangePasswordRequest* request,
+                          v1::ChangePasswordReply* reply) override;
+  Reactor* GetQuotas(Context* context, const v1::GetQuotasRequest* request, v1::QuotasReply* reply) override;
+  Reactor* ChangeQuotas(Context* context, const v1::ChangeQuotasRequest* request, v1::QuotasReply* reply) override;
+  Reactor* ListAuditRecords(Context* context, const v1::ListAuditRecordsRequest* request,
+                            v1::ListAuditRecordsReply* reply) override;
 
  private:
   Status log_in(const gridtorrent::rpc::Call& call, const v1::LoginRequest& request, v1::LoginReply& reply);
+  Status answer_quotas(const Actor& actor, const std::string& user, v1::QuotasReply& reply);
   Status add_user(const gridtorrent::rpc::Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply);
 
   gridtorrent::rpc::Door& door_;

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "client/cli/admin.h"
 #include "client/cli/context.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
@@ -110,6 +111,7 @@ Status token_create(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   v1::CreateTokenRequest request;
   request.set_label(c.options.str("label"));
+  request.set_for_user(c.options.str("for"));
   for (const std::string& scope : c.options.list("scope")) request.add_scopes(scope);
   if (c.options.has("ttl") && c.options.duration("ttl").count() == 0)
     return Error{Code::kInvalid, "--ttl: a token that is good for no time is of no use; write it like 30d"};
@@ -134,7 +136,7 @@ std::string token_state(const v1::TokenInfo& token, WallTime now) {
 
 Status token_list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListTokensReply reply, server->accounts().list_tokens());
+  GT_ASSIGN(const v1::ListTokensReply reply, server->accounts().list_tokens(c.options.str("of")));
   Json tokens = Json::array();
   Table table({"ID", "LABEL", "KIND", "CREATED", "LAST USED", "ENDS", "STATE"});
   for (const v1::TokenInfo& token : reply.tokens()) {
@@ -162,66 +164,29 @@ Status token_revoke(Context& c) {
   return {};
 }
 
-Result<std::string> new_password(Context& c, const std::string& user) {
-  if (c.options.has("password-file")) return c.options.secret("password-file");
-  GT_ASSIGN(const std::string first, ask_password("Password for " + escape_for_display(user) + ": "));
-  GT_ASSIGN(const std::string second, ask_password("The same again: "));
-  if (first != second) return Error{Code::kInvalid, "the two passwords differ; try again"};
-  return first;
-}
-
-Status user_add(Context& c) {
+Status change_password(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  v1::AddUserRequest request;
-  request.set_name(c.options.str("NAME"));
-  GT_ASSIGN(*request.mutable_password(), new_password(c, request.name()));
-  for (const std::string& role : c.options.list("role")) request.add_roles(role);
-  if (request.roles_size() == 0) request.add_roles("user");
-  GT_ASSIGN(const v1::User user, server->accounts().add_user(std::move(request)));
+  GT_ASSIGN(const v1::WhoAmIReply who, server->accounts().who_am_i());
+  const bool own =
+      !c.options.has("USER") || c.options.str("USER") == who.user() || c.options.str("USER") == who.user_id();
+  v1::ChangePasswordRequest request;
+  if (!own) request.set_user(c.options.str("USER"));
+  const std::string whose = own ? who.user() : request.user();
+  if (own) {
+    GT_ASSIGN(*request.mutable_old_password(), c.options.has("old-password-file")
+                                                   ? c.options.secret("old-password-file")
+                                                   : ask_password("Password now: "));
+  }
+  GT_ASSIGN(*request.mutable_new_password(), new_password(c, whose));
+  GT_TRY(server->accounts().change_password(std::move(request)));
   if (c.json) {
-    c.print(to_json(user));
+    c.print({{"user", json_text(whose)}, {"changed", true}});
   } else {
-    c.terminal.message("added " + escape_for_display(user.name()) + " (" + user.user_id() + ")");
+    c.terminal.message("changed the password of " + escape_for_display(whose) +
+                       (own ? "; logins that there are go on" : ", whose logins have ended"));
   }
   return {};
 }
-
-Status user_list(Context& c) {
-  GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListUsersReply reply, server->accounts().list_users());
-  Json users = Json::array();
-  Table table({"NAME", "ID", "ROLES", "STATE", "CREATED"});
-  for (const v1::User& user : reply.users()) {
-    users.push_back(to_json(user));
-    std::string roles;
-    for (const std::string& role : user.roles()) roles += (roles.empty() ? "" : ", ") + escape_for_display(role);
-    table.row({escape_for_display(user.name()), user.user_id(), roles, user.disabled() ? "disabled" : "enabled",
-               short_time(user.created_ms())});
-  }
-  if (c.json) {
-    c.print({{"users", std::move(users)}});
-  } else {
-    c.terminal.result(table.text("no users"));
-  }
-  return {};
-}
-
-Status user_disable(Context& c) {
-  GT_ASSIGN(api::ServerApi* const server, c.server());
-  const std::string& name = c.options.str("USER");
-  GT_TRY(server->accounts().disable_user(name));
-  if (c.json) {
-    c.print({{"user", json_text(name)}, {"disabled", true}});
-  } else {
-    c.terminal.message("disabled " + escape_for_display(name));
-  }
-  return {};
-}
-
-const options::Option kPasswordFile{.name = "password-file",
-                                    .value = "FILE",
-                                    .help = "the password is the first line of this file; without it you are asked",
-                                    .secret_file = true};
 
 }  // namespace
 
@@ -233,7 +198,7 @@ std::vector<CommandEntry> account_commands() {
                            "server's address and a "
                            "copy of its CA below $XDG_CONFIG_HOME/gridtorrent/profiles, the token with mode 0600 below "
                            "$XDG_STATE_HOME/gridtorrent/tokens. Every other command then needs no further options.",
-            .options = {{.name = "user", .value = "NAME", .help = "who you are"}, kPasswordFile},
+            .options = {{.name = "user", .value = "NAME", .help = "who you are"}, password_file_option()},
             .examples = {{"gridtorrent login --server lab.example.org:7443 --ca ca.pem --user mia",
                           "asks for the password"},
                          {"gridtorrent login", "again, once the login has ended"}},
@@ -249,6 +214,19 @@ std::vector<CommandEntry> account_commands() {
             .examples = {{"gridtorrent whoami --valid-for 48h", "worth a line at the top of a job script"}},
             .group = group},
            whoami},
+          {{.name = "password",
+            .summary = "change your password, or as an administrator somebody's",
+            .description = "Asks for the password as it is and for the new one. Logins and tokens that you have go on. "
+                           "An administrator gives others a new password without knowing the old one; their logins "
+                           "end then, their nodes go on.",
+            .positionals = {{.name = "USER", .help = "whose; without it: yours", .required = false}},
+            .options = {password_file_option(),
+                        {.name = "old-password-file",
+                         .value = "FILE",
+                         .help = "your password as it is, in the first line of this file",
+                         .secret_file = true}},
+            .group = group},
+           change_password},
           {{.name = "token create",
             .summary = "make a token for a script or another machine",
             .options = {{.name = "label", .value = "TEXT", .help = "what it is for"},
@@ -256,38 +234,28 @@ std::vector<CommandEntry> account_commands() {
                          .value = "SCOPE",
                          .help = "what it may do, as in content:read; without any: all that you may",
                          .repeatable = true},
-                        {.name = "ttl", .value = "TIME", .help = "how long it is good", .check = options::is_duration}},
-            .examples = {{"(umask 077; gridtorrent token create --label cron --ttl 90d > cron.token)", ""}},
+                        {.name = "ttl", .value = "TIME", .help = "how long it is good", .check = options::is_duration},
+                        {.name = "for",
+                         .value = "USER",
+                         .help = "an administrator makes it for this service account; its scopes are to be named",
+                         .check = options::is_not_empty}},
+            .examples = {{"(umask 077; gridtorrent token create --label cron --ttl 90d > cron.token)", ""},
+                         {"gridtorrent token create --for robot --scope content:read --ttl 90d", ""}},
             .group = group},
            token_create},
-          {{.name = "token list", .summary = "list your tokens", .group = group}, token_list},
+          {{.name = "token list",
+            .summary = "list your tokens",
+            .options = {{.name = "of",
+                         .value = "USER",
+                         .help = "those of another account, for administrators",
+                         .check = options::is_not_empty}},
+            .group = group},
+           token_list},
           {{.name = "token revoke",
             .summary = "make a token worthless at once",
             .positionals = {{.name = "TOKEN_ID", .help = "as shown by token list"}},
             .group = group},
            token_revoke}};
-}
-
-std::vector<CommandEntry> user_commands() {
-  const std::string group = "For administrators";
-  return {{{.name = "user add",
-            .summary = "make an account",
-            .positionals = {{.name = "NAME", .help = "2 to 64 of a-z, 0-9, '.', '_' and '-'"}},
-            .options = {kPasswordFile,
-                        {.name = "role",
-                         .value = "ROLE",
-                         .help = "without any: user",
-                         .repeatable = true,
-                         .choices = {"user", "admin"}}},
-            .examples = {{"gridtorrent user add mia", "asks for a first password"}},
-            .group = group},
-           user_add},
-          {{.name = "user list", .summary = "list all accounts", .group = group}, user_list},
-          {{.name = "user disable",
-            .summary = "lock an account out at once; what it published stays",
-            .positionals = {{.name = "USER", .help = "name or id"}},
-            .group = group},
-           user_disable}};
 }
 
 }  // namespace gridtorrent::client::cli

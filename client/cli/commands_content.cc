@@ -1,4 +1,5 @@
 #include "client/cli/context.h"
+#include "client/cli/moments.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
@@ -7,18 +8,6 @@
 namespace gridtorrent::client::cli {
 
 namespace {
-
-/// A time, or how long ago.
-Status is_time_or_duration(std::string_view text) {
-  if (options::is_time(text).ok() || options::is_duration(text).ok()) return {};
-  return Error{Code::kInvalid,
-               "'" + escape_for_display(text) + "' is neither a time nor a duration; write it like 2026-11-20 or 7d"};
-}
-
-std::int64_t since_ms(const std::string& text, WallTime now) {
-  if (const auto time = parse_rfc3339(text)) return time->ms;
-  return (now - parse_duration(text).value()).ms;
-}
 
 Status search(Context& c) {
   for (const char* name : {"owner", "tag", "group"}) {

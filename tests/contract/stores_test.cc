@@ -2,6 +2,7 @@
 
 #include "common/hex.h"
 #include "tests/contract/stores_fixture.h"
+#include "tests/support/audit_records.h"
 
 namespace gridtorrent::contract {
 namespace {
@@ -28,7 +29,7 @@ TEST_P(Stores, AnErrorPutsEverythingBack) {
   EXPECT_EQ(failed.error().code, Code::kDenied);
   look([&](tracker::Tx& tx) {
     EXPECT_FALSE(value_of(tx.users.by_id(alice.id))->disabled);
-    EXPECT_THAT(value_of(tx.audit.newest(10)), IsEmpty());
+    EXPECT_THAT(value_of(testing_support::newest_audit(tx.audit, 10)), IsEmpty());
   });
 }
 
@@ -54,6 +55,32 @@ TEST_P(Stores, UsersAreKeptByIdAndUniqueName) {
     ASSERT_THAT(all, SizeIs(2));
     EXPECT_EQ(all.front().name, "alice");
   });
+}
+
+TEST_P(Stores, ServiceAccountsAndQuotasAreKept) {
+  const auto alice = user("alice");
+  const auto bob = user("bob");
+  ccm::User robot = alice;
+  robot.id = UserId::make(now_, rng_);
+  robot.name = "robot";
+  robot.service = true;
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.users.insert(robot));
+    GT_TRY(tx.users.change_quota(alice.id, {ccm::Quota::kBuddies, 0}));
+    GT_TRY(tx.users.change_quota(alice.id, {ccm::Quota::kContents, 7}));
+    GT_TRY(tx.users.change_quota(alice.id, {ccm::Quota::kContents, std::uint64_t{1} << 40}));
+    return tx.users.change_quota(alice.id, {ccm::Quota::kNodes, std::nullopt});
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.users.by_name("robot")), robot);
+    EXPECT_THAT(value_of(tx.users.quota_limits(alice.id)),
+                ElementsAre(ccm::QuotaLimit{ccm::Quota::kContents, std::uint64_t{1} << 40},
+                            ccm::QuotaLimit{ccm::Quota::kBuddies, 0}));
+    EXPECT_THAT(value_of(tx.users.quota_limits(bob.id)), IsEmpty());
+    EXPECT_EQ(value_of(tx.node_effects.count_nodes(alice.id)), 0u);
+  });
+  must([&](tracker::Tx& tx) { return tx.users.change_quota(alice.id, {ccm::Quota::kContents, std::nullopt}); });
+  look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.users.quota_limits(alice.id)), SizeIs(1)); });
 }
 
 TEST_P(Stores, TokensEndByRevocationAndUse) {
@@ -335,8 +362,8 @@ TEST_P(Stores, AuditRecordsComeNewestFirst) {
     return tx.audit.append(two);
   });
   look([&](tracker::Tx& tx) {
-    EXPECT_THAT(value_of(tx.audit.newest(10)), ElementsAre(two, one));
-    EXPECT_THAT(value_of(tx.audit.newest(1)), ElementsAre(two));
+    EXPECT_THAT(value_of(testing_support::newest_audit(tx.audit, 10)), ElementsAre(two, one));
+    EXPECT_THAT(value_of(testing_support::newest_audit(tx.audit, 1)), ElementsAre(two));
   });
 }
 

@@ -63,6 +63,81 @@ def secrets_are_private_and_never_shown():
             cases.check('gte_' not in arguments and 'gtn_' not in arguments, arguments)
 
 
+def secret_file(scene, name, text):
+    path = scene.dir / name
+    path.touch(mode=0o600)
+    path.write_text(text)
+    return path
+
+
+def an_administrator_runs_accounts_by_the_command_line():
+    with harness.Scene() as scene:
+        scene.server()
+        admin, mia = scene.admin(), scene.user('mia')
+        # A program's account: no password, one narrow token.
+        cases.refused(admin.cli('user', 'add', 'robot', '--role', 'service', '--password-file',
+                                secret_file(scene, 'p', 'a password for a robot'), expect=None), 2, 'service account')
+        admin.cli('user', 'add', 'robot', '--role', 'service')
+        cases.refused(admin.cli('token', 'create', '--for', 'robot', expect=None), 2, '--scope')
+        cases.refused(admin.cli('token', 'create', '--for', 'mia', '--scope', 'content:read', expect=None), 4, 'mia is a person')
+        cases.refused(mia.cli('token', 'create', '--for', 'robot', '--scope', 'content:read', expect=None), 4, 'admin')
+        made = admin.cli('token', 'create', '--for', 'robot', '--scope', 'content:read', '--ttl', '1d', '--json').json
+        robot = harness.User(scene, 'robot')
+        robot.cli('login', '--server', scene.the_server.address, '--ca', scene.the_server.ready['ca_file'], '--token-file',
+                  secret_file(scene, 'robot.token', made['token']))
+        who = robot.cli('whoami', '--json').json
+        cases.check(who['roles'] == ['service'] and who['scopes'] == ['content:read'], who)
+        cases.check(robot.cli('search', '--json').json['contents'] == [], 'it may look')
+        cases.refused(robot.cli('token', 'create', expect=None), 4, 'scopes')
+        cases.check([t['token_id'] for t in admin.cli('token', 'list', '--of', 'robot', '--json').json['tokens']] == [made['token_id']],
+                    'the administrator sees its tokens')
+        admin.cli('token', 'revoke', made['token_id'])
+        cases.refused(robot.cli('search', expect=None), 4, 'login')
+
+        # Quotas.
+        cases.refused(mia.cli('user', 'quota', 'mia', '--set', 'contents=1', expect=None), 4, 'admin')
+        cases.refused(admin.cli('user', 'quota', 'mia', '--set', 'disk=1', expect=None), 2, 'disk', 'metadata-bytes')
+        cases.refused(admin.cli('user', 'quota', 'mia', '--set', 'contents', expect=None), 2, 'contents=500')
+        admin.cli('user', 'quota', 'mia', '--set', 'contents=1', '--set', 'metadata-bytes=1GiB')
+        alpha = scene.node(mia, 'alpha')
+        for name, exit_code in (('one', 0), ('two', 1)):
+            file = cases.make_file(scene.dir / f'in/{name}', 1000)
+            result = mia.cli('publish', file, '--name', name, '--access', 'private', node=alpha, expect=None)
+            cases.check((result.code != 0) == bool(exit_code), result)
+        cases.check('as many as the quota allows' in result.err, result)
+        mine = {q['quota']: q for q in mia.cli('user', 'quota', '--json').json['quotas']}
+        cases.check((mine['contents']['used'], mine['contents']['limit'], mine['contents']['own_limit']) == (1, 1, True), mine)
+        cases.check(mine['metadata-bytes']['limit'] == 1 << 30 and mine['nodes']['used'] == 1, mine)
+        admin.cli('user', 'quota', 'mia', '--set', 'contents=default')
+        mia.cli('publish', file, '--name', 'two', '--access', 'private', node=alpha)
+
+        # Passwords.
+        old, new = scene.dir / 'mia.password', secret_file(scene, 'new', 'correct horse battery')
+        weak = secret_file(scene, 'weak', 'mia')
+        cases.refused(mia.cli('password', '--old-password-file', old, '--password-file', weak, expect=None), 2, '12')
+        cases.refused(mia.cli('password', '--old-password-file', new, '--password-file', new, expect=None), 4, 'old password')
+        mia.cli('password', '--old-password-file', old, '--password-file', new)
+        mia.cli('whoami')
+        cases.refused(mia.cli('password', 'admin', '--password-file', new, expect=None), 4, 'admin')
+        admin.cli('password', 'mia', '--password-file', old)
+        cases.refused(mia.cli('whoami', expect=None), 4, 'login')
+        mia.cli('login', '--user', 'mia', '--password-file', old)
+        cases.check(mia.cli('node', 'list', '--json').json['nodes'][0]['online'], 'her node went on')
+
+        # Out and in again.
+        admin.cli('user', 'disable', 'mia')
+        cases.refused(mia.cli('login', '--user', 'mia', '--password-file', old, expect=None), 4, 'wrong user name or password')
+        admin.cli('user', 'enable', 'mia')
+        mia.cli('login', '--user', 'mia', '--password-file', old)
+
+        # Who did what.
+        cases.refused(mia.cli('audit', expect=None), 4, 'admin')
+        records = admin.cli('audit', '--actor', 'admin', '--action', 'user', '--json').json['records']
+        cases.check([r['action'] for r in records][:2] == ['user.enable', 'user.disable'] and records[0]['object'] == 'mia', records)
+        older = admin.cli('audit', '--limit', '1', '--below', records[0]['number'], '--json').json['records']
+        cases.check(older[0]['number'] == records[0]['number'] - 1, older)
+
+
 def a_backup_brings_everything_back():
     with harness.Scene() as scene:
         server = scene.server()
@@ -93,4 +168,4 @@ def a_backup_brings_everything_back():
 
 
 cases.run(a_logout_and_a_revoked_token_end_at_once, only_an_admin_adds_users_and_the_disabled_are_out,
-          secrets_are_private_and_never_shown, a_backup_brings_everything_back)
+          secrets_are_private_and_never_shown, an_administrator_runs_accounts_by_the_command_line, a_backup_brings_everything_back)

@@ -89,6 +89,11 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Accounts/AddUser", "admin"},
                                                    {"Accounts/ListUsers", "admin"},
                                                    {"Accounts/DisableUser", "admin"},
+                                                   {"Accounts/EnableUser", "admin"},
+                                                   {"Accounts/ChangePassword", "account"},
+                                                   {"Accounts/GetQuotas", "account"},
+                                                   {"Accounts/ChangeQuotas", "admin"},
+                                                   {"Accounts/ListAuditRecords", "admin"},
                                                    {"Contents/BeginPublish", "content:publish"},
                                                    {"Contents/FinishPublish", "content:publish"},
                                                    {"Contents/AddChecksums", "content:publish"},
@@ -262,6 +267,82 @@ TEST_F(ServerAuth, ADisabledUserIsOut) {
   request.set_user("alice");
   ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::DisableUser, request, lab_.admin_token()).ok());
   EXPECT_FALSE(who(alice).ok());
+}
+
+TEST_F(ServerAuth, AServiceAccountHasOnlyTheTokensThatItIsGiven) {
+  v1::AddUserRequest add;
+  add.set_request_id(lab_.request_id());
+  add.set_name("robot");
+  add.add_roles("service");
+  add.add_roles("admin");
+  EXPECT_FALSE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::AddUser, add, lab_.admin_token()).ok());
+  add.mutable_roles()->RemoveLast();
+  ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::AddUser, add, lab_.admin_token()).ok());
+
+  v1::CreateTokenRequest create;
+  create.set_request_id(lab_.request_id());
+  create.set_for_user("robot");
+  create.set_ttl_ms(60'000);
+  const auto unscoped = lab_.call<v1::Accounts>(&v1::Accounts::Stub::CreateToken, create, lab_.admin_token());
+  ASSERT_FALSE(unscoped.ok());
+  EXPECT_EQ(unscoped.error().code, Code::kInvalid);
+  create.add_scopes("content:read");
+  const std::string alice = lab_.add_user("alice");
+  const auto by_alice = lab_.call<v1::Accounts>(&v1::Accounts::Stub::CreateToken, create, alice);
+  ASSERT_FALSE(by_alice.ok());
+  EXPECT_EQ(by_alice.error().code, Code::kDenied);
+  const auto made = lab_.call<v1::Accounts>(&v1::Accounts::Stub::CreateToken, create, lab_.admin_token());
+  ASSERT_TRUE(made.ok());
+  const auto robot = who(made->token());
+  ASSERT_TRUE(robot.ok());
+  EXPECT_EQ(robot->user(), "robot");
+  EXPECT_THAT(robot->roles(), testing::ElementsAre("service"));
+  EXPECT_THAT(robot->scopes(), testing::ElementsAre("content:read"));
+
+  v1::LoginRequest login;
+  *login.mutable_hello() = lab_.hello();
+  login.set_user("robot");
+  const auto refused = lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, login, "");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kUnauthenticated);
+}
+
+TEST_F(ServerAuth, APasswordIsChangedByWhoKnowsItOrAnAdministrator) {
+  const std::string alice = lab_.add_user("alice");
+  const std::string old_password = ServerLab::password();
+  v1::ChangePasswordRequest change;
+  change.set_request_id(lab_.request_id());
+  change.set_old_password("no idea at all, sorry");
+  change.set_new_password("short");
+  const auto code = [&](const std::string& token) {
+    const auto reply = lab_.call<v1::Accounts>(&v1::Accounts::Stub::ChangePassword, change, token);
+    return reply.ok() ? std::optional<Code>() : std::optional<Code>(reply.error().code);
+  };
+  EXPECT_EQ(code(alice), Code::kInvalid) << "too short";
+  change.set_new_password("quite another battery");
+  EXPECT_EQ(code(alice), Code::kUnauthenticated) << "the old one is wrong";
+  change.set_user("admin");
+  change.set_old_password(old_password);
+  EXPECT_EQ(code(alice), Code::kDenied);
+  change.clear_user();
+  EXPECT_EQ(code(alice), std::nullopt);
+  EXPECT_EQ(code(alice), std::nullopt) << "once more, its answer was lost";
+  EXPECT_TRUE(who(alice).ok());
+
+  v1::LoginRequest login;
+  *login.mutable_hello() = lab_.hello();
+  login.set_user("alice");
+  login.set_password(old_password);
+  EXPECT_FALSE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, login, "").ok());
+  login.set_password("quite another battery");
+  EXPECT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, login, "").ok());
+
+  change.set_request_id(lab_.request_id());
+  change.set_user("alice");
+  change.clear_old_password();
+  change.set_new_password("a third one from above");
+  EXPECT_EQ(code(lab_.admin_token()), std::nullopt);
+  EXPECT_FALSE(who(alice).ok()) << "whoever was logged in as her is out";
 }
 
 TEST_F(ServerAuth, AFailedLoginDoesNotTellWhy) {

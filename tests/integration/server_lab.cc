@@ -61,6 +61,10 @@ std::shared_ptr<grpc::Channel> ServerLab::channel() {
   return channel_;
 }
 
+std::string ServerLab::password() {
+  return kPassword;
+}
+
 std::string ServerLab::add_user(const std::string& name) {
   v1::AddUserRequest request;
   request.set_request_id(request_id());

@@ -50,6 +50,8 @@ class ServerLab {
   const std::string& admin_token() const { return admin_token_; }
   std::shared_ptr<grpc::Channel> channel();
 
+  /// Everybody's password.
+  static std::string password();
   /// A user with a password and a login; returns the token.
   std::string add_user(const std::string& name);
   std::string login(const std::string& name);

@@ -27,6 +27,7 @@ struct MemoryState {
   std::map<std::pair<UserId, UserId>, WallTime> buddies;  // owner, buddy
   std::vector<ccm::Notice> notices;
   std::map<UserId, WallTime> read_until;
+  std::map<std::pair<UserId, ccm::Quota>, std::uint64_t> quotas;
 
   std::string user_name(const UserId& id) const {
     for (const auto& [name, user] : users) {
@@ -68,6 +69,18 @@ class Users final : public ccm::UserStore {
     s_.users.at(s_.user_name(id)).password_hash = hash;
     return {};
   }
+  Result<std::vector<ccm::QuotaLimit>> quota_limits(const UserId& id) override {
+    std::vector<ccm::QuotaLimit> limits;
+    for (const auto& [key, limit] : s_.quotas) {
+      if (key.first == id) limits.push_back({key.second, limit});
+    }
+    return limits;
+  }
+  Status change_quota(const UserId& id, const ccm::QuotaChange& change) override {
+    s_.quotas.erase({id, change.quota});
+    if (change.limit) s_.quotas[{id, change.quota}] = *change.limit;
+    return {};
+  }
 
  private:
   MemoryState& s_;
@@ -97,6 +110,9 @@ class Tokens final : public ccm::TokenStore {
   }
   Status revoke_all_of_user(const UserId& user, WallTime now) override {
     return revoke_where([&](const ccm::Token& t) { return t.user == user; }, now);
+  }
+  Status revoke_personal_of_user(const UserId& user, WallTime now) override {
+    return revoke_where([&](const ccm::Token& t) { return t.user == user && t.kind != ccm::TokenKind::kNode; }, now);
   }
   Status revoke_all_of_node(const NodeId& node, WallTime now) override {
     return revoke_where([&](const ccm::Token& t) { return t.node == node; }, now);
@@ -317,9 +333,16 @@ class Audit final : public ccm::AuditLog {
     if (chain.head() != s_.audit_chain.head()) return tracker::store::broken_audit_record(chain.head().records);
     return chain.head();
   }
-  Result<std::vector<ccm::AuditRecord>> newest(std::size_t limit) override {
-    std::vector<ccm::AuditRecord> records(s_.audit.rbegin(), s_.audit.rend());
-    cut(records, limit);
+  Result<std::vector<ccm::NumberedAuditRecord>> select(const ccm::AuditFilter& filter) override {
+    std::vector<ccm::NumberedAuditRecord> records;
+    for (std::uint64_t number = s_.audit.size(); number > 0 && records.size() < filter.limit; --number) {
+      const ccm::AuditRecord& r = s_.audit[number - 1];
+      const bool action =
+          filter.action.empty() || r.action == filter.action || r.action.starts_with(filter.action + ".");
+      const bool actor = filter.actor.empty() || r.actor_name == filter.actor;
+      const bool page = filter.below == 0 || number < filter.below;
+      if (action && actor && page && r.at >= filter.since) records.push_back({number, r});
+    }
     return records;
   }
 
@@ -525,6 +548,11 @@ class Tasks final : public tracker::TaskStore {
 class Effects final : public ccm::NodeEffects {
  public:
   Effects(MemoryState& state, tracker::TaskStore& tasks, Rng& rng) : s_(state), tasks_(tasks), rng_(rng) {}
+  Result<std::uint64_t> count_nodes(const UserId& owner) override {
+    std::uint64_t count = 0;
+    for (const auto& [id, node] : s_.nodes) count += node.owner == owner ? 1U : 0U;
+    return count;
+  }
   Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) override {
     std::set<NodeId> holders;
     for (const auto& [key, replica] : s_.replicas) {

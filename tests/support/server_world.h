@@ -108,6 +108,16 @@ class ServerWorld {
   tracker::NodeService nodes{{store.tracker(), swarms, hub, audiences, clock, rng, quotas_}};
   tracker::TaskService tasks{{store.tracker(), hub, task_hub, clock, rng}};
 
+  /// The newest audit records as an administrator reads them.
+  Result<std::vector<ccm::AuditRecord>> audit(const ccm::Actor& actor, std::size_t limit) {
+    ccm::AuditFilter filter;
+    filter.limit = limit;
+    GT_ASSIGN(const auto found, accounts.audit_records(actor, filter));
+    std::vector<ccm::AuditRecord> records;
+    for (const auto& one : found) records.push_back(one.record);
+    return records;
+  }
+
   std::string request_id() { return make_request_id(clock.wall(), rng); }
 
   ccm::Actor user(const std::string& name, bool admin = false) {

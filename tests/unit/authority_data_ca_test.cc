@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/crypto/certificate_request.h"
+#include "tests/support/audit_records.h"
 #include "tests/support/server_world.h"
 #include "tracker/authority/data_authority.h"
 
@@ -26,7 +27,7 @@ class DataCa : public testing::TestWithParam<const char*> {
     std::vector<ccm::AuditRecord> records;
     EXPECT_TRUE(w.store.tracker()
                     .read([&](Tx& tx) -> Status {
-                      GT_ASSIGN(records, tx.audit.newest(100));
+                      GT_ASSIGN(records, testing_support::newest_audit(tx.audit, 100));
                       return {};
                     })
                     .ok());

@@ -33,10 +33,10 @@ INSTANTIATE_TEST_SUITE_P(Over, Accounts, testing::Values("memory", "sqlite"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST_P(Accounts, OnlyAnAdministratorManagesUsers) {
-  EXPECT_EQ(code_of(w.accounts.add_user(alice, w.request_id(), "bob", "", false)), Code::kDenied);
+  EXPECT_EQ(code_of(w.accounts.add_user(alice, w.request_id(), "bob", "", Role::kUser)), Code::kDenied);
   EXPECT_EQ(code_of(w.accounts.list_users(alice)), Code::kDenied);
   EXPECT_EQ(code_of(w.accounts.disable_user(alice, w.request_id(), "root")), Code::kDenied);
-  EXPECT_EQ(code_of(w.accounts.newest_audit_records(alice, 1)), Code::kDenied);
+  EXPECT_EQ(code_of(w.audit(alice, 1)), Code::kDenied);
   Actor narrow = root;
   narrow.scopes = Scopes{Scope::kContentRead};
   EXPECT_EQ(code_of(w.accounts.list_users(narrow)), Code::kDenied) << "the role alone is not enough";
@@ -44,13 +44,13 @@ TEST_P(Accounts, OnlyAnAdministratorManagesUsers) {
 
 TEST_P(Accounts, AddingAUserTwiceIsDoneOnce) {
   const std::string id = w.request_id();
-  const auto first = w.accounts.add_user(root, id, "bob", "phc", false);
+  const auto first = w.accounts.add_user(root, id, "bob", "phc", Role::kUser);
   ASSERT_TRUE(first.ok()) << message_of(first);
-  EXPECT_EQ(*w.accounts.add_user(root, id, "bob", "phc", false), *first);
-  const auto taken = w.accounts.add_user(root, w.request_id(), "bob", "phc", false);
+  EXPECT_EQ(*w.accounts.add_user(root, id, "bob", "phc", Role::kUser), *first);
+  const auto taken = w.accounts.add_user(root, w.request_id(), "bob", "phc", Role::kUser);
   EXPECT_EQ(code_of(taken), Code::kConflict);
   EXPECT_THAT(message_of(taken), HasSubstr("bob exists"));
-  EXPECT_EQ(code_of(w.accounts.add_user(root, w.request_id(), "Bob", "", false)), Code::kInvalid);
+  EXPECT_EQ(code_of(w.accounts.add_user(root, w.request_id(), "Bob", "", Role::kUser)), Code::kInvalid);
   EXPECT_THAT(*w.accounts.list_users(root), SizeIs(3));
   EXPECT_EQ((*w.accounts.find_user("bob"))->password_hash, "phc");
   EXPECT_EQ((*w.accounts.find_user(first->id))->name, "bob");
@@ -92,7 +92,7 @@ TEST_P(Accounts, TokensNeverReachFurtherThanTheirMaker) {
   EXPECT_EQ(code_of(w.accounts.add_token(alice, "", wrong)), Code::kInvalid);
 }
 
-TEST_P(Accounts, ATokenIsShownOnceAndRevokedByItsOwnerAlone) {
+TEST_P(Accounts, ATokenIsShownOnceAndRevokedByItsOwnerOrAnAdministrator) {
   const std::string id = w.request_id();
   ASSERT_TRUE(w.accounts.add_token(alice, id, token("t1")).ok());
   const auto again = w.accounts.add_token(alice, id, token("t2"));
@@ -101,12 +101,14 @@ TEST_P(Accounts, ATokenIsShownOnceAndRevokedByItsOwnerAlone) {
   ASSERT_TRUE(w.accounts.add_token(alice, "", token("t3")).ok());
   EXPECT_THAT(*w.accounts.list_tokens(alice), SizeIs(2));
   EXPECT_THAT(*w.accounts.list_tokens(root), SizeIs(0));
-  EXPECT_EQ(code_of(w.accounts.revoke_token(root, w.request_id(), "t1")), Code::kNotFound);
+  EXPECT_EQ(code_of(w.accounts.revoke_token(w.user("bob"), w.request_id(), "t1")), Code::kNotFound);
   EXPECT_EQ(code_of(w.accounts.revoke_token(alice, w.request_id(), "none")), Code::kNotFound);
   ASSERT_TRUE(w.accounts.revoke_token(alice, w.request_id(), "t1").ok());
   ASSERT_TRUE(w.accounts.revoke_token(alice, w.request_id(), "t1").ok());
   EXPECT_FALSE((*w.accounts.find_token("t1"))->token.is_good(w.clock.wall()));
   EXPECT_FALSE(w.accounts.find_token("none")->has_value());
+  ASSERT_TRUE(w.accounts.revoke_token(root, w.request_id(), "t3").ok());
+  EXPECT_FALSE((*w.accounts.find_token("t3"))->token.is_good(w.clock.wall()));
 }
 
 TEST_P(Accounts, ALoginWithoutRoomTakesThePlaceOfTheIdlestOfItsLabel) {
@@ -132,7 +134,7 @@ TEST_P(Accounts, ALoginWithoutRoomTakesThePlaceOfTheIdlestOfItsLabel) {
   ASSERT_TRUE(small.accounts.add_token(user, "", token("third"), FullQuota::kReplaceSameLabel).ok());
   EXPECT_FALSE(good("second")) << "used least recently";
   EXPECT_TRUE(good("first") && good("made") && good("wider") && good("third"));
-  EXPECT_EQ((*small.accounts.newest_audit_records(admin, 2)).back().action, "token.revoke");
+  EXPECT_EQ((*small.audit(admin, 2)).back().action, "token.revoke");
 
   Token elsewhere = token("elsewhere");
   elsewhere.label = "desktop";
@@ -168,11 +170,157 @@ TEST_P(Accounts, AdministratorsReadsAreAuditedThemselves) {
   ASSERT_TRUE(
       w.accounts.audit({w.clock.wall(), UserId(), "mallory", "", "192.0.2.9", "login", "mallory", "unknown", ""}).ok());
   ASSERT_TRUE(w.accounts.list_users(root).ok());
-  const auto records = w.accounts.newest_audit_records(root, 10);
+  const auto records = w.audit(root, 10);
   ASSERT_TRUE(records.ok());
   EXPECT_EQ(records->at(0).action, "user.list");
   EXPECT_EQ(records->at(1).actor_name, "mallory");
-  EXPECT_EQ(w.accounts.newest_audit_records(root, 1)->at(0).action, "audit.read");
+  EXPECT_EQ(w.audit(root, 1)->at(0).action, "audit.read");
+}
+
+TEST_P(Accounts, AServiceAccountHasNoPasswordAndTokensThatAnAdministratorMakes) {
+  EXPECT_EQ(code_of(w.accounts.add_user(root, w.request_id(), "robot", "phc", Role::kService)), Code::kInvalid);
+  const User robot = *w.accounts.add_user(root, w.request_id(), "robot", "", Role::kService);
+  EXPECT_THAT(robot.roles(), ElementsAre(Role::kService));
+  EXPECT_EQ(code_of(w.accounts.change_password(root, w.request_id(), robot.id, "phc")), Code::kConflict);
+
+  Token key = token("k1");
+  key.user = robot.id;
+  EXPECT_EQ(code_of(w.accounts.add_token(alice, w.request_id(), key)), Code::kDenied) << "no administrator";
+  Token mighty = key;
+  mighty.scopes = Scopes{Scope::kContentRead, Scope::kAdmin};
+  EXPECT_EQ(code_of(w.accounts.add_token(root, w.request_id(), mighty)), Code::kDenied);
+  Token persons = token("p1");
+  persons.user = alice.user;
+  const auto posing = w.accounts.add_token(root, w.request_id(), persons);
+  EXPECT_EQ(code_of(posing), Code::kDenied);
+  EXPECT_THAT(message_of(posing), HasSubstr("alice is a person"));
+
+  ASSERT_TRUE(w.accounts.add_token(root, w.request_id(), key).ok());
+  EXPECT_EQ((*w.accounts.find_token("k1"))->user.name, "robot");
+  EXPECT_EQ(w.audit(root, 1)->at(0).object, "k1 for robot");
+  EXPECT_EQ(code_of(w.accounts.list_tokens(alice, "robot")), Code::kDenied);
+  EXPECT_THAT(*w.accounts.list_tokens(root, "robot"), SizeIs(1));
+  EXPECT_THAT(*w.accounts.list_tokens(alice, "alice"), SizeIs(0)) << "one's own by name";
+  EXPECT_EQ(code_of(w.accounts.revoke_token(alice, w.request_id(), "k1")), Code::kNotFound) << "not alice's to know";
+  ASSERT_TRUE(w.accounts.revoke_token(root, w.request_id(), "k1").ok());
+  EXPECT_FALSE((*w.accounts.find_token("k1"))->token.is_good(w.clock.wall()));
+
+  ASSERT_TRUE(w.accounts.disable_user(root, w.request_id(), "robot").ok());
+  key.id = "k2";
+  EXPECT_EQ(code_of(w.accounts.add_token(root, w.request_id(), key)), Code::kConflict);
+}
+
+TEST_P(Accounts, WhoIsEnabledAgainStartsWithoutTokens) {
+  ASSERT_TRUE(w.accounts.add_token(alice, "", token("t1")).ok());
+  ASSERT_TRUE(w.accounts.disable_user(root, w.request_id(), "alice").ok());
+  EXPECT_EQ(code_of(w.accounts.enable_user(alice, w.request_id(), "alice")), Code::kDenied);
+  EXPECT_EQ(code_of(w.accounts.enable_user(root, w.request_id(), "nobody")), Code::kNotFound);
+  const std::string id = w.request_id();
+  ASSERT_TRUE(w.accounts.enable_user(root, id, "alice").ok());
+  EXPECT_FALSE((*w.accounts.find_user("alice"))->disabled);
+  EXPECT_FALSE((*w.accounts.find_token("t1"))->token.is_good(w.clock.wall()));
+  ASSERT_TRUE(w.accounts.disable_user(root, w.request_id(), "alice").ok());
+  ASSERT_TRUE(w.accounts.enable_user(root, id, "alice").ok()) << "repeated, it has been done once";
+  EXPECT_TRUE((*w.accounts.find_user("alice"))->disabled);
+}
+
+TEST_P(Accounts, ANewPasswordFromAnAdministratorEndsLoginsAndNoNodes) {
+  const Actor node = w.node(alice, "alpha");
+  ASSERT_TRUE(w.accounts.add_token(alice, "", token("t1")).ok());
+  const Actor bob = w.user("bob");
+  EXPECT_EQ(code_of(w.accounts.change_password(bob, w.request_id(), alice.user, "phc")), Code::kDenied);
+  ASSERT_TRUE(w.accounts.change_password(alice, w.request_id(), alice.user, "her own").ok());
+  EXPECT_TRUE((*w.accounts.find_token("t1"))->token.is_good(w.clock.wall())) << "her own change ends none";
+  EXPECT_EQ(w.audit(root, 1)->at(0).action, "password.change");
+  ASSERT_TRUE(w.accounts.change_password(root, w.request_id(), alice.user, "phc").ok());
+  EXPECT_EQ((*w.accounts.find_user("alice"))->password_hash, "phc");
+  EXPECT_FALSE((*w.accounts.find_token("t1"))->token.is_good(w.clock.wall()));
+  EXPECT_EQ(w.audit(root, 1)->at(0).action, "password.reset");
+  for (const Token& one : *w.accounts.list_tokens(alice)) {
+    EXPECT_EQ(one.is_good(w.clock.wall()), one.kind == TokenKind::kNode) << one.id;
+  }
+}
+
+TEST_P(Accounts, AQuotaThatIsSetForOnePersonHoldsForThemAlone) {
+  const auto limit = [&](const Actor& who, Quota quota) {
+    return w.accounts.quotas(who, "")->at(static_cast<std::size_t>(quota));
+  };
+  EXPECT_EQ(code_of(w.accounts.quotas(alice, "root")), Code::kDenied);
+  EXPECT_EQ(code_of(w.accounts.change_quotas(alice, w.request_id(), "alice", {{Quota::kTokens, 1000}})), Code::kDenied);
+  EXPECT_EQ(code_of(w.accounts.change_quotas(root, w.request_id(), "alice", {{Quota::kTokens, ~std::uint64_t{0}}})),
+            Code::kInvalid);
+  ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{Quota::kTokens, 1}, {Quota::kNodes, 0}}).ok());
+  EXPECT_EQ(w.audit(root, 1)->at(0).object, "alice tokens=1 nodes=0");
+
+  ASSERT_TRUE(w.accounts.add_token(alice, "", token("t1")).ok());
+  EXPECT_EQ(code_of(w.accounts.add_token(alice, "", token("t2"))), Code::kExhausted);
+  EXPECT_EQ(limit(alice, Quota::kTokens).used, 1);
+  EXPECT_EQ(limit(alice, Quota::kTokens).limit, 1);
+  EXPECT_TRUE(limit(alice, Quota::kTokens).own_limit);
+  const Actor bob = w.user("bob");
+  ASSERT_TRUE(w.accounts.add_token(bob, "", token("b1")).ok());
+  ASSERT_TRUE(w.accounts.add_token(bob, "", token("b2")).ok());
+  EXPECT_FALSE(limit(bob, Quota::kTokens).own_limit);
+
+  ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{Quota::kTokens, std::nullopt}}).ok());
+  EXPECT_TRUE(w.accounts.add_token(alice, "", token("t2")).ok());
+  EXPECT_EQ(limit(alice, Quota::kNodes).limit, 0) << "the other one stays";
+}
+
+TEST_P(Accounts, EveryQuotaIsEnforcedAtItsOwnDoor) {
+  const auto none = [&](Quota quota) {
+    EXPECT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{quota, 0}}).ok());
+  };
+  const Actor bob = w.user("bob");
+  ASSERT_TRUE(w.groups.create(alice, {w.request_id(), "lab", "", false}).ok());
+  none(Quota::kGroups);
+  EXPECT_EQ(code_of(w.groups.create(alice, {w.request_id(), "other", "", false})), Code::kExhausted);
+  none(Quota::kOpenRequests);
+  EXPECT_EQ(code_of(w.groups.change(alice, {w.request_id(), "lab", "bob", MembershipStep::kInvite, ""})),
+            Code::kExhausted);
+  none(Quota::kBuddies);
+  EXPECT_EQ(code_of(w.buddies.add(alice, w.request_id(), "bob")), Code::kExhausted);
+  none(Quota::kEnrollTokens);
+  Token enroll;
+  enroll.id = "e-new";
+  enroll.uses_left = 1;
+  enroll.expires = w.clock.wall() + std::chrono::minutes(15);
+  EXPECT_EQ(code_of(w.nodes.add_enroll_token(alice, w.request_id(), enroll)), Code::kExhausted);
+}
+
+TEST_P(Accounts, AuditRecordsAreFoundByActorActionTimeAndPage) {
+  const auto record = [&](const std::string& actor, const std::string& action) {
+    ASSERT_TRUE(w.accounts.audit({w.clock.wall(), UserId(), actor, "", "", action, "x", "ok", ""}).ok());
+    w.clock.advance(std::chrono::minutes(1));
+  };
+  const auto found = [&](const AuditFilter& filter) {
+    std::string text;
+    for (const auto& one : *w.accounts.audit_records(root, filter)) {
+      text += one.record.actor_name + ":" + one.record.action + " ";
+    }
+    return text;
+  };
+  record("ann", "content.publish");
+  const WallTime later = w.clock.wall();
+  record("ben", "contents");
+  record("ben", "content.access");
+  AuditFilter filter;
+  filter.action = "content";
+  EXPECT_EQ(found(filter), "ben:content.access ann:content.publish ");
+  filter.action = "content.publish";
+  EXPECT_EQ(found(filter), "ann:content.publish ");
+  filter = {};
+  filter.actor = "ben";
+  EXPECT_EQ(found(filter), "ben:content.access ben:contents ");
+  filter.since = later;
+  filter.limit = 1;
+  const auto first = *w.accounts.audit_records(root, filter);
+  ASSERT_THAT(first, SizeIs(1));
+  filter.below = first.front().number;
+  EXPECT_EQ(found(filter), "ben:contents ");
+  filter.actor = "' OR 1=1 --";
+  EXPECT_EQ(found(filter), "");
+  EXPECT_EQ(code_of(w.accounts.audit_records(alice, {})), Code::kDenied);
 }
 
 TEST_P(Accounts, TheFirstUserIsMadeOnlyInAnEmptyServer) {

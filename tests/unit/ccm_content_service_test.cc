@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "tests/support/audit_records.h"
 #include "tests/support/server_world.h"
 
 namespace gridtorrent::ccm {
@@ -519,7 +520,7 @@ TEST_P(Contents, EveryChangeIsAudited) {
   std::vector<AuditRecord> records;
   ASSERT_TRUE(w.store.ccm()
                   .read([&](Tx& tx) -> Status {
-                    GT_ASSIGN(records, tx.audit.newest(10));
+                    GT_ASSIGN(records, testing_support::newest_audit(tx.audit, 10));
                     return {};
                   })
                   .ok());

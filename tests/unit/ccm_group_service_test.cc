@@ -366,7 +366,7 @@ TEST_P(Groups, EveryStepIsAudited) {
   join(alice, "lab", bob);
   ASSERT_TRUE(step(alice, "lab", Step::kRemove, "bob").ok());
   std::vector<std::string> actions;
-  const auto records = w.accounts.newest_audit_records(admin, 4);
+  const auto records = w.audit(admin, 4);
   for (const AuditRecord& record : *records) {
     actions.push_back(record.actor_name + " " + record.action + " " + record.object);
   }

@@ -190,7 +190,7 @@ TEST_P(TrackerServices, RefusedLanesAreAudited) {
   ASSERT_TRUE(w.nodes.announce(node, announce).ok());
   announce.refused_lanes = 0;
   ASSERT_TRUE(w.nodes.announce(node, announce).ok());
-  auto records = *w.accounts.newest_audit_records(root, 100);
+  auto records = *w.audit(root, 100);
   std::erase_if(records, [](const auto& record) { return record.action != "lane.refused"; });
   ASSERT_THAT(records, SizeIs(1));
   EXPECT_EQ(records[0].object, hidden.id.str());

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/audit_records.h"
 #include "tests/support/server_world.h"
 #include "tracker/store/schema.h"
 #include "tracker/store/task_json.h"
@@ -165,7 +166,7 @@ TEST_F(ServerData, ABackupIsOneFileThatBringsEverythingBack) {
   const std::unique_ptr<ccm::Store> accounts = open();
   ASSERT_TRUE(accounts
                   ->read([](ccm::Tx& tx) -> Status {
-                    GT_ASSIGN(const auto newest, tx.audit.newest(1));
+                    GT_ASSIGN(const auto newest, testing_support::newest_audit(tx.audit, 1));
                     EXPECT_EQ(newest.front().action, "restore");
                     EXPECT_EQ(newest.front().object, "backup.gt");
                     return {};
@@ -254,7 +255,7 @@ TEST_F(ServerData, RecordsFromBeforeTheChainAreChainedOnUpgrade) {
   std::vector<ccm::AuditRecord> records;
   ASSERT_TRUE(static_cast<ccm::Store&>(*store).write([&](ccm::Tx& tx) -> Status {
     GT_TRY(tx.audit.append({{2}, UserId(), "a", "", "", "fourth", "", "ok", ""}));
-    GT_ASSIGN(records, tx.audit.newest(10));
+    GT_ASSIGN(records, testing_support::newest_audit(tx.audit, 10));
     return {};
   }));
   ASSERT_EQ(records.size(), 4u);

@@ -34,10 +34,13 @@ Result<ccm::rpc::Secrets::Issued> RpcSecrets::login(const std::string& user, con
 }
 
 Result<ccm::rpc::Secrets::Issued> RpcSecrets::create_token(const ccm::Actor& actor, const std::string& request_id,
-                                                           const std::string& label,
-                                                           const std::vector<std::string>& scopes,
-                                                           std::chrono::milliseconds ttl) {
-  return convert(logins_.create_token(actor, request_id, label, scopes, ttl));
+                                                           const TokenWish& wish) {
+  return convert(logins_.create_token(actor, request_id, {wish.for_user, wish.label, wish.scopes, wish.ttl}));
+}
+
+Status RpcSecrets::change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish) {
+  return logins_.change_password(actor, request_id, {wish.user, wish.old_password, wish.new_password},
+                                 gridtorrent::rpc::address_bucket(actor.address));
 }
 
 Result<std::string> RpcSecrets::hash_new_password(std::string_view user, std::string_view password) {

@@ -24,8 +24,8 @@ class RpcSecrets final : public ccm::rpc::Secrets {
   RpcSecrets(authority::Logins& logins, authority::TokenAuthenticator& tokens) : logins_(logins), tokens_(tokens) {}
   Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
                        const std::string& address) override;
-  Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const std::string& label,
-                              const std::vector<std::string>& scopes, std::chrono::milliseconds ttl) override;
+  Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const TokenWish& wish) override;
+  Status change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish) override;
   Result<std::string> hash_new_password(std::string_view user, std::string_view password) override;
   void forget_tokens() override { tokens_.forget_all(); }
 

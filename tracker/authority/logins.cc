@@ -35,17 +35,14 @@ Result<Logins::Issued> Logins::login(const std::string& user, const std::string&
     return admitted.error();
   }
   GT_ASSIGN(const std::optional<ccm::User> found, accounts_.find_user(user));
-  const bool has_password = found && !found->password_hash.empty();
-  // The same work for nobody, so that time does not tell who exists.
-  const std::string phc = has_password ? found->password_hash : std::string(crypto::dummy_hash());
-  GT_ASSIGN(const bool fits, crypto::verify_password(password, phc));
-  if (!has_password || !fits || found->disabled) {
+  GT_ASSIGN(const bool right, fits(found ? &*found : nullptr, password));
+  if (!right || found->disabled) {
     throttle_.failed(user, clock_.mono());
-    audit_failure(user, address, has_password && fits ? "disabled" : "refused");
+    audit_failure(user, address, right ? "disabled" : "refused");
     return refused();
   }
   throttle_.succeeded(user);
-  if (crypto::needs_rehash(phc, cost_)) {
+  if (crypto::needs_rehash(found->password_hash, cost_)) {
     GT_ASSIGN(const std::string fresh, crypto::hash_password(password, cost_));
     GT_TRY(accounts_.set_password_hash(found->id, fresh));
   }
@@ -63,23 +60,57 @@ Result<Logins::Issued> Logins::login(const std::string& user, const std::string&
                ccm::FullQuota::kReplaceSameLabel);
 }
 
+Result<bool> Logins::fits(const ccm::User* user, const std::string& password) const {
+  const bool has_password = user != nullptr && !user->password_hash.empty();
+  // The same work for nobody, so that time does not tell who exists.
+  GT_ASSIGN(const bool right,
+            crypto::verify_password(password, has_password ? user->password_hash : std::string(crypto::dummy_hash())));
+  return has_password && right;
+}
+
 Result<Logins::Issued> Logins::create_token(const ccm::Actor& actor, const std::string& request_id,
-                                            const std::string& label, const std::vector<std::string>& scopes,
-                                            std::chrono::milliseconds ttl) {
-  GT_ASSIGN(ccm::Scopes wanted, ccm::parse_scopes(scopes));
-  if (scopes.empty()) {
+                                            const TokenWish& wish) {
+  GT_ASSIGN(ccm::Scopes wanted, ccm::parse_scopes(wish.scopes));
+  if (wish.scopes.empty() && !wish.for_user.empty()) {
+    return Error{Code::kInvalid, "say what the token is for: --scope content:read, for one"};
+  }
+  if (wish.scopes.empty()) {
     wanted = ccm::Scopes(actor.scopes.bits() & ~static_cast<std::uint32_t>(ccm::Scope::kAdmin));
   }
   if (!wanted.within(actor.scopes)) {
     return Error{Code::kDenied, "a token cannot carry scopes that the one in use does not have"};
   }
-  if (ttl.count() == 0) ttl = kLoginLife;
+  const auto ttl = wish.ttl.count() == 0 ? std::chrono::milliseconds(kLoginLife) : wish.ttl;
   if (ttl < std::chrono::minutes(1) || ttl > kLongestLife) {
     return Error{Code::kInvalid, "a token lives between a minute and 365 days (--ttl)"};
   }
-  GT_ASSIGN(const std::optional<ccm::User> user, accounts_.find_user(actor.user));
-  if (!user) return Error{Code::kNotFound, "the account is gone"};
-  return issue(actor, request_id, *user, label, wanted, ttl);
+  GT_ASSIGN(const ccm::User owner, accounts_.user_to_manage(actor, wish.for_user));
+  return issue(actor, request_id, owner, wish.label, wanted, ttl);
+}
+
+Status Logins::change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
+                               const std::string& address_bucket) {
+  GT_ASSIGN(const ccm::User user, accounts_.user_to_manage(actor, wish.user));
+  GT_TRY(check_new_password(user.name, wish.new_password));
+  if (user.id == actor.user && !user.service) GT_TRY(check_old_password(user, wish, actor.address, address_bucket));
+  GT_ASSIGN(const std::string hash, crypto::hash_password(wish.new_password, cost_));
+  return accounts_.change_password(actor, request_id, user.id, hash);
+}
+
+Status Logins::check_old_password(const ccm::User& user, const PasswordWish& wish, const std::string& address,
+                                  const std::string& address_bucket) {
+  if (wish.old_password.size() > kMaxPasswordBytes) return refused();
+  GT_TRY(throttle_.admit(user.name, address_bucket, clock_.mono()));
+  GT_ASSIGN(const bool right, fits(&user, wish.old_password));
+  // The same call once more, after its answer was lost.
+  GT_ASSIGN(const bool done, right ? Result<bool>(false) : fits(&user, wish.new_password));
+  if (right || done) {
+    throttle_.succeeded(user.name);
+    return {};
+  }
+  throttle_.failed(user.name, clock_.mono());
+  audit_failure(user.name, address, "refused");
+  return Error{Code::kUnauthenticated, "the old password is wrong; who forgot it asks an administrator for a new one"};
 }
 
 Result<Logins::Issued> Logins::issue_to(const ccm::User& user, const std::string& label,

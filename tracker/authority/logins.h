@@ -35,10 +35,24 @@ class Logins {
   Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
                        const std::string& address, const std::string& address_bucket);
 
-  /// A further token of the actor. `scopes` empty: all of the actor's but admin; else within the actor's. `ttl` 0: 30
-  /// days; at most a year.
-  Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const std::string& label,
-                              const std::vector<std::string>& scopes, std::chrono::milliseconds ttl);
+  struct TokenWish {
+    std::string for_user;  ///< id or name of a service account, for administrators; empty: the actor's own
+    std::string label;
+    std::vector<std::string> scopes;   ///< empty: all of the actor's but admin; else within the actor's
+    std::chrono::milliseconds ttl{0};  ///< 0: 30 days; at most a year
+  };
+  /// A further token. Those of service accounts have their scopes named.
+  Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const TokenWish& wish);
+
+  struct PasswordWish {
+    std::string user;  ///< id or name; empty: the actor's own
+    std::string old_password, new_password;
+  };
+  /// One's own, which takes the old one and is throttled as logins are, or with role admin another's. Errors:
+  /// kUnauthenticated the old one is wrong; kInvalid the new one is weak; kBusy; kDenied; kNotFound; kConflict a
+  /// service account has none.
+  Status change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
+                         const std::string& address_bucket);
 
   /// Without a password, for the server's first start.
   Result<Issued> issue_to(const ccm::User& user, const std::string& label, std::chrono::milliseconds ttl);
@@ -50,6 +64,10 @@ class Logins {
   Result<Issued> issue(const ccm::Actor& actor, const std::string& request_id, const ccm::User& user,
                        const std::string& label, ccm::Scopes scopes, std::chrono::milliseconds ttl,
                        ccm::FullQuota full = ccm::FullQuota::kRefuse);
+  /// Whether the password is the user's, in the same time for whoever has none.
+  Result<bool> fits(const ccm::User* user, const std::string& password) const;
+  Status check_old_password(const ccm::User& user, const PasswordWish& wish, const std::string& address,
+                            const std::string& address_bucket);
   void audit_failure(const std::string& user, const std::string& address, const std::string& outcome);
 
   ccm::AccountService& accounts_;

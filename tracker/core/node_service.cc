@@ -103,7 +103,8 @@ Status NodeService::add_enroll_token(const ccm::Actor& actor, const std::string&
                                         " was made by this request and shown once; revoke it and make another"};
     }
     GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(actor.user, ccm::TokenKind::kEnroll, now));
-    if (count >= d_.quotas.enroll_tokens) {
+    GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, d_.quotas, actor.user));
+    if (count >= quotas.enroll_tokens) {
       return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
                                          " open enrolment tokens, as many as are allowed; revoke some or wait"};
     }
@@ -141,7 +142,8 @@ Result<EnrolledNode> NodeService::enroll_in(Tx& tx, const EnrollNode& request) {
     GT_TRY(tx.tokens.revoke_all_of_node(node.id, now));
   } else {
     GT_ASSIGN(const auto own, tx.nodes.of_owner(token->user));
-    if (own.size() >= d_.quotas.nodes) {
+    GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, d_.quotas, token->user));
+    if (own.size() >= quotas.nodes) {
       return Error{Code::kExhausted, "user " + owner->name + " has " + std::to_string(own.size()) +
                                          " nodes, as many as the quota allows; ask the administrator for more"};
     }

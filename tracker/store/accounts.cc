@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tracker/store/columns.h"
 #include "tracker/store/tables.h"
 
@@ -8,11 +10,11 @@ namespace gridtorrent::tracker::store {
 namespace {
 
 constexpr std::string_view kUserById =
-    "SELECT user_id, name, admin, disabled, created_ms, password_hash FROM user WHERE user_id = ?";
+    "SELECT user_id, name, admin, disabled, created_ms, password_hash, service FROM user WHERE user_id = ?";
 constexpr std::string_view kUserByName =
-    "SELECT user_id, name, admin, disabled, created_ms, password_hash FROM user WHERE name = ?";
+    "SELECT user_id, name, admin, disabled, created_ms, password_hash, service FROM user WHERE name = ?";
 constexpr std::string_view kUsers =
-    "SELECT user_id, name, admin, disabled, created_ms, password_hash FROM user ORDER BY name";
+    "SELECT user_id, name, admin, disabled, created_ms, password_hash, service FROM user ORDER BY name";
 
 constexpr std::string_view kTokenById =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
@@ -46,14 +48,14 @@ Result<ccm::Token> token_from(const sql::Row& row) {
 
 Result<ccm::User> user_from(const sql::Row& row) {
   GT_ASSIGN(const UserId id, id_at<UserId>(row, 0));
-  return ccm::User{id, row.text(1), row.boolean(2), row.boolean(3), time_at(row, 4), row.text(5)};
+  return ccm::User{id, row.text(1), row.boolean(2), row.boolean(3), time_at(row, 4), row.text(5), row.boolean(6)};
 }
 
 Status SqlUsers::insert(const ccm::User& user) {
   const Status done = tx_.exec(
-      "INSERT INTO user(user_id, name, admin, disabled, created_ms, password_hash) "
-      "VALUES (?, ?, ?, ?, ?, ?)",
-      {user.id.str(), user.name, user.admin, user.disabled, user.created.ms, user.password_hash});
+      "INSERT INTO user(user_id, name, admin, disabled, created_ms, password_hash, service) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      {user.id.str(), user.name, user.admin, user.disabled, user.created.ms, user.password_hash, user.service});
   return done ? done : Status(conflict_or(done.error(), "user " + user.name + " exists; choose another name"));
 }
 Result<std::optional<ccm::User>> SqlUsers::by_id(const UserId& id) {
@@ -70,6 +72,25 @@ Status SqlUsers::set_disabled(const UserId& id, bool disabled) {
 }
 Status SqlUsers::set_password_hash(const UserId& id, const std::string& password_hash) {
   return tx_.exec("UPDATE user SET password_hash = ? WHERE user_id = ?", {password_hash, id.str()});
+}
+Result<std::vector<ccm::QuotaLimit>> SqlUsers::quota_limits(const UserId& id) {
+  GT_ASSIGN(auto limits, tx_.all("SELECT quota, most FROM quota WHERE user_id = ?", {id.str()},
+                                 [](const sql::Row& row) -> Result<ccm::QuotaLimit> {
+                                   const auto quota = ccm::parse_quota(row.text(0));
+                                   if (!quota) return damaged("a quota");
+                                   return ccm::QuotaLimit{*quota, row.u64(1)};
+                                 }));
+  std::sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.quota < b.quota; });
+  return limits;
+}
+Status SqlUsers::change_quota(const UserId& id, const ccm::QuotaChange& change) {
+  if (!change.limit) {
+    return tx_.exec("DELETE FROM quota WHERE user_id = ? AND quota = ?", {id.str(), ccm::quota_name(change.quota)});
+  }
+  return tx_.exec(
+      "INSERT INTO quota(user_id, quota, most) VALUES (?, ?, ?) "
+      "ON CONFLICT(user_id, quota) DO UPDATE SET most = excluded.most",
+      {id.str(), ccm::quota_name(change.quota), *change.limit});
 }
 
 Status SqlTokens::insert(const ccm::Token& t) {
@@ -91,6 +112,10 @@ Status SqlTokens::revoke(std::string_view id, WallTime now) {
 }
 Status SqlTokens::revoke_all_of_user(const UserId& user, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE user_id = ? AND revoked_ms = 0", {now.ms, user.str()});
+}
+Status SqlTokens::revoke_personal_of_user(const UserId& user, WallTime now) {
+  return tx_.exec("UPDATE token SET revoked_ms = ? WHERE user_id = ? AND kind <> 'node' AND revoked_ms = 0",
+                  {now.ms, user.str()});
 }
 Status SqlTokens::revoke_all_of_node(const NodeId& node, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE node_id = ? AND revoked_ms = 0", {now.ms, node.str()});

@@ -23,11 +23,16 @@ Status SqlAudit::append(const ccm::AuditRecord& r) {
        r.outcome, r.request_id, sql::Blob(before.hash), sql::Blob(chain.head().hash)});
 }
 
-Result<std::vector<ccm::AuditRecord>> SqlAudit::newest(std::size_t limit) {
+Result<std::vector<ccm::NumberedAuditRecord>> SqlAudit::select(const ccm::AuditFilter& filter) {
   return tx_.all(
-      "SELECT at_ms, actor_id, actor_name, token_id, address, action, object, outcome, request_id FROM audit "
-      "ORDER BY seq DESC LIMIT ?",
-      {limit}, audit_from);
+      "SELECT at_ms, actor_id, actor_name, token_id, address, action, object, outcome, request_id, seq FROM audit "
+      "WHERE (?1 = 0 OR seq < ?1) AND at_ms >= ?2 AND (?3 = '' OR actor_name = ?3) "
+      "AND (?4 = '' OR action = ?4 OR substr(action, 1, length(?4) + 1) = ?4 || '.') ORDER BY seq DESC LIMIT ?5",
+      {filter.below, filter.since.ms, filter.actor, filter.action, filter.limit},
+      [](const sql::Row& row) -> Result<ccm::NumberedAuditRecord> {
+        GT_ASSIGN(ccm::AuditRecord record, audit_from(row));
+        return ccm::NumberedAuditRecord{row.u64(9), std::move(record)};
+      });
 }
 
 Result<ccm::AuditHead> SqlAudit::head() {

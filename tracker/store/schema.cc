@@ -275,12 +275,24 @@ CREATE TABLE inbox_mark(
 UPDATE token SET scopes = scopes | 128 WHERE kind = 'personal' AND (scopes & 47) = 47;
 )sql";
 
-constexpr std::array<sql::Migration, 6> kMigrations = {{{1, "accounts", kAccounts},
+constexpr std::string_view kQuotas = R"sql(
+ALTER TABLE user ADD COLUMN service INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE quota(
+  user_id TEXT NOT NULL REFERENCES user(user_id),
+  quota TEXT NOT NULL,
+  most INTEGER NOT NULL,
+  PRIMARY KEY (user_id, quota)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<sql::Migration, 7> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
                                                         {5, "data CA", kDataCas},
-                                                        {6, "groups and buddies", kPeople}}};
+                                                        {6, "groups and buddies", kPeople},
+                                                        {7, "service accounts and quotas", kQuotas}}};
 
 }  // namespace
 

@@ -20,6 +20,8 @@ class SqlUsers final : public ccm::UserStore {
   Result<std::vector<ccm::User>> list() override;
   Status set_disabled(const UserId& id, bool disabled) override;
   Status set_password_hash(const UserId& id, const std::string& password_hash) override;
+  Result<std::vector<ccm::QuotaLimit>> quota_limits(const UserId& id) override;
+  Status change_quota(const UserId& id, const ccm::QuotaChange& change) override;
 
  private:
   sql::Transaction& tx_;
@@ -33,6 +35,7 @@ class SqlTokens final : public ccm::TokenStore {
   Result<std::vector<ccm::Token>> of_user(const UserId& user) override;
   Status revoke(std::string_view id, WallTime now) override;
   Status revoke_all_of_user(const UserId& user, WallTime now) override;
+  Status revoke_personal_of_user(const UserId& user, WallTime now) override;
   Status revoke_all_of_node(const NodeId& node, WallTime now) override;
   Status set_last_used(std::string_view id, WallTime now) override;
   Status set_expires(std::string_view id, WallTime expires) override;
@@ -90,7 +93,7 @@ class SqlAudit final : public ccm::AuditLog {
  public:
   explicit SqlAudit(sql::Transaction& tx) : tx_(tx) {}
   Status append(const ccm::AuditRecord& record) override;
-  Result<std::vector<ccm::AuditRecord>> newest(std::size_t limit) override;
+  Result<std::vector<ccm::NumberedAuditRecord>> select(const ccm::AuditFilter& filter) override;
   Result<ccm::AuditHead> head() override;
   Result<ccm::AuditHead> verify() override;
 
@@ -152,6 +155,7 @@ class SqlNodeEffects final : public ccm::NodeEffects {
  public:
   SqlNodeEffects(sql::Transaction& tx, TaskStore& tasks, Rng& rng) : tx_(tx), tasks_(tasks), rng_(rng) {}
   Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) override;
+  Result<std::uint64_t> count_nodes(const UserId& owner) override;
 
  private:
   sql::Transaction& tx_;

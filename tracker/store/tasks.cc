@@ -123,4 +123,10 @@ Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& cont
   return nodes;
 }
 
+Result<std::uint64_t> SqlNodeEffects::count_nodes(const UserId& owner) {
+  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM node WHERE owner_id = ?", {owner.str()},
+                                      [](const sql::Row& row) { return row.u64(0); }));
+  return count.value_or(0);
+}
+
 }  // namespace gridtorrent::tracker::store

@@ -116,8 +116,10 @@ Result<v1::CreateTokenReply> AccountsApi::create_token(v1::CreateTokenRequest re
   return channel_.call(channel_.accounts(), &v1::Accounts::Stub::CreateToken, request);
 }
 
-Result<v1::ListTokensReply> AccountsApi::list_tokens() {
-  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListTokens, v1::ListTokensRequest());
+Result<v1::ListTokensReply> AccountsApi::list_tokens(const std::string& user) {
+  v1::ListTokensRequest request;
+  request.set_user(user);
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListTokens, request);
 }
 
 Status AccountsApi::revoke_token(const std::string& token_id) {
@@ -142,6 +144,33 @@ Status AccountsApi::disable_user(const std::string& user) {
   channel_.ensure_request_id(request);
   request.set_user(user);
   return without_value(channel_.call(channel_.accounts(), &v1::Accounts::Stub::DisableUser, request));
+}
+
+Status AccountsApi::enable_user(const std::string& user) {
+  v1::EnableUserRequest request;
+  channel_.ensure_request_id(request);
+  request.set_user(user);
+  return without_value(channel_.call(channel_.accounts(), &v1::Accounts::Stub::EnableUser, request));
+}
+
+Status AccountsApi::change_password(v1::ChangePasswordRequest request) {
+  channel_.ensure_request_id(request);
+  return without_value(channel_.call(channel_.accounts(), &v1::Accounts::Stub::ChangePassword, request));
+}
+
+Result<v1::QuotasReply> AccountsApi::quotas(const std::string& user) {
+  v1::GetQuotasRequest request;
+  request.set_user(user);
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::GetQuotas, request);
+}
+
+Result<v1::QuotasReply> AccountsApi::change_quotas(v1::ChangeQuotasRequest request) {
+  channel_.ensure_request_id(request);
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ChangeQuotas, request);
+}
+
+Result<v1::ListAuditRecordsReply> AccountsApi::list_audit_records(const v1::ListAuditRecordsRequest& request) {
+  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListAuditRecords, request);
 }
 
 // --- contents

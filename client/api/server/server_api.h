@@ -57,11 +57,18 @@ class AccountsApi {
   Status logout();
   Result<v1::WhoAmIReply> who_am_i();
   Result<v1::CreateTokenReply> create_token(v1::CreateTokenRequest request);
-  Result<v1::ListTokensReply> list_tokens();
+  /// One's own, or for administrators another's.
+  Result<v1::ListTokensReply> list_tokens(const std::string& user = "");
   Status revoke_token(const std::string& token_id);
   Result<v1::User> add_user(v1::AddUserRequest request);
   Result<v1::ListUsersReply> list_users();
   Status disable_user(const std::string& user);
+  Status enable_user(const std::string& user);
+  Status change_password(v1::ChangePasswordRequest request);
+  /// Of oneself where `user` is empty.
+  Result<v1::QuotasReply> quotas(const std::string& user);
+  Result<v1::QuotasReply> change_quotas(v1::ChangeQuotasRequest request);
+  Result<v1::ListAuditRecordsReply> list_audit_records(const v1::ListAuditRecordsRequest& request);
 
  private:
   ServerChannel& channel_;
