@@ -155,7 +155,9 @@ Result<std::vector<QuotaUse>> AccountService::quotas(const Actor& actor, const s
     GT_ASSIGN(used.tokens, tx.tokens.count_good(whose.id, TokenKind::kPersonal, now));
     GT_ASSIGN(used.enroll_tokens, tx.tokens.count_good(whose.id, TokenKind::kEnroll, now));
     GT_ASSIGN(used.groups, tx.groups.count_managed(whose.id));
-    GT_ASSIGN(used.open_requests_and_invitations, tx.groups.count_open(whose.id, now));
+    GT_ASSIGN(const std::uint64_t steps, tx.groups.count_open(whose.id, now));
+    GT_ASSIGN(const std::uint64_t offers, tx.offers.count_open(whose.id, now));
+    used.open_requests_and_invitations = steps + offers;
     GT_ASSIGN(const std::vector<User> buddies, tx.buddies.of(whose.id));
     used.buddies = buddies.size();
     for (std::size_t i = 0; i < kQuotaCount; ++i) {

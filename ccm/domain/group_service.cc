@@ -231,6 +231,7 @@ Status GroupService::sweep() {
   const WallTime now = d_.clock.wall();
   return d_.store.write([&](Tx& tx) -> Status {
     GT_TRY(tx.groups.prune(now));
+    GT_TRY(tx.offers.prune(now));
     return tx.notices.prune(now - kNoticeLifetime);
   });
 }

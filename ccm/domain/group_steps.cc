@@ -52,10 +52,12 @@ Status GroupService::check_room(Tx& tx, const Actor& actor, const Changed& chang
   if (is_pending(after.standing) && !is_pending(changed.before.standing)) {
     GT_ASSIGN(const std::uint64_t open, tx.groups.count_open(actor.user, d_.clock.wall()));
     GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
-    if (open >= quotas.open_requests_and_invitations) {
-      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(open) +
-                                         " requests and invitations open, as many as the quota allows; withdraw some, "
-                                         "or wait for answers"};
+    GT_ASSIGN(const std::uint64_t offers, tx.offers.count_open(actor.user, d_.clock.wall()));
+    if (open + offers >= quotas.open_requests_and_invitations) {
+      return Error{Code::kExhausted,
+                   "user " + actor.name + " has " + std::to_string(open + offers) +
+                       " requests, invitations and offers open, as many as the quota allows; withdraw some, "
+                       "or wait for answers"};
     }
   }
   if (changed.before.standing == Standing::kNone) {

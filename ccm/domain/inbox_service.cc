@@ -57,6 +57,7 @@ Result<Inbox> InboxService::read(const Actor& actor) {
     const WallTime now = d_.clock.wall();
     GT_ASSIGN(inbox.invitations, tx.groups.invitations_to(actor.user, now, kMaxOfAKind));
     GT_ASSIGN(inbox.requests, tx.groups.requests_to(actor.user, now, kMaxOfAKind));
+    GT_ASSIGN(inbox.offers, tx.offers.to(actor.user, now, kMaxOfAKind));
     if (actor.scopes.has(Scope::kContentRead)) {
       GT_ASSIGN(inbox.shares, shares_of(tx, actor, kMaxOfAKind));
     }

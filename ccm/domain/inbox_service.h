@@ -15,6 +15,7 @@ namespace gridtorrent::ccm {
 struct Inbox {
   std::vector<Membership> invitations;  ///< to groups, for oneself to answer
   std::vector<Membership> requests;     ///< by others, to groups that one manages
+  std::vector<Offer> offers;            ///< of contents, for oneself to answer
   std::vector<Content> shares;          ///< newest first, with the access as one may know it
   std::vector<Notice> notices;          ///< newest first
   WallTime read_until;                  ///< shares and notices that are older were read

@@ -21,8 +21,7 @@ enum class NoticeKind : std::uint8_t {
   kMadeManager,
   kManagerNoMore,
   kGroupDeleted,
-  kContentReceived,  ///< it is theirs now
-  kOfferAccepted,    ///< told to who offered a content
+  kOfferAccepted,  ///< told to who offered a content, and to its owner before
   kOfferDeclined,
 };
 std::string_view notice_kind_name(NoticeKind kind);

@@ -8,6 +8,7 @@
 
 #include "ccm/domain/group.h"
 #include "ccm/domain/notice.h"
+#include "ccm/domain/offer.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -72,6 +73,22 @@ class BuddyStore {
   virtual Result<std::optional<WallTime>> since(const UserId& owner, const UserId& buddy) = 0;
   /// By name.
   virtual Result<std::vector<User>> of(const UserId& owner) = 0;
+};
+
+/// Contents that are offered to a new owner. What is listed is open and published.
+class OfferStore {
+ public:
+  virtual ~OfferStore() = default;
+  /// In the place of the one that there is for this content.
+  virtual Status put(const Offer& offer) = 0;
+  virtual Result<std::optional<Offer>> of_content(const ContentId& content) = 0;
+  /// Newest first.
+  virtual Result<std::vector<Offer>> to(const UserId& user, WallTime now, std::size_t limit) = 0;
+  virtual Result<std::vector<Offer>> by(const UserId& user, WallTime now, std::size_t limit) = 0;
+  virtual Result<std::uint64_t> count_open(const UserId& by, WallTime now) = 0;
+  virtual Status remove(const ContentId& content) = 0;
+  /// Forgets those that ended before `before`.
+  virtual Status prune(WallTime before) = 0;
 };
 
 class NoticeStore {

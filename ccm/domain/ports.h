@@ -82,6 +82,8 @@ class ContentStore {
   virtual Status insert(const Content& content) = 0;
   /// Everything but id, owner, name and created.
   virtual Status update(const Content& content) = 0;
+  /// Another owner, and the name that it has there. kConflict: the owner has a content of that name.
+  virtual Status hand_over(const ContentId& id, const UserId& owner, const std::string& name) = 0;
   virtual Result<std::optional<Content>> by_id(const ContentId& id) = 0;
   /// Not purged.
   virtual Result<std::optional<Content>> by_owner_and_name(const UserId& owner, std::string_view name) = 0;
@@ -201,6 +203,7 @@ struct Tx {
   GroupStore& groups;
   BuddyStore& buddies;
   NoticeStore& notices;
+  OfferStore& offers;
 };
 
 /// Runs a use case as one transaction: an error of `work` rolls all of it back; success is durable when write()

@@ -24,6 +24,11 @@ constexpr wire::Method kListBuddies{"Collaboration/ListBuddies", kNeed};
 constexpr wire::Method kGetInbox{"Collaboration/GetInbox", kNeed};
 constexpr wire::Method kWatchInbox{"Collaboration/WatchInbox", kNeed};
 constexpr wire::Method kMarkInboxRead{"Collaboration/MarkInboxRead", kNeed};
+// What is offered and taken is content: a token for groups alone is not enough.
+constexpr Need kNeedContent = Need::scope(bit(Scope::kContentPublish));
+constexpr wire::Method kOfferContent{"Collaboration/OfferContent", kNeedContent};
+constexpr wire::Method kAnswerOffer{"Collaboration/AnswerOffer", kNeedContent};
+constexpr wire::Method kListOffers{"Collaboration/ListOffers", Need::scope(bit(Scope::kContentRead))};
 
 // A class is invited at once; a script that invites and withdraws all day is slowed down.
 constexpr wire::RateLimiter::Options kChangeRate{.rate_per_s = 0.5, .burst = 500};
@@ -183,6 +188,45 @@ CollaborationRpc::Reactor* CollaborationRpc::MarkInboxRead(Context* context, con
                          const WallTime until = q.until_ms() == 0 ? d_.clock.wall() : WallTime{q.until_ms()};
                          return d_.inbox.mark_read(actor_of(call), until);
                        });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::OfferContent(Context* context, const v1::OfferContentRequest* request,
+                                                          v1::OfferReply* reply) {
+  return d_.door.unary(context, kOfferContent, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_TRY(take_change(call));
+                         const NewOffer wanted{q.request_id(), q.content(), q.to(), q.message()};
+                         GT_ASSIGN(const Offer offer, d_.handovers.offer(actor_of(call), wanted));
+                         *p.mutable_offer() = to_wire(offer);
+                         return {};
+                       });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::AnswerOffer(Context* context, const v1::AnswerOfferRequest* request,
+                                                         v1::OfferReply* reply) {
+  return d_.door.unary(
+      context, kAnswerOffer, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        GT_TRY(take_change(call));
+        const Actor actor = actor_of(call);
+        Result<Offer> answered = Error{Code::kInvalid, "an offer is answered by accept, decline or withdraw"};
+        if (q.answer() == "accept") answered = d_.handovers.accept(actor, q.request_id(), q.content(), q.name());
+        if (q.answer() == "decline") answered = d_.handovers.decline(actor, q.request_id(), q.content());
+        if (q.answer() == "withdraw") answered = d_.handovers.withdraw(actor, q.request_id(), q.content());
+        if (!answered) return answered.error();
+        *p.mutable_offer() = to_wire(*answered);
+        return {};
+      });
+}
+
+CollaborationRpc::Reactor* CollaborationRpc::ListOffers(Context* context, const v1::ListOffersRequest* request,
+                                                        v1::ListOffersReply* reply) {
+  return d_.door.unary(context, kListOffers, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
+    GT_TRY(take_read(call));
+    GT_ASSIGN(const Offers offers, d_.handovers.list(actor_of(call)));
+    for (const Offer& one : offers.to_me) *p.add_to_me() = to_wire(one);
+    for (const Offer& one : offers.by_me) *p.add_by_me() = to_wire(one);
+    return {};
+  });
 }
 
 }  // namespace gridtorrent::ccm::rpc

@@ -3,6 +3,7 @@
 #include "base/rpc/door.h"
 #include "ccm/domain/buddy_service.h"
 #include "ccm/domain/group_service.h"
+#include "ccm/domain/handover_service.h"
 #include "ccm/domain/inbox_service.h"
 #include "ccm/rpc/inbox_hub.h"
 #include "common/clock.h"
@@ -18,6 +19,7 @@ class CollaborationRpc final : public v1::Collaboration::CallbackService {
     GroupService& groups;
     BuddyService& buddies;
     InboxService& inbox;
+    HandoverService& handovers;
     InboxHub& inboxes;
     const Clock& clock;
   };
@@ -39,6 +41,9 @@ class CollaborationRpc final : public v1::Collaboration::CallbackService {
   grpc::ServerWriteReactor<v1::Inbox>* WatchInbox(Context* context, const v1::GetInboxRequest* request) override;
   Reactor* MarkInboxRead(Context* context, const v1::MarkInboxReadRequest* request,
                          v1::MarkInboxReadReply* reply) override;
+  Reactor* OfferContent(Context* context, const v1::OfferContentRequest* request, v1::OfferReply* reply) override;
+  Reactor* AnswerOffer(Context* context, const v1::AnswerOfferRequest* request, v1::OfferReply* reply) override;
+  Reactor* ListOffers(Context* context, const v1::ListOffersRequest* request, v1::ListOffersReply* reply) override;
 
  private:
   Status change_membership(const gridtorrent::rpc::Call& call, const v1::ChangeMembershipRequest& request,

@@ -98,8 +98,23 @@ v1::Group to_wire(const GroupView& view) {
   return out;
 }
 
+v1::Offer to_wire(const Offer& offer) {
+  v1::Offer out;
+  out.set_content_id(offer.content.str());
+  out.set_owner(offer.owner_name);
+  out.set_name(offer.content_name);
+  out.set_bytes(offer.bytes);
+  out.set_by(offer.by_name);
+  out.set_to(offer.to_name);
+  out.set_since_ms(offer.since.ms);
+  out.set_expires_ms(offer.expires.ms);
+  out.set_message(offer.message);
+  return out;
+}
+
 v1::Inbox to_wire(const Inbox& inbox, WallTime now) {
   v1::Inbox out;
+  for (const Offer& offer : inbox.offers) *out.add_offers() = to_wire(offer);
   for (const Membership& invitation : inbox.invitations) *out.add_invitations() = to_wire(invitation);
   for (const Membership& request : inbox.requests) *out.add_requests() = to_wire(request);
   for (const Content& share : inbox.shares) {

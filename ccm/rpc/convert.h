@@ -26,6 +26,7 @@ Result<Access> from_wire(const v1::Access& access);
 v1::Content to_wire(const ContentView& view);
 v1::Membership to_wire(const Membership& membership);
 v1::Group to_wire(const GroupView& view);
+v1::Offer to_wire(const Offer& offer);
 v1::Inbox to_wire(const Inbox& inbox, WallTime now);
 v1::Replica to_wire(const ReplicaView& view);
 v1::User to_wire(const User& user);

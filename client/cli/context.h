@@ -74,6 +74,7 @@ std::vector<CommandEntry> content_commands();
 std::vector<CommandEntry> data_commands();
 std::vector<CommandEntry> transfer_commands();
 std::vector<CommandEntry> group_commands();
+std::vector<CommandEntry> handover_commands();
 std::vector<CommandEntry> inbox_commands();
 std::vector<CommandEntry> node_commands();
 std::vector<CommandEntry> task_commands();

@@ -63,7 +63,17 @@ Json to_json(const v1::Notice& notice) {
           {"content", notice.object().empty() ? Json() : Json(json_text(notice.object()))}};
 }
 
+Json to_json(const v1::Offer& offer) {
+  return {{"content_id", offer.content_id()},     {"owner", json_text(offer.owner())},
+          {"name", json_text(offer.name())},      {"bytes", offer.bytes()},
+          {"by", json_text(offer.by())},          {"to", json_text(offer.to())},
+          {"since", json_time(offer.since_ms())}, {"expires", json_time(offer.expires_ms())},
+          {"message", json_text(offer.message())}};
+}
+
 Json to_json(const v1::Inbox& inbox, bool unread_only) {
+  Json offers = Json::array();
+  for (const v1::Offer& one : inbox.offers()) offers.push_back(to_json(one));
   Json invitations = Json::array(), requests = Json::array(), shares = Json::array(), notices = Json::array();
   for (const v1::Membership& one : inbox.invitations()) invitations.push_back(to_json(one));
   for (const v1::Membership& one : inbox.requests()) requests.push_back(to_json(one));
@@ -82,11 +92,9 @@ Json to_json(const v1::Inbox& inbox, bool unread_only) {
     told["unread"] = unread;
     notices.push_back(std::move(told));
   }
-  return {{"invitations", std::move(invitations)},
-          {"requests", std::move(requests)},
-          {"shares", std::move(shares)},
-          {"notices", std::move(notices)},
-          {"read_until", json_time(inbox.read_until_ms())}};
+  return {{"invitations", std::move(invitations)}, {"requests", std::move(requests)},
+          {"offers", std::move(offers)},           {"shares", std::move(shares)},
+          {"notices", std::move(notices)},         {"read_until", json_time(inbox.read_until_ms())}};
 }
 
 std::string groups_table(const std::vector<v1::Group>& groups) {
@@ -122,10 +130,30 @@ std::string notice_text(const v1::Notice& notice) {
   if (kind == "made-manager") return by + " made you a manager of " + group;
   if (kind == "manager-no-more") return by + " ended your being a manager of " + group;
   if (kind == "group-deleted") return by + " deleted the group " + group;
-  if (kind == "content-received") return by + " gave you " + object;
   if (kind == "offer-accepted") return by + " took over " + object;
   if (kind == "offer-declined") return by + " declined to take over " + object;
   return shown(kind) + (by.empty() ? "" : " by " + by) + (group.empty() ? "" : " in " + group);
+}
+
+std::string offer_lines(const v1::Offer& offer) {
+  const std::string name = shown(offer.owner()) + "/" + shown(offer.name());
+  const bool by_owner = offer.by() == offer.owner();
+  return "  " + shown(offer.by()) + " offers you " + (by_owner ? name : name + ", whose owner's account is disabled") +
+         " (" + format_bytes(offer.bytes()) + "), until " + short_time(offer.expires_ms()) + quoted(offer.message()) +
+         "\n    gridtorrent handover accept|decline " + name + "\n";
+}
+
+std::string offers_text(const v1::ListOffersReply& offers) {
+  std::string text;
+  for (const v1::Offer& one : offers.to_me()) text += offer_lines(one);
+  for (const v1::Offer& one : offers.by_me()) {
+    const std::string name = shown(one.owner()) + "/" + shown(one.name());
+    text += "  you offer " + shown(one.to()) + " " + name + ", until " + short_time(one.expires_ms()) +
+            quoted(one.message()) + "\n    gridtorrent handover withdraw " + name + "\n";
+  }
+  if (text.empty()) return "no offers";
+  text.pop_back();
+  return text;
 }
 
 std::string inbox_text(const v1::Inbox& inbox, bool unread_only) {
@@ -146,6 +174,9 @@ std::string inbox_text(const v1::Inbox& inbox, bool unread_only) {
              "\n    gridtorrent group accept|decline " + shown(one.group()) + " " + shown(one.user()) + "\n";
   }
   section("Requests", lines);
+  lines.clear();
+  for (const v1::Offer& one : inbox.offers()) lines += offer_lines(one);
+  section("Offered to you", lines);
   lines.clear();
   for (const v1::Content& content : inbox.shares()) {
     if (unread_only && content.shared_ms() <= inbox.read_until_ms()) continue;

@@ -250,5 +250,53 @@ TEST_P(People, NoticesComeNewestFirst) {
   });
 }
 
+TEST_P(People, OffersAreOneForAContentAndListedWhileOpen) {
+  const auto alice = user("alice"), bob = user("bob"), carol = user("carol");
+  const auto data = content(alice, "data");
+  ccm::Offer offer;
+  offer.content = data.id;
+  offer.owner_name = "alice";
+  offer.content_name = "data";
+  offer.bytes = data.bytes;
+  offer.by = alice.id;
+  offer.by_name = "alice";
+  offer.to = carol.id;
+  offer.to_name = "carol";
+  offer.since = now_;
+  offer.expires = now_ + std::chrono::hours(1);
+  offer.message = "for you";
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.offers.put(offer));
+    offer.to = bob.id;
+    offer.to_name = "bob";
+    return tx.offers.put(offer);
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.offers.of_content(data.id)), offer);
+    EXPECT_EQ(value_of(tx.offers.of_content(ContentId::make(now_, rng_))), std::nullopt);
+    EXPECT_THAT(value_of(tx.offers.to(bob.id, now_, 10)), ElementsAre(offer));
+    EXPECT_THAT(value_of(tx.offers.to(carol.id, now_, 10)), IsEmpty()) << "the first one was replaced";
+    EXPECT_THAT(value_of(tx.offers.by(alice.id, now_, 10)), ElementsAre(offer));
+    EXPECT_THAT(value_of(tx.offers.by(alice.id, offer.expires, 10)), IsEmpty());
+    EXPECT_EQ(value_of(tx.offers.count_open(alice.id, now_)), 1u);
+    EXPECT_EQ(value_of(tx.offers.count_open(alice.id, offer.expires)), 0u);
+  });
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.contents.hand_over(data.id, bob.id, "Hers"));
+    const auto moved = value_of(tx.contents.by_id(data.id));
+    EXPECT_EQ(moved->owner, bob.id);
+    EXPECT_EQ(moved->owner_name + "/" + moved->name, "bob/Hers");
+    EXPECT_EQ(value_of(tx.contents.by_owner_and_name(alice.id, "data")), std::nullopt);
+    EXPECT_EQ(value_of(tx.contents.usage(bob.id)).contents, 1u);
+    EXPECT_EQ(value_of(tx.contents.usage(alice.id)).contents, 0u);
+    GT_TRY(tx.offers.prune(offer.expires + std::chrono::milliseconds(1)));
+    EXPECT_EQ(value_of(tx.offers.of_content(data.id)), std::nullopt);
+    return {};
+  });
+  const auto taken = content(alice, "Hers");
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.contents.hand_over(taken.id, bob.id, "Hers"); })),
+            Code::kConflict);
+}
+
 }  // namespace
 }  // namespace gridtorrent::contract

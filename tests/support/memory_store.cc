@@ -28,6 +28,7 @@ struct MemoryState {
   std::vector<ccm::Notice> notices;
   std::map<UserId, WallTime> read_until;
   std::map<std::pair<UserId, ccm::Quota>, std::uint64_t> quotas;
+  std::map<ContentId, ccm::Offer> offers;
 
   std::string user_name(const UserId& id) const {
     for (const auto& [name, user] : users) {
@@ -175,6 +176,15 @@ class Contents final : public ccm::ContentStore {
     kept.owner_name = old.owner_name;
     kept.name = old.name;
     kept.created = old.created;
+    return {};
+  }
+  Status hand_over(const ContentId& id, const UserId& owner, const std::string& name) override {
+    const auto taken = by_owner_and_name(owner, name);
+    if (taken->has_value()) return Error{Code::kConflict, "name " + name + " is taken"};
+    ccm::Content& kept = s_.contents.at(id);
+    kept.owner = owner;
+    kept.owner_name = s_.user_name(owner);
+    kept.name = name;
     return {};
   }
   Result<std::optional<ccm::Content>> by_id(const ContentId& id) override {
@@ -826,6 +836,61 @@ class Notices final : public ccm::NoticeStore {
   MemoryState& s_;
 };
 
+class Offers final : public ccm::OfferStore {
+ public:
+  explicit Offers(MemoryState& state) : s_(state) {}
+  Status put(const ccm::Offer& offer) override {
+    s_.offers[offer.content] = offer;
+    return {};
+  }
+  Result<std::optional<ccm::Offer>> of_content(const ContentId& content) override {
+    const auto found = s_.offers.find(content);
+    return found == s_.offers.end() ? std::nullopt : std::optional<ccm::Offer>(named(found->second));
+  }
+  Result<std::vector<ccm::Offer>> to(const UserId& user, WallTime now, std::size_t limit) override {
+    return open([&](const ccm::Offer& o) { return o.to == user; }, now, limit);
+  }
+  Result<std::vector<ccm::Offer>> by(const UserId& user, WallTime now, std::size_t limit) override {
+    return open([&](const ccm::Offer& o) { return o.by == user; }, now, limit);
+  }
+  Result<std::uint64_t> count_open(const UserId& by, WallTime now) override {
+    std::uint64_t count = 0;
+    for (const auto& [id, o] : s_.offers) count += o.by == by && o.is_open(now) ? 1U : 0U;
+    return count;
+  }
+  Status remove(const ContentId& content) override {
+    s_.offers.erase(content);
+    return {};
+  }
+  Status prune(WallTime before) override {
+    std::erase_if(s_.offers, [&](const auto& one) { return one.second.expires < before; });
+    return {};
+  }
+
+ private:
+  ccm::Offer named(ccm::Offer offer) const {
+    const ccm::Content& content = s_.contents.at(offer.content);
+    offer.owner_name = content.owner_name;
+    offer.content_name = content.name;
+    offer.bytes = content.bytes;
+    offer.by_name = s_.user_name(offer.by);
+    offer.to_name = s_.user_name(offer.to);
+    return offer;
+  }
+  template <class F>
+  std::vector<ccm::Offer> open(F&& matches, WallTime now, std::size_t limit) const {
+    std::vector<ccm::Offer> found;
+    for (const auto& [id, offer] : s_.offers) {
+      const bool published = s_.contents.at(id).state == ccm::ContentState::kPublished;
+      if (matches(offer) && offer.is_open(now) && published) found.push_back(named(offer));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.since > b.since; });
+    cut(found, limit);
+    return found;
+  }
+  MemoryState& s_;
+};
+
 Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&)>& work) {
   Users users(state);
   Tokens tokens(state);
@@ -839,9 +904,12 @@ Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&
   Groups groups(state);
   Buddies buddies(state);
   Notices notices(state);
+  Offers offers(state);
   DataCas data_cas(state);
-  tracker::Tx tx{
-      {users, tokens, contents, replicas, audit, requests, effects, groups, buddies, notices}, nodes, tasks, data_cas};
+  tracker::Tx tx{{users, tokens, contents, replicas, audit, requests, effects, groups, buddies, notices, offers},
+                 nodes,
+                 tasks,
+                 data_cas};
   return work(tx);
 }
 

@@ -13,6 +13,7 @@
 #include "ccm/domain/buddy_service.h"
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/group_service.h"
+#include "ccm/domain/handover_service.h"
 #include "ccm/domain/inbox_service.h"
 #include "common/clock.h"
 #include "common/rng.h"
@@ -104,6 +105,7 @@ class ServerWorld {
   ccm::GroupService groups{{store.ccm(), news, inboxes, clock, rng, quotas_}};
   ccm::BuddyService buddies{{store.ccm(), news, inboxes, clock, quotas_}};
   ccm::InboxService inbox{{store.ccm(), inboxes, clock}};
+  ccm::HandoverService handovers{{store.ccm(), news, inboxes, clock, quotas_}};
   ccm::AccountService accounts{{store.ccm(), news, clock, rng, quotas_}};
   tracker::NodeService nodes{{store.tracker(), swarms, hub, audiences, clock, rng, quotas_}};
   tracker::TaskService tasks{{store.tracker(), hub, task_hub, clock, rng}};

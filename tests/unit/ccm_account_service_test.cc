@@ -236,7 +236,8 @@ TEST_P(Accounts, ANewPasswordFromAnAdministratorEndsLoginsAndNoNodes) {
   EXPECT_EQ((*w.accounts.find_user("alice"))->password_hash, "phc");
   EXPECT_FALSE((*w.accounts.find_token("t1"))->token.is_good(w.clock.wall()));
   EXPECT_EQ(w.audit(root, 1)->at(0).action, "password.reset");
-  for (const Token& one : *w.accounts.list_tokens(alice)) {
+  const auto tokens = *w.accounts.list_tokens(alice);
+  for (const Token& one : tokens) {
     EXPECT_EQ(one.is_good(w.clock.wall()), one.kind == TokenKind::kNode) << one.id;
   }
 }
@@ -295,7 +296,8 @@ TEST_P(Accounts, AuditRecordsAreFoundByActorActionTimeAndPage) {
   };
   const auto found = [&](const AuditFilter& filter) {
     std::string text;
-    for (const auto& one : *w.accounts.audit_records(root, filter)) {
+    const auto records = *w.accounts.audit_records(root, filter);
+    for (const auto& one : records) {
       text += one.record.actor_name + ":" + one.record.action + " ";
     }
     return text;

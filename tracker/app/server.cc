@@ -21,6 +21,7 @@
 #include "ccm/domain/buddy_service.h"
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/group_service.h"
+#include "ccm/domain/handover_service.h"
 #include "ccm/domain/inbox_service.h"
 #include "ccm/rpc/accounts_rpc.h"
 #include "ccm/rpc/collaboration_rpc.h"
@@ -101,6 +102,7 @@ struct Server::Parts {
   ccm::GroupService groups{{*sqlite, news, inboxes, clock, rng, {}}};
   ccm::BuddyService buddies{{*sqlite, news, inboxes, clock, {}}};
   ccm::InboxService inbox{{*sqlite, inboxes, clock}};
+  ccm::HandoverService handovers{{*sqlite, news, inboxes, clock, {}}};
   NodeService nodes{{*sqlite, swarms, node_hub, audiences, clock, rng, {}}};
   TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng}};
   authority::TokenAuthenticator tokens{accounts, clock};
@@ -119,7 +121,7 @@ struct Server::Parts {
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};
-  ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, inboxes, clock}};
+  ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, handovers, inboxes, clock}};
   tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock}};
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
   tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, audiences, clock}};

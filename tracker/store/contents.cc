@@ -171,6 +171,12 @@ Status SqlContents::insert(const ccm::Content& c) {
   return put_lists(c);
 }
 
+Status SqlContents::hand_over(const ContentId& id, const UserId& owner, const std::string& name) {
+  const Status done = tx_.exec("UPDATE content SET owner_id = ?, name = ?, name_folded = ? WHERE content_id = ?",
+                               {owner.str(), name, ccm::fold_case(name), id.str()});
+  return done ? done : Status(conflict_or(done.error(), "the new owner has a content of that name"));
+}
+
 Status SqlContents::update(const ccm::Content& c) {
   GT_TRY(tx_.exec(
       "UPDATE content SET access = ?, access_users = ?, access_groups = ?, access_buddies = ?, state = ?, version = ?, "

@@ -286,13 +286,27 @@ CREATE TABLE quota(
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<sql::Migration, 7> kMigrations = {{{1, "accounts", kAccounts},
+constexpr std::string_view kOffers = R"sql(
+CREATE TABLE offer(
+  content_id TEXT PRIMARY KEY REFERENCES content(content_id) ON DELETE CASCADE,
+  by_id TEXT NOT NULL REFERENCES user(user_id),
+  to_id TEXT NOT NULL REFERENCES user(user_id),
+  since_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  message TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX offer_to ON offer(to_id, since_ms DESC);
+CREATE INDEX offer_by ON offer(by_id, since_ms DESC);
+)sql";
+
+constexpr std::array<sql::Migration, 8> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
                                                         {5, "data CA", kDataCas},
                                                         {6, "groups and buddies", kPeople},
-                                                        {7, "service accounts and quotas", kQuotas}}};
+                                                        {7, "service accounts and quotas", kQuotas},
+                                                        {8, "offers", kOffers}}};
 
 }  // namespace
 

@@ -52,6 +52,7 @@ class SqlContents final : public ccm::ContentStore {
   explicit SqlContents(sql::Transaction& tx) : tx_(tx) {}
   Status insert(const ccm::Content& content) override;
   Status update(const ccm::Content& content) override;
+  Status hand_over(const ContentId& id, const UserId& owner, const std::string& name) override;
   Result<std::optional<ccm::Content>> by_id(const ContentId& id) override;
   Result<std::optional<ccm::Content>> by_owner_and_name(const UserId& owner, std::string_view name) override;
   Result<std::optional<ccm::Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,
@@ -218,6 +219,21 @@ class SqlBuddies final : public ccm::BuddyStore {
   sql::Transaction& tx_;
 };
 
+class SqlOffers final : public ccm::OfferStore {
+ public:
+  explicit SqlOffers(sql::Transaction& tx) : tx_(tx) {}
+  Status put(const ccm::Offer& offer) override;
+  Result<std::optional<ccm::Offer>> of_content(const ContentId& content) override;
+  Result<std::vector<ccm::Offer>> to(const UserId& user, WallTime now, std::size_t limit) override;
+  Result<std::vector<ccm::Offer>> by(const UserId& user, WallTime now, std::size_t limit) override;
+  Result<std::uint64_t> count_open(const UserId& by, WallTime now) override;
+  Status remove(const ContentId& content) override;
+  Status prune(WallTime before) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
 class SqlNotices final : public ccm::NoticeStore {
  public:
   explicit SqlNotices(sql::Transaction& tx) : tx_(tx) {}
@@ -250,8 +266,9 @@ class SqlTables {
         groups_(tx),
         buddies_(tx),
         notices_(tx),
+        offers_(tx),
         data_cas_(tx),
-        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_, groups_, buddies_, notices_},
+        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_, groups_, buddies_, notices_, offers_},
             nodes_,
             tasks_,
             data_cas_} {}
@@ -272,6 +289,7 @@ class SqlTables {
   SqlGroups groups_;
   SqlBuddies buddies_;
   SqlNotices notices_;
+  SqlOffers offers_;
   SqlDataCas data_cas_;
   Tx tx_;
 };

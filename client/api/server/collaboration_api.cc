@@ -115,4 +115,22 @@ Status CollaborationApi::mark_inbox_read(std::int64_t until_ms) {
   return {};
 }
 
+Result<v1::Offer> CollaborationApi::offer_content(v1::OfferContentRequest request) {
+  channel_.ensure_request_id(request);
+  GT_ASSIGN(v1::OfferReply reply,
+            channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::OfferContent, request));
+  return std::move(*reply.mutable_offer());
+}
+
+Result<v1::Offer> CollaborationApi::answer_offer(v1::AnswerOfferRequest request) {
+  channel_.ensure_request_id(request);
+  GT_ASSIGN(v1::OfferReply reply,
+            channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::AnswerOffer, request));
+  return std::move(*reply.mutable_offer());
+}
+
+Result<v1::ListOffersReply> CollaborationApi::offers() {
+  return channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::ListOffers, v1::ListOffersRequest());
+}
+
 }  // namespace gridtorrent::client::api

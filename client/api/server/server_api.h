@@ -116,6 +116,9 @@ class CollaborationApi {
   Status watch_inbox(const InboxFn& on_inbox, std::stop_token stop);
   /// What came until then; 0: until now.
   Status mark_inbox_read(std::int64_t until_ms);
+  Result<v1::Offer> offer_content(v1::OfferContentRequest request);
+  Result<v1::Offer> answer_offer(v1::AnswerOfferRequest request);
+  Result<v1::ListOffersReply> offers();
 
  private:
   ServerChannel& channel_;
