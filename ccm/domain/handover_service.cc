@@ -58,13 +58,18 @@ Result<Content> own_to_give(Tx& tx, const Actor& actor, std::string_view referen
 
 /// What was offered to the actor under this id or name.
 Result<Offer> offered_to(Tx& tx, const Actor& actor, const std::string& reference, WallTime now) {
+  const Error missing{Code::kNotFound, "no content \"" + escape_for_display(reference.substr(0, 200)) +
+                                           "\" is offered to you; look with: gridtorrent handover list"};
+  if (const auto id = ContentId::parse(reference)) {
+    // However many others are listed before it.
+    GT_ASSIGN(auto offer, tx.offers.of_content(*id));
+    if (!offer || offer->to != actor.user || !offer->is_open(now)) return missing;
+    return std::move(*offer);
+  }
   GT_ASSIGN(const std::vector<Offer> open, tx.offers.to(actor.user, now, HandoverService::kMaxListed));
   const Offer* found = nullptr;
   for (const Offer& one : open) {
-    if (reference != one.content.str() && reference != one.content_name &&
-        reference != one.owner_name + "/" + one.content_name) {
-      continue;
-    }
+    if (reference != one.content_name && reference != one.owner_name + "/" + one.content_name) continue;
     if (found != nullptr) {
       return Error{Code::kConflict,
                    "several contents of that name are offered to you; say which: " + found->owner_name + "/" +
@@ -72,9 +77,8 @@ Result<Offer> offered_to(Tx& tx, const Actor& actor, const std::string& referenc
     }
     found = &one;
   }
-  if (found != nullptr) return *found;
-  return Error{Code::kNotFound, "no content \"" + escape_for_display(reference.substr(0, 200)) +
-                                    "\" is offered to you; look with: gridtorrent handover list"};
+  if (found == nullptr) return missing;
+  return *found;
 }
 
 Status tell(Tx& tx, const UserId& to, NoticeKind kind, const Actor& by, const std::string& object, WallTime now) {

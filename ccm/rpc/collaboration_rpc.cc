@@ -24,11 +24,11 @@ constexpr wire::Method kListBuddies{"Collaboration/ListBuddies", kNeed};
 constexpr wire::Method kGetInbox{"Collaboration/GetInbox", kNeed};
 constexpr wire::Method kWatchInbox{"Collaboration/WatchInbox", kNeed};
 constexpr wire::Method kMarkInboxRead{"Collaboration/MarkInboxRead", kNeed};
-// What is offered and taken is content: a token for groups alone is not enough.
-constexpr Need kNeedContent = Need::scope(bit(Scope::kContentPublish));
-constexpr wire::Method kOfferContent{"Collaboration/OfferContent", kNeedContent};
-constexpr wire::Method kAnswerOffer{"Collaboration/AnswerOffer", kNeedContent};
-constexpr wire::Method kListOffers{"Collaboration/ListOffers", Need::scope(bit(Scope::kContentRead))};
+// What is offered and taken is content: a token for groups alone is not enough, nor is a node's for publishing.
+constexpr Need kNeedBoth = Need::scope(bit(Scope::kGroup) | bit(Scope::kContentPublish));
+constexpr wire::Method kOfferContent{"Collaboration/OfferContent", kNeedBoth};
+constexpr wire::Method kAnswerOffer{"Collaboration/AnswerOffer", kNeedBoth};
+constexpr wire::Method kListOffers{"Collaboration/ListOffers", kNeed};
 
 // A class is invited at once; a script that invites and withdraws all day is slowed down.
 constexpr wire::RateLimiter::Options kChangeRate{.rate_per_s = 0.5, .burst = 500};

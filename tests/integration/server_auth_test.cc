@@ -117,9 +117,9 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Collaboration/GetInbox", "group"},
                                                    {"Collaboration/WatchInbox", "group"},
                                                    {"Collaboration/MarkInboxRead", "group"},
-                                                   {"Collaboration/OfferContent", "content:publish"},
-                                                   {"Collaboration/AnswerOffer", "content:publish"},
-                                                   {"Collaboration/ListOffers", "content:read"},
+                                                   {"Collaboration/OfferContent", "group and content:publish"},
+                                                   {"Collaboration/AnswerOffer", "group and content:publish"},
+                                                   {"Collaboration/ListOffers", "group"},
                                                    {"Nodes/CreateEnrollToken", "account"},
                                                    {"Nodes/ListNodes", "content:read"},
                                                    {"Nodes/GetNode", "content:read"},
@@ -341,6 +341,7 @@ TEST_F(ServerAuth, APasswordIsChangedByWhoKnowsItOrAnAdministrator) {
   EXPECT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, login, "").ok());
 
   change.set_request_id(lab_.request_id());
+  EXPECT_EQ(code(lab_.admin_token()), Code::kConflict) << "the first administrator has none to change";
   change.set_user("alice");
   change.clear_old_password();
   change.set_new_password("a third one from above");

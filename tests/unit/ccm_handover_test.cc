@@ -160,6 +160,19 @@ TEST_P(Handovers, WhatIsRepeatedIsDoneOnce) {
   EXPECT_THAT(news_of(alice), SizeIs(1));
 }
 
+TEST_P(Handovers, AnOfferIsFoundByItsIdHoweverManyAreListedBeforeIt) {
+  ASSERT_TRUE(offer(alice, "data", "bob").ok());
+  w.clock.advance(std::chrono::seconds(1));
+  for (std::size_t i = 0; i < HandoverService::kMaxListed; ++i) {
+    const std::string name = "bulk" + std::to_string(i);
+    w.publish(carol, name, AccessLevel::kPublic);
+    ASSERT_TRUE(offer(carol, name, "bob").ok());
+  }
+  EXPECT_EQ(code_of(accept(bob, "alice/data")), Code::kNotFound) << "a name is looked for among those listed";
+  EXPECT_EQ(code_of(accept(alice, data.id.str())), Code::kNotFound);
+  EXPECT_TRUE(accept(bob, data.id.str()).ok());
+}
+
 TEST_P(Handovers, OffersCountTowardsWhatOneMayHaveOpen) {
   ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{Quota::kOpenRequests, 1}}).ok());
   w.publish(alice, "more", AccessLevel::kPrivate);

@@ -99,6 +99,10 @@ Status Logins::change_password(const ccm::Actor& actor, const std::string& reque
 
 Status Logins::check_old_password(const ccm::User& user, const PasswordWish& wish, const std::string& address,
                                   const std::string& address_bucket) {
+  if (user.password_hash.empty()) {
+    return Error{Code::kConflict, "user " + user.name + " has no password yet; another administrator gives it one: " +
+                                      "gridtorrent password " + user.name};
+  }
   if (wish.old_password.size() > kMaxPasswordBytes) return refused();
   GT_TRY(throttle_.admit(user.name, address_bucket, clock_.mono()));
   GT_ASSIGN(const bool right, fits(&user, wish.old_password));
