@@ -92,7 +92,9 @@ Result<Quotas> quotas_of(Tx& tx, const Quotas& everybodys, const UserId& person)
 Result<User> resolve_user(Tx& tx, std::string_view reference) {
   const auto id = UserId::parse(reference);
   GT_ASSIGN(auto user, id ? tx.users.by_id(*id) : tx.users.by_name(reference));
-  if (!user) return Error{Code::kNotFound, "no user \"" + escape_for_display(reference.substr(0, 200)) + "\"; check how the name is spelled"};
+  if (!user)
+    return Error{Code::kNotFound,
+                 "no user \"" + escape_for_display(reference.substr(0, 200)) + "\"; check how the name is spelled"};
   return std::move(*user);
 }
 

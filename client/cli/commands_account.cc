@@ -175,7 +175,7 @@ Status change_password(Context& c) {
   if (own) {
     GT_ASSIGN(*request.mutable_old_password(), c.options.has("old-password-file")
                                                    ? c.options.secret("old-password-file")
-                                                   : ask_password("Password now: "));
+                                                   : ask_password("Password now: ", "--old-password-file"));
   }
   GT_ASSIGN(*request.mutable_new_password(), new_password(c, whose));
   GT_TRY(server->accounts().change_password(std::move(request)));

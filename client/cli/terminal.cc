@@ -86,11 +86,11 @@ Status Terminal::finish() {
   return {};
 }
 
-Result<std::string> ask_password(const std::string& prompt) {
+Result<std::string> ask_password(const std::string& prompt, const std::string& option) {
   const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   termios before{};
   if (!terminal || ::tcgetattr(terminal.get(), &before) != 0)
-    return Error{Code::kInvalid, "there is no terminal to ask for the password: give it with --password-file FILE"};
+    return Error{Code::kInvalid, "there is no terminal to ask for the password: give it with " + option + " FILE"};
   // Key by key and without signals, so that an interrupt cannot leave the terminal without echo.
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | ISIG);

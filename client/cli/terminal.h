@@ -54,6 +54,7 @@ class Terminal {
 };
 
 /// Asks on the controlling terminal without echo. kInvalid where there is none.
-Result<std::string> ask_password(const std::string& prompt);
+/// `option` is what to use where there is no terminal.
+Result<std::string> ask_password(const std::string& prompt, const std::string& option = "--password-file");
 
 }  // namespace gridtorrent::client::cli

@@ -116,6 +116,7 @@ def an_administrator_runs_accounts_by_the_command_line():
         weak = secret_file(scene, 'weak', 'mia')
         cases.refused(mia.cli('password', '--old-password-file', old, '--password-file', weak, expect=None), 2, '12')
         cases.refused(mia.cli('password', '--old-password-file', new, '--password-file', new, expect=None), 4, 'old password')
+        cases.refused(mia.cli('password', '--password-file', new, expect=None), 2, '--old-password-file')
         mia.cli('password', '--old-password-file', old, '--password-file', new)
         mia.cli('whoami')
         cases.refused(mia.cli('password', 'admin', '--password-file', new, expect=None), 4, 'admin')
