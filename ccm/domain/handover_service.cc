@@ -188,7 +188,10 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     if (answered) {
       GT_ASSIGN(offer.content, ContentId::parse(*answered));
       GT_ASSIGN(const auto mine, tx.contents.by_id(offer.content));
-      if (mine) offer.owner_name = mine->owner_name, offer.content_name = mine->name;
+      if (mine) {
+        offer.owner_name = mine->owner_name;
+        offer.content_name = mine->name;
+      }
       return {};
     }
     GT_ASSIGN(offer, offered_to(tx, actor, reference, now));

@@ -41,9 +41,8 @@ Result<std::optional<WallTime>> SqlBuddies::since(const UserId& owner, const Use
 
 Result<std::vector<ccm::User>> SqlBuddies::of(const UserId& owner) {
   return tx_.all(
-      "SELECT u.user_id, u.name, u.admin, u.disabled, u.created_ms, u.password_hash, u.service FROM buddy b JOIN user "
-      "u ON "
-      "u.user_id = b.buddy_id WHERE b.owner_id = ? ORDER BY u.name",
+      "SELECT u.user_id, u.name, u.admin, u.disabled, u.created_ms, u.password_hash, u.service "
+      "FROM buddy b JOIN user u ON u.user_id = b.buddy_id WHERE b.owner_id = ? ORDER BY u.name",
       {owner.str()}, user_from);
 }
 
