@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,6 +105,10 @@ class ContentStore {
   virtual Result<bool> shares_with_buddies(const UserId& owner) = 0;
   /// Drafts not touched since `before`, at most `limit`.
   virtual Result<std::vector<Content>> stale_drafts(WallTime before, std::size_t limit) = 0;
+  /// Not public, not purged, and of an older edition than this generation of the data CA; at most `limit`.
+  virtual Result<std::vector<Content>> before_generation(std::uint32_t generation, std::size_t limit) = 0;
+  /// How many of each generation there are, purged ones and the plain edition left out.
+  virtual Result<std::map<std::uint32_t, std::uint64_t>> count_by_generation() = 0;
   struct Usage {
     std::uint64_t contents = 0;  ///< not purged
     std::uint64_t metadata_bytes = 0;

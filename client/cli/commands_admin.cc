@@ -182,6 +182,50 @@ Status audit(Context& c) {
   return {};
 }
 
+Json to_json(const v1::DataCaGeneration& one) {
+  return {{"generation", one.generation()},
+          {"state", one.state()},
+          {"signs", one.signs()},
+          {"created", json_time(one.created_ms())},
+          {"ended", json_time(one.ended_ms())},
+          {"contents", one.contents()}};
+}
+
+void show_data_ca(Context& c, const v1::ListDataCaReply& reply) {
+  Json generations = Json::array();
+  Table table({">GENERATION", "STATE", "MADE", "ENDED", ">CONTENTS", "SIGNS"});
+  for (const v1::DataCaGeneration& one : reply.generations()) {
+    generations.push_back(to_json(one));
+    table.row({std::to_string(one.generation()), one.state(), short_time(one.created_ms()),
+               one.ended_ms() == 0 ? "" : short_time(one.ended_ms()), std::to_string(one.contents()),
+               one.signs()              ? "yes"
+               : one.state() == "ended" ? "no"
+                                        : "no: the sealing key does not open its key"});
+  }
+  if (c.json) {
+    c.print({{"generations", std::move(generations)}});
+  } else {
+    c.terminal.result(table.text("the server has no data CA: its sealing key is missing"));
+  }
+}
+
+Status data_ca_list(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::ListDataCaReply reply, server->nodes().data_ca());
+  show_data_ca(c, reply);
+  return {};
+}
+
+Status data_ca_rotate(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  v1::RotateDataCaRequest request;
+  request.set_sealing_key_lost(c.options.flag("sealing-key-lost"));
+  GT_ASSIGN(const v1::ListDataCaReply reply, server->nodes().rotate_data_ca(std::move(request)));
+  show_data_ca(c, reply);
+  if (!c.json) c.terminal.message("contents move by themselves; see gridtorrent data-ca list");
+  return {};
+}
+
 }  // namespace
 
 std::vector<CommandEntry> user_commands() {
@@ -246,7 +290,20 @@ std::vector<CommandEntry> user_commands() {
                      .check = options::integer_between(1, 1000)}},
         .examples = {{"gridtorrent audit --actor mia --since 7d", ""}},
         .group = group},
-       audit}};
+       audit},
+      {{.name = "data-ca list",
+        .summary = "show the authorities that certify nodes for encrypted lanes",
+        .group = group},
+       data_ca_list},
+      {{.name = "data-ca rotate",
+        .summary = "make a new one; contents move to it and the old one ends",
+        .description = "Lanes of what is not public pause for a moment while their content moves. Nothing is hashed or "
+                       "fetched again, and nodes that are away follow when they are back.",
+        .options = {{.name = "sealing-key-lost",
+                     .help = "go on although the server's sealing key is lost for good",
+                     .command_line_only = true}},
+        .group = group},
+       data_ca_rotate}};
 }
 
 }  // namespace gridtorrent::client::cli

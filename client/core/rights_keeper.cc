@@ -68,13 +68,19 @@ std::vector<std::uint32_t> RightsKeeper::generations_in_use() {
 void RightsKeeper::step(MonoTime now) {
   if (now >= papers_due_ && !asking_ && !c_.server_lost) {
     papers_due_ = now + kLookAtPapers;
+    const std::vector<std::uint32_t> used = generations_in_use();
     bool may_ask = false;
     {
       const std::lock_guard lock(mutex_);
-      may_ask = now >= not_before_;
+      // A generation is new to this node after a rotation: that is no reason to wait.
+      may_ask = now >= not_before_ || (failures_ == 0 && !std::ranges::includes(asked_for_, used));
     }
-    if (may_ask && papers_due(c_.ports.papers.papers(), generations_in_use(), c_.ports.clock.wall())) {
+    if (may_ask && papers_due(c_.ports.papers.papers(), used, c_.ports.clock.wall())) {
       asking_ = true;
+      {
+        const std::lock_guard lock(mutex_);
+        asked_for_ = used;
+      }
       if (!c_.calls.post([this] { ask(); })) asking_ = false;
     }
   }

@@ -43,6 +43,7 @@ class RightsKeeper {
   mutable std::mutex mutex_;  ///< guards the rest
   int failures_ = 0;
   MonoTime not_before_{};
+  std::vector<std::uint32_t> asked_for_;  ///< generations in use when it was last asked
   std::string trouble_;
   std::set<std::uint32_t> shown_;  ///< generations that the engine has a certificate for
 };

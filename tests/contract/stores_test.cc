@@ -14,6 +14,7 @@ using ccm::ContentState;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 using testing_support::code_of;
 
 INSTANTIATE_TEST_SUITE_P(Every, Stores, testing::Values("memory", "sqlite"),
@@ -325,6 +326,29 @@ TEST_P(Stores, StaleDraftsAreFoundOldestFirst) {
     EXPECT_THAT(value_of(tx.contents.stale_drafts(later, 10)), ElementsAre(first, second));
     EXPECT_THAT(value_of(tx.contents.stale_drafts(later, 1)), ElementsAre(first));
     EXPECT_THAT(value_of(tx.contents.stale_drafts(now_, 10)), ElementsAre(first));
+  });
+}
+
+TEST_P(Stores, ContentsAreFoundByTheGenerationOfTheirEdition) {
+  const auto alice = user("alice");
+  std::vector<Content> made;
+  for (std::uint32_t i = 0; i < 4; ++i) made.push_back(content(alice, std::to_string(i)));
+  must([&](tracker::Tx& tx) -> Status {
+    const std::uint32_t generations[] = {0, 1, 2, 1};
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      made[i].generation = generations[i];
+      if (i == 3) made[i].state = ContentState::kPurged;
+      GT_TRY(tx.contents.update(made[i]));
+    }
+    return {};
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_THAT(value_of(tx.contents.before_generation(1, 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.contents.before_generation(2, 10)), ElementsAre(made[1]));
+    EXPECT_THAT(value_of(tx.contents.before_generation(3, 10)), UnorderedElementsAre(made[1], made[2]));
+    EXPECT_THAT(value_of(tx.contents.before_generation(3, 1)), SizeIs(1));
+    const std::map<std::uint32_t, std::uint64_t> counted{{1, 1}, {2, 1}};
+    EXPECT_EQ(value_of(tx.contents.count_by_generation()), counted);
   });
 }
 

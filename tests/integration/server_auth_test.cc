@@ -125,6 +125,8 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Nodes/GetNode", "content:read"},
                                                    {"Nodes/RenewNode", "node"},
                                                    {"Nodes/Certify", "node"},
+                                                   {"Nodes/ListDataCa", "admin"},
+                                                   {"Nodes/RotateDataCa", "admin"},
                                                    {"Swarms/UpdateEndpoints", "node"},
                                                    {"Swarms/Announce", "node"},
                                                    {"Tasks/CreateTask", "task:write"},

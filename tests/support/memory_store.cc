@@ -260,6 +260,21 @@ class Contents final : public ccm::ContentStore {
     cut(found, limit);
     return found;
   }
+  Result<std::vector<ccm::Content>> before_generation(std::uint32_t generation, std::size_t limit) override {
+    std::vector<ccm::Content> found;
+    for (const auto& [id, c] : s_.contents) {
+      if (c.generation > 0 && c.generation < generation && c.state != ccm::ContentState::kPurged) found.push_back(c);
+    }
+    cut(found, limit);
+    return found;
+  }
+  Result<std::map<std::uint32_t, std::uint64_t>> count_by_generation() override {
+    std::map<std::uint32_t, std::uint64_t> counted;
+    for (const auto& [id, c] : s_.contents) {
+      if (c.generation > 0 && c.state != ccm::ContentState::kPurged) ++counted[c.generation];
+    }
+    return counted;
+  }
   Result<Usage> usage(const UserId& owner) override {
     Usage usage;
     for (const auto& [id, c] : s_.contents) {

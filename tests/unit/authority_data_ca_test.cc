@@ -9,6 +9,7 @@
 #include "tests/support/audit_records.h"
 #include "tests/support/server_world.h"
 #include "tracker/authority/data_authority.h"
+#include "tracker/authority/generation_mover.h"
 
 namespace gridtorrent::tracker::authority {
 namespace {
@@ -39,6 +40,7 @@ class DataCa : public testing::TestWithParam<const char*> {
   DataAuthority authority{w.store.tracker(), key_file(), w.clock};
   crypto::EcKey key = *crypto::EcKey::make();
   ccm::Actor alice = w.user("alice");
+  ccm::Actor admin = w.user("root", true);
   ccm::Actor node = w.node(alice, "n1", key.public_der());
 };
 INSTANTIATE_TEST_SUITE_P(Over, DataCa, testing::Values("memory", "sqlite"),
@@ -105,7 +107,11 @@ TEST_P(DataCa, GoesOnWithANewGenerationWhereTheSealingKeyIsLostForGood) {
   ASSERT_TRUE(std::filesystem::remove(key_file()));
   DataAuthority again(w.store.tracker(), key_file(), w.clock);
   ASSERT_TRUE(again.open().ok());
-  const auto rotated = again.rotate();
+  const auto careless = again.rotate(admin, w.request_id(), /*sealing_key_lost=*/false);
+  EXPECT_EQ(testing_support::code_of(careless), Code::kConflict);
+  EXPECT_THAT(message_of(careless), HasSubstr("only where that key is lost for good"));
+  EXPECT_FALSE(std::filesystem::exists(key_file()));
+  const auto rotated = again.rotate(admin, w.request_id(), /*sealing_key_lost=*/true);
   ASSERT_TRUE(rotated.ok()) << message_of(rotated);
   EXPECT_FALSE(again.trouble().has_value());
   EXPECT_EQ(*again.restricted(), 2U);
@@ -132,10 +138,13 @@ TEST_P(DataCa, DoesNotOpenAKeyThatWasSealedForAnotherGeneration) {
 TEST_P(DataCa, RotatesWithBothGenerationsLivingUntilTheOldIsRetired) {
   const std::string first = authority.current().ca_pem;
   EXPECT_EQ(authority.retire(1).error().code, Code::kConflict) << "nothing would be left";
-  const auto rotated = authority.rotate();
+  const std::string request_id = w.request_id();
+  const auto rotated = authority.rotate(admin, request_id, false);
   ASSERT_TRUE(rotated.ok()) << message_of(rotated);
   EXPECT_EQ(rotated->number, 2U);
+  EXPECT_EQ(authority.rotate(admin, request_id, false)->number, 2U) << "the same request again is the same generation";
   EXPECT_EQ(authority.current().ca_pem, rotated->ca_pem);
+  EXPECT_EQ(authority.replaced(), std::vector<std::uint32_t>{1});
   auto certificates = authority.certify(node, request());
   ASSERT_TRUE(certificates.ok()) << message_of(certificates);
   ASSERT_THAT(*certificates, SizeIs(2));
@@ -148,7 +157,86 @@ TEST_P(DataCa, RotatesWithBothGenerationsLivingUntilTheOldIsRetired) {
   DataAuthority again(w.store.tracker(), key_file(), w.clock);
   ASSERT_TRUE(again.open().ok());
   EXPECT_THAT(*again.certify(node, request()), SizeIs(1));
-  EXPECT_EQ(again.rotate()->number, 3U) << "a retired number is never used again";
+  EXPECT_EQ(again.rotate(admin, w.request_id(), false)->number, 3U) << "a retired number is never used again";
+}
+
+class Moving : public DataCa {
+ protected:
+  Moving() {
+    for (const char* name : {"a", "b", "c"}) contents.push_back(w.publish(alice, name, ccm::AccessLevel::kPrivate));
+    open = w.publish(alice, "open");
+    holder = w.hub.open(node.node, [] {});
+    holder->take();
+    EXPECT_TRUE(w.store.tracker()
+                    .write([&](Tx& tx) {
+                      return tx.replicas.put({contents[0].id, 1, node.node, "", "", 1000, true, w.clock.wall()});
+                    })
+                    .ok());
+  }
+  std::uint32_t generation_of(const ccm::Content& content) {
+    return w.contents.get(alice, content.id.str())->content.generation;
+  }
+  std::vector<std::string> states() {
+    std::vector<std::string> said;
+    const auto described = authority.describe();
+    for (const auto& one : *described) {
+      said.push_back(std::to_string(one.generation) +
+                     (one.retired ? " ended"
+                      : one.signs ? " signs"
+                                  : " locked") +
+                     " " + std::to_string(one.contents));
+    }
+    return said;
+  }
+
+  std::vector<ccm::Content> contents;
+  ccm::Content open;
+  std::shared_ptr<NodeStream> holder;
+  GenerationMover mover{{w.store.tracker(), authority, w.news, w.clock}};
+};
+INSTANTIATE_TEST_SUITE_P(Over, Moving, testing::Values("memory", "sqlite"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(Moving, DoesNothingWhereNoGenerationWasReplaced) {
+  EXPECT_EQ(*mover.step(), 0U);
+  EXPECT_THAT(states(), testing::ElementsAre("1 signs 3"));
+}
+
+TEST_P(Moving, TakesWhatIsNotPublicToTheNewGenerationThenEndsTheOld) {
+  ASSERT_TRUE(authority.rotate(admin, w.request_id(), false).ok());
+  EXPECT_THAT(states(), testing::ElementsAre("1 signs 3", "2 signs 0"));
+  EXPECT_EQ(*mover.step(), 3U);
+  for (const auto& content : contents) EXPECT_EQ(generation_of(content), 2U);
+  EXPECT_EQ(generation_of(open), 0U);
+  EXPECT_THAT(holder->take().hints, SizeIs(1)) << "who has one of them has to look at that one";
+  EXPECT_THAT(states(), testing::ElementsAre("1 signs 0", "2 signs 3"));
+  EXPECT_EQ(*mover.step(), 0U);
+  EXPECT_THAT(states(), testing::ElementsAre("1 ended 0", "2 signs 3"));
+  const auto records = w.audit(admin, 2);
+  ASSERT_THAT(*records, SizeIs(2));
+  EXPECT_EQ(records->at(0).action, "data-ca.retire");
+  EXPECT_EQ(records->at(1).outcome, "ok: 3 contents");
+}
+
+TEST_P(Moving, GoesOnWhereItWasInterruptedAndWithWhatCameUnderTheOldOneMeanwhile) {
+  ASSERT_TRUE(authority.rotate(admin, w.request_id(), false).ok());
+  EXPECT_EQ(*mover.step(), 3U);
+  const auto late = w.publish(alice, "late", ccm::AccessLevel::kPrivate);  // began before the rotation was known
+  DataAuthority restarted(w.store.tracker(), key_file(), w.clock);
+  ASSERT_TRUE(restarted.open().ok());
+  GenerationMover again({w.store.tracker(), restarted, w.news, w.clock});
+  EXPECT_EQ(*again.step(), 1U);
+  EXPECT_EQ(generation_of(late), 2U);
+}
+
+TEST_P(Moving, MovesNothingWhereTheSealingKeyIsGone) {
+  ASSERT_TRUE(authority.rotate(admin, w.request_id(), false).ok());
+  ASSERT_TRUE(std::filesystem::remove(key_file()));
+  DataAuthority restarted(w.store.tracker(), key_file(), w.clock);
+  ASSERT_TRUE(restarted.open().ok());
+  GenerationMover again({w.store.tracker(), restarted, w.news, w.clock});
+  EXPECT_EQ(*again.step(), 0U);
+  EXPECT_EQ(generation_of(contents[0]), 1U) << "nobody could get a certificate for the second";
 }
 
 /// A copy of the database alone, as a thief of a backup has it.

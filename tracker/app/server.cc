@@ -36,6 +36,7 @@
 #include "tracker/app/self_probe.h"
 #include "tracker/authority/data_authority.h"
 #include "tracker/authority/enrollment.h"
+#include "tracker/authority/generation_mover.h"
 #include "tracker/core/audiences.h"
 #include "tracker/core/news.h"
 #include "tracker/core/node_service.h"
@@ -106,6 +107,7 @@ struct Server::Parts {
   NodeService nodes{{*sqlite, swarms, node_hub, audiences, clock, rng, {}}};
   TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng}};
   authority::TokenAuthenticator tokens{accounts, clock};
+  authority::GenerationMover generations{{*sqlite, data_ca, news, clock}};
   authority::Logins logins;
   authority::Enrollment enrollment{accounts, nodes, clock};
   RpcAuthenticator authenticator{tokens};
@@ -122,7 +124,7 @@ struct Server::Parts {
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};
   ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, handovers, inboxes, clock}};
-  tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock}};
+  tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock, [this] { wake_housekeeping(); }}};
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
   tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, audiences, clock}};
 
@@ -135,6 +137,7 @@ struct Server::Parts {
 
   std::mutex sweep_mutex;
   std::condition_variable_any sweep_wake;
+  bool woken = false;
   std::jthread housekeeping;
   std::mutex bell_mutex;
   std::condition_variable_any bell;
@@ -154,6 +157,7 @@ struct Server::Parts {
   Result<bool> admin_token_is_good();
   Status serve();
   void register_metrics();
+  void wake_housekeeping();
   void keep_house(const std::stop_token& stop);
   void keep_audiences(const std::stop_token& stop);
   void tell_audit_head();
@@ -270,15 +274,27 @@ void Server::Parts::tell_audit_head() {
                 {{"records", std::to_string(head->records)}, {"hash", hex_encode(as_bytes(head->hash))}});
 }
 
+void Server::Parts::wake_housekeeping() {
+  {
+    const std::lock_guard guard(sweep_mutex);
+    woken = true;
+  }
+  sweep_wake.notify_one();
+}
+
 void Server::Parts::keep_house(const std::stop_token& stop) {
   MonoTime last_full = clock.mono(), last_head = last_full;
   tell_audit_head();
   while (!stop.stop_requested()) {
     {
       std::unique_lock guard(sweep_mutex);
-      sweep_wake.wait_for(guard, stop, kSweepNodes, [] { return false; });
+      sweep_wake.wait_for(guard, stop, kSweepNodes, [this] { return woken; });
+      woken = false;
     }
     if (stop.stop_requested()) return;
+    const auto moved = generations.step();
+    if (!moved)
+      logging::error("cannot move contents to the data CA's new generation", {{"reason", moved.error().message}});
     log_failure("cannot sweep nodes", nodes.sweep());
     if (clock.mono() - last_full < kSweepRest) continue;
     last_full = clock.mono();

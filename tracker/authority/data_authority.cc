@@ -1,8 +1,11 @@
 #include "tracker/authority/data_authority.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/crypto/certificate_request.h"
+#include "ccm/domain/once.h"
 #include "tracker/core/node_access.h"
 
 namespace gridtorrent::tracker::authority {
@@ -12,15 +15,15 @@ std::string purpose_of(std::uint32_t generation) {
   return "data-ca " + std::to_string(generation);
 }
 
-ccm::AuditRecord audited(const ccm::Actor& actor, const NodeRecord& node, WallTime now) {
+ccm::AuditRecord audited(const ccm::Actor& actor, std::string_view action, std::string object, WallTime now) {
   ccm::AuditRecord record;
   record.at = now;
   record.actor = actor.user;
   record.actor_name = actor.name;
   record.token_id = actor.token_id;
   record.address = actor.address;
-  record.action = "node.certify";
-  record.object = node.id.str();
+  record.action = action;
+  record.object = std::move(object);
   record.outcome = "ok";
   return record;
 }
@@ -43,7 +46,7 @@ Status DataAuthority::open() {
   living_.clear();
   trouble_.reset();
   if (records.empty()) {
-    const auto first = rotate_locked();
+    const auto first = make_locked([](Tx&, std::uint32_t) { return Status(); });
     if (!first && first.error().code == Code::kUnsupported) return {};
     return first ? Status() : Status(first.error());
   }
@@ -106,17 +109,62 @@ Result<std::vector<DataAuthority::NodeCertificate>> DataAuthority::certify(const
       GT_ASSIGN(const crypto::CertificateFacts facts, crypto::read_certificate(pem));
       certificates.push_back({one.generation, std::move(pem), facts.not_after});
     }
-    return tx.audit.append(audited(actor, node, now));
+    return tx.audit.append(audited(actor, "node.certify", node.id.str(), now));
   }));
   return certificates;
 }
 
-Result<DataAuthority::Generation> DataAuthority::rotate() {
+Result<DataAuthority::Generation> DataAuthority::rotate(const ccm::Actor& actor, const std::string& request_id,
+                                                        bool sealing_key_lost) {
+  constexpr std::string_view kMethod = "data-ca.rotate";
   const std::lock_guard lock(mutex_);
-  return rotate_locked();
+  std::optional<std::string> answered;
+  GT_TRY(store_.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
+    return {};
+  }));
+  if (answered) return living_.back().generation;
+  if (trouble_ && !sealing_key_lost) {
+    return Error{Code::kConflict, trouble_->message +
+                                      " and start the server again; only where that key is lost for good, make a new "
+                                      "generation with --sealing-key-lost"};
+  }
+  return make_locked([&](Tx& tx, std::uint32_t generation) -> Status {
+    const WallTime now = clock_.wall();
+    GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, std::to_string(generation), now));
+    return tx.audit.append(audited(actor, kMethod, "generation " + std::to_string(generation), now));
+  });
 }
 
-Result<DataAuthority::Generation> DataAuthority::rotate_locked() {
+std::vector<std::uint32_t> DataAuthority::replaced() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> numbers;
+  for (const Living& one : living_) numbers.push_back(one.generation.number);
+  if (!numbers.empty()) numbers.pop_back();
+  return numbers;
+}
+
+Result<std::vector<DataAuthority::Described>> DataAuthority::describe() const {
+  std::vector<DataCaRecord> records;
+  std::map<std::uint32_t, std::uint64_t> counted;
+  GT_TRY(store_.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(records, tx.data_cas.all());
+    GT_ASSIGN(counted, tx.contents.count_by_generation());
+    return {};
+  }));
+  const std::lock_guard lock(mutex_);
+  std::vector<Described> described;
+  for (const DataCaRecord& record : records) {
+    const auto living =
+        std::ranges::find(living_, record.generation, [](const Living& one) { return one.generation.number; });
+    described.push_back({record.generation, record.created, record.retired,
+                         living != living_.end() && living->authority.ok(), counted[record.generation]});
+  }
+  return described;
+}
+
+Result<DataAuthority::Generation> DataAuthority::make_locked(
+    const std::function<Status(Tx&, std::uint32_t generation)>& also) {
   auto key = crypto::SealingKey::load_or_make(sealing_key_file_);
   if (!key) {
     if (living_.empty()) trouble_ = cannot_sign(key.error());
@@ -136,7 +184,10 @@ Result<DataAuthority::Generation> DataAuthority::rotate_locked() {
   record.sealed_key = key->seal(authority.key.private_pem(), purpose_of(next));
   record.sealing_key_id = key->id();
   record.created = clock_.wall();
-  GT_TRY(store_.write([&](Tx& tx) { return tx.data_cas.insert(record); }));
+  GT_TRY(store_.write([&](Tx& tx) -> Status {
+    GT_TRY(tx.data_cas.insert(record));
+    return also(tx, next);
+  }));
   sealing_ = std::move(*key);
   trouble_.reset();
   Generation made{next, authority.certificate_pem};
@@ -154,7 +205,11 @@ Status DataAuthority::retire(std::uint32_t generation) {
     return Error{Code::kConflict, "generation " + std::to_string(generation) +
                                       " of the data CA is the current one; make a new one first"};
   }
-  GT_TRY(store_.write([&](Tx& tx) { return tx.data_cas.retire(generation, clock_.wall()); }));
+  GT_TRY(store_.write([&](Tx& tx) -> Status {
+    GT_TRY(tx.data_cas.retire(generation, clock_.wall()));
+    return tx.audit.append(
+        audited(ccm::Actor{}, "data-ca.retire", "generation " + std::to_string(generation), clock_.wall()));
+  }));
   living_.erase(found);
   return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -52,18 +53,33 @@ class DataAuthority final : public ccm::Editions {
   /// request; kUnsupported: `trouble`. Writes an audit record in the same transaction.
   Result<std::vector<NodeCertificate>> certify(const ccm::Actor& actor, std::string_view request_der);
 
-  /// A new generation beside those that live; contents move to it afterwards. This is also the way on where a sealing
-  /// key is lost: the file must then be gone, and a new key is made.
-  Result<Generation> rotate();
+  /// A new generation beside those that live; contents move to it afterwards (GenerationMover). Where the sealing key
+  /// is missing or another, only with `sealing_key_lost`: it is then made anew, or the one that is there is used, and
+  /// what was sealed under the old one is given up. kConflict otherwise, naming both ways on.
+  Result<Generation> rotate(const ccm::Actor& actor, const std::string& request_id, bool sealing_key_lost);
   /// Ends a generation that no content uses any more. kConflict: it is the current one; kNotFound.
   Status retire(std::uint32_t generation);
+
+  /// Living ones besides the current one, oldest first.
+  std::vector<std::uint32_t> replaced() const;
+
+  struct Described {
+    std::uint32_t generation = 0;
+    WallTime created;
+    std::optional<WallTime> retired;
+    bool signs = false;          ///< it lives, and its key opens
+    std::uint64_t contents = 0;  ///< under it
+  };
+  /// Oldest first, retired ones included.
+  Result<std::vector<Described>> describe() const;
 
  private:
   struct Living {
     Generation generation;
     Result<crypto::Authority> authority;  ///< an error: its key does not open
   };
-  Result<Generation> rotate_locked();
+  /// `also` is done in the transaction that keeps it.
+  Result<Generation> make_locked(const std::function<Status(Tx&, std::uint32_t generation)>& also);
   Living unseal(const DataCaRecord& record) const;
 
   Store& store_;

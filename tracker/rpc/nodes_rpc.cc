@@ -17,6 +17,8 @@ constexpr wire::Method kListNodes{"Nodes/ListNodes", Need::scope(bit(ccm::Scope:
 constexpr wire::Method kGetNode{"Nodes/GetNode", Need::scope(bit(ccm::Scope::kContentRead))};
 constexpr wire::Method kRenewNode{"Nodes/RenewNode", Need::node_scope(bit(ccm::Scope::kNodeRun))};
 constexpr wire::Method kCertify{"Nodes/Certify", Need::node_scope(bit(ccm::Scope::kNodeRun))};
+constexpr wire::Method kListDataCa{"Nodes/ListDataCa", Need::scope(bit(ccm::Scope::kAdmin))};
+constexpr wire::Method kRotateDataCa{"Nodes/RotateDataCa", Need::scope(bit(ccm::Scope::kAdmin))};
 
 // A node asks twice a week; one that starts again and again a little more often.
 constexpr wire::RateLimiter::Options kCertifyRate{.rate_per_s = 1.0 / 60, .burst = 20};
@@ -123,6 +125,37 @@ Status NodesRpc::certify(const Call& call, const v1::CertifyRequest& request, v1
     out->set_data_ca_pem(one.generation.ca_pem);
     out->set_certificate_pem(one.certificate_pem);
     out->set_expires_ms(one.expires.ms);
+  }
+  return {};
+}
+
+NodesRpc::Reactor* NodesRpc::ListDataCa(Context* context, const v1::ListDataCaRequest* request,
+                                        v1::ListDataCaReply* reply) {
+  return d_.door.unary(context, kListDataCa, request, reply,
+                       [this](const Call&, const auto&, auto& p) { return describe_data_ca(p); });
+}
+
+NodesRpc::Reactor* NodesRpc::RotateDataCa(Context* context, const v1::RotateDataCaRequest* request,
+                                          v1::ListDataCaReply* reply) {
+  return d_.door.unary(context, kRotateDataCa, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_TRY(d_.data_ca.rotate(actor_of(call), q.request_id(), q.sealing_key_lost()));
+                         d_.rotated();
+                         return describe_data_ca(p);
+                       });
+}
+
+Status NodesRpc::describe_data_ca(v1::ListDataCaReply& reply) {
+  GT_ASSIGN(const auto generations, d_.data_ca.describe());
+  const std::uint32_t current = d_.data_ca.current().number;
+  for (const auto& one : generations) {
+    v1::DataCaGeneration* out = reply.add_generations();
+    out->set_generation(one.generation);
+    out->set_state(one.retired ? "ended" : one.generation == current ? "current" : "leaving");
+    out->set_signs(one.signs);
+    out->set_created_ms(one.created.ms);
+    out->set_ended_ms(one.retired ? one.retired->ms : 0);
+    out->set_contents(one.contents);
   }
   return {};
 }

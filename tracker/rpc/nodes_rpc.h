@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "base/rpc/door.h"
 #include "base/rpc/limits.h"
 #include "common/clock.h"
@@ -19,6 +21,7 @@ class NodesRpc final : public v1::Nodes::CallbackService {
     authority::Enrollment& enrollment;
     authority::DataAuthority& data_ca;
     const Clock& clock;
+    std::function<void()> rotated;  ///< called after a rotation, to have contents moved
   };
   explicit NodesRpc(Deps deps);
 
@@ -31,11 +34,14 @@ class NodesRpc final : public v1::Nodes::CallbackService {
   Reactor* GetNode(Context* context, const v1::GetNodeRequest* request, v1::GetNodeReply* reply) override;
   Reactor* RenewNode(Context* context, const v1::RenewNodeRequest* request, v1::RenewNodeReply* reply) override;
   Reactor* Certify(Context* context, const v1::CertifyRequest* request, v1::CertifyReply* reply) override;
+  Reactor* ListDataCa(Context* context, const v1::ListDataCaRequest* request, v1::ListDataCaReply* reply) override;
+  Reactor* RotateDataCa(Context* context, const v1::RotateDataCaRequest* request, v1::ListDataCaReply* reply) override;
 
  private:
   Status enroll(const gridtorrent::rpc::Call& call, const v1::EnrollRequest& request, v1::EnrollReply& reply);
   Status renew(const gridtorrent::rpc::Call& call, const v1::RenewNodeRequest& request, v1::RenewNodeReply& reply);
 
+  Status describe_data_ca(v1::ListDataCaReply& reply);
   Status certify(const gridtorrent::rpc::Call& call, const v1::CertifyRequest& request, v1::CertifyReply& reply);
 
   Deps d_;

@@ -324,6 +324,19 @@ Result<std::vector<ccm::Content>> SqlContents::stale_drafts(WallTime before, std
                  {before.ms, limit}, content_from);
 }
 
+Result<std::vector<ccm::Content>> SqlContents::before_generation(std::uint32_t generation, std::size_t limit) {
+  return tx_.all(kSelect + "WHERE c.generation > 0 AND c.generation < ? AND c.state <> 'purged' LIMIT ?",
+                 {generation, limit}, content_from);
+}
+
+Result<std::map<std::uint32_t, std::uint64_t>> SqlContents::count_by_generation() {
+  GT_ASSIGN(const auto counted,
+            tx_.all("SELECT generation, count(*) FROM content WHERE generation > 0 AND state <> 'purged' "
+                    "GROUP BY generation",
+                    {}, [](const sql::Row& row) { return std::pair(row.u32(0), row.u64(1)); }));
+  return std::map<std::uint32_t, std::uint64_t>(counted.begin(), counted.end());
+}
+
 Result<ccm::ContentStore::Usage> SqlContents::usage(const UserId& owner) {
   GT_ASSIGN(
       const auto usage,

@@ -299,14 +299,20 @@ CREATE INDEX offer_to ON offer(to_id, since_ms DESC);
 CREATE INDEX offer_by ON offer(by_id, since_ms DESC);
 )sql";
 
-constexpr std::array<sql::Migration, 8> kMigrations = {{{1, "accounts", kAccounts},
+// A rotation of the data CA looks for what is left of the generations before.
+constexpr std::string_view kGenerations = R"sql(
+CREATE INDEX content_by_generation ON content(generation) WHERE generation > 0 AND state <> 'purged';
+)sql";
+
+constexpr std::array<sql::Migration, 9> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
                                                         {5, "data CA", kDataCas},
                                                         {6, "groups and buddies", kPeople},
                                                         {7, "service accounts and quotas", kQuotas},
-                                                        {8, "offers", kOffers}}};
+                                                        {8, "offers", kOffers},
+                                                        {9, "contents by generation", kGenerations}}};
 
 }  // namespace
 

@@ -65,6 +65,8 @@ class SqlContents final : public ccm::ContentStore {
                                                 std::size_t limit) override;
   Result<bool> shares_with_buddies(const UserId& owner) override;
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override;
+  Result<std::vector<ccm::Content>> before_generation(std::uint32_t generation, std::size_t limit) override;
+  Result<std::map<std::uint32_t, std::uint64_t>> count_by_generation() override;
   Result<Usage> usage(const UserId& owner) override;
 
  private:

@@ -260,6 +260,15 @@ Result<v1::Node> NodesApi::get(const std::string& node) {
   return unwrap(channel_.call(channel_.nodes(), &v1::Nodes::Stub::GetNode, request), &v1::GetNodeReply::release_node);
 }
 
+Result<v1::ListDataCaReply> NodesApi::data_ca() {
+  return channel_.call(channel_.nodes(), &v1::Nodes::Stub::ListDataCa, v1::ListDataCaRequest());
+}
+
+Result<v1::ListDataCaReply> NodesApi::rotate_data_ca(v1::RotateDataCaRequest request) {
+  channel_.ensure_request_id(request);
+  return channel_.call(channel_.nodes(), &v1::Nodes::Stub::RotateDataCa, request);
+}
+
 // --- tasks
 
 Result<v1::Task> TasksApi::create(v1::CreateTaskRequest request) {

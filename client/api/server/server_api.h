@@ -132,6 +132,9 @@ class NodesApi {
   Result<v1::ListNodesReply> list();
   /// By id or name.
   Result<v1::Node> get(const std::string& node);
+  /// Administrators': the data CA's generations, oldest first.
+  Result<v1::ListDataCaReply> data_ca();
+  Result<v1::ListDataCaReply> rotate_data_ca(v1::RotateDataCaRequest request);
 
  private:
   ServerChannel& channel_;
