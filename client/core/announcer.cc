@@ -79,11 +79,27 @@ void Announcer::step(Transfer& transfer, MonoTime now) {
   if (!role) return look_again(transfer);
   auto totals = traffic_totals(transfer);
   auto request = request_for(transfer, *role, totals);
+  request.refused_handshakes = refused_handshakes();
   state.in_flight = true;
   state.again = false;
   if (!c_.calls.post([this, id = transfer.row.id, request, totals] { send(id, request, totals); })) {
     state.in_flight = false;
+    told_of_handshakes(request, /*kept=*/false);
   }
+}
+
+/// They belong to no transfer: one announce at a time carries them.
+std::uint64_t Announcer::refused_handshakes() {
+  if (telling_handshakes_) return 0;
+  const std::uint64_t refused = c_.ports.engine.refused_handshakes() - acknowledged_handshakes_;
+  telling_handshakes_ = refused > 0;
+  return refused;
+}
+
+void Announcer::told_of_handshakes(const AnnounceRequest& request, bool kept) {
+  if (request.refused_handshakes == 0) return;
+  telling_handshakes_ = false;
+  if (kept) acknowledged_handshakes_ += request.refused_handshakes;
 }
 
 void Announcer::look_again(Transfer& transfer) {
@@ -142,6 +158,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
   const auto reply = c_.ports.link.announce(request);
   if (reply) c_.rights.hear(c_.ports.clock.wall());
   auto lock = c_.book.lock();
+  told_of_handshakes(request, reply.ok());
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
   auto& state = transfer->announce;

@@ -26,10 +26,14 @@ class Announcer {
   /// The server named another edition: what is it?
   void follow_edition(const TransferId& id, const ContentId& content);
   void send(const TransferId& id, AnnounceRequest request, std::map<NodeId, PeerTotals> totals);
+  std::uint64_t refused_handshakes();
+  void told_of_handshakes(const AnnounceRequest& request, bool kept);
   void refused(Transfer& transfer, const Error& error, MonoTime now);
   void merge(Transfer& transfer, const std::vector<PeerInfo>& peers, MonoTime now);
 
   NodeContext& c_;
+  std::uint64_t acknowledged_handshakes_ = 0;
+  bool telling_handshakes_ = false;
 };
 
 /// What a transfer is to its swarm; nothing: it does not take part.

@@ -116,6 +116,10 @@ class Engine {
   /// Nothing where the id is unknown.
   virtual std::optional<TorrentSnapshot> snapshot(const TransferId& id) const = 0;
 
+  /// Connections to TLS lane ports that TLS itself refused since the start: no certificate, one of another authority or
+  /// past its time, no such content. Whose they were and what they wanted is not known.
+  virtual std::uint64_t refused_handshakes() const = 0;
+
   /// What `kResumeData` needs later. The verified pieces it names are synced to disk first (libtorrent never syncs),
   /// so a power loss cannot make it lie. Blocks up to some seconds; call from a worker thread.
   virtual Result<std::string> resume_data(const TransferId& id) = 0;

@@ -217,6 +217,8 @@ class LibtorrentEngine final : public Engine {
     return torrent ? std::optional(torrent->snapshot()) : std::nullopt;
   }
 
+  std::uint64_t refused_handshakes() const override { return refused_handshakes_; }
+
   Result<std::string> resume_data(const TransferId& id) override {
     const auto torrent = find(id);
     if (!torrent) return Error{Code::kNotFound, "transfer " + id.str() + " is not in the engine"};
@@ -269,14 +271,25 @@ class LibtorrentEngine final : public Engine {
       session_->post_torrent_updates();
       for (const auto& torrent : all()) torrent->on_second();
       if (now - last_warning < std::chrono::minutes(1)) continue;
-      const std::size_t ended = swarms_->ended_handshakes.exchange(0);
-      if (ended == 0) continue;
-      last_warning = now;
+      if (warn_of_strangers()) last_warning = now;
+    }
+  }
+
+  bool warn_of_strangers() {
+    const std::size_t ended = swarms_->ended_handshakes.exchange(0);
+    if (ended > 0) {
       listener_.warning({},
                         "ended " + std::to_string(ended) +
                             " connections to TLS lane ports whose handshake did not get on: a scanner, an attack, or "
                             "a path that loses packets");
     }
+    const std::uint64_t refused = refused_handshakes_ - told_of_refused_;
+    if (refused > 0) {
+      told_of_refused_ += refused;
+      listener_.warning({}, "refused " + std::to_string(refused) +
+                                " connections to TLS lane ports in their handshake; the last, from " + last_refused_);
+    }
+    return ended + refused > 0;
   }
 
   std::vector<std::shared_ptr<Torrent>> all() const {
@@ -300,6 +313,13 @@ class LibtorrentEngine final : public Engine {
     } else if (const auto* dead = lt::alert_cast<lt::listen_failed_alert>(&alert)) {
       listener_.warning({}, "the lane port " + std::to_string(dead->port) + " on " + dead->address.to_string() +
                                 " no longer listens: " + dead->error.message());
+    } else if (const auto* refused = lt::alert_cast<lt::peer_error_alert>(&alert)) {
+      // What ended otherwise (closed, timed out) is no refusal; what belongs to a torrent was dialled by us.
+      if (refused->op != lt::operation_t::ssl_handshake || refused->handle.is_valid() ||
+          refused->error.category() != boost::asio::error::get_ssl_category())
+        return;
+      ++refused_handshakes_;
+      last_refused_ = refused->endpoint.address().to_string() + ": " + refused->error.message();
     } else if (const auto* about = dynamic_cast<const lt::torrent_alert*>(&alert)) {
       if (const auto torrent = of(about->handle)) handle_torrent(*torrent, alert);
     }
@@ -357,6 +377,9 @@ class LibtorrentEngine final : public Engine {
   std::map<std::uint32_t, LaneIdentity> identities_;          ///< by generation
   std::deque<std::pair<TransferId, std::uint32_t>> to_show_;  ///< those that have an older one, and its generation
   std::chrono::steady_clock::time_point shown_at_{};
+  std::atomic<std::uint64_t> refused_handshakes_ = 0;
+  std::uint64_t told_of_refused_ = 0;  ///< this and the next: alert thread only
+  std::string last_refused_;
   std::unique_ptr<lt::session> session_;
   std::jthread alert_thread_;  ///< last: uses all of the above
 };

@@ -27,7 +27,7 @@ void set_isolation(Pack& p) {
   p.set_str(Pack::handshake_client_version, "GridTorrent");
   p.set_str(Pack::peer_fingerprint, "-GT0100-");
   p.set_int(Pack::alert_mask, lt::alert_category::error | lt::alert_category::status | lt::alert_category::storage |
-                                  lt::alert_category::piece_progress);
+                                  lt::alert_category::piece_progress | lt::alert_category::peer);
   p.set_int(Pack::alert_queue_size, 200'000);
 }
 

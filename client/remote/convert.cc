@@ -205,6 +205,7 @@ v1::AnnounceRequest to_message(const AnnounceRequest& request) {
   out.set_verified_bytes(request.verified_bytes);
   out.set_total_bytes(request.total_bytes);
   out.set_refused_lanes(request.refused_lanes);
+  out.set_refused_handshakes(request.refused_handshakes);
   for (const PeerTraffic& traffic : request.traffic) {
     v1::PeerTraffic& message = *out.add_traffic();
     // A nil id stands for foreign clients, which have no name.

@@ -1,23 +1,13 @@
 #!/usr/bin/env python3
 """Clocks that are wrong: up to 48 hours work, more is refused by how much, and an impossible date is told from the certificate's."""
-import glob
 import os
 import subprocess
 
 import cases
 import harness
+from faketime import LIBRARIES, clock_off
 
 YEARS_H = 2 * 365 * 24
-LIBRARIES = glob.glob('/usr/lib/*/faketime/libfaketimeMT.so.1')
-
-
-def clock_off(hours):
-    """The environment of a program whose wall clock is wrong; its intervals and the times of its files are right.
-
-    Half an hour is added, so that the seconds that pass meanwhile change no whole hour in what is told."""
-    seconds = hours * 3600 + (1800 if hours > 0 else -1800)
-    return {'LD_PRELOAD': LIBRARIES[0], 'FAKETIME': f'{seconds:+d}', 'FAKETIME_DONT_FAKE_MONOTONIC': '1', 'DONT_FAKE_MONOTONIC': '1',
-            'NO_FAKE_STAT': '1', 'FAKE_UTIME': '0'}
 
 
 def published(scene):

@@ -1,99 +1,14 @@
 #!/usr/bin/env python3
 """A stock libtorrent client that knows metadata, info-hash and addresses of restricted content gets nothing without a listed key."""
-import base64
 import hashlib
-import json
-import pathlib
 import socket
-import sqlite3
 import ssl
-import subprocess
 
 import cases
 import harness
+from hostile import Target, other_authority, require_stock_client
 
-PYTHON = '/usr/bin/python3'  # Debian's, which sees Debian's module
 REFUSALS = 1000
-LEECHER = pathlib.Path(__file__).with_name('stock_leecher.py')
-
-
-def bencode(value):
-    if isinstance(value, int):
-        return b'i%de' % value
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        return b'%d:%s' % (len(value), value)
-    if isinstance(value, list):
-        return b'l' + b''.join(map(bencode, value)) + b'e'
-    return b'd' + b''.join(bencode(k) + bencode(value[k]) for k in sorted(value)) + b'e'
-
-
-def torrent_of(source, shown, node):
-    """The .torrent of a file's TLS edition, derived as docs/protocol.md says, with the CA as an entitled node knows it."""
-    def big(n):
-        return n.to_bytes(4, 'big')
-    content = base64.b32decode(shown['content_id'][2:].upper() + '======')
-    generation = 1
-    label = b'gridtorrent torrent name 1\0' + content + big(shown['version']) + big(0) + big(generation)
-    name = 'gt-' + base64.b32encode(hashlib.sha256(label).digest()[:16]).decode().lower().rstrip('=')
-    data, size = source.read_bytes(), shown['piece_bytes']
-    pieces = b''.join(hashlib.sha1(data[i:i + size]).digest() for i in range(0, len(data), size))
-    database = next(p for p in node.data.iterdir() if p.suffix == '.db')
-    with sqlite3.connect(f'file:{database}?mode=ro', uri=True) as db:
-        ca = db.execute('SELECT ca_pem FROM transfer').fetchone()[0]
-    return bencode({'info': {'files': [{'length': len(data), 'path': ['00000000']}], 'name': name, 'piece length': size, 'pieces': pieces,
-                             'private': 1, 'ssl-cert': ca}})
-
-
-def other_authority(scene):
-    """A certificate of the same form, by somebody else."""
-    folder = scene.dir / 'other-ca'
-    folder.mkdir()
-    run = lambda *args: subprocess.run(['openssl', *args], check=True, cwd=folder, capture_output=True)
-    run('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', 'ca-key.pem', '-out', 'ca.pem', '-days', '9',
-        '-subj', '/CN=GridTorrent data CA 1')
-    run('req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=node')
-    (folder / 'names').write_text('subjectAltName=DNS:*')
-    run('x509', '-req', '-in', 'request.pem', '-CA', 'ca.pem', '-CAkey', 'ca-key.pem', '-CAcreateserial', '-out', 'leaf.pem', '-days', '7',
-        '-extfile', 'names')
-    return folder / 'leaf.pem', folder / 'key.pem'
-
-
-class Target:
-    """Content of alice, shared with bob and held by her node; carol has a node and no right."""
-
-    def __init__(self, scene):
-        scene.server()
-        self.scene = scene
-        self.alice, self.bob, self.carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
-        self.alpha, self.beta, self.gamma = (scene.node(u, n) for u, n in ((self.alice, 'alpha'), (self.bob, 'beta'), (self.carol, 'gamma')))
-        self.source = cases.make_file(scene.dir / 'in/data.bin', 4_000_000)
-        self.alice.cli('publish', self.source, '--name', 'data', '--access', 'user:bob', node=self.alpha)
-        self.bob.cli('get', 'alice/data', '--to', scene.dir / 'bob', node=self.beta)
-        self.torrent = torrent_of(self.source, self.alice.cli('show', 'data', '--json').json, self.alpha)
-        self.tries = 0
-
-    def ports(self, tls):
-        return [['127.0.0.1', e['port']] for e in self.alpha.ready['lane_endpoints'] if e['tls'] == tls and ':' not in e['address']][:4]
-
-    def papers(self, node):
-        certificate = harness.wait_until(lambda: next(iter(node.data.glob('lane-certificate-*.pem')), None), 'a certificate')
-        return certificate, node.data / 'node_key.pem'
-
-    def attack(self, certificate, key, tls=True, seconds=5):
-        self.tries += 1
-        job = {'torrent': self.torrent.hex(), 'folder': str(self.scene.dir / f'attack-{self.tries}'), 'peers': self.ports(tls),
-               'certificate': certificate and str(certificate), 'key': key and str(key), 'seconds': seconds}
-        done = subprocess.run([PYTHON, LEECHER], input=json.dumps(job), capture_output=True, text=True, timeout=seconds + 60)
-        cases.check(done.returncode == 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def gets_nothing(self, what, *args, **kwargs):
-        got = self.attack(*args, **kwargs)
-        cases.check(got['payload_bytes'] == 0 and got['bitfields'] == 0 and got['pieces'] == 0, f'{what}: {got}')
-        cases.check(self.alpha.running(), f'{what}: the seeder died')
-        print(f'        {what}: 0 bytes, 0 bitfields in {got["connected"]} connections; the last: {(got["errors"] or ["none"])[-1][-90:]}')
 
 
 def only_a_listed_key_gets_anything():
@@ -164,7 +79,6 @@ def a_stranger_refused_a_thousand_times_does_no_harm():
         cases.same(t.source, scene.dir / 'carol/data.bin')
 
 
-if subprocess.run([PYTHON, '-c', 'import libtorrent'], capture_output=True).returncode != 0:
-    harness.skip('a stock client needs the package python3-libtorrent')
+require_stock_client()
 cases.run(only_a_listed_key_gets_anything, a_plain_handshake_with_the_hash_of_restricted_content_is_not_answered,
           a_stranger_refused_a_thousand_times_does_no_harm)

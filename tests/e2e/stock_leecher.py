@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A stock libtorrent client (Debian's python3-libtorrent) as a hostile peer: a program of its own, with Debian's Python.
 
-Reads one JSON object from stdin: {"torrent": hex of the .torrent file, "folder", "peers": [[address, port]…], "certificate", "key": files or
+Reads one JSON object from stdin: {"torrent": hex of the .torrent file, "folder", "listen": its own address, "peers": [[address, port]…], "certificate", "key": files or
 null, "seconds"}. Writes what it got: {"payload_bytes", "bitfields", "pieces", "connected", "errors": [...]}.
 """
 import json
@@ -26,7 +26,7 @@ def main():
     job = json.load(sys.stdin)
     folder = pathlib.Path(job['folder'])
     folder.mkdir(parents=True, exist_ok=True)
-    session = lt.session({'listen_interfaces': '127.0.0.1:0s', 'enable_dht': False, 'enable_lsd': False, 'enable_upnp': False,
+    session = lt.session({'listen_interfaces': job['listen'] + ':0s', 'enable_dht': False, 'enable_lsd': False, 'enable_upnp': False,
                           'enable_natpmp': False, 'enable_outgoing_utp': False, 'enable_incoming_utp': False, 'allow_multiple_connections_per_ip': True,
                           'alert_mask': lt.alert.category_t.all_categories})
     torrent = lt.torrent_info(lt.bdecode(bytes.fromhex(job['torrent'])))

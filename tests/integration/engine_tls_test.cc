@@ -122,6 +122,7 @@ TEST_F(TlsLanes, GiveNothingForACertificateOfAnotherAuthorityOrOneThatHasExpired
   leecher.show(other, now());
   begin(audience_of({&seeder, &leecher}));
   expect_nothing();
+  EXPECT_GE(seeder.node.engine->refused_handshakes() + leecher.node.engine->refused_handshakes(), 4U);
   leecher.show(authority, now() - hours(25));
   expect_nothing();
   leecher.show(authority, now() + hours(24 * 3));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -17,6 +18,8 @@ class FakeEngine final : public client::Engine {
   std::vector<client::LaneEndpoint> listening() const override {
     return {{"0.0.0.0", 50000, false, ""}, {"::", 50000, false, ""}};
   }
+  std::uint64_t refused_handshakes() const override { return refused_handshakes_; }
+  void refuse_handshakes(std::uint64_t more) { refused_handshakes_ += more; }
   Status add(const client::TorrentSpec& spec) override {
     const std::lock_guard lock(mutex_);
     if (refuse_) return *refuse_;
@@ -135,6 +138,7 @@ class FakeEngine final : public client::Engine {
 
  private:
   client::EngineListener& listener_;
+  std::atomic<std::uint64_t> refused_handshakes_ = 0;
   mutable std::mutex mutex_;
   std::map<TransferId, Torrent> torrents_;
   std::vector<client::TorrentSpec> added_;

@@ -246,6 +246,28 @@ TEST_F(NodeRights, RefusedLanesAreToldToTheServerOnce) {
   EXPECT_TRUE(soon([&] { return told() == 5; }));
 }
 
+TEST_F(NodeRights, RefusedHandshakesAreToldToTheServerOnceByWhicheverTransferIsNext) {
+  for (const std::string name : {"one", "two", "three"}) {
+    published(name, "private");
+    const auto id = fetched(job(name, "/home/" + name)).id;
+    ASSERT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
+  }
+  const auto told = [&] {
+    return link_.with([](auto& state) {
+      std::uint64_t all = 0;
+      for (const auto& announce : state.announces) all += announce.refused_handshakes;
+      return all;
+    });
+  };
+  engine_->refuse_handshakes(7);
+  clock_.advance(minutes(2));
+  EXPECT_TRUE(soon([&] { return told() == 7; }));
+  clock_.advance(minutes(2));
+  engine_->refuse_handshakes(2);
+  clock_.advance(minutes(2));
+  EXPECT_TRUE(soon([&] { return told() == 9; })) << told();
+}
+
 TEST_F(NodeRights, WhatWasRefusedIsNotServedAfterARestartWithoutTheServer) {
   published("set");
   const auto id = fetched(job("set")).id;

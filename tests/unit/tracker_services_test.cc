@@ -198,6 +198,19 @@ TEST_P(TrackerServices, RefusedLanesAreAudited) {
   EXPECT_EQ(records[0].outcome, "3 connections without the right");
 }
 
+TEST_P(TrackerServices, RefusedHandshakesAreAuditedUnderTheNodeThatRefusedThem) {
+  const ccm::Actor node = w.node(alice, "own"), root = w.user("root", true);
+  auto announce = w.announce_of(w.publish(alice, "open"), SwarmRole::kSeeding, 1000);
+  announce.refused_handshakes = 7;
+  ASSERT_TRUE(w.nodes.announce(node, announce).ok());
+  auto records = *w.audit(root, 100);
+  std::erase_if(records, [](const auto& record) { return !record.action.ends_with(".refused"); });
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_EQ(records[0].action, "handshake.refused");
+  EXPECT_EQ(records[0].object, node.node.str());
+  EXPECT_EQ(records[0].outcome, "7 connections without a good certificate");
+}
+
 TEST_P(TrackerServices, AnAnnounceNeedsANodeAndARightToTheContent) {
   const ccm::Actor node = w.node(bob, "lab");
   const auto open = w.publish(alice, "open");

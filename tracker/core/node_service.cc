@@ -285,16 +285,28 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
         own.content, own.version, node.id, "", "", own.verified_bytes, result.changed.complete, d_.clock.wall()};
     GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.put(replica); }));
   }
-  if (own.refused_lanes > 0) {
-    const std::string outcome = std::to_string(own.refused_lanes) + " connections without the right";
-    GT_TRY(d_.store.write([&](Tx& tx) {
-      return tx.audit.append(ccm::audit_record(actor, d_.clock.wall(), "lane.refused", own.content.str(), "", outcome));
-    }));
-  }
+  GT_TRY(audit_refusals(actor, own));
   for (const NodeId& listener : result.tell) {
     d_.hub.push(listener, PeerChanged{own.content, own.version, result.changed});
   }
   return result;
+}
+
+Status NodeService::audit_refusals(const ccm::Actor& actor, const Announce& own) {
+  if (own.refused_lanes == 0 && own.refused_handshakes == 0) return {};
+  const WallTime now = d_.clock.wall();
+  const auto record = [&](std::string_view action, std::string object, std::uint64_t count, const char* why) {
+    return ccm::audit_record(actor, now, action, std::move(object), "", std::to_string(count) + " connections " + why);
+  };
+  return d_.store.write([&](Tx& tx) -> Status {
+    if (own.refused_lanes > 0)
+      GT_TRY(tx.audit.append(record("lane.refused", own.content.str(), own.refused_lanes, "without the right")));
+    if (own.refused_handshakes > 0) {
+      GT_TRY(tx.audit.append(
+          record("handshake.refused", own.node.str(), own.refused_handshakes, "without a good certificate")));
+    }
+    return {};
+  });
 }
 
 Status NodeService::opened(const ccm::Actor& actor, std::string_view program_version) {

@@ -85,6 +85,7 @@ class NodeService {
 
  private:
   NodeView view(NodeRecord record) const;
+  Status audit_refusals(const ccm::Actor& actor, const Announce& own);
   Result<EnrolledNode> enroll_in(Tx& tx, const EnrollNode& request);
 
   Deps d_;

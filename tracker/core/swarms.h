@@ -34,8 +34,9 @@ struct Announce {
   SwarmRole role = SwarmRole::kFetching;
   std::uint64_t verified_bytes = 0, total_bytes = 0;
   std::vector<PeerTraffic> traffic;
-  bool tls = false;                 ///< of the content's edition: which endpoints count
-  std::uint64_t refused_lanes = 0;  ///< connections of those who may not have it, since the last announce
+  bool tls = false;                      ///< of the content's edition: which endpoints count
+  std::uint64_t refused_lanes = 0;       ///< connections of those who may not have it, since the last announce
+  std::uint64_t refused_handshakes = 0;  ///< connections to the node that TLS itself refused, since then
 };
 
 /// Payload of a node in both directions, as it said itself (`received`, `sent`) and as its partners said

@@ -173,6 +173,7 @@ Result<Announce> from_wire(const NodeId& node, const v1::AnnounceRequest& reques
   announce.verified_bytes = request.verified_bytes();
   announce.total_bytes = request.total_bytes();
   announce.refused_lanes = request.refused_lanes();
+  announce.refused_handshakes = request.refused_handshakes();
   for (const v1::PeerTraffic& traffic : request.traffic()) {
     GT_ASSIGN(const NodeId peer, NodeId::parse(traffic.node_id()));
     announce.traffic.push_back({peer, traffic.received_bytes(), traffic.sent_bytes()});

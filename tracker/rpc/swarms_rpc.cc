@@ -56,8 +56,9 @@ Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request,
   GT_TRY(announce_rate_.take("announce", call.principal.node.str(), d_.clock.mono()));
   const ccm::Actor actor = actor_of(call);
   GT_ASSIGN(tracker::Announce own, from_wire(actor.node, request));
-  if (own.refused_lanes > 0 && !refusal_rate_.take("refusals", actor.node.str(), d_.clock.mono()))
-    own.refused_lanes = 0;
+  if (own.refused_lanes + own.refused_handshakes > 0 &&
+      !refusal_rate_.take("refusals", actor.node.str(), d_.clock.mono()))
+    own.refused_lanes = own.refused_handshakes = 0;
   GT_ASSIGN(const AnnounceResult result, d_.nodes.announce(actor, own));
   for (const Peer& peer : result.peers) *reply.add_peers() = to_wire(peer);
   reply.set_generation(result.generation);
