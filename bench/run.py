@@ -33,6 +33,7 @@ def main():
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
     parser.add_argument('--size', help='bytes a scenario moves, as 2GB (default: what the issue asks for)')
     parser.add_argument('--runs', type=int, help='repetitions (default: what the issue asks for)')
+    parser.add_argument('--minutes', type=float, default=60, help='how long something is away (default: 60)')
     parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
     args = parser.parse_args()
     unknown = [s for s in args.scenario if s not in known]

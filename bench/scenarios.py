@@ -15,6 +15,8 @@ import data
 import harness
 import netns
 import rights_flood_test
+from absence import bench_absence  # noqa: F401 (a scenario, too)
+from many import bench_many  # noqa: F401
 
 GB = 1_000_000_000
 

@@ -65,7 +65,7 @@ std::optional<SwarmRole> swarm_role(const Transfer& transfer) {
     case TransferStep::kHold:
       if (transfer.barred) return std::nullopt;
       if (transfer.row.paused) return SwarmRole::kPaused;
-      if (transfer.row.wanted_bytes > 0 && !transfer.in_engine) return std::nullopt;
+      if (transfer.row.wanted_bytes > 0 && !transfer.serves()) return std::nullopt;
       return SwarmRole::kSeeding;
     default:
       return std::nullopt;
@@ -182,7 +182,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     }
     if (content.audience != reply->audience) {
       content.audience = reply->audience;
-      c_.book.save_or_log(*transfer);
+      transfer->audience_unsaved = true;
     }
   } else {
     ++state.failures;

@@ -205,17 +205,19 @@ void NodeContext::settle_only(Transfer& transfer) {
     transfer.barred_reason = kServerNotHeard;
   }
   transfer.barred = !transfer.barred_reason.empty();
-  if (transfer.barred && transfer.in_engine) take_out_of_engine(transfer);
+  if (!transfer.barred) return;
+  transfer.asleep = false;
+  if (transfer.in_engine) take_out_of_engine(transfer);
 }
 
 void NodeContext::settle_hold(Transfer& transfer) {
   settle_only(transfer);
-  if (transfer.barred || transfer.in_engine) return;
+  if (transfer.barred || transfer.serves()) return;
   for (const auto& [id, other] : book.all()) {
     const bool same = id != transfer.row.id && other->row.content.id == transfer.row.content.id &&
                       other->row.content.version == transfer.row.content.version;
     const bool seeds = other->row.step == TransferStep::kHold && !other->barred;
-    if (same && (other->in_engine || seeds || in_progress(other->row.step))) transfer.barred = true;
+    if (same && (other->serves() || seeds || in_progress(other->row.step))) transfer.barred = true;
   }
 }
 

@@ -33,6 +33,7 @@ class NodeContext {
 
   /// The stream to the server is down, for people's eyes.
   std::atomic<bool> server_lost{false};
+  std::size_t held_in_engine = 0;  ///< book locked: what is held, not fetched, and in the engine
 
   /// Rings the transfers' thread. Cheap, from any thread, under any lock.
   void wake();

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::chrono::minutes kEndpointsEvery{10};
 constexpr std::chrono::seconds kEndpointsRetry{10};
+constexpr std::chrono::milliseconds kShortRound{2}, kLongestRest{250};
 constexpr std::chrono::hours kEndpointsSaid{1};  ///< a trouble that lasts is told again after so long
 
 Error unknown_transfer(const TransferId& id) {
@@ -94,11 +95,14 @@ void NodeCore::stop() {
     gets_.save_resume(id, true);
   }
   c_.calls.stop();
+  rights_.save_audiences();
   const auto lock = c_.book.lock();
   for (auto& [id, transfer] : c_.book.all()) {
     if (transfer->row.step != TransferStep::kHold || !transfer->in_engine) continue;
+    const auto before = transfer->row.received_bytes + transfer->row.sent_bytes;
     note_counters(*transfer, c_.ports.clock.mono());
-    c_.book.save_or_log(*transfer);
+    // Each is a transaction: thousands that were idle would take minutes.
+    if (transfer->row.received_bytes + transfer->row.sent_bytes != before) c_.book.save_or_log(*transfer);
   }
 }
 
@@ -106,6 +110,7 @@ void NodeCore::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "gt-transfers");
   const std::stop_callback wake(stop, [this] { c_.wake(); });
   while (!stop.stop_requested()) {
+    const auto begun = std::chrono::steady_clock::now();
     const auto events = c_.events.take();
     std::chrono::milliseconds pause{};
     {
@@ -115,6 +120,9 @@ void NodeCore::run(const std::stop_token& stop) {
     tasks_.step(c_.ports.clock.mono());
     rights_.step(c_.ports.clock.mono());
     publish_endpoints();
+    // Every answer rings. A round over thousands of transfers takes milliseconds: let several come together.
+    const auto spent = std::chrono::steady_clock::now() - begun;
+    if (spent > kShortRound) std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(9 * spent, kLongestRest));
     c_.wait(pause);
   }
 }

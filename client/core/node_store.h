@@ -120,6 +120,9 @@ class NodeStore {
   virtual Status note_confirmed(WallTime heard, const std::vector<SavedAudience>& confirmed) = 0;
   /// Nothing: never.
   virtual Result<std::optional<WallTime>> heard() = 0;
+  /// Which list says who may have these transfers' content; unknown transfers are passed over. All at once: after a
+  /// restart of the server it is another one for each.
+  virtual Status set_audiences(const std::vector<std::pair<TransferId, std::string>>& audiences) = 0;
 
   /// Metadata documents, by the hex SHA-256 that names them.
   virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;

@@ -1,11 +1,12 @@
 #include "client/core/rights_keeper.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gridtorrent::client {
 namespace {
 
-constexpr std::chrono::seconds kLookAtPapers{1};
+constexpr std::chrono::seconds kLookAtPapers{1}, kSaveAudiences{1};
 constexpr std::chrono::minutes kWriteDown{10}, kPrune{10};
 /// Refused for a reason that does not pass by itself: the server's operator may mend it.
 constexpr std::chrono::minutes kAfterRefusal{1};
@@ -84,7 +85,25 @@ void RightsKeeper::step(MonoTime now) {
       if (!c_.calls.post([this] { ask(); })) asking_ = false;
     }
   }
+  if (now - saved_ >= kSaveAudiences) {
+    saved_ = now;
+    save_audiences();
+  }
   write_down(now);
+}
+
+void RightsKeeper::save_audiences() {
+  std::vector<std::pair<TransferId, std::string>> changed;
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, transfer] : c_.book.all()) {
+      if (std::exchange(transfer->audience_unsaved, false)) changed.emplace_back(id, transfer->row.content.audience);
+    }
+  }
+  if (changed.empty()) return;
+  if (const auto saved = c_.ports.store.set_audiences(changed); !saved) {
+    c_.log(NodeLogLevel::kError, "cannot note who may have content: " + saved.error().message);
+  }
 }
 
 void RightsKeeper::ask() {

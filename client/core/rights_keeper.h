@@ -26,6 +26,8 @@ class RightsKeeper {
   /// Transfers' thread, each round, without the lock: asks for certificates, writes down what was confirmed, forgets
   /// lists that nobody uses.
   void step(MonoTime now);
+  /// Writes down which list belongs to which transfer, where that changed. Also for the last time, at the end.
+  void save_audiences();
   /// Lock held: the engine lets in who may have it now.
   void apply(Transfer& transfer);
   /// Why restricted content of this generation cannot move; empty: nothing is in the way.
@@ -38,7 +40,7 @@ class RightsKeeper {
   std::vector<std::uint32_t> generations_in_use();
 
   NodeContext& c_;
-  MonoTime papers_due_{}, written_{}, pruned_{};
+  MonoTime papers_due_{}, saved_{}, written_{}, pruned_{};
   std::atomic<bool> asking_{false};
   mutable std::mutex mutex_;  ///< guards the rest
   int failures_ = 0;

@@ -1,6 +1,7 @@
 #include "client/core/seeding.h"
 
 #include <optional>
+#include <utility>
 
 #include "common/text.h"
 
@@ -87,7 +88,8 @@ void SeedingFlow::fail(const TransferId& id, const Error& error) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kCancel) return;
   c_.log(NodeLogLevel::kError, display_name(transfer->row) + " is not seeded: " + error.message);
-  if (transfer->in_engine) c_.announce_gone(*transfer);
+  if (transfer->serves()) c_.announce_gone(*transfer);
+  transfer->asleep = false;
   c_.take_out_of_engine(*transfer);
   mark_failed(*transfer, error);
   c_.settle_siblings(transfer->row.content.id);
@@ -111,11 +113,16 @@ void SeedingFlow::hold(const TransferId& id) {
   spec.save_path = row->target;
   spec.trust = DiskTrust::kComplete;
 
+  // Null: it is not to be held any more, or under another edition, with which the next round begins anew.
+  const auto still_wanted = [&]() -> Transfer* {
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.step != TransferStep::kHold || transfer->in_engine || transfer->barred)
+      return nullptr;
+    return transfer->row.content.generation == spec.generation ? transfer : nullptr;
+  };
   auto lock = c_.book.lock();
-  auto* transfer = c_.book.find(id);
-  if (transfer == nullptr || transfer->row.step != TransferStep::kHold || transfer->in_engine || transfer->barred)
-    return;
-  if (transfer->row.content.generation != spec.generation) return;  // it moved meanwhile: the next round begins anew
+  auto* transfer = still_wanted();
+  if (transfer == nullptr) return;
   transfer->wanted = *wanted;
   if (!stamp || *stamp != row->stamp) {
     transfer->row.step = TransferStep::kAttach;
@@ -123,11 +130,19 @@ void SeedingFlow::hold(const TransferId& id) {
     c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " changed on disk while the node was away: verifying");
     return;
   }
-  if (const auto added = c_.ports.engine.add(spec); !added) {
-    lock.unlock();
-    return fail(id, added.error());
+  if (c_.held_in_engine >= c_.options.most_idle_torrents && !transfer->wanted_by_others()) {
+    if (!std::exchange(transfer->asleep, true)) transfer->announce.soon(c_.ports.clock.mono());
+    return;
   }
+  lock.unlock();  // with many TLS editions the engine takes milliseconds for each
+  if (const auto added = c_.ports.engine.add(spec); !added) return fail(id, added.error());
+  lock.lock();
+  transfer = still_wanted();
+  if (transfer == nullptr) return c_.ports.engine.remove(id);
   transfer->in_engine = true;
+  transfer->asleep = false;
+  transfer->wanted_at = c_.ports.clock.mono();
+  ++c_.held_in_engine;
   transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
   transfer->plan_due = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -54,11 +55,14 @@ struct Transfer {
   bool recheck = false;  ///< hash what is there before believing anything
   bool active = false, stalled = false;
   bool held_back = false;  ///< waits for disk space; row.error says how much
+  bool asleep = false;     ///< held and announced, but not in the engine until somebody wants it
+  MonoTime wanted_at{};    ///< when somebody last wanted data of what is held here, or had a lane
   bool barred = false;     ///< held, but not seeded: private, withdrawn, another transfer seeds it
   std::string barred_reason;
   std::uint32_t engine_generation = 0;  ///< the edition that the engine holds
   std::optional<ContentInfo> moving;    ///< another edition to go on in, once what is here is written down
   AudiencePtr audience_shown;           ///< what the engine lets in
+  bool audience_unsaved = false;        ///< the row names another list than the one that was saved
   int disk_errors = 0, verify_rounds = 0;
   MonoTime disk_retry{};
   std::optional<TorrentSnapshot> snapshot;
@@ -94,7 +98,11 @@ struct Transfer {
     return row.step == TransferStep::kHold ||
            (in_engine && (row.step == TransferStep::kCheckLocal || row.step == TransferStep::kAttach));
   }
-  bool seeds() const { return row.step == TransferStep::kHold && in_engine && !barred; }
+  bool serves() const { return in_engine || asleep; }
+  bool seeds() const { return row.step == TransferStep::kHold && serves() && !barred; }
+  bool wanted_by_others() const {
+    return std::any_of(swarm.begin(), swarm.end(), [](const auto& peer) { return peer.second.info.wants_data; });
+  }
 };
 
 /// All transfers of a node. Every access to a Transfer happens under `mutex()`; pool threads find theirs by id again,

@@ -8,9 +8,11 @@ namespace gridtorrent::client {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr milliseconds kBusyRound{200}, kIdleRound{1000};
+constexpr minutes kSleepAfter{10};
 constexpr seconds kSaveEvery{10}, kDiskRetry{3}, kPlanEvery{1}, kNoticeStays{300};
 constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
                                      << 20;  // below the promised 64 MiB: more comes while it is written
@@ -44,6 +46,7 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
   choose(now);
   milliseconds pause = kIdleRound;
   std::vector<TransferId> gone;
+  c_.held_in_engine = held_in_engine();
   for (auto& [id, transfer] : c_.book.all()) {
     step(*transfer, now);
     if (forgotten(*transfer, now)) gone.push_back(id);
@@ -55,6 +58,13 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
 
 bool TransferLoop::forgotten(const Transfer& transfer, MonoTime now) const {
   return transfer.row.step == TransferStep::kForgotten && now >= transfer.forget_at;
+}
+
+std::size_t TransferLoop::held_in_engine() {
+  const auto& all = c_.book.all();
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const auto& one) {
+    return one.second->in_engine && one.second->row.step == TransferStep::kHold;
+  }));
 }
 
 void TransferLoop::choose(MonoTime) {
@@ -99,6 +109,7 @@ void TransferLoop::refresh(Transfer& transfer, MonoTime now) {
 
 void TransferLoop::step(Transfer& transfer, MonoTime now) {
   // Whatever led here: what the row says is what may be served.
+  if (transfer.row.step != TransferStep::kHold) transfer.asleep = false;
   if (transfer.in_engine && transfer.engine_generation != transfer.row.content.generation && !transfer.job_running) {
     c_.take_out_of_engine(transfer);
   }
@@ -252,13 +263,23 @@ void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {
     publishes_.start_checksums(transfer);
   }
   if (transfer.barred || transfer.row.wanted_bytes == 0) return;
+  const bool wanted = transfer.wanted_by_others();
+  if (transfer.asleep && !wanted) return;
   if (!transfer.in_engine) {
     if (!transfer.row.paused) seeding_.start_hold(transfer);
     return;
   }
   set_engine_paused(transfer, transfer.row.paused, now);
   if (transfer.snapshot && transfer.snapshot->state == TorrentState::kError && !transfer.row.paused) {
-    seeding_.doubt(transfer, transfer.snapshot->error.message);
+    return seeding_.doubt(transfer, transfer.snapshot->error.message);
+  }
+  const bool in_use = wanted || (transfer.snapshot && !transfer.snapshot->peers.empty());
+  if (in_use) transfer.wanted_at = now;
+  if (c_.held_in_engine > c_.options.most_idle_torrents && now - transfer.wanted_at >= kSleepAfter) {
+    c_.take_out_of_engine(transfer);
+    c_.book.save_or_log(transfer);
+    transfer.asleep = true;
+    --c_.held_in_engine;
   }
 }
 

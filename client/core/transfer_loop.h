@@ -38,6 +38,7 @@ class TransferLoop {
   void update_plan(Transfer& transfer, MonoTime now);
   ControllerInput controller_input(Transfer& transfer, MonoTime now);
   void say_what_is_missing(Transfer& transfer);
+  std::size_t held_in_engine();
   bool forgotten(const Transfer& transfer, MonoTime now) const;
 
   NodeContext& c_;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -136,17 +137,13 @@ class LibtorrentEngine final : public Engine {
   Status add(const TorrentSpec& spec) override {
     {
       const std::lock_guard lock(mutex_);
-      if (by_id_.contains(spec.id))
+      if (by_id_.contains(spec.id) || !adding_.insert(spec.id).second)
         return Error{Code::kConflict, "transfer " + spec.id.str() + " is already in the engine"};
     }
-    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_));
+    const Status added = add_new(spec);
     const std::lock_guard lock(mutex_);
-    if (by_id_.contains(spec.id))
-      return Error{Code::kConflict, "transfer " + spec.id.str() + " is already in the engine"};
-    GT_TRY(insert(torrent));
-    by_id_[spec.id] = torrent;
-    swarms_->add(torrent->swarm());
-    return {};
+    adding_.erase(spec.id);
+    return added;
   }
 
   void remove(const TransferId& id) override {
@@ -169,9 +166,11 @@ class LibtorrentEngine final : public Engine {
     }
     const lt::torrent_handle before = torrent->handle();
     if (!torrent->move_to(save_path)) return {};
-    const std::lock_guard lock(mutex_);
-    by_handle_.erase(before);
-    session_->remove_torrent(before, lt::session::delete_partfile);
+    {
+      const std::lock_guard lock(mutex_);
+      by_handle_.erase(before);
+      session_->remove_torrent(before, lt::session::delete_partfile);
+    }
     return insert(torrent);
   }
 
@@ -229,9 +228,11 @@ class LibtorrentEngine final : public Engine {
     if (!alert_thread_.joinable()) return;
     alert_thread_.request_stop();
     alert_thread_.join();
-    const std::lock_guard lock(mutex_);
-    by_id_.clear();
-    by_handle_.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      by_id_.clear();
+      by_handle_.clear();
+    }
     session_.reset();  // joins libtorrent's threads
   }
 
@@ -242,17 +243,40 @@ class LibtorrentEngine final : public Engine {
     return found == by_id_.end() ? nullptr : found->second;
   }
 
-  /// Hands a torrent to libtorrent; `mutex_` is held, so its alerts find it.
+  Status add_new(const TorrentSpec& spec) {
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_));
+    GT_TRY(insert(torrent));
+    const std::lock_guard lock(mutex_);
+    by_id_[spec.id] = torrent;
+    swarms_->add(torrent->swarm());
+    return {};
+  }
+
+  /// Hands a torrent to libtorrent. `mutex_` is free meanwhile: the network thread may be busy with others for long. It
+  /// is that thread which notes the handle, before the torrent's first alert.
   Status insert(const std::shared_ptr<Torrent>& torrent) {
+    lt::add_torrent_params parameters = torrent->parameters();
+    const auto note = [this, torrent](const lt::torrent_handle& handle, lt::client_data_t) {
+      torrent->attach(handle);
+      const std::lock_guard lock(mutex_);
+      by_handle_[handle] = torrent;
+      // libtorrent has made the torrent's TLS context by now: before, a certificate would be lost.
+      const auto identity = identities_.find(torrent->generation());
+      if (torrent->tls() && identity != identities_.end()) torrent->show(identity->second);
+      return std::shared_ptr<lt::torrent_plugin>();
+    };
+    parameters.extensions.insert(parameters.extensions.begin(), note);
     lt::error_code error;
-    const lt::torrent_handle handle = session_->add_torrent(torrent->parameters(), error);
+    session_->add_torrent(std::move(parameters), error);
+    if (!error) return {};
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(by_handle_, [&](const auto& one) { return one.second == torrent; });
+    }
     if (error == lt::errors::duplicate_torrent) {
       return Error{Code::kConflict, "the same data is already in the engine under another transfer"};
     }
-    if (error) return Error{Code::kInvalid, "libtorrent refuses the torrent: " + error.message()};
-    torrent->attach(handle);
-    by_handle_[handle] = torrent;
-    return {};
+    return Error{Code::kInvalid, "libtorrent refuses the torrent: " + error.message()};
   }
 
   void run(const std::stop_token& stop) {
@@ -325,13 +349,6 @@ class LibtorrentEngine final : public Engine {
     }
   }
 
-  /// libtorrent has made the torrent's TLS context: before, a certificate would be lost.
-  void show_certificate(Torrent& torrent) {
-    const std::lock_guard lock(mutex_);
-    const auto identity = identities_.find(torrent.generation());
-    if (identity != identities_.end()) torrent.show(identity->second);
-  }
-
   /// A renewed certificate: the network thread is busy with each for a millisecond.
   void show_some() {
     const std::lock_guard lock(mutex_);
@@ -348,9 +365,7 @@ class LibtorrentEngine final : public Engine {
   }
 
   void handle_torrent(Torrent& torrent, const lt::alert& alert) {
-    if (lt::alert_cast<lt::torrent_need_cert_alert>(&alert) != nullptr) {
-      show_certificate(torrent);
-    } else if (const auto* piece = lt::alert_cast<lt::piece_finished_alert>(&alert)) {
+    if (const auto* piece = lt::alert_cast<lt::piece_finished_alert>(&alert)) {
       torrent.on_piece(static_cast<std::uint32_t>(static_cast<int>(piece->piece_index)));
     } else if (const auto* changed = lt::alert_cast<lt::state_changed_alert>(&alert)) {
       if (changed->state == lt::torrent_status::checking_files) torrent.on_checking();
@@ -374,6 +389,7 @@ class LibtorrentEngine final : public Engine {
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
+  std::set<TransferId> adding_;                               ///< handed to libtorrent, and not in `by_id_` yet
   std::map<std::uint32_t, LaneIdentity> identities_;          ///< by generation
   std::deque<std::pair<TransferId, std::uint32_t>> to_show_;  ///< those that have an older one, and its generation
   std::chrono::steady_clock::time_point shown_at_{};

@@ -305,6 +305,15 @@ Status SqliteStore::note_confirmed(WallTime heard, const std::vector<SavedAudien
   });
 }
 
+Status SqliteStore::set_audiences(const std::vector<std::pair<TransferId, std::string>>& audiences) {
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    for (const auto& [id, audience] : audiences) {
+      GT_TRY(tx.exec("UPDATE transfer SET audience = ? WHERE transfer_id = ?", {audience, id.str()}));
+    }
+    return {};
+  });
+}
+
 Result<std::optional<WallTime>> SqliteStore::heard() {
   return db_->read([&](sql::Transaction& tx) {
     return tx.one("SELECT heard_ms FROM server_heard", {}, [](const sql::Row& row) { return WallTime{row.i64(0)}; });

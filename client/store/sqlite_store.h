@@ -33,6 +33,7 @@ class SqliteStore final : public NodeStore {
   Status put_audience(const SavedAudience& audience) override;
   Status erase_audience(const std::string& id) override;
   Result<std::vector<SavedAudience>> audiences() override;
+  Status set_audiences(const std::vector<std::pair<TransferId, std::string>>& audiences) override;
   Status note_confirmed(WallTime heard, const std::vector<SavedAudience>& confirmed) override;
   Result<std::optional<WallTime>> heard() override;
   Status save_metadata(const std::string& sha256, const std::string& document) override;

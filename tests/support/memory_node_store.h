@@ -80,6 +80,13 @@ class MemoryNodeStore final : public client::NodeStore {
     for (const auto& [id, audience] : audiences_) all.push_back(audience);
     return all;
   }
+  Status set_audiences(const std::vector<std::pair<TransferId, std::string>>& audiences) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, audience] : audiences) {
+      if (const auto found = transfers_.find(id); found != transfers_.end()) found->second.content.audience = audience;
+    }
+    return {};
+  }
   Status note_confirmed(WallTime heard, const std::vector<client::SavedAudience>& confirmed) override {
     const std::lock_guard lock(mutex_);
     heard_ = heard;

@@ -59,6 +59,7 @@ class NodeFixture : public ::testing::Test {
     options.server = "server:1";
     options.data_dir = "/data";
     options.settings = {{{"raw", "/raw"}}, {{"in", "/in"}, {"other", "/other"}}, 2};
+    options.most_idle_torrents = most_idle_torrents_;
     const client::NodePorts ports{*engine_,
                                   files_,
                                   link_,
@@ -202,6 +203,7 @@ class NodeFixture : public ::testing::Test {
   std::mutex log_mutex_;
   std::vector<std::string> log_;
   int contents_ = 0;
+  std::size_t most_idle_torrents_ = 100;  ///< for the next start
   std::unique_ptr<client::EngineEvents> events_;
   std::unique_ptr<FakeEngine> engine_;
   std::unique_ptr<client::NodeCore> node_;

@@ -195,6 +195,17 @@ TEST_P(NodeStoreContract, WhatIsConfirmedIsTheVersionThatIsThere) {
   }
 }
 
+TEST_P(NodeStoreContract, TheListsOfManyTransfersChangeAtOnceAndNothingElseOfThem) {
+  auto row = full_row();
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  ASSERT_TRUE(store().set_audiences({{row.id, "another"}, {TransferId(), "of nobody"}}).ok());
+  reopen();
+  row.content.audience = "another";
+  const auto rows = store().transfers();
+  ASSERT_EQ(rows->size(), 1u);
+  expect_equal(rows->front(), row);
+}
+
 TEST_P(NodeStoreContract, KeepsAllOfATransfer) {
   auto row = full_row();
   ASSERT_TRUE(store().put_transfer(row).ok());

@@ -14,8 +14,8 @@ constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
 constexpr wire::Method kUpdateEndpoints{"Swarms/UpdateEndpoints", kNode, wire::Lane::kNetwork};
 constexpr wire::Method kAnnounce{"Swarms/Announce", kNode};
 
-// A node with a few thousand contents announces them all when it starts.
-constexpr wire::RateLimiter::Options kAnnounceRate{.rate_per_s = 50, .burst = 5000};
+// A node with tens of thousands of contents announces them all when it starts, and afterwards each ever more rarely.
+constexpr wire::RateLimiter::Options kAnnounceRate{.rate_per_s = 500, .burst = 25'000};
 
 // Audit records are kept for good: a node must not be able to write any number of them.
 constexpr wire::RateLimiter::Options kRefusalRate{.rate_per_s = 1.0 / 60, .burst = 20};
