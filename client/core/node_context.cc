@@ -106,6 +106,7 @@ void NodeContext::start_job(Transfer& transfer, WorkerPool& pool, Job job) {
 void NodeContext::take_out_of_engine(Transfer& transfer) {
   events.set_verifier(transfer.row.id, nullptr);
   transfer.verifier.reset();
+  transfer.asleep = false;
   if (!transfer.in_engine) return;
   if (auto last = ports.engine.snapshot(transfer.row.id)) transfer.snapshot = std::move(last);
   ports.engine.remove(transfer.row.id);
@@ -206,8 +207,7 @@ void NodeContext::settle_only(Transfer& transfer) {
   }
   transfer.barred = !transfer.barred_reason.empty();
   if (!transfer.barred) return;
-  transfer.asleep = false;
-  if (transfer.in_engine) take_out_of_engine(transfer);
+  take_out_of_engine(transfer);
 }
 
 void NodeContext::settle_hold(Transfer& transfer) {

@@ -19,9 +19,10 @@ bool papers_due(const std::vector<LanePapers::Paper>& papers, const std::vector<
   for (const auto& paper : papers) {
     if (now - paper.issued >= (paper.expires - paper.issued) / 2) return true;
   }
-  return std::any_of(generations.begin(), generations.end(), [&](std::uint32_t wanted) {
-    return std::none_of(papers.begin(), papers.end(), [&](const auto& paper) { return paper.generation == wanted; });
-  });
+  // All that live are answered together: one that is missing beside a newer one has ended.
+  std::uint32_t newest = 0;
+  for (const auto& paper : papers) newest = std::max(newest, paper.generation);
+  return std::any_of(generations.begin(), generations.end(), [&](std::uint32_t wanted) { return wanted > newest; });
 }
 
 Status RightsKeeper::restore() {
@@ -94,16 +95,15 @@ void RightsKeeper::step(MonoTime now) {
 
 void RightsKeeper::save_audiences() {
   std::vector<std::pair<TransferId, std::string>> changed;
-  {
-    const auto lock = c_.book.lock();
-    for (const auto& [id, transfer] : c_.book.all()) {
-      if (std::exchange(transfer->audience_unsaved, false)) changed.emplace_back(id, transfer->row.content.audience);
-    }
+  const auto lock = c_.book.lock();  // over the write, too: a list that was taken away meanwhile must not come back
+  for (const auto& [id, transfer] : c_.book.all()) {
+    if (transfer->audience_unsaved) changed.emplace_back(id, transfer->row.content.audience);
   }
   if (changed.empty()) return;
   if (const auto saved = c_.ports.store.set_audiences(changed); !saved) {
-    c_.log(NodeLogLevel::kError, "cannot note who may have content: " + saved.error().message);
+    return c_.log(NodeLogLevel::kError, "cannot note who may have content: " + saved.error().message);
   }
+  for (const auto& one : changed) c_.book.find(one.first)->audience_unsaved = false;
 }
 
 void RightsKeeper::ask() {

@@ -1,5 +1,6 @@
 #include "client/core/seeding.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -101,6 +102,12 @@ void SeedingFlow::start_hold(Transfer& transfer) {
   c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) { hold(id); });
 }
 
+bool SeedingFlow::sibling_is_busy(const TransferId& id, const ContentId& content) {
+  return std::ranges::any_of(c_.book.all(), [&](const auto& other) {
+    return other.first != id && other.second->row.content.id == content && other.second->job_running;
+  });
+}
+
 void SeedingFlow::hold(const TransferId& id) {
   const auto row = row_of(id);
   if (!row) return;
@@ -125,6 +132,7 @@ void SeedingFlow::hold(const TransferId& id) {
   if (transfer == nullptr) return;
   transfer->wanted = *wanted;
   if (!stamp || *stamp != row->stamp) {
+    if (std::exchange(transfer->asleep, false)) c_.announce_gone(*transfer);
     transfer->row.step = TransferStep::kAttach;
     c_.book.save_or_log(*transfer);
     c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " changed on disk while the node was away: verifying");
@@ -135,8 +143,14 @@ void SeedingFlow::hold(const TransferId& id) {
     return;
   }
   lock.unlock();  // with many TLS editions the engine takes milliseconds for each
-  if (const auto added = c_.ports.engine.add(spec); !added) return fail(id, added.error());
+  const auto added = c_.ports.engine.add(spec);
   lock.lock();
+  if (!added) {
+    // Another transfer of the same content is just being taken out.
+    const bool passes = added.error().code == Code::kConflict && sibling_is_busy(id, row->content.id);
+    lock.unlock();
+    return passes ? void() : fail(id, added.error());
+  }
   transfer = still_wanted();
   if (transfer == nullptr) return c_.ports.engine.remove(id);
   transfer->in_engine = true;

@@ -24,6 +24,8 @@ class SeedingFlow {
 
  private:
   void hold(const TransferId& id);
+  /// Lock held: a job works on another transfer of the content.
+  bool sibling_is_busy(const TransferId& id, const ContentId& content);
   void attach(const TransferId& id, std::stop_token stop);
   void fail(const TransferId& id, const Error& error);
   std::optional<TransferRow> row_of(const TransferId& id);

@@ -13,6 +13,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kBusyRound{200}, kIdleRound{1000};
 constexpr minutes kSleepAfter{10};
+constexpr int kSleepAtOnce = 20;  ///< in a round: each may be a transaction
 constexpr seconds kSaveEvery{10}, kDiskRetry{3}, kPlanEvery{1}, kNoticeStays{300};
 constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
                                      << 20;  // below the promised 64 MiB: more comes while it is written
@@ -47,6 +48,7 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
   milliseconds pause = kIdleRound;
   std::vector<TransferId> gone;
   c_.held_in_engine = held_in_engine();
+  fell_asleep_ = 0;
   for (auto& [id, transfer] : c_.book.all()) {
     step(*transfer, now);
     if (forgotten(*transfer, now)) gone.push_back(id);
@@ -274,13 +276,18 @@ void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {
     return seeding_.doubt(transfer, transfer.snapshot->error.message);
   }
   const bool in_use = wanted || (transfer.snapshot && !transfer.snapshot->peers.empty());
-  if (in_use) transfer.wanted_at = now;
-  if (c_.held_in_engine > c_.options.most_idle_torrents && now - transfer.wanted_at >= kSleepAfter) {
-    c_.take_out_of_engine(transfer);
-    c_.book.save_or_log(transfer);
-    transfer.asleep = true;
-    --c_.held_in_engine;
-  }
+  if (in_use || transfer.wanted_at == MonoTime{}) transfer.wanted_at = now;
+  const bool may_sleep = c_.held_in_engine > c_.options.most_idle_torrents && fell_asleep_ < kSleepAtOnce;
+  if (may_sleep && now - transfer.wanted_at >= kSleepAfter) send_to_sleep(transfer);
+}
+
+void TransferLoop::send_to_sleep(Transfer& transfer) {
+  const auto before = transfer.row.received_bytes + transfer.row.sent_bytes;
+  c_.take_out_of_engine(transfer);
+  if (transfer.row.received_bytes + transfer.row.sent_bytes != before) c_.book.save_or_log(transfer);
+  transfer.asleep = true;
+  --c_.held_in_engine;
+  ++fell_asleep_;
 }
 
 ControllerInput TransferLoop::controller_input(Transfer& transfer, MonoTime now) {

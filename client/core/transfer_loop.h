@@ -39,6 +39,7 @@ class TransferLoop {
   ControllerInput controller_input(Transfer& transfer, MonoTime now);
   void say_what_is_missing(Transfer& transfer);
   std::size_t held_in_engine();
+  void send_to_sleep(Transfer& transfer);
   bool forgotten(const Transfer& transfer, MonoTime now) const;
 
   NodeContext& c_;
@@ -49,6 +50,7 @@ class TransferLoop {
   RightsKeeper& rights_;
   OwnReachability own_reachability_;
   bool serves_public_ = true;
+  int fell_asleep_ = 0;  ///< in this round
 };
 
 }  // namespace gridtorrent::client

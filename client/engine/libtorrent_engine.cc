@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <unordered_map>
@@ -243,12 +244,24 @@ class LibtorrentEngine final : public Engine {
     return found == by_id_.end() ? nullptr : found->second;
   }
 
+  std::optional<LaneIdentity> identity_of(std::uint32_t generation) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = identities_.find(generation);
+    return found == identities_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   Status add_new(const TorrentSpec& spec) {
     GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_));
+    const std::optional<LaneIdentity> before = identity_of(torrent->generation());
     GT_TRY(insert(torrent));
     const std::lock_guard lock(mutex_);
     by_id_[spec.id] = torrent;
     swarms_->add(torrent->swarm());
+    // A certificate that came while it was being added was shown to those in `by_id_` alone.
+    const auto identity = identities_.find(torrent->generation());
+    const bool is_new =
+        identity != identities_.end() && (!before || identity->second.certificate_pem != before->certificate_pem);
+    if (torrent->tls() && is_new) to_show_.emplace_back(spec.id, torrent->generation());
     return {};
   }
 

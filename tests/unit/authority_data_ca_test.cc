@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/crypto/certificate_request.h"
 #include "tests/support/audit_records.h"
@@ -121,6 +122,31 @@ TEST_P(DataCa, GoesOnWithANewGenerationWhereTheSealingKeyIsLostForGood) {
   EXPECT_EQ(certificates->front().generation.number, 2U);
 }
 
+TEST_P(DataCa, DoesNotRotateUnderAnotherSealingKeyThatCameInItsPlaceWhileItRan) {
+  ASSERT_TRUE(std::filesystem::remove(key_file()));
+  EXPECT_EQ(testing_support::code_of(authority.rotate(admin, w.request_id(), false)), Code::kConflict);
+  EXPECT_FALSE(std::filesystem::exists(key_file()));
+  ASSERT_TRUE(crypto::SealingKey::load_or_make(key_file()).ok());
+  EXPECT_THAT(message_of(authority.rotate(admin, w.request_id(), false)), HasSubstr("holds key"));
+  EXPECT_EQ(*authority.restricted(), 1U);
+  EXPECT_TRUE(authority.rotate(admin, w.request_id(), true).ok());
+}
+
+/// The one thread that writes asks for certificates of generations (ContentService::begin_publish).
+TEST_P(DataCa, DoesNotStandInTheWayOfTheStoresWriterWhileItRotates) {
+  std::jthread publisher([&] {
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_TRUE(w.store.tracker()
+                      .write([&](Tx&) -> Status {
+                        EXPECT_FALSE(authority.ca_pem(1).empty());
+                        return {};
+                      })
+                      .ok());
+    }
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(authority.rotate(admin, w.request_id(), false).ok());
+}
+
 TEST_P(DataCa, DoesNotOpenAKeyThatWasSealedForAnotherGeneration) {
   ASSERT_TRUE(w.store.tracker()
                   .write([&](Tx& tx) -> Status {
@@ -216,6 +242,12 @@ TEST_P(Moving, TakesWhatIsNotPublicToTheNewGenerationThenEndsTheOld) {
   ASSERT_THAT(*records, SizeIs(2));
   EXPECT_EQ(records->at(0).action, "data-ca.retire");
   EXPECT_EQ(records->at(1).outcome, "ok: 3 contents");
+}
+
+TEST_P(Moving, EndsNoGenerationThatIsInUse) {
+  ASSERT_TRUE(authority.rotate(admin, w.request_id(), false).ok());
+  EXPECT_EQ(authority.retire(1).error().code, Code::kConflict);
+  EXPECT_THAT(states(), testing::ElementsAre("1 signs 3", "2 signs 0"));
 }
 
 TEST_P(Moving, GoesOnWhereItWasInterruptedAndWithWhatCameUnderTheOldOneMeanwhile) {

@@ -99,6 +99,7 @@ TEST(PapersDue, WhereSomethingIsMissingOrHalfOver) {
   EXPECT_TRUE(client::papers_due({paper(1, kStart)}, {1}, kStart + hours(84)));
   EXPECT_TRUE(client::papers_due({paper(1, kStart)}, {1, 2}, kStart)) << "a rotation has begun";
   EXPECT_FALSE(client::papers_due({paper(1, kStart), paper(2, kStart)}, {2}, kStart));
+  EXPECT_FALSE(client::papers_due({paper(2, kStart)}, {1, 2}, kStart)) << "the first has ended";
 }
 
 // --- a node

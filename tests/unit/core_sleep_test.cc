@@ -77,6 +77,8 @@ TEST_F(NodeSleep, AnnouncesAllThatItHoldsAndBurdensTheEngineWithFew) {
 TEST_F(NodeSleep, HandsToTheEngineWhatSomebodyWants) {
   const TransferId id = asleep();
   comes(id, false);
+  int rounds = 0;
+  EXPECT_TRUE(soon([&] { return ++rounds > 5; }));
   EXPECT_FALSE(engine_->torrent(id)) << "who has it all wants nothing";
   comes(id, true);
   EXPECT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
@@ -100,6 +102,15 @@ TEST_F(NodeSleep, SaysGoodbyeForWhatIsCancelledAsleep) {
   const TransferId id = asleep();
   ASSERT_TRUE(node_->cancel(id).ok());
   EXPECT_TRUE(soon([&] { return announced(SwarmRole::kGone) == 1; }));
+}
+
+TEST_F(NodeSleep, LeavesASecondPlaceOfTheSameContentToServeWhenItIsCancelled) {
+  const TransferId id = asleep();
+  const auto second = get(job(node_->transfer(id)->name, "/home/again"));  // a copy of what is here
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  ASSERT_TRUE(soon([&] { return node_->transfer(second->id)->state == TransferState::kComplete; }));
+  ASSERT_TRUE(node_->cancel(id).ok());
+  EXPECT_TRUE(soon([&] { return node_->transfer(second->id)->state == TransferState::kSeeding; }));
 }
 
 TEST_F(NodeSleep, LooksAtItsFilesAgainBeforeItWakes) {

@@ -208,7 +208,7 @@ TEST_P(TrackerServices, RefusedHandshakesAreAuditedUnderTheNodeThatRefusedThem) 
   ASSERT_THAT(records, SizeIs(1));
   EXPECT_EQ(records[0].action, "handshake.refused");
   EXPECT_EQ(records[0].object, node.node.str());
-  EXPECT_EQ(records[0].outcome, "7 connections without a good certificate");
+  EXPECT_EQ(records[0].outcome, "7 connections that TLS refused");
 }
 
 TEST_P(TrackerServices, AnAnnounceNeedsANodeAndARightToTheContent) {

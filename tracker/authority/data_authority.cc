@@ -42,14 +42,15 @@ Status DataAuthority::open() {
     return {};
   }));
   std::erase_if(records, [](const DataCaRecord& record) { return record.retired.has_value(); });
-  const std::lock_guard lock(mutex_);
-  living_.clear();
-  trouble_.reset();
+  const std::lock_guard changing(changing_);
   if (records.empty()) {
-    const auto first = make_locked([](Tx&, std::uint32_t) { return Status(); });
+    const auto first = make([](Tx&, std::uint32_t) { return Status(); });
     if (!first && first.error().code == Code::kUnsupported) return {};
     return first ? Status() : Status(first.error());
   }
+  const std::lock_guard lock(mutex_);
+  living_.clear();
+  trouble_.reset();
   auto key = crypto::SealingKey::load(sealing_key_file_);
   if (key) {
     sealing_ = std::move(*key);
@@ -117,23 +118,33 @@ Result<std::vector<DataAuthority::NodeCertificate>> DataAuthority::certify(const
 Result<DataAuthority::Generation> DataAuthority::rotate(const ccm::Actor& actor, const std::string& request_id,
                                                         bool sealing_key_lost) {
   constexpr std::string_view kMethod = "data-ca.rotate";
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard changing(changing_);
   std::optional<std::string> answered;
   GT_TRY(store_.read([&](Tx& tx) -> Status {
     GT_ASSIGN(answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
     return {};
   }));
-  if (answered) return living_.back().generation;
-  if (trouble_ && !sealing_key_lost) {
-    return Error{Code::kConflict, trouble_->message +
+  if (answered) return current();
+  if (const auto missing = sealing_key_trouble(); missing && !sealing_key_lost) {
+    return Error{Code::kConflict, missing->message +
                                       " and start the server again; only where that key is lost for good, make a new "
                                       "generation with --sealing-key-lost"};
   }
-  return make_locked([&](Tx& tx, std::uint32_t generation) -> Status {
+  return make([&](Tx& tx, std::uint32_t generation) -> Status {
     const WallTime now = clock_.wall();
     GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, std::to_string(generation), now));
     return tx.audit.append(audited(actor, kMethod, "generation " + std::to_string(generation), now));
   });
+}
+
+/// As the file is now: it may have gone, or another may lie there, since the start.
+std::optional<Error> DataAuthority::sealing_key_trouble() const {
+  const std::lock_guard lock(mutex_);
+  if (trouble_ || !sealing_) return trouble_;
+  const auto here = crypto::SealingKey::load(sealing_key_file_);
+  if (!here) return cannot_sign(here.error());
+  if (here->id() == sealing_->id()) return std::nullopt;
+  return cannot_sign({Code::kCorrupt, sealing_key_file_ + " holds key " + here->id() + ", not " + sealing_->id()});
 }
 
 std::vector<std::uint32_t> DataAuthority::replaced() const {
@@ -163,10 +174,11 @@ Result<std::vector<DataAuthority::Described>> DataAuthority::describe() const {
   return described;
 }
 
-Result<DataAuthority::Generation> DataAuthority::make_locked(
+Result<DataAuthority::Generation> DataAuthority::make(
     const std::function<Status(Tx&, std::uint32_t generation)>& also) {
   auto key = crypto::SealingKey::load_or_make(sealing_key_file_);
   if (!key) {
+    const std::lock_guard lock(mutex_);
     if (living_.empty()) trouble_ = cannot_sign(key.error());
     return cannot_sign(key.error());
   }
@@ -188,6 +200,7 @@ Result<DataAuthority::Generation> DataAuthority::make_locked(
     GT_TRY(tx.data_cas.insert(record));
     return also(tx, next);
   }));
+  const std::lock_guard lock(mutex_);
   sealing_ = std::move(*key);
   trouble_.reset();
   Generation made{next, authority.certificate_pem};
@@ -196,21 +209,24 @@ Result<DataAuthority::Generation> DataAuthority::make_locked(
 }
 
 Status DataAuthority::retire(std::uint32_t generation) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(living_, generation, [](const Living& one) { return one.generation.number; });
-  if (found == living_.end()) {
-    return Error{Code::kNotFound, "the data CA has no living generation " + std::to_string(generation)};
-  }
-  if (found + 1 == living_.end()) {
-    return Error{Code::kConflict, "generation " + std::to_string(generation) +
-                                      " of the data CA is the current one; make a new one first"};
+  const std::string name = "generation " + std::to_string(generation);
+  const std::lock_guard changing(changing_);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(living_, generation, [](const Living& one) { return one.generation.number; });
+    if (found == living_.end()) return Error{Code::kNotFound, "the data CA has no living " + name};
+    if (found + 1 == living_.end()) {
+      return Error{Code::kConflict, name + " of the data CA is the current one; make a new one first"};
+    }
   }
   GT_TRY(store_.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto contents, tx.contents.count_by_generation());
+    if (contents.contains(generation)) return Error{Code::kConflict, name + " of the data CA is in use"};
     GT_TRY(tx.data_cas.retire(generation, clock_.wall()));
-    return tx.audit.append(
-        audited(ccm::Actor{}, "data-ca.retire", "generation " + std::to_string(generation), clock_.wall()));
+    return tx.audit.append(audited(ccm::Actor{}, "data-ca.retire", name, clock_.wall()));
   }));
-  living_.erase(found);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(living_, [&](const Living& one) { return one.generation.number == generation; });
   return {};
 }
 

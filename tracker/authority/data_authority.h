@@ -57,7 +57,7 @@ class DataAuthority final : public ccm::Editions {
   /// is missing or another, only with `sealing_key_lost`: it is then made anew, or the one that is there is used, and
   /// what was sealed under the old one is given up. kConflict otherwise, naming both ways on.
   Result<Generation> rotate(const ccm::Actor& actor, const std::string& request_id, bool sealing_key_lost);
-  /// Ends a generation that no content uses any more. kConflict: it is the current one; kNotFound.
+  /// Ends a generation that no content uses any more. kConflict: it is the current one, or in use; kNotFound.
   Status retire(std::uint32_t generation);
 
   /// Living ones besides the current one, oldest first.
@@ -78,14 +78,16 @@ class DataAuthority final : public ccm::Editions {
     Generation generation;
     Result<crypto::Authority> authority;  ///< an error: its key does not open
   };
-  /// `also` is done in the transaction that keeps it.
-  Result<Generation> make_locked(const std::function<Status(Tx&, std::uint32_t generation)>& also);
+  std::optional<Error> sealing_key_trouble() const;
+  /// `changing_` held. `also` is done in the transaction that keeps it.
+  Result<Generation> make(const std::function<Status(Tx&, std::uint32_t generation)>& also);
   Living unseal(const DataCaRecord& record) const;
 
   Store& store_;
   const std::string sealing_key_file_;
   const Clock& clock_;
-  mutable std::mutex mutex_;
+  std::mutex changing_;       ///< one change at a time; held over the store's work
+  mutable std::mutex mutex_;  ///< guards the rest; never held over the store's work, whose writer asks for `ca_pem`
   std::optional<crypto::SealingKey> sealing_;
   std::optional<Error> trouble_;
   std::vector<Living> living_;  ///< oldest first

@@ -1,6 +1,5 @@
 #include "tracker/authority/generation_mover.h"
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,14 +51,9 @@ Result<std::size_t> GenerationMover::step() {
 
 Status GenerationMover::end_unused() {
   const std::vector<std::uint32_t> replaced = d_.data_ca.replaced();
-  if (replaced.empty()) return {};
-  std::map<std::uint32_t, std::uint64_t> contents;
-  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(contents, tx.contents.count_by_generation());
-    return {};
-  }));
   for (const std::uint32_t generation : replaced) {
-    if (contents[generation] == 0) GT_TRY(d_.data_ca.retire(generation));
+    const Status ended = d_.data_ca.retire(generation);
+    if (!ended && ended.error().code != Code::kConflict) return ended;  // in use again: the next round moves that
   }
   return {};
 }

@@ -302,8 +302,7 @@ Status NodeService::audit_refusals(const ccm::Actor& actor, const Announce& own)
     if (own.refused_lanes > 0)
       GT_TRY(tx.audit.append(record("lane.refused", own.content.str(), own.refused_lanes, "without the right")));
     if (own.refused_handshakes > 0) {
-      GT_TRY(tx.audit.append(
-          record("handshake.refused", own.node.str(), own.refused_handshakes, "without a good certificate")));
+      GT_TRY(tx.audit.append(record("handshake.refused", own.node.str(), own.refused_handshakes, "that TLS refused")));
     }
     return {};
   });

@@ -17,12 +17,14 @@ constexpr wire::Method kAnnounce{"Swarms/Announce", kNode};
 // A node with tens of thousands of contents announces them all when it starts, and afterwards each ever more rarely.
 constexpr wire::RateLimiter::Options kAnnounceRate{.rate_per_s = 500, .burst = 25'000};
 
-// Audit records are kept for good: a node must not be able to write any number of them.
+// Audit records are kept for good: a node must not be able to write any number of them. Strangers without a certificate
+// must not use up what is there for those with one.
 constexpr wire::RateLimiter::Options kRefusalRate{.rate_per_s = 1.0 / 60, .burst = 20};
 
 }  // namespace
 
-SwarmsRpc::SwarmsRpc(Deps deps) : d_(deps), announce_rate_(kAnnounceRate), refusal_rate_(kRefusalRate) {}
+SwarmsRpc::SwarmsRpc(Deps deps)
+    : d_(deps), announce_rate_(kAnnounceRate), refusal_rate_(kRefusalRate), handshake_rate_(kRefusalRate) {}
 
 SwarmsRpc::Reactor* SwarmsRpc::UpdateEndpoints(Context* context, const v1::UpdateEndpointsRequest* request,
                                                v1::UpdateEndpointsReply* reply) {
@@ -56,9 +58,11 @@ Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request,
   GT_TRY(announce_rate_.take("announce", call.principal.node.str(), d_.clock.mono()));
   const ccm::Actor actor = actor_of(call);
   GT_ASSIGN(tracker::Announce own, from_wire(actor.node, request));
-  if (own.refused_lanes + own.refused_handshakes > 0 &&
-      !refusal_rate_.take("refusals", actor.node.str(), d_.clock.mono()))
-    own.refused_lanes = own.refused_handshakes = 0;
+  const auto bounded = [&](std::uint64_t& count, wire::RateLimiter& rate) {
+    if (count > 0 && !rate.take("refusals", actor.node.str(), d_.clock.mono())) count = 0;
+  };
+  bounded(own.refused_lanes, refusal_rate_);
+  bounded(own.refused_handshakes, handshake_rate_);
   GT_ASSIGN(const AnnounceResult result, d_.nodes.announce(actor, own));
   for (const Peer& peer : result.peers) *reply.add_peers() = to_wire(peer);
   reply.set_generation(result.generation);

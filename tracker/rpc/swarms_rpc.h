@@ -32,7 +32,7 @@ class SwarmsRpc final : public v1::Swarms::CallbackService {
   Status announce(const gridtorrent::rpc::Call& call, const v1::AnnounceRequest& request, v1::AnnounceReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter announce_rate_, refusal_rate_;
+  gridtorrent::rpc::RateLimiter announce_rate_, refusal_rate_, handshake_rate_;
 };
 
 }  // namespace gridtorrent::tracker::rpc
