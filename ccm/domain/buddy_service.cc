@@ -11,15 +11,14 @@ Result<User> BuddyService::change(const Actor& actor, const std::string& request
                                   bool add) {
   const std::string_view method = add ? "buddy.add" : "buddy.remove";
   User buddy;
-  bool is_news = false;
+  bool changed = false, is_news = false;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(buddy, resolve_user(tx, user));
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, method, buddy.id.str()));
     if (done) return {};
     if (add && buddy.id == actor.user) return Error{Code::kConflict, "nobody is their own buddy; name somebody else"};
     const WallTime now = d_.clock.wall();
-    GT_ASSIGN(const bool changed,
-              add ? tx.buddies.add(actor.user, buddy.id, now) : tx.buddies.remove(actor.user, buddy.id));
+    GT_ASSIGN(changed, add ? tx.buddies.add(actor.user, buddy.id, now) : tx.buddies.remove(actor.user, buddy.id));
     if (!changed) return {};
     GT_ASSIGN(const auto list, tx.buddies.of(actor.user));
     GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
@@ -35,6 +34,9 @@ Result<User> BuddyService::change(const Actor& actor, const std::string& request
   if (is_news) {
     d_.waker.buddy_changed(actor.user, buddy.id);
     d_.inboxes.ring({buddy.id});
+  } else if (changed) {
+    // Nodes may still follow a list of keys from when something was shared with buddies, which may be so again.
+    d_.waker.person_changed(actor.user);
   }
   return buddy;
 }

@@ -147,5 +147,24 @@ TEST_P(AudiencesOver, AContentMovesToAnotherWithItsAccess) {
   EXPECT_EQ(w.audiences.count(), 1U) << "nobody follows the old one";
 }
 
+/// Found by AccessProperty with GT_SEED=149103: the nodes that followed had not been heard of since.
+TEST_P(AudiencesOver, AListOfBuddiesCountsThatChangedWhileNothingWasSharedWithThem) {
+  auto content = shared("one", {"bob"});
+  const auto set = [&](const ccm::Access& access) {
+    const auto changed = w.contents.set_access(alice, w.request_id(), content.id, access);
+    ASSERT_TRUE(changed.ok()) << message_of(changed);
+    content = changed->content;
+  };
+  ASSERT_TRUE(w.buddies.add(alice, w.request_id(), "bob").ok());
+  set({AccessLevel::kShared, {}, {}, true});
+  follow(alices, content);
+  set({AccessLevel::kPrivate, {}, {}, false});
+  ASSERT_TRUE(w.buddies.remove(alice, w.request_id(), "bob").ok());
+  ASSERT_TRUE(w.buddies.add(alice, w.request_id(), "carol").ok());
+  set({AccessLevel::kShared, {}, {}, true});
+  ASSERT_TRUE(w.audiences.refresh().ok());
+  EXPECT_THAT(nodes(follow(alices, content)), UnorderedElementsAre(alices.node, carols.node)) << "and not bob's";
+}
+
 }  // namespace
 }  // namespace gridtorrent::tracker
