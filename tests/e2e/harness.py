@@ -76,6 +76,13 @@ class Result:
         return f'{" ".join(map(str, self.args))}\n-> exit {self.code}\nstdout:\n{self.out}\nstderr:\n{self.err}'
 
 
+def inside(netns):
+    """What to put before a command so that it runs in a network namespace: one with a name, or one known by a path (`/proc/PID/fd/N`)."""
+    if not netns:
+        return []
+    return ['nsenter', f'--net={netns}', '--'] if netns.startswith('/') else ['ip', 'netns', 'exec', netns]
+
+
 class Daemon:
     """A program in the foreground with a ready file and a log; subclassed by Server and Node."""
 
@@ -89,7 +96,7 @@ class Daemon:
 
     def start(self, wait=True):
         self.ready_file.unlink(missing_ok=True)
-        prefix = ['ip', 'netns', 'exec', self.netns] if self.netns else []
+        prefix = inside(self.netns)
         log = open(self.log_path, 'ab')
         self.process = subprocess.Popen(prefix + self.argv + ['--ready-file', str(self.ready_file)], stdout=log, stderr=log,
                                         stdin=subprocess.DEVNULL, env=self.env, start_new_session=True)
@@ -204,7 +211,7 @@ class User:
         if node is not None:
             command += ['--socket', str(node.socket)]
         netns = (node.netns if node is not None else None) or self.netns
-        return (['ip', 'netns', 'exec', netns] if netns else []) + command + [os.fspath(a) if not isinstance(a, int) else str(a) for a in args]
+        return inside(netns) + command + [os.fspath(a) if not isinstance(a, int) else str(a) for a in args]
 
     def cli(self, *args, node=None, expect=0, cwd=None, timeout_s=CLI_TIMEOUT_S):
         """Runs the command line; checks the exit code unless `expect` is None."""

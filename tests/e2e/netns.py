@@ -93,6 +93,21 @@ class Host:
     def __init__(self, ns, address, address6):
         self.ns, self.address, self.address6 = ns, address, address6
 
+    def argv(self, command):
+        """The command as it runs on this host."""
+        return harness.inside(self.ns) + [os.fspath(a) if isinstance(a, os.PathLike) else str(a) for a in command]
+
+    def run(self, command, timeout_s=600, **options):
+        """Runs it to its end there; its output as text. Another exit code than 0 is a failure that shows all it said."""
+        done = subprocess.run(self.argv(command), capture_output=True, text=True, timeout=timeout_s, stdin=subprocess.DEVNULL, **options)
+        if done.returncode != 0:
+            raise AssertionError(f'{" ".join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}')
+        return done.stdout
+
+    def popen(self, command, **options):
+        """Starts it there, in a process group of its own."""
+        return subprocess.Popen(self.argv(command), stdin=subprocess.DEVNULL, start_new_session=True, **options)
+
     def shape_uplink(self, mbit, limit_bytes=None):
         """Everything that this host sends goes through a token bucket; the queue holds 50 ms by default."""
         burst = max(32_000, mbit * 1_000_000 // 8 // 500)

@@ -1,0 +1,147 @@
+"""Hosts on an emulated wide area (`wan-emulator`), for measurements and for the emulator's own tests.
+
+    with Lab(network, bin) as lab:        # network: what bench/scenarios/*.json have under "network"
+        lab['seed'].run(['ping', '-c1', lab['get'].address])
+
+Namespaces have no names: they go with the emulator, and that goes with this process, however it ends.
+"""
+import atexit
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+
+import harness
+import netns
+
+ALLOWED_CONGESTION = pathlib.Path('/proc/sys/net/ipv4/tcp_allowed_congestion_control')
+AVAILABLE_CONGESTION = pathlib.Path('/proc/sys/net/ipv4/tcp_available_congestion_control')
+
+
+def require_root():
+    if os.geteuid() != 0:
+        harness.skip('the wide-area emulator makes network namespaces, which needs root')
+    if not os.path.exists('/dev/net/tun'):
+        harness.skip('this machine has no /dev/net/tun')
+
+
+class Lab:
+    def __init__(self, network, bin_dir, tcp=None):
+        """`tcp`: settings of net.ipv4 for every host, as {'tcp_congestion_control': 'cubic'}; read back, and an error if they do not hold."""
+        self.network, self.bin, self.tcp = network, pathlib.Path(bin_dir), tcp or {}
+        self.hosts = {}
+        self.talk = threading.Lock()
+
+    def __enter__(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
+            json.dump(self.network, file)
+            file.flush()
+            self.process = subprocess.Popen([self.bin / 'wan-emulator', file.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.PIPE, text=True, bufsize=1)
+            line = self.process.stdout.readline()
+        if not line:
+            error = self.process.stderr.read().strip()
+            self.process.wait()
+            raise AssertionError(error)
+        ready = json.loads(line)
+        for name, host in ready['hosts'].items():
+            self.hosts[name] = LabHost(name, host['netns'], host['addresses'])
+        try:
+            for host in self.hosts.values():
+                host.set_tcp({'tcp_no_metrics_save': 1, **self.tcp})
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait(20)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def __getitem__(self, name):
+        return self.hosts[name]
+
+    def ask(self, **command):
+        with self.talk:
+            self.process.stdin.write(json.dumps(command) + '\n')
+            answer = json.loads(self.process.stdout.readline())
+        if answer['event'] == 'error':
+            raise AssertionError(answer['message'])
+        return answer
+
+    def stats(self):
+        return self.ask(do='stats')
+
+    def start_changes(self):
+        self.ask(do='start')
+
+    def change(self, host, **values):
+        self.ask(do='change', host=host, **values)
+
+    def watch(self):
+        """A context: what the emulator did between its two ends, in `.figures`, and in `.void` why that says nothing, if so."""
+        return Watch(self)
+
+
+class Watch:
+    """A run is void when the emulator took more than half a core, or when the kernel dropped what it did not read in time."""
+    MOST_CORES = 0.5
+
+    def __init__(self, lab):
+        self.lab, self.figures, self.void = lab, {}, None
+
+    def __enter__(self):
+        self.before, self.ticks = self.lab.stats(), processor_ticks()
+        return self
+
+    def __exit__(self, *_):
+        after, ticks = self.lab.stats(), [b - a for a, b in zip(self.ticks, processor_ticks())]
+        gone = {k: after[k] - self.before[k] for k in ('wall_s', 'cpu_s', 'packets', 'late_packets', 'unread_drops', 'unroutable', 'refused_writes')}
+        links = {ip: {k: link[k] - self.before['links'][ip][k] for k in link if k != 'host'} for ip, link in after['links'].items()}
+        dropped = gone['unread_drops'] + gone['refused_writes']
+        self.figures = {'cores': round(gone['cpu_s'] / gone['wall_s'], 3), 'late': round(gone['late_packets'] / max(1, gone['packets']), 4),
+                        'steal': round(ticks[7] / max(1, sum(ticks)), 3), 'idle': round(ticks[3] / max(1, sum(ticks)), 3),
+                        'dropped_unread': dropped, 'unroutable': gone['unroutable'], 'links': links}
+        if self.figures['cores'] > self.MOST_CORES:
+            self.void = f'the emulator took {self.figures["cores"]:.2f} cores (at most {self.MOST_CORES})'
+        elif dropped:
+            self.void = f'the kernel dropped {dropped} packets at the emulator\'s devices'
+
+
+def processor_ticks():
+    """Of all processors so far: user, nice, system, idle, iowait, irq, softirq, steal."""
+    return [int(x) for x in pathlib.Path('/proc/stat').read_text().splitlines()[0].split()[1:9]]
+
+
+class LabHost(netns.Host):
+    def __init__(self, name, ns, addresses):
+        super().__init__(ns, addresses[0], None)
+        self.name, self.addresses = name, addresses
+
+    def set_tcp(self, settings):
+        for key, value in settings.items():
+            if key == 'tcp_congestion_control':
+                allow_congestion_control(value)
+            path = f'/proc/sys/net/ipv4/{key}'
+            self.run(['sh', '-c', f'echo {value} > {path}'])
+            if self.tcp(key) != str(value):
+                raise AssertionError(f'{self.name}: net.ipv4.{key} is {self.tcp(key)}, not {value}')
+
+    def tcp(self, key):
+        return ' '.join(self.run(['cat', f'/proc/sys/net/ipv4/{key}']).split())
+
+
+def allow_congestion_control(name):
+    """A namespace may only choose what the machine allows to all; restored at exit."""
+    allowed = ALLOWED_CONGESTION.read_text().split()
+    if name in allowed:
+        return
+    if name not in AVAILABLE_CONGESTION.read_text().split():
+        raise AssertionError(f'this kernel has no congestion control "{name}"; it has {AVAILABLE_CONGESTION.read_text().strip()}')
+    ALLOWED_CONGESTION.write_text(' '.join(allowed + [name]))
+    atexit.register(lambda: ALLOWED_CONGESTION.write_text(' '.join(allowed)))

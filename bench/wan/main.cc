@@ -1,0 +1,281 @@
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/wan/host_device.h"
+#include "bench/wan/network.h"
+#include "bench/wan/scenario.h"
+
+namespace gridtorrent::wan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kHelp[] = R"(wan-emulator FILE: a wide area on one Linux machine, for measurements.
+
+FILE is JSON: {"mtu": 1500, "hosts": {"seed": {"address": "198.18.0.1", "up": "1Gbit", "down": "1Gbit", "delay_ms": 25,
+"loss": 0.00005, "queue": "6MB", "flow": "200Mbit"}, ...}, "changes": [{"at_s": 30, "host": "seed", "up": "500Mbit"}]}.
+Each host becomes a network namespace; the line that is printed when all stands says how to enter it:
+  nsenter --net=PATH COMMAND
+While it runs it reads lines from standard input: {"do": "start"} starts the clock of the changes, {"do": "stats"}
+prints counters, {"do": "change", "host": "seed", "up": "10Mbit"} changes a link now. It ends with its standard input,
+and the namespaces with it and the programs in them. Needs root.
+)";
+
+Nanos now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// How late packets were handed over, measured against the moment that the model says.
+struct Lateness {
+  std::uint64_t packets = 0, late = 0;  ///< by more than half a millisecond
+  Nanos worst = 0;
+  void count(Nanos by, std::uint64_t segments) {
+    packets += segments;
+    if (by > 500'000) late += segments;
+    worst = std::max(worst, by);
+  }
+};
+
+class Emulator {
+ public:
+  explicit Emulator(Scenario scenario) : scenario_(std::move(scenario)), network_(scenario_) {}
+
+  Status open() {
+    for (const auto& host : scenario_.hosts) {
+      GT_ASSIGN(auto device, HostDevice::make(host, scenario_.mtu));
+      devices_.push_back(std::move(device));
+    }
+    epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+    for (std::size_t i = 0; i < devices_.size(); ++i) watch(devices_[i].fd(), i);
+    watch(STDIN_FILENO, kInput);
+    sigset_t ends;
+    sigemptyset(&ends);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, signal);
+    ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+    signals_ = Fd(::signalfd(-1, &ends, SFD_CLOEXEC));
+    watch(signals_.get(), kSignal);
+    // Waking up in time is what delays are made of. Without the right to it the lateness tells.
+    const sched_param priority{1};
+    (void)::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
+    ::prctl(PR_SET_TIMERSLACK, 1UL);
+    return {};
+  }
+
+  void say_ready() const {
+    Json hosts;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      Json addresses = Json::array();
+      for (const auto& address : scenario_.hosts[i].addresses) addresses.push_back(show_ip(address.ip));
+      hosts[scenario_.hosts[i].name] = {{"netns", devices_[i].path()}, {"addresses", addresses}};
+    }
+    say({{"event", "ready"}, {"pid", ::getpid()}, {"hosts", hosts}});
+  }
+
+  void run() {
+    started_ = now();
+    while (!ended_) {
+      wait();
+      change_what_is_due();
+      deliver();
+    }
+    say_stats("end");
+  }
+
+ private:
+  static constexpr std::uint64_t kInput = 1'000'000, kSignal = 1'000'001;
+  /// In a busy network what is due within it is waited for together: a wake-up a packet would cost a core at a gigabit.
+  static constexpr Nanos kRound = 200'000;
+  static constexpr std::uint64_t kBusySegments = 4;  ///< in the last round
+  /// A sleeping processor needs so long to come back; packets may be early by as much.
+  static constexpr Nanos kWakeUp = 60'000;
+  static constexpr int kReadsARound = 64;
+
+  void watch(int fd, std::uint64_t what) const {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = what;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  }
+
+  void wait() {
+    std::optional<Nanos> wake = network_.next();
+    if (next_change_ < scenario_.changes.size() && clock_started_) {
+      const Nanos change = *clock_started_ + static_cast<Nanos>(scenario_.changes[next_change_].at_s * 1e9);
+      wake = std::min(wake.value_or(change), change);
+    }
+    timespec timeout{};
+    if (wake) {
+      const Nanos left = std::max<Nanos>(0, *wake + (busy_ ? kRound : -kWakeUp) - now());
+      timeout = {left / 1'000'000'000, left % 1'000'000'000};
+    }
+    std::array<epoll_event, 64> events{};
+    const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                     wake ? &timeout : nullptr, nullptr);
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
+      if (what < devices_.size()) receive(what);
+      if (what == kInput) read_commands();
+      if (what == kSignal) ended_ = true;
+    }
+  }
+
+  void receive(std::size_t host) {
+    for (int i = 0; i < kReadsARound; ++i) {
+      const auto bytes = devices_[host].read();
+      if (bytes.empty()) return;
+      if (const auto packet = SuperPacket::read(bytes)) {
+        network_.send(now(), host, packet);
+      } else {
+        ++not_ipv4_;
+      }
+    }
+  }
+
+  void deliver() {
+    const Nanos at = now();
+    std::uint64_t segments = 0;
+    for (const auto& run : network_.due(at + kWakeUp)) {
+      segments += run.last - run.first + 1;
+      lateness_.count(at - run.due, run.last - run.first + 1);
+      if (!devices_[run.host].write(run.packet->merge(run.first, run.last))) ++refused_writes_;
+    }
+    busy_ = segments >= kBusySegments;
+  }
+
+  void change_what_is_due() {
+    while (clock_started_ && next_change_ < scenario_.changes.size() &&
+           now() - *clock_started_ >= static_cast<Nanos>(scenario_.changes[next_change_].at_s * 1e9)) {
+      network_.apply(scenario_.changes[next_change_++]);
+    }
+  }
+
+  void read_commands() {
+    char text[4096];
+    const ssize_t got = ::read(STDIN_FILENO, text, sizeof(text));
+    if (got <= 0) {
+      ended_ = true;
+      return;
+    }
+    input_.append(text, static_cast<std::size_t>(got));
+    for (std::size_t end = input_.find('\n'); end != std::string::npos; end = input_.find('\n')) {
+      carry_out(input_.substr(0, end));
+      input_.erase(0, end + 1);
+    }
+  }
+
+  void carry_out(const std::string& line) {
+    const auto command = parse_command(line);
+    Status status = command ? Status() : Status(command.error());
+    if (command && command.value().kind == Command::Kind::kChange)
+      status = check_place(scenario_, command.value().change);
+    if (!status) return say({{"event", "error"}, {"message", status.error().message}});
+    switch (command.value().kind) {
+      case Command::Kind::kStart:
+        clock_started_ = now();
+        next_change_ = 0;
+        return say({{"event", "started"}});
+      case Command::Kind::kStats:
+        return say_stats("stats");
+      case Command::Kind::kChange:
+        network_.apply(command.value().change);
+        return say({{"event", "changed"}});
+    }
+  }
+
+  void say_stats(const char* event) const {
+    Json links;
+    std::uint64_t unread = 0;
+    for (const auto& device : devices_) unread += device.unread_drops();
+    for (const auto& host : scenario_.hosts) {
+      for (const auto& address : host.addresses) {
+        const LinkCounters& c = network_.counters(address.ip);
+        links[show_ip(address.ip)] = {{"host", host.name},          {"up_packets", c.up_packets},
+                                      {"up_bytes", c.up_bytes},     {"down_packets", c.down_packets},
+                                      {"down_bytes", c.down_bytes}, {"queue_drops", c.queue_drops},
+                                      {"losses", c.losses}};
+      }
+    }
+    say({{"event", event},
+         {"wall_s", static_cast<double>(now() - started_) / 1e9},
+         {"cpu_s", cpu_seconds()},
+         {"packets", lateness_.packets},
+         {"late_packets", lateness_.late},
+         {"worst_late_ms", static_cast<double>(lateness_.worst) / 1e6},
+         {"unread_drops", unread},
+         {"unroutable", network_.unroutable()},
+         {"not_ipv4", not_ipv4_},
+         {"refused_writes", refused_writes_},
+         {"links", links}});
+  }
+
+  static void say(const Json& line) {
+    std::puts(line.dump().c_str());
+    std::fflush(stdout);
+  }
+
+  const Scenario scenario_;
+  Network network_;
+  std::vector<HostDevice> devices_;
+  Fd epoll_, signals_;
+  std::string input_;
+  bool ended_ = false, busy_ = false;
+  Nanos started_ = 0;
+  std::optional<Nanos> clock_started_;
+  std::size_t next_change_ = 0;
+  Lateness lateness_;
+  std::uint64_t not_ipv4_ = 0, refused_writes_ = 0;
+};
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "wan-emulator: %s\n", error.message.c_str());
+  return error.code == Code::kDenied ? 4 : 2;
+}
+
+int emulate(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return fail({Code::kNotFound, "cannot read " + file});
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto scenario = parse_scenario(text);
+  if (!scenario) return fail(scenario.error().with_context(file));
+  Emulator emulator(std::move(scenario).value());
+  if (const auto opened = emulator.open(); !opened) return fail(opened.error());
+  emulator.say_ready();
+  emulator.run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gridtorrent::wan
+
+int main(int argc, char** argv) {
+  if (argc != 2 || std::string(argv[1]) == "--help") {
+    std::fputs(gridtorrent::wan::kHelp, argc == 2 ? stdout : stderr);
+    return argc == 2 ? 0 : 2;
+  }
+  return gridtorrent::wan::emulate(argv[1]);
+}
