@@ -107,13 +107,15 @@ class Emulator {
   }
 
  private:
+  static constexpr Nanos kForever = 3600 * Nanos{1'000'000'000};
   static constexpr std::uint64_t kInput = 1'000'000, kSignal = 1'000'001;
-  /// In a busy network what is due within it is waited for together: a wake-up a packet would cost a core at a gigabit.
+  /// A busy network is looked after so often, whatever happens: to wake up for each packet would cost a core at a
+  /// gigabit. A packet may wait for it twice, when it comes and when it goes.
   static constexpr Nanos kRound = 200'000;
-  static constexpr std::uint64_t kBusySegments = 4;  ///< in the last round
-  /// A sleeping processor needs so long to come back; packets may be early by as much.
+  static constexpr std::uint64_t kBusySegments = 4;  ///< in a round
+  /// A sleeping processor needs so long to come back; in a calm network packets may be early by as much.
   static constexpr Nanos kWakeUp = 60'000;
-  static constexpr int kReadsARound = 64;
+  static constexpr int kReadsARound = 256;
 
   void watch(int fd, std::uint64_t what) const {
     epoll_event event{};
@@ -128,11 +130,16 @@ class Emulator {
       const Nanos change = *clock_started_ + static_cast<Nanos>(scenario_.changes[next_change_].at_s * 1e9);
       wake = std::min(wake.value_or(change), change);
     }
-    timespec timeout{};
-    if (wake) {
-      const Nanos left = std::max<Nanos>(0, *wake + (busy_ ? kRound : -kWakeUp) - now());
-      timeout = {left / 1'000'000'000, left % 1'000'000'000};
+    const Nanos at = now();
+    Nanos left = wake ? std::max<Nanos>(0, *wake - kWakeUp - at) : kForever;
+    if (busy_) {
+      const Nanos rest = std::max<Nanos>(0, round_ + kRound - at);
+      const timespec pause{0, rest};
+      if (rest > 0) ::nanosleep(&pause, nullptr);
+      round_ = now();
+      left = 0;
     }
+    const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
     std::array<epoll_event, 64> events{};
     const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                      wake ? &timeout : nullptr, nullptr);
@@ -159,12 +166,13 @@ class Emulator {
   void deliver() {
     const Nanos at = now();
     std::uint64_t segments = 0;
-    for (const auto& run : network_.due(at + kWakeUp)) {
+    for (const auto& run : network_.due(busy_ ? at : at + kWakeUp)) {
       segments += run.last - run.first + 1;
       lateness_.count(at - run.due, run.last - run.first + 1);
       if (!devices_[run.host].write(run.packet->merge(run.first, run.last))) ++refused_writes_;
     }
     busy_ = segments >= kBusySegments;
+    if (!busy_) round_ = at;
   }
 
   void change_what_is_due() {
@@ -244,7 +252,7 @@ class Emulator {
   Fd epoll_, signals_;
   std::string input_;
   bool ended_ = false, busy_ = false;
-  Nanos started_ = 0;
+  Nanos started_ = 0, round_ = 0;
   std::optional<Nanos> clock_started_;
   std::size_t next_change_ = 0;
   Lateness lateness_;
