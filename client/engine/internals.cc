@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
 #include <boost/variant/get.hpp>
 #include <ctime>
 #include <libtorrent/aux_/socket_type.hpp>
@@ -16,6 +17,23 @@ namespace gridtorrent::client::engine {
 namespace {
 
 using TlsStream = lt::ssl_stream<lt::tcp::socket>;
+
+// libtorrent has no setting for the depth of one connection. An explicit instantiation may name private members
+// ([temp.spec.general]/6); that the members are still there and what they were is the compiler's to check.
+template <typename Name, typename Name::type kMember>
+struct Reveal {
+  friend typename Name::type member_of(Name) { return kMember; }
+};
+struct DesiredQueueSize {
+  using type = std::uint16_t lt::peer_connection::*;
+  friend type member_of(DesiredQueueSize);
+};
+struct MostOutstanding {
+  using type = std::uint16_t lt::peer_connection::*;
+  friend type member_of(MostOutstanding);
+};
+template struct Reveal<DesiredQueueSize, &lt::peer_connection::m_desired_queue_size>;
+template struct Reveal<MostOutstanding, &lt::peer_connection::m_max_out_request_queue>;
 
 WallTime time_of(const ASN1_TIME* time) {
   std::tm parts{};
@@ -59,6 +77,13 @@ PayloadCounters payload_of(const lt::peer_connection_handle& peer) {
   const auto connection = peer.native_handle();
   if (!connection) return {};
   return {connection->statistics().total_payload_download(), connection->statistics().total_payload_upload()};
+}
+
+void set_request_depth(const lt::peer_connection_handle& peer, int blocks) {
+  const auto connection = peer.native_handle();
+  if (!connection) return;
+  const int most = (*connection).*member_of(MostOutstanding{});
+  (*connection).*member_of(DesiredQueueSize{}) = static_cast<std::uint16_t>(std::clamp(blocks, 2, std::max(most, 2)));
 }
 
 void forbid_redial(const lt::peer_connection_handle& peer) {

@@ -22,6 +22,10 @@ struct PayloadCounters {
 };
 PayloadCounters payload_of(const lt::peer_connection_handle& peer);
 
+/// How many blocks libtorrent has outstanding on this connection, until the next one arrives: it reckons anew with
+/// each, and tells the plugin right after. Within what the peer's `reqq` allows.
+void set_request_depth(const lt::peer_connection_handle& peer, int blocks);
+
 /// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
 void forbid_redial(const lt::peer_connection_handle& peer);
 

@@ -1,12 +1,15 @@
 #include "client/engine/lane_plugin.h"
 
+#include <chrono>
 #include <libtorrent/bdecode.hpp>
 #include <libtorrent/entry.hpp>
 #include <libtorrent/error_code.hpp>
 #include <libtorrent/operations.hpp>
+#include <libtorrent/peer_request.hpp>
 #include <string_view>
 
 #include "client/engine/internals.h"
+#include "client/engine/request_depth.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -78,6 +81,18 @@ class LanePlugin final : public lt::peer_plugin {
     return true;
   }
 
+  bool on_unchoke() override {
+    set_request_depth(lane_->peer, depth());
+    return false;
+  }
+
+  bool on_piece(const lt::peer_request& block, lt::span<const char>) override {
+    depth_.set_round_trip(lane_->round_trip_us);
+    depth_.received(std::chrono::steady_clock::now(), static_cast<std::uint64_t>(block.length));
+    set_request_depth(lane_->peer, depth());
+    return false;
+  }
+
   void on_piece_failed(lt::piece_index_t piece) override {
     swarm_->lane_sent_bad_data(*lane_, static_cast<std::uint32_t>(static_cast<int>(piece)));
   }
@@ -93,6 +108,11 @@ class LanePlugin final : public lt::peer_plugin {
     lane_->peer.disconnect(lt::error_code(lt::errors::no_error), lt::operation_t::bittorrent);
   }
 
+  int depth() const {
+    const int planned = lane_->planned_blocks;
+    return planned > 0 ? planned : depth_.blocks();
+  }
+
   static int message_id(const lt::bdecode_node& messages, const char* name) {
     const auto id = messages.dict_find_int_value(name, 0);
     return id > 0 && id < 256 ? static_cast<int>(id) : 0;
@@ -100,6 +120,7 @@ class LanePlugin final : public lt::peer_plugin {
 
   const std::shared_ptr<Swarm> swarm_;
   const std::shared_ptr<Lane> lane_;
+  RequestDepth depth_;
 };
 
 class TorrentPlugin final : public lt::torrent_plugin {

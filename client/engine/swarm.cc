@@ -131,6 +131,7 @@ void Swarm::tick() {
       if (key.first.is_nil()) continue;
       if (active_) move_towards_plan(key.first, link, orders, now);
       apply_congestion_control(key.first, link, orders);
+      apply_request_depth(key.first, link);
       ask_for_lanes(key.first, link, orders);
     }
     send_stats(orders);
@@ -222,6 +223,7 @@ void Swarm::lane_established(Lane& lane) {
   lane.since = now_mono();
   const int fd = socket_of(lane.peer);
   set_no_delay(fd);
+  if (const auto figures = read_tcp_figures(fd)) lane.round_trip_us = figures->srtt_us;
   int lanes = static_cast<int>(lanes_.size());
   for (const auto& [key, link] : links_) lanes = std::max(lanes, link.plan ? link.plan->lanes : 0);
   if (const auto bytes = receive_buffer_for(lanes, receive_limits())) set_receive_buffer(fd, *bytes);
@@ -354,6 +356,7 @@ void Swarm::measure(Lane& lane, double seconds) {
   lane.complete = lane.peer.is_seed();
   if (seconds <= 0) return;
   lane.own = read_tcp_figures(socket_of(lane.peer));
+  if (lane.own) lane.round_trip_us = lane.own->srtt_us;
   lt::peer_info info;
   lane.peer.get_peer_info(info);
   lane.outstanding_blocks = info.download_queue_length;
@@ -443,6 +446,12 @@ void Swarm::apply_congestion_control(const NodeId& node, const NodeLink& link, O
       orders.warnings.push_back("the kernel does not offer congestion control \"" + lane->congestion_control +
                                 "\" to this node; its default is used");
     }
+  }
+}
+
+void Swarm::apply_request_depth(const NodeId& node, const NodeLink& link) {
+  for (const auto& lane : lanes_) {
+    if (lane->node == node) lane->planned_blocks = link.plan ? link.plan->outstanding_blocks : 0;
   }
 }
 

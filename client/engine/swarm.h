@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <libtorrent/address.hpp>
 #include <libtorrent/peer_connection_handle.hpp>
@@ -39,7 +40,9 @@ struct Lane {
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
   int outstanding_blocks = 0;
   std::optional<TcpFigures> own, theirs;
-  std::string congestion_control;  ///< as last asked of the kernel
+  std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
+  std::atomic<int> planned_blocks = 0;           ///< outstanding, by the plan; 0: ours to size
+  std::string congestion_control;                ///< as last asked of the kernel
   std::string client;
   bool complete = false;
 };
@@ -117,6 +120,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
   /// Network thread only, as all that touches a socket.
   void apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders);
+  void apply_request_depth(const NodeId& node, const NodeLink& link);
   void dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now);
   void drop(const NodeId& node, int count, Orders& orders);
   void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);

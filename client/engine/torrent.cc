@@ -300,8 +300,8 @@ void Torrent::set_plan(const LanePlan& plan) {
   bool begin = false;
   {
     const std::lock_guard lock(mutex_);
-    planned_ = true;
-    begin = !checking_ && !started_ && !paused_ && !failed_;
+    planned_ = planned_ || !plan.peers.empty();  // one without peers is made before the tracker has answered
+    begin = planned_ && !checking_ && !started_ && !paused_ && !failed_;
   }
   if (begin) switch_swarm();
   swarm_->set_plan(plan);
@@ -453,9 +453,8 @@ void Torrent::on_checked() {
       }
     }
     warning.swap(warning_);
-    if (paused_ || failed_) handle_.pause();
-    begin = !paused_ && !failed_ &&
-            (planned_ || complete_locked() || (status.flags & lt::torrent_flags::paused) == lt::torrent_flags_t{});
+    begin = !paused_ && !failed_ && (planned_ || complete_locked());
+    if (!begin) handle_.pause();  // the check had it running; it starts with its first peers (`start`)
   }
   if (!was_checking) return;
   publish_completeness();

@@ -1,0 +1,50 @@
+#include "client/engine/request_depth.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace gridtorrent::client::engine {
+namespace {
+
+constexpr double kBlockBytes = 16 * 1024;
+/// What a seeder may take to read and send a block beyond the round trip; and rounds are no shorter.
+constexpr double kServiceS = 0.05, kShortestRoundS = 0.02;
+/// What libtorrent's counter holds, less what we add.
+constexpr double kMostBlocks = 60'000;
+/// A dip shorter than this shrinks nothing.
+constexpr auto kRemembered = std::chrono::seconds(4);
+
+}  // namespace
+
+void RequestDepth::set_round_trip(std::uint32_t us) {
+  if (us > 0) round_trip_us_ = us;
+}
+
+void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
+  if (round_start_ == MonoTime{}) {
+    // The first block opens the first round: it was on its way before.
+    round_start_ = now;
+    return;
+  }
+  round_bytes_ += bytes;
+  const double round_s = std::max(static_cast<double>(round_trip_us_) / 1e6, kShortestRoundS);
+  const double elapsed_s = std::chrono::duration<double>(now - round_start_).count();
+  if (now >= best_until_) {
+    best_bytes_per_s_ = next_bytes_per_s_;
+    next_bytes_per_s_ = 0;
+    best_until_ = now + kRemembered;
+  }
+  // A round that is not over yet can only become better.
+  const double rate = static_cast<double>(round_bytes_) / std::max(elapsed_s, round_s);
+  next_bytes_per_s_ = std::max(next_bytes_per_s_, rate);
+  best_bytes_per_s_ = std::max(best_bytes_per_s_, rate);
+  if (elapsed_s >= round_s) {
+    round_start_ = now;
+    round_bytes_ = 0;
+  }
+  const double wanted = best_bytes_per_s_ * (2 * static_cast<double>(round_trip_us_) / 1e6 + kServiceS) / kBlockBytes;
+  depth_ = kFirst + static_cast<int>(std::min(wanted, kMostBlocks));
+}
+
+}  // namespace gridtorrent::client::engine

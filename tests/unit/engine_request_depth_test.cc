@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "client/engine/request_depth.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t kBlock = 16 * 1024;
+
+/// A lane whose blocks come evenly at a rate, by a clock of its own.
+struct Arrivals {
+  RequestDepth depth;
+  MonoTime now{seconds(100)};
+
+  void last(milliseconds time, double blocks_per_s) {
+    const MonoTime end = now + time;
+    const auto gap = std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / blocks_per_s));
+    for (; now < end; now += gap) depth.received(now, kBlock);
+  }
+};
+
+TEST(RequestDepth, AsksForEnoughToBeginWithAndNeverForLess) {
+  RequestDepth depth;
+  EXPECT_EQ(depth.blocks(), RequestDepth::kFirst);
+  Arrivals slow;
+  slow.depth.set_round_trip(50'000);
+  slow.last(seconds(60), 1);
+  EXPECT_GE(slow.depth.blocks(), RequestDepth::kFirst);
+  EXPECT_LE(slow.depth.blocks(), RequestDepth::kFirst + 2);
+}
+
+TEST(RequestDepth, NeverHoldsUpASenderThatDoublesEachRoundTrip) {
+  Arrivals lane;
+  lane.depth.set_round_trip(50'000);
+  for (double blocks_a_round = 1; blocks_a_round < 500; blocks_a_round *= 2) {
+    lane.last(milliseconds(50), blocks_a_round / 0.05);
+    // What the sender could send in the next round trip, while the requests for the one after it are on their way.
+    EXPECT_GE(lane.depth.blocks(), 2 * blocks_a_round) << blocks_a_round;
+  }
+}
+
+TEST(RequestDepth, IsTwoRoundTripsOfTheRateAndALittle) {
+  Arrivals lane;
+  lane.depth.set_round_trip(100'000);
+  lane.last(seconds(3), 400);
+  EXPECT_NEAR(lane.depth.blocks(), RequestDepth::kFirst + 400 * 0.25, 8);
+}
+
+TEST(RequestDepth, IsNotShrunkByADipButByALastingFall) {
+  Arrivals lane;
+  lane.depth.set_round_trip(50'000);
+  lane.last(seconds(9), 1000);
+  const int before = lane.depth.blocks();
+  lane.last(seconds(3), 50);
+  EXPECT_GE(lane.depth.blocks(), before * 9 / 10);
+  lane.last(seconds(6), 50);
+  EXPECT_LE(lane.depth.blocks(), before / 3);
+}
+
+TEST(RequestDepth, ForgetsASilence) {
+  Arrivals lane;
+  lane.depth.set_round_trip(50'000);
+  lane.last(seconds(5), 100);
+  const int before = lane.depth.blocks();
+  lane.now += seconds(30);
+  lane.last(milliseconds(200), 100);
+  EXPECT_LE(lane.depth.blocks(), before + 2) << "a silence is no rate, and what comes after it no jump";
+  EXPECT_GE(lane.depth.blocks(), RequestDepth::kFirst);
+}
+
+TEST(RequestDepth, HasRoomForALocalNetworkAndForTenGigabit) {
+  Arrivals local;  // no round trip known yet
+  local.last(seconds(2), 6000);
+  EXPECT_NEAR(local.depth.blocks(), RequestDepth::kFirst + 300, 40);
+  Arrivals fast;
+  fast.depth.set_round_trip(200'000);
+  fast.last(seconds(2), 76'000);
+  EXPECT_GT(fast.depth.blocks(), 30'000);
+  fast.depth.set_round_trip(4'000'000'000U);
+  fast.last(seconds(5), 76'000);
+  EXPECT_LE(fast.depth.blocks(), 65'535) << "what libtorrent's counter holds";
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine
