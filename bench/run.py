@@ -16,6 +16,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
 import scenarios  # noqa: E402
+import wide  # noqa: E402
 
 
 def machine():
@@ -29,21 +30,31 @@ def machine():
 def main():
     known = {name[len('bench_'):]: fn for name, fn in vars(scenarios).items() if name.startswith('bench_')}
     parser = argparse.ArgumentParser(prog='./dev bench', description=__doc__.split('\n\n')[1], formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument('scenario', nargs='*', help='\n'.join(f'{n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()))
+    over_distance = {name: wide.load(name)['title'] for name in wide.names()}
+    parser.add_argument('scenario', nargs='*', help='\n'.join(
+        ['on loopback and on hosts in namespaces:', *(f'  {n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()),
+         'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items())]).replace('%', '%%'))
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
     parser.add_argument('--size', help='bytes a scenario moves, as 2GB (default: what the issue asks for)')
     parser.add_argument('--runs', type=int, help='repetitions (default: what the issue asks for)')
-    parser.add_argument('--minutes', type=float, default=60, help='how long something is away (default: 60)')
+    parser.add_argument('--minutes', type=float, help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
+    parser.add_argument('--results', default=ROOT / 'bench/results', help='where runs on a wide area are kept (default: bench/results)')
     parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
     args = parser.parse_args()
-    unknown = [s for s in args.scenario if s not in known]
+    unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
-        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join(known)}')
+        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance])}')
     about = machine()
     print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
     out = ROOT / 'bench-results'
     out.mkdir(exist_ok=True)
     for name in args.scenario or known:
+        if name in over_distance:
+            print(f'\n== {name}', flush=True)
+            args.minutes = args.minutes or 30
+            wide.run(name, args, about)
+            continue
+        args.minutes = args.minutes or 60
         print(f'\n== {name}: {known[name].__doc__.splitlines()[0]}', flush=True)
         figures = known[name](args)
         record = {'scenario': name, 'machine': about, 'figures': figures}

@@ -1,0 +1,81 @@
+"""GridTorrent on the hosts of a lab: a server, a seeding and some fetching nodes, and transfers measured as their users would see them."""
+import json
+import os
+import time
+
+import harness
+from peers import common
+
+SERVER_PORT = 7443
+
+
+def cpu_seconds(*daemons):
+    """User and system time of programs so far."""
+    total = 0
+    for daemon in daemons:
+        with open(f'/proc/{daemon.pid}/stat') as stat:
+            fields = stat.read().rpartition(')')[2].split()
+        total += (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+    return total
+
+
+class Ours:
+    """alice, whose node seeds, and bob, whose nodes fetch, are members of the group `bench`. `hosts` maps the roles 'server', 'seed', and one or more others, which fetch, to hosts of a lab."""
+
+    def __init__(self, hosts, bin_dir, args=()):
+        self.hosts, self.args = hosts, args
+        self.scene = harness.Scene(bin_dir)
+
+    def __enter__(self):
+        self.scene.__enter__()
+        try:
+            self.start()
+        except BaseException as e:
+            self.scene.__exit__(type(e), e, None)
+            raise
+        return self
+
+    def start(self):
+        server = self.hosts['server']
+        self.scene.server(listen=f'{server.address}:{SERVER_PORT}', advertise=f'{server.address}:{SERVER_PORT}', netns=server.ns)
+        self.scene.admin(netns=server.ns)
+        self.alice = self.scene.user('alice', netns=server.ns)
+        self.bob = self.scene.user('bob', netns=server.ns)
+        self.alice.cli('group', 'create', 'bench')
+        self.alice.cli('group', 'invite', 'bench', 'bob')
+        self.bob.cli('group', 'accept', 'bench')
+        self.nodes = {}
+        for role, host in self.hosts.items():
+            if role == 'server':
+                continue
+            self.nodes[role] = self.scene.node(self.alice if role == 'seed' else self.bob, role, netns=host.ns, address=host.address,
+                                               ports='50000-50015', tls_ports='50016-50031', args=self.args)
+        self.seed = self.nodes['seed']
+
+    def __exit__(self, *error):
+        return self.scene.__exit__(*error)
+
+    def publish(self, path, name, access):
+        self.alice.cli('publish', path, '--name', name, '--access', access, node=self.seed, timeout_s=1200)
+
+    def get(self, source, name, target, lanes=None, limit=None, role='get', verify=True, timeout_s=1800):
+        """One fetch of a published file or folder, from the start of the command to its exit."""
+        target.mkdir()
+        node = self.nodes[role]
+        args = ['get', f'alice/{name}', '--to', target, '--refetch', '--json']
+        args += ['--lanes', lanes] if lanes else []
+        args += ['--limit', limit] if limit else []
+        seed, getter = self.hosts['seed'], self.hosts[role]
+        with common.Watch(seed, getter, receivers=[getter], apart_from=[SERVER_PORT]) as watch:
+            cpu = cpu_seconds(self.seed, node)
+            started = time.monotonic()
+            process = self.bob.start_cli(*args, node=node)
+            out, errors = process.communicate(timeout=timeout_s)
+            took = time.monotonic() - started
+        if process.returncode != 0:
+            raise AssertionError(f'get {name}: exit {process.returncode}\n{errors}\n{node.log()}')
+        done = next(e for e in map(json.loads, out.splitlines()) if e['event'] == 'done')
+        content = common.assert_whole('gridtorrent', source, target / source.name, verify)
+        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s()}
+        return common.Transfer('gridtorrent', {'lanes': lanes, 'limit': limit, 'content': name}, common.size_of(source), took,
+                               cpu_seconds(self.seed, node) - cpu, [*watch.checks(), content], watch.series(), figures=figures)

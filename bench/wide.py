@@ -1,0 +1,225 @@
+"""Scenarios on an emulated wide area, bench/wide/*.json: tools in turn, over the same link, with the same data.
+
+    {"title": ..., "network": {...}, "tcp": {"tcp_congestion_control": "cubic", ...}, "repetitions": 5,
+     "data": {"file": "1200MB"} or {"files": 1500, "from": "16kB", "to": "400kB"} or {"files": 100000, "of": "10kB"},
+     "tools": [{"tool": "iperf3", "streams": 8, "seconds": 15, "omit_s": 4},
+               {"tool": "globus", "parallelism": 8}, {"tool": "globus_folder", "concurrency": 4, "parallelism": 1},
+               {"tool": "gridtorrent", "lanes": 8, "access": "public"}, ...]}
+
+Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended. A scenario that was interrupted, or that ran into
+--minutes, goes on where it was, for the same commit and machine.
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import tempfile
+import time
+
+import data
+import lab
+import ours
+from peers import aria2, common, globus, iperf3, udt
+
+FOLDER = pathlib.Path(__file__).parent
+UNITS = {'': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}
+PAYLOAD = 1448 / 1500  # of a full segment with timestamps
+WARM_S, TAIL_S = 4, 1  # not counted where a rate is called steady
+
+
+def size(text):
+    m = re.fullmatch(r'(\d+(?:\.\d+)?)(kB|MB|GB|)', text)
+    if not m:
+        raise SystemExit(f'a size is written like 200MB, not {text}')
+    return int(float(m[1]) * UNITS[m[2]])
+
+
+def names():
+    return sorted(p.stem for p in (FOLDER / 'wide').glob('*.json'))
+
+
+def load(name):
+    path = FOLDER / 'wide' / f'{name}.json'
+    try:
+        return json.loads(path.read_text())
+    except ValueError as e:
+        raise SystemExit(f'{path.name}: {e}') from None
+
+
+def make_data(folder, what):
+    """The data set of a scenario; a file or a folder."""
+    if 'file' in what:
+        path = folder / 'data.bin'
+        data.random_file(path, size(what['file']))
+        return path
+    path = folder / 'data'
+    path.mkdir()
+    rng = random.Random(1)
+    for i in range(what['files']):
+        sub = path / f'{i // 500:03d}'
+        sub.mkdir(exist_ok=True)
+        length = size(what['of']) if 'of' in what else rng.randint(size(what['from']), size(what['to']))
+        (sub / f'file-{i:06d}').write_bytes(rng.randbytes(length))
+    return path
+
+
+def label(tool):
+    """How a run is called in tables, as 'globus -p 8'."""
+    t = dict(tool)
+    kind = t.pop('tool')
+    if kind == 'iperf3':
+        return f'iperf3 -P {t["streams"]}'
+    if kind == 'globus':
+        checked = ', checksum' if t.get('verify_checksum') else ''
+        return (f'globus -p {t["parallelism"]}' if t.get('parallelism') else 'globus, one stream') + checked
+    if kind == 'globus_folder':
+        return f'globus -pp -cc {t["concurrency"]} -p {t["parallelism"]}'
+    if kind == 'aria2_http':
+        return f'aria2 HTTP -x {t["connections"]}'
+    if kind == 'aria2':
+        return 'aria2 BitTorrent'
+    if kind == 'udt':
+        return 'UDT'
+    access = 'public' if t.get('access', 'public') == 'public' else 'group, TLS'
+    return f'gridtorrent, {t["lanes"]} lanes, {access}' + (f', limit {t["limit"]}' if 'limit' in t else '')
+
+
+class Bench:
+    def __init__(self, scenario, net, gt, source, folder, bin_dir):
+        self.scenario, self.net, self.gt, self.source, self.folder, self.bin = scenario, net, gt, source, folder, bin_dir
+        self.published = {}
+
+    def content(self, access):
+        if access not in self.published:
+            name = 'public' if access == 'public' else f'restricted-{len(self.published)}'
+            self.gt.publish(self.source, name, access)
+            self.published[access] = name
+        return self.published[access]
+
+    def run(self, tool):
+        kind, net = tool['tool'], self.net
+        options = {k: v for k, v in tool.items() if k != 'tool'}
+        target = self.folder / 'target'
+        verify = self.first
+        try:
+            if kind == 'iperf3':
+                return iperf3.measure(net['get'], net['seed'], congestion=self.scenario['tcp']['tcp_congestion_control'], **options)
+            if kind == 'globus':
+                return globus.get(net['seed'], net['get'], self.source, target, verify=verify, fast=bool(options.get('parallelism')), **options)
+            if kind == 'globus_folder':
+                return globus.third_party(net['seed'], net['get'], None, self.source, target, verify=verify, **options)
+            if kind == 'aria2_http':
+                return aria2.http([net['seed']], net['get'], self.source, target, options['connections'], verify=verify)
+            if kind == 'aria2':
+                return aria2.get(net['seed'], net['get'], self.source, verify=verify)
+            if kind == 'udt':
+                return udt.get(net['seed'], net['get'], self.source, target, self.bin / 'udt_copy', verify=verify, **options)
+            name = self.content(options.pop('access', 'public'))
+            return self.gt.get(self.source, name, target, verify=verify, **options)
+        finally:
+            shutil.rmtree(target, ignore_errors=True) if target.is_dir() else target.unlink(missing_ok=True)
+
+
+def steady_bit_s(series):
+    """Payload rate without the start and the end; None where a transfer is too short for that."""
+    first = next((t for t, got in series if got >= common.LEAST_DATA), None)
+    if first is None:
+        return None
+    whole = series[-1][1]
+    last = next(t for t, got in series if got >= whole - 100_000)
+    inner = [(t, got) for t, got in series if first + WARM_S <= t <= last - TAIL_S]
+    if len(inner) < 10 or inner[-1][0] - inner[0][0] < 3:
+        return None
+    (t1, b1), (t2, b2) = inner[0], inner[-1]
+    return (b2 - b1) * 8 / (t2 - t1) * PAYLOAD
+
+
+def record(name, machine, tool, repeat, transfer, watch):
+    seconds = None if tool['tool'] == 'iperf3' and not tool.get('bytes') else transfer.seconds
+    return {'scenario': name, 'machine': machine, 'at': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()), 'label': label(tool), 'tool': tool,
+            'repeat': repeat, 'bytes': transfer.bytes, 'seconds': seconds and round(seconds, 3),
+            'mbit_s': seconds and round(transfer.bit_s / 1e6, 1), 'steady_mbit_s': round((steady_bit_s(transfer.series) or 0) / 1e6, 1) or None,
+            'cpu_s_per_gb': round(transfer.cpu_s * 1e9 / transfer.bytes, 2), 'emulator': {k: v for k, v in watch.figures.items() if k != 'links'},
+            'void': watch.void, 'checks': transfer.checks, 'figures': {k: v for k, v in transfer.figures.items() if k != 'per_second'},
+            'series': transfer.series}
+
+
+def sockets_checked(scenario, transfer):
+    """The settings of a scenario held in this run: what ss showed of its sockets, and the namespaces' own."""
+    wanted = scenario['tcp']['tcp_congestion_control']
+    for check in transfer.checks:
+        if 'host' not in check:
+            continue
+        if set(check['congestion']) - {wanted, 'udt'}:
+            raise AssertionError(f'{check["host"]}: sockets used {check["congestion"]}, not {wanted}')
+        if check['tcp_no_metrics_save'] != '1':
+            raise AssertionError(f'{check["host"]}: metrics of earlier runs are kept')
+
+
+def same_machine(a, b):
+    return all(a.get(k) == b.get(k) for k in ('cpu', 'cores', 'kernel', 'commit'))
+
+
+def room_for(scenario):
+    """A folder in memory where source and copy fit, so that disks play no part; else the usual one."""
+    what = scenario['data']
+    need = size(what['file']) if 'file' in what else what['files'] * size(what.get('of') or what['to'])
+    memory = pathlib.Path('/dev/shm')
+    free = shutil.disk_usage(memory).free if memory.is_dir() else 0
+    available = int(re.search(r'MemAvailable:\s+(\d+)', pathlib.Path('/proc/meminfo').read_text())[1]) * 1024
+    return str(memory) if min(free, available) > 2.2 * need + 2e9 else None
+
+
+def run(name, args, machine):
+    """Runs what is missing of a scenario; whether it is complete."""
+    scenario = load(name)
+    lab.require_root()
+    results = pathlib.Path(args.results) / f'{name}.jsonl'
+    results.parent.mkdir(parents=True, exist_ok=True)
+    known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    done = {(json.dumps(r['tool'], sort_keys=True), r['repeat']) for r in known if same_machine(r['machine'], machine) and not r['void']}
+    repetitions = args.runs or scenario['repetitions']
+    left = [(repeat, tool) for repeat in range(repetitions) for tool in in_turn(scenario['tools'], repeat)
+            if (json.dumps(tool, sort_keys=True), repeat) not in done]
+    print(f'  {scenario["title"]}: {len(left)} of {repetitions * len(scenario["tools"])} runs to do', flush=True)
+    if not left:
+        return True
+    deadline = time.monotonic() + 60 * args.minutes
+    tempfile.tempdir = room_for(scenario)
+    with lab.Lab(scenario['network'], args.bin, scenario['tcp']) as net, ours.Ours(net.hosts, args.bin) as gt:
+        folder = gt.scene.dir / 'bench'
+        folder.mkdir()
+        bench = Bench(scenario, net, gt, make_data(folder, scenario['data']), folder, pathlib.Path(args.bin))
+        data.in_page_cache(bench.source)
+        verified = set()
+        for repeat, tool in left:
+            if time.monotonic() > deadline:
+                print(f'  {args.minutes:.0f} minutes are over; the same command goes on from here')
+                return False
+            bench.first = label(tool) not in verified
+            if tool['tool'] == 'gridtorrent':
+                bench.content(tool.get('access', 'public'))
+            with net.watch() as watch:
+                transfer = bench.run(tool)
+            verified.add(label(tool))
+            sockets_checked(scenario, transfer)
+            line = record(name, machine, tool, repeat, transfer, watch)
+            with open(results, 'a') as out:
+                out.write(json.dumps(line) + '\n')
+            say(line)
+    return True
+
+
+def in_turn(tools, repeat):
+    """Another order each time, so that none always comes after the same other."""
+    return tools if repeat % 2 == 0 else tools[::-1]
+
+
+def say(r):
+    steady = f', steady {r["steady_mbit_s"]:.0f}' if r['steady_mbit_s'] else ''
+    whole = f'{r["seconds"]:7.2f} s {r["mbit_s"]:6.0f} Mbit/s' if r['seconds'] else ' ' * 23
+    void = f'  VOID: {r["void"]}' if r['void'] else ''
+    print(f'  {r["repeat"] + 1}: {r["label"]:34} {whole}{steady}, CPU {r["cpu_s_per_gb"]:.1f} s/GB; emulator {r["emulator"]["cores"]:.2f} cores, '
+          f'{r["emulator"]["steal"]:.0%} stolen{void}', flush=True)
