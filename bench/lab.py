@@ -1,6 +1,6 @@
 """Hosts on an emulated wide area (`wan-emulator`), for measurements and for the emulator's own tests.
 
-    with Lab(network, bin) as lab:        # network: what bench/scenarios/*.json have under "network"
+    with Lab(network, bin) as lab:        # network: what bench/wide/*.json have under "network"
         lab['seed'].run(['ping', '-c1', lab['get'].address])
 
 Namespaces have no names: they go with the emulator, and that goes with this process, however it ends.

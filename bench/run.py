@@ -15,14 +15,20 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
+import report  # noqa: E402
 import scenarios  # noqa: E402
 import wide  # noqa: E402
+
+
+CODE = ['client', 'tracker', 'ccm', 'common', 'base', 'proto', 'metainfo', 'bench/wan']  # a commit with changes in these has a + behind it
 
 
 def machine():
     cpu = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), platform.machine())
     flags = next((line for line in open('/proc/cpuinfo') if line.startswith('flags')), '')
-    commit = subprocess.run(['git', '-C', str(ROOT), 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
+    def git(*args):
+        return subprocess.run(['git', '-C', str(ROOT), *args], capture_output=True, text=True).stdout.strip()
+    commit = git('rev-parse', '--short', 'HEAD') + ('+' if git('status', '--porcelain', '--', *CODE) else '')
     return {'cpu': cpu, 'cores': os.cpu_count(), 'kernel': platform.release(), 'sha_ni': ' sha_ni' in flags, 'avx2': ' avx2' in flags,
             'commit': commit, 'date': time.strftime('%Y-%m-%dT%H:%MZ', time.gmtime())}
 
@@ -40,7 +46,10 @@ def main():
     parser.add_argument('--minutes', type=float, help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
     parser.add_argument('--results', default=ROOT / 'bench/results', help='where runs on a wide area are kept (default: bench/results)')
     parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
+    parser.add_argument('--report', action='store_true', help='write docs/benchmarks.md from the runs that are kept')
     args = parser.parse_args()
+    if args.report:
+        return report.main(args.results, ROOT / 'docs')
     unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
         parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance])}')

@@ -169,8 +169,9 @@ std::uint32_t choose_piece_bytes(std::uint64_t total_bytes) {
   struct Row {
     std::uint64_t up_to, piece_bytes;
   };
-  constexpr Row kTable[] = {{256 * kMiB, kMiB / 4}, {4 * kGiB, kMiB},     {16 * kGiB, 2 * kMiB},
-                            {200 * kGiB, 4 * kMiB}, {2 * kTiB, 8 * kMiB}, {32 * kTiB, 16 * kMiB}};
+  constexpr Row kTable[] = {{64 * kMiB, kMiB / 64}, {256 * kMiB, kMiB / 16}, {kGiB, kMiB / 4},
+                            {4 * kGiB, kMiB},       {16 * kGiB, 2 * kMiB},   {200 * kGiB, 4 * kMiB},
+                            {2 * kTiB, 8 * kMiB},   {32 * kTiB, 16 * kMiB}};
   for (const Row& row : kTable)
     if (total_bytes <= row.up_to) return static_cast<std::uint32_t>(row.piece_bytes);
   std::uint64_t piece_bytes = 16 * kMiB;

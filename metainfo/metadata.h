@@ -37,9 +37,10 @@ std::string encode(const VersionMetadata& metadata);
 /// small multiple of it.
 Result<VersionMetadata> decode(std::string_view bytes);
 
-/// The piece size for a segment of so many bytes: large enough for few hashes, small enough to share early.
-/// 256 KiB up to 256 MiB of data, 1 MiB to 4 GiB, 2 MiB to 16 GiB, 4 MiB to 200 GiB, 8 MiB to 2 TiB, 16 MiB to
-/// 32 TiB, then doubling so that kMaxPieces is kept.
+/// The piece size for a segment of so many bytes: large enough for few hashes, small enough to share early, and for a
+/// swarm's nodes to take different ones from the seeder. 16 KiB up to 64 MiB of data, 64 KiB to 256 MiB, 256 KiB to
+/// 1 GiB, 1 MiB to 4 GiB, 2 MiB to 16 GiB, 4 MiB to 200 GiB, 8 MiB to 2 TiB, 16 MiB to 32 TiB, then doubling so that
+/// kMaxPieces is kept.
 std::uint32_t choose_piece_bytes(std::uint64_t total_bytes);
 
 /// Which torrent: rights, progress and replicas are keyed by content and version; this adds segment and edition.

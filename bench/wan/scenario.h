@@ -40,7 +40,7 @@ struct Change {
 
 LinkSpec changed(LinkSpec link, const Change& change);
 
-/// A wide area, as bench/scenarios/*.json describe it under "network".
+/// A wide area, as bench/wide/*.json describe it under "network".
 struct Scenario {
   std::uint32_t mtu = 1500;
   std::uint64_t seed = 1;  ///< of random losses

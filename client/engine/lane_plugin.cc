@@ -18,6 +18,10 @@ std::string_view view(lt::span<const char> bytes) {
   return {bytes.data(), static_cast<std::size_t>(bytes.size())};
 }
 
+Block block_of(const lt::peer_request& request) {
+  return {static_cast<int>(request.piece), request.start, request.length};
+}
+
 /// One connection's side of the gt extension.
 class LanePlugin final : public lt::peer_plugin {
  public:
@@ -90,6 +94,14 @@ class LanePlugin final : public lt::peer_plugin {
     depth_.set_round_trip(lane_->round_trip_us);
     depth_.received(std::chrono::steady_clock::now(), static_cast<std::uint64_t>(block.length));
     set_request_depth(lane_->peer, depth());
+    swarm_->block_arrived(*lane_, block_of(block));
+    return false;
+  }
+
+  bool write_request(const lt::peer_request& request) override { return !swarm_->may_ask(*lane_, block_of(request)); }
+  void sent_cancel(const lt::peer_request& request) override { swarm_->ask_cancelled(*lane_, block_of(request)); }
+  bool on_reject(const lt::peer_request& request) override {
+    swarm_->ask_rejected(*lane_, block_of(request));
     return false;
   }
 

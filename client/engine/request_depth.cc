@@ -44,7 +44,7 @@ void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
     round_bytes_ = 0;
   }
   const double wanted = best_bytes_per_s_ * (2 * static_cast<double>(round_trip_us_) / 1e6 + kServiceS) / kBlockBytes;
-  depth_ = kFirst + static_cast<int>(std::min(wanted, kMostBlocks));
+  depth_ = kLeast + static_cast<int>(std::min(std::ceil(wanted), kMostBlocks));
 }
 
 }  // namespace gridtorrent::client::engine

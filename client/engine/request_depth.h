@@ -19,10 +19,11 @@ class RequestDepth {
   void set_round_trip(std::uint32_t us);
   /// A block came.
   void received(MonoTime now, std::uint64_t bytes);
-  /// Blocks; never fewer than `kFirst`, which is what a lane asks for before it got anything.
+  /// Blocks. What waits at a slow peer can no longer be asked of one that has it meanwhile, so that is little.
   int blocks() const { return depth_; }
 
-  static constexpr int kFirst = 16;
+  static constexpr int kFirst = 8;  ///< before anything was measured
+  static constexpr int kLeast = 2;
 
  private:
   std::uint32_t round_trip_us_ = 0;

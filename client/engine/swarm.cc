@@ -49,6 +49,18 @@ std::vector<char> frame(int message_id, const std::string& body) {
   return bytes;
 }
 
+/// BEP 3: <length 13><6><piece><start><length>.
+std::vector<char> request_message(const Block& block) {
+  std::vector<char> bytes;
+  const auto number = [&](int value) {
+    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((value >> shift) & 0xFF));
+  };
+  number(13);
+  bytes.push_back(6);
+  for (const int value : {block.piece, block.start, block.length}) number(value);
+  return bytes;
+}
+
 std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double seconds) {
   return seconds > 0 && after > before ? static_cast<std::uint64_t>(static_cast<double>(after - before) * 8 / seconds)
                                        : 0;
@@ -135,10 +147,12 @@ void Swarm::tick() {
       ask_for_lanes(key.first, link, orders);
     }
     send_stats(orders);
+    divide_among_fetching(orders);
     forget_departed();
     publish(now);
   }
   carry_out(orders);
+  ask_after_all(now_mono());
 }
 
 void Swarm::add_sockets(std::set<int>& sockets) const {
@@ -272,6 +286,7 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
 }
 
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
+  asked_.lane_closed(&lane);
   const std::lock_guard lock(mutex_);
   const MonoTime now = now_mono();
   const auto found = std::ranges::find_if(lanes_, [&](const auto& other) { return other.get() == &lane; });
@@ -292,6 +307,25 @@ void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
     target->failures = 0;
   } else if (!(complete_ && lane.complete)) {
     link->dial_failed(*target, reason.message(), now);
+  }
+}
+
+bool Swarm::may_ask(Lane& lane, const Block& block) {
+  return asked_.ask(&lane, block, now_mono());
+}
+
+void Swarm::block_arrived(Lane& lane, const Block& block) {
+  const MonoTime now = now_mono();
+  asked_.arrived(&lane, block, now);
+  ask_after_all(now);
+}
+
+void Swarm::ask_after_all(MonoTime now) {
+  for (const auto& kept : asked_.due(now)) {
+    Lane& lane = *static_cast<Lane*>(kept.lane);  // closed lanes have none
+    if (lane.peer.is_disconnecting()) continue;
+    const std::vector<char> bytes = request_message(kept.block);
+    lane.peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
 }
 
@@ -513,6 +547,31 @@ void Swarm::send_stats(Orders& orders) {
   }
 }
 
+void Swarm::divide_among_fetching(Orders& orders) {
+  if (!active_ || complete_) return;
+  std::vector<NodeId> fetching;
+  bool anybody_complete = false;
+  for (const auto& lane : lanes_) {
+    if (lane->state != LaneState::kOpen || lane->node.is_nil()) continue;
+    if (lane->complete) anybody_complete = true;
+    if (!lane->complete) fetching.push_back(lane->node);
+  }
+  const Share share = anybody_complete ? share_of(self_, fetching) : Share{};
+  if (share == share_) return;
+  share_ = share;
+  orders.share = share;
+}
+
+void Swarm::ask_first_for(const Share& share, const lt::torrent_handle& torrent) const {
+  std::vector<std::pair<lt::piece_index_t, lt::download_priority_t>> priorities;
+  for (std::uint32_t piece = 0; piece < wanted_.size(); ++piece) {
+    if (!wanted_[piece]) continue;
+    priorities.emplace_back(static_cast<int>(piece),
+                            share.of > 1 && share.holds(piece) ? lt::top_priority : lt::default_priority);
+  }
+  torrent.prioritize_pieces(priorities);
+}
+
 void Swarm::forget_departed() {
   if (links_.size() <= kRememberedPeers) return;
   std::set<PeerKey> connected;
@@ -607,16 +666,17 @@ void Swarm::carry_out(Orders& orders) {
   for (const auto& [lane, bytes] : orders.send) {
     if (!lane->peer.is_disconnecting()) lane->peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
-  if (!orders.dial.empty()) {
+  if (!orders.dial.empty() || orders.share) {
     lt::torrent_handle torrent;
     {
       const std::lock_guard lock(mutex_);
       torrent = torrent_;
     }
     try {
+      if (orders.share) ask_first_for(*orders.share, torrent);
       for (const auto& endpoint : orders.dial) torrent.connect_peer(endpoint, lt::peer_info::tracker, {});
     } catch (const lt::system_error&) {
-      // The torrent was removed a moment ago: there is nothing to dial for.
+      // The torrent was removed a moment ago: there is nothing to do for it.
     }
   }
   for (const auto& warning : orders.warnings) listener_.warning(id_, warning);

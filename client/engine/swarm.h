@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "client/core/engine.h"
+#include "client/engine/asked_blocks.h"
 #include "client/engine/node_link.h"
 #include "client/engine/wire.h"
 
@@ -71,6 +72,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// Where inactive (paused, in error, not checked yet), nothing is dialled.
   void set_active(bool active);
   void set_complete(bool complete);
+  /// Which pieces are to be fetched at all; once, before anything else.
+  void set_wanted(std::vector<bool> pieces) { wanted_ = std::move(pieces); }
   /// Starts to dial at once.
   void set_plan(const LanePlan& plan);
   void set_audience(std::shared_ptr<const Audience> audience);
@@ -95,6 +98,12 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_stats(Lane& lane, const TcpFigures& figures);
   Hello hello_for(const Lane& lane) const;
 
+  /// False: not now; it is asked for later, unless it arrives before (asked_blocks.h). These are called block by block.
+  bool may_ask(Lane& lane, const Block& block);
+  void block_arrived(Lane& lane, const Block& block);
+  void ask_cancelled(Lane& lane, const Block& block) { asked_.cancelled(&lane, block); }
+  void ask_rejected(Lane& lane, const Block& block) { asked_.rejected(&lane, block); }
+
  private:
   /// A node, or a foreign client by its address.
   using PeerKey = std::pair<NodeId, std::string>;
@@ -103,6 +112,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
     std::vector<lt::tcp::endpoint> dial;
     std::vector<std::shared_ptr<Lane>> close;
     std::vector<std::pair<std::shared_ptr<Lane>, std::vector<char>>> send;
+    std::optional<Share> share;  ///< a new one: pieces to be asked for first
     std::vector<std::string> warnings;
   };
 
@@ -125,20 +135,27 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void drop(const NodeId& node, int count, Orders& orders);
   void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);
   void send_stats(Orders& orders);
+  void divide_among_fetching(Orders& orders);
+  void ask_first_for(const Share& share, const lt::torrent_handle& torrent) const;
   void forget_departed();
   void publish(MonoTime now);
   void carry_out(Orders& orders);
+  void ask_after_all(MonoTime now);
 
   const TransferId id_;
   const NodeId self_;
   const bool tls_;
   EngineListener& listener_;
 
+  AskedBlocks asked_;  ///< network thread only
+
   mutable std::mutex mutex_;
   lt::torrent_handle torrent_;
   std::shared_ptr<const Audience> audience_;
   std::uint64_t refused_lanes_ = 0;
   bool active_ = false, complete_ = false;
+  std::vector<bool> wanted_;
+  Share share_;
   std::uint64_t revision_ = 0;
   int next_number_ = 0;
   MonoTime last_tick_{};

@@ -162,6 +162,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
   have_.assign(geometry_.pieces(), false);
   synced_ = have_;
   swarm_->set_audience(spec.audience);
+  swarm_->set_wanted(geometry_.wanted_pieces());
 }
 
 Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener) {

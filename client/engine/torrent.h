@@ -25,6 +25,7 @@ class Geometry {
   std::uint32_t pieces() const { return static_cast<std::uint32_t>(wanted_.size()); }
   std::uint64_t piece_bytes(std::uint32_t piece) const;
   bool wanted(std::uint32_t piece) const { return wanted_[piece]; }
+  const std::vector<bool>& wanted_pieces() const { return wanted_; }
   /// Pieces without a byte of an unwanted file: what is on disk once the wanted files are whole.
   const std::vector<bool>& whole_pieces() const { return whole_; }
   std::uint64_t wanted_bytes() const { return wanted_bytes_; }

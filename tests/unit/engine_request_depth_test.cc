@@ -22,14 +22,14 @@ struct Arrivals {
   }
 };
 
-TEST(RequestDepth, AsksForEnoughToBeginWithAndNeverForLess) {
+TEST(RequestDepth, AsksForEnoughToBeginWithAndForLittleOfASlowPeer) {
   RequestDepth depth;
   EXPECT_EQ(depth.blocks(), RequestDepth::kFirst);
   Arrivals slow;
   slow.depth.set_round_trip(50'000);
   slow.last(seconds(60), 1);
-  EXPECT_GE(slow.depth.blocks(), RequestDepth::kFirst);
-  EXPECT_LE(slow.depth.blocks(), RequestDepth::kFirst + 2);
+  EXPECT_GE(slow.depth.blocks(), RequestDepth::kLeast);
+  EXPECT_LE(slow.depth.blocks(), RequestDepth::kLeast + 3);
 }
 
 TEST(RequestDepth, NeverHoldsUpASenderThatDoublesEachRoundTrip) {
@@ -46,7 +46,7 @@ TEST(RequestDepth, IsTwoRoundTripsOfTheRateAndALittle) {
   Arrivals lane;
   lane.depth.set_round_trip(100'000);
   lane.last(seconds(3), 400);
-  EXPECT_NEAR(lane.depth.blocks(), RequestDepth::kFirst + 400 * 0.25, 8);
+  EXPECT_NEAR(lane.depth.blocks(), RequestDepth::kLeast + 400 * 0.25, 8);
 }
 
 TEST(RequestDepth, IsNotShrunkByADipButByALastingFall) {
@@ -68,13 +68,13 @@ TEST(RequestDepth, ForgetsASilence) {
   lane.now += seconds(30);
   lane.last(milliseconds(200), 100);
   EXPECT_LE(lane.depth.blocks(), before + 2) << "a silence is no rate, and what comes after it no jump";
-  EXPECT_GE(lane.depth.blocks(), RequestDepth::kFirst);
+  EXPECT_GE(lane.depth.blocks(), RequestDepth::kLeast);
 }
 
 TEST(RequestDepth, HasRoomForALocalNetworkAndForTenGigabit) {
   Arrivals local;  // no round trip known yet
   local.last(seconds(2), 6000);
-  EXPECT_NEAR(local.depth.blocks(), RequestDepth::kFirst + 300, 40);
+  EXPECT_NEAR(local.depth.blocks(), RequestDepth::kLeast + 300, 40);
   Arrivals fast;
   fast.depth.set_round_trip(200'000);
   fast.last(seconds(2), 76'000);

@@ -137,9 +137,13 @@ TEST(Metadata, RoundTrips) {
 
 TEST(PieceSize, KeepsToItsTableAndTheLimit) {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  EXPECT_EQ(choose_piece_bytes(1), 256U << 10);
-  EXPECT_EQ(choose_piece_bytes(256 << 20), 256U << 10);
-  EXPECT_EQ(choose_piece_bytes((256 << 20) + 1), 1U << 20);
+  EXPECT_EQ(choose_piece_bytes(1), 16U << 10);
+  EXPECT_EQ(choose_piece_bytes(64 << 20), 16U << 10);
+  EXPECT_EQ(choose_piece_bytes((64 << 20) + 1), 64U << 10);
+  EXPECT_EQ(choose_piece_bytes(256 << 20), 64U << 10);
+  EXPECT_EQ(choose_piece_bytes((256 << 20) + 1), 256U << 10);
+  EXPECT_EQ(choose_piece_bytes(kGiB), 256U << 10);
+  EXPECT_EQ(choose_piece_bytes(kGiB + 1), 1U << 20);
   EXPECT_EQ(choose_piece_bytes(4 * kGiB), 1U << 20);
   EXPECT_EQ(choose_piece_bytes(4 * kGiB + 1), 2U << 20);
   EXPECT_EQ(choose_piece_bytes(16 * kGiB + 1), 4U << 20);

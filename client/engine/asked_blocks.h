@@ -1,0 +1,58 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "common/clock.h"
+
+namespace gridtorrent::client::engine {
+
+/// Part of a piece, as one request names it.
+struct Block {
+  int piece = 0, start = 0, length = 0;
+  friend auto operator<=>(const Block&, const Block&) = default;
+};
+
+/// Who was asked for which block, and so when a block may be asked of a second lane as well. At the end of a transfer
+/// libtorrent has every idle lane ask at once for what others are about to send; most of that is received twice. Here a
+/// block is left to the lane that was asked until it takes a quarter longer than that lane's blocks take. A stalled
+/// lane's blocks are so fetched elsewhere in time. `Lane` stands for a connection; network thread only.
+class AskedBlocks {
+ public:
+  using LaneKey = void*;
+
+  /// libtorrent wants to ask this lane. True: let it. False: it is kept back, and comes from `due` unless it arrives or
+  /// is cancelled before.
+  bool ask(LaneKey lane, const Block& block, MonoTime now);
+  void arrived(LaneKey lane, const Block& block, MonoTime now);
+  /// libtorrent wants it of this lane no more.
+  void cancelled(LaneKey lane, const Block& block);
+  /// The lane will not send it.
+  void rejected(LaneKey lane, const Block& block);
+  void lane_closed(LaneKey lane);
+
+  struct Kept {
+    LaneKey lane;
+    Block block;
+    MonoTime until;
+  };
+  /// Those that are to be asked for now, after all.
+  std::vector<Kept> due(MonoTime now);
+  std::size_t outstanding() const { return asked_.size(); }
+
+ private:
+  struct Asked {
+    LaneKey lane;
+    MonoTime at;
+  };
+  MonoTime late_at(const Asked& asked) const;
+
+  std::map<Block, Asked> asked_;
+  std::map<LaneKey, double> service_s_;  ///< from asking to arriving, smoothed
+  std::vector<Kept> kept_;
+};
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "client/engine/asked_blocks.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct AskedBlocksTest : testing::Test {
+  /// A lane whose blocks take so long.
+  void takes(AskedBlocks::LaneKey lane, milliseconds time) {
+    for (int i = 0; i < 60; ++i) {
+      const Block other{1'000 + i, 0, 16'384};
+      asked.ask(lane, other, now);
+      asked.arrived(lane, other, now + time);
+    }
+  }
+
+  AskedBlocks asked;
+  int one = 1, two = 2, three = 3;  // their addresses are lanes
+  const Block block{7, 16'384, 16'384};
+  MonoTime now{seconds(100)};
+};
+
+TEST_F(AskedBlocksTest, LetsTheFirstLaneAskAndItselfAgain) {
+  EXPECT_TRUE(asked.ask(&one, block, now));
+  EXPECT_TRUE(asked.ask(&one, block, now));
+  EXPECT_TRUE(asked.due(now + seconds(60)).empty());
+}
+
+TEST_F(AskedBlocksTest, KeepsASecondLaneBackUntilTheFirstIsLate) {
+  takes(&one, milliseconds(200));
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  EXPECT_FALSE(asked.ask(&two, block, now + milliseconds(200)));
+  EXPECT_TRUE(asked.due(now + milliseconds(249)).empty());
+  const auto due = asked.due(now + milliseconds(251));
+  ASSERT_EQ(due.size(), 1U);
+  EXPECT_EQ(due[0].lane, &two);
+  EXPECT_EQ(due[0].block, block);
+  EXPECT_TRUE(asked.due(now + seconds(60)).empty()) << "once";
+}
+
+TEST_F(AskedBlocksTest, LetsASecondLaneAskAtOnceForWhatIsLateAndThenGivesItTime) {
+  takes(&one, milliseconds(200));
+  takes(&two, milliseconds(100));
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  now += milliseconds(500);
+  EXPECT_TRUE(asked.ask(&two, block, now));
+  EXPECT_FALSE(asked.ask(&three, block, now + milliseconds(100)));
+  EXPECT_TRUE(asked.ask(&three, block, now + milliseconds(126)));
+}
+
+TEST_F(AskedBlocksTest, AsksNobodyForWhatArrivedOrIsNotWantedAnyMore) {
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_FALSE(asked.ask(&two, block, now));
+  asked.arrived(&one, block, now + milliseconds(10));
+  EXPECT_TRUE(asked.due(now + seconds(60)).empty());
+  EXPECT_EQ(asked.outstanding(), 0U);
+
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_FALSE(asked.ask(&two, block, now));
+  asked.cancelled(&two, block);
+  EXPECT_TRUE(asked.due(now + seconds(60)).empty());
+}
+
+TEST_F(AskedBlocksTest, AsksTheSecondLaneAtOnceWhereTheFirstIsGoneOrRefuses) {
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_FALSE(asked.ask(&two, block, now));
+  asked.lane_closed(&one);
+  EXPECT_EQ(asked.due(now).size(), 1U);
+
+  const Block other{8, 0, 16'384};
+  ASSERT_TRUE(asked.ask(&one, other, now));
+  ASSERT_FALSE(asked.ask(&three, other, now));
+  asked.rejected(&three, other);  // not the one that was asked
+  EXPECT_TRUE(asked.due(now).empty());
+  asked.rejected(&one, other);
+  EXPECT_EQ(asked.due(now).size(), 1U);
+}
+
+TEST_F(AskedBlocksTest, ForgetsWhatALaneThatClosedWasToAsk) {
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_FALSE(asked.ask(&two, block, now));
+  asked.lane_closed(&two);
+  EXPECT_TRUE(asked.due(now + seconds(60)).empty());
+  EXPECT_EQ(asked.outstanding(), 1U);
+  asked.lane_closed(&one);
+  EXPECT_EQ(asked.outstanding(), 0U);
+}
+
+TEST_F(AskedBlocksTest, HasBoundsForVeryFastAndVerySlowLanes) {
+  takes(&one, milliseconds(1));
+  takes(&two, milliseconds(60'000));
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  EXPECT_FALSE(asked.ask(&three, block, now + milliseconds(90))) << "a moment of scheduling is no stall";
+  const Block other{8, 0, 16'384};
+  ASSERT_TRUE(asked.ask(&two, other, now));
+  EXPECT_TRUE(asked.ask(&three, other, now + milliseconds(5'001)));
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine
