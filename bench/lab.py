@@ -59,7 +59,11 @@ class Lab:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.stdin.close()
-            self.process.wait(20)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
         self.process.stdout.close()
         self.process.stderr.close()
 

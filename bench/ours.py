@@ -79,3 +79,26 @@ class Ours:
         figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s()}
         return common.Transfer('gridtorrent', {'lanes': lanes, 'limit': limit, 'content': name}, common.size_of(source), took,
                                cpu_seconds(self.seed, node) - cpu, [*watch.checks(), content], watch.series(), figures=figures)
+
+    def swarm(self, source, name, folder, verify=True, timeout_s=1800, **options):
+        """All nodes but the seeder fetch at once, each as its user would; they go on seeding as they do."""
+        roles = [role for role in self.nodes if role != 'seed']
+        hosts = [self.hosts[role] for role in roles]
+        targets = [folder / role for role in roles]
+        args = [word for key, value in options.items() for word in (f'--{key}', value)]
+        for target in targets:
+            target.mkdir()
+        with common.Watch(self.hosts['seed'], *hosts, receivers=hosts, apart_from=[SERVER_PORT]) as watch:
+            cpu = cpu_seconds(*self.nodes.values())
+            started = time.monotonic()
+
+            def get(role, target):
+                done = self.bob.cli('get', f'alice/{name}', '--to', target, '--refetch', '--json', *args, node=self.nodes[role], timeout_s=timeout_s)
+                return time.monotonic() - started, done.event('done')['redundant_bytes']
+            ended = harness.run_parallel(*(lambda r=role, t=target: get(r, t) for role, target in zip(roles, targets)))
+            cpu_s = cpu_seconds(*self.nodes.values()) - cpu
+        content = [common.assert_whole('gridtorrent', source, target / source.name, verify) for target in targets][0]
+        each = [seconds for seconds, _ in ended]
+        figures = {'redundant_bytes': sum(again for _, again in ended), 'first_data_s': watch.first_data_s()}
+        return common.Transfer('gridtorrent', {'leechers': len(roles), 'content': name, **options}, common.size_of(source), max(each), cpu_s,
+                               [*watch.checks(), content], watch.series(), each, figures)

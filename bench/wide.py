@@ -6,6 +6,8 @@
                {"tool": "globus", "parallelism": 8}, {"tool": "globus_folder", "concurrency": 4, "parallelism": 1},
                {"tool": "gridtorrent", "lanes": 8, "access": "public"}, ...]}
 
+Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "aria2_swarm" and "transmission_swarm".
+
 Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended. A scenario that was interrupted, or that ran into
 --minutes, goes on where it was, for the same commit and machine.
 """
@@ -21,7 +23,7 @@ import time
 import data
 import lab
 import ours
-from peers import aria2, common, globus, iperf3, udt
+from peers import aria2, common, globus, iperf3, transmission, udt
 
 FOLDER = pathlib.Path(__file__).parent
 UNITS = {'': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}
@@ -82,8 +84,11 @@ def label(tool):
         return 'aria2 BitTorrent'
     if kind == 'udt':
         return 'UDT'
+    if kind in ('aria2_swarm', 'transmission_swarm'):
+        return kind.removesuffix('_swarm')
     access = 'public' if t.get('access', 'public') == 'public' else 'group, TLS'
-    return f'gridtorrent, {t["lanes"]} lanes, {access}' + (f', limit {t["limit"]}' if 'limit' in t else '')
+    lanes = f'{t["lanes"]} lanes, ' if 'lanes' in t else ''
+    return f'gridtorrent, {lanes}{access}' + (f', limit {t["limit"]}' if 'limit' in t else '')
 
 
 class Bench:
@@ -116,7 +121,15 @@ class Bench:
                 return aria2.get(net['seed'], net['get'], self.source, verify=verify)
             if kind == 'udt':
                 return udt.get(net['seed'], net['get'], self.source, target, self.bin / 'udt_copy', verify=verify, **options)
+            leechers = [host for name, host in net.hosts.items() if name not in ('server', 'seed')]
+            if kind == 'aria2_swarm':
+                return aria2.swarm(net['seed'], leechers, self.source, verify=verify)
+            if kind == 'transmission_swarm':
+                return transmission.swarm(net['seed'], leechers, self.source, verify=verify)
             name = self.content(options.pop('access', 'public'))
+            if kind == 'gridtorrent_swarm':
+                target.mkdir()
+                return self.gt.swarm(self.source, name, target, verify=verify, **options)
             return self.gt.get(self.source, name, target, verify=verify, **options)
         finally:
             shutil.rmtree(target, ignore_errors=True) if target.is_dir() else target.unlink(missing_ok=True)
@@ -146,6 +159,21 @@ def record(name, machine, tool, repeat, transfer, watch):
             'series': transfer.series}
 
 
+def swarm_figures(scenario, transfer, watch):
+    """Of a swarm: the time that no distribution can beat, and how many copies left the seeder. Kumar and Ross 2006: F bytes for N leechers
+    take max(F/u_seed, F/d_min, N F/(u_seed + sum of u_i))."""
+    def rate(host, way):
+        m = re.fullmatch(r'(\d+(?:\.\d+)?)(M|G)bit', hosts[host][way])
+        return float(m[1]) * {'M': 1e6, 'G': 1e9}[m[2]]
+    hosts = scenario['network']['hosts']
+    leechers = [h for h in hosts if h not in ('server', 'seed')]
+    bits, up = transfer.bytes * 8, rate('seed', 'up')
+    bound = max(bits / up, bits / min(rate(h, 'down') for h in leechers), len(leechers) * bits / (up + sum(rate(h, 'up') for h in leechers)))
+    copies = watch.figures['links'][hosts['seed']['address']]['up_bytes'] / transfer.bytes
+    return {'bound_s': round(bound, 2), 'of_bound': round(transfer.seconds / bound, 3), 'seeder_copies': round(copies, 3),
+            'each_s': [round(s, 2) for s in transfer.each]}
+
+
 def sockets_checked(scenario, transfer):
     """The settings of a scenario held in this run: what ss showed of its sockets, and the namespaces' own."""
     wanted = scenario['tcp']['tcp_congestion_control']
@@ -165,11 +193,12 @@ def same_machine(a, b):
 def room_for(scenario):
     """A folder in memory where source and copy fit, so that disks play no part; else the usual one."""
     what = scenario['data']
+    fetching = len(scenario['network']['hosts']) - 2
     need = size(what['file']) if 'file' in what else what['files'] * size(what.get('of') or what['to'])
     memory = pathlib.Path('/dev/shm')
     free = shutil.disk_usage(memory).free if memory.is_dir() else 0
     available = int(re.search(r'MemAvailable:\s+(\d+)', pathlib.Path('/proc/meminfo').read_text())[1]) * 1024
-    return str(memory) if min(free, available) > 2.2 * need + 2e9 else None
+    return str(memory) if min(free, available) > 1.1 * need * (1 + fetching) + 2e9 else None
 
 
 def run(name, args, machine):
@@ -199,12 +228,14 @@ def run(name, args, machine):
                 print(f'  {args.minutes:.0f} minutes are over; the same command goes on from here')
                 return False
             bench.first = label(tool) not in verified
-            if tool['tool'] == 'gridtorrent':
+            if tool['tool'].startswith('gridtorrent'):
                 bench.content(tool.get('access', 'public'))
             with net.watch() as watch:
                 transfer = bench.run(tool)
             verified.add(label(tool))
             sockets_checked(scenario, transfer)
+            if transfer.each:
+                transfer.figures.update(swarm_figures(scenario, transfer, watch))
             line = record(name, machine, tool, repeat, transfer, watch)
             with open(results, 'a') as out:
                 out.write(json.dumps(line) + '\n')
@@ -220,6 +251,8 @@ def in_turn(tools, repeat):
 def say(r):
     steady = f', steady {r["steady_mbit_s"]:.0f}' if r['steady_mbit_s'] else ''
     whole = f'{r["seconds"]:7.2f} s {r["mbit_s"]:6.0f} Mbit/s' if r['seconds'] else ' ' * 23
+    if 'of_bound' in r['figures']:
+        whole += f' {r["figures"]["of_bound"]:.2f} of the bound, {r["figures"]["seeder_copies"]:.2f} copies'
     void = f'  VOID: {r["void"]}' if r['void'] else ''
     print(f'  {r["repeat"] + 1}: {r["label"]:34} {whole}{steady}, CPU {r["cpu_s_per_gb"]:.1f} s/GB; emulator {r["emulator"]["cores"]:.2f} cores, '
           f'{r["emulator"]["steal"]:.0%} stolen{void}', flush=True)

@@ -143,6 +143,7 @@ class Emulator {
     std::array<epoll_event, 64> events{};
     const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                      wake ? &timeout : nullptr, nullptr);
+    if (count < 0 && errno != EINTR) ended_ = true;  // a kernel before 5.11
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
       if (what < devices_.size()) receive(what);

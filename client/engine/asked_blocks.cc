@@ -32,20 +32,25 @@ bool AskedBlocks::ask(LaneKey lane, const Block& block, MonoTime now) {
   return false;
 }
 
-void AskedBlocks::arrived(LaneKey lane, const Block& block, MonoTime now) {
+std::vector<AskedBlocks::LaneKey> AskedBlocks::arrived(LaneKey lane, const Block& block, MonoTime now) {
+  std::vector<LaneKey> spared;
   const auto found = asked_.find(block);
-  if (found == asked_.end()) return;
+  if (found == asked_.end()) return spared;
   if (found->second.lane == lane) {
     const double took_s = std::chrono::duration<double>(now - found->second.at).count();
     const auto [known, is_first] = service_s_.try_emplace(lane, took_s);
     if (!is_first) known->second += kSmoothing * (took_s - known->second);
   }
   asked_.erase(found);
+  for (const Kept& kept : kept_) {
+    if (kept.block == block && kept.lane != lane) spared.push_back(kept.lane);
+  }
   std::erase_if(kept_, [&](const Kept& kept) { return kept.block == block; });
+  return spared;
 }
 
-void AskedBlocks::cancelled(LaneKey lane, const Block& block) {
-  std::erase_if(kept_, [&](const Kept& kept) { return kept.lane == lane && kept.block == block; });
+bool AskedBlocks::cancelled(LaneKey lane, const Block& block) {
+  return std::erase_if(kept_, [&](const Kept& kept) { return kept.lane == lane && kept.block == block; }) > 0;
 }
 
 void AskedBlocks::rejected(LaneKey lane, const Block& block) {
@@ -61,15 +66,15 @@ void AskedBlocks::lane_closed(LaneKey lane) {
 
 std::vector<AskedBlocks::Kept> AskedBlocks::due(MonoTime now) {
   std::vector<Kept> out;
-  for (const Kept& kept : kept_) {
+  // One at a time: who is asked now is given its time before the next is asked as well.
+  std::erase_if(kept_, [&](Kept& kept) {
     const auto asked = asked_.find(kept.block);
-    // Nobody is asked any more, since that lane is gone or refused: at once. Else when it is late.
-    if (asked == asked_.end() || now >= kept.until) out.push_back(kept);
-  }
-  for (const Kept& kept : out) {
-    cancelled(kept.lane, kept.block);
+    kept.until = asked == asked_.end() ? now : late_at(asked->second);
+    if (now < kept.until) return false;
     asked_[kept.block] = {kept.lane, now};
-  }
+    out.push_back(kept);
+    return true;
+  });
   return out;
 }
 

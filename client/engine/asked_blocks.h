@@ -3,7 +3,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "common/clock.h"
@@ -27,9 +26,10 @@ class AskedBlocks {
   /// libtorrent wants to ask this lane. True: let it. False: it is kept back, and comes from `due` unless it arrives or
   /// is cancelled before.
   bool ask(LaneKey lane, const Block& block, MonoTime now);
-  void arrived(LaneKey lane, const Block& block, MonoTime now);
-  /// libtorrent wants it of this lane no more.
-  void cancelled(LaneKey lane, const Block& block);
+  /// The other lanes that were to ask for it and will not: libtorrent believes they have, and must be told.
+  std::vector<LaneKey> arrived(LaneKey lane, const Block& block, MonoTime now);
+  /// libtorrent wants it of this lane no more. Whether it was kept back.
+  bool cancelled(LaneKey lane, const Block& block);
   /// The lane will not send it.
   void rejected(LaneKey lane, const Block& block);
   void lane_closed(LaneKey lane);

@@ -12,9 +12,12 @@
 #include <libtorrent/ssl_stream.hpp>
 #include <libtorrent/torrent_peer.hpp>
 #include <memory>
+#include <vector>
 
 namespace gridtorrent::client::engine {
 namespace {
+
+constexpr int kBlockBytes = 16 * 1024;  // libtorrent's, in every torrent
 
 using TlsStream = lt::ssl_stream<lt::tcp::socket>;
 
@@ -32,6 +35,16 @@ struct MostOutstanding {
   using type = std::uint16_t lt::peer_connection::*;
   friend type member_of(MostOutstanding);
 };
+struct DownloadQueue {
+  using type = lt::aux::vector<lt::pending_block> lt::peer_connection::*;
+  friend type member_of(DownloadQueue);
+};
+struct OutstandingBytes {
+  using type = int lt::peer_connection::*;
+  friend type member_of(OutstandingBytes);
+};
+template struct Reveal<DownloadQueue, &lt::peer_connection::m_download_queue>;
+template struct Reveal<OutstandingBytes, &lt::peer_connection::m_outstanding_bytes>;
 template struct Reveal<DesiredQueueSize, &lt::peer_connection::m_desired_queue_size>;
 template struct Reveal<MostOutstanding, &lt::peer_connection::m_max_out_request_queue>;
 
@@ -84,6 +97,16 @@ void set_request_depth(const lt::peer_connection_handle& peer, int blocks) {
   if (!connection) return;
   const int most = (*connection).*member_of(MostOutstanding{});
   (*connection).*member_of(DesiredQueueSize{}) = static_cast<std::uint16_t>(std::clamp(blocks, 2, std::max(most, 2)));
+}
+
+void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length) {
+  const auto connection = peer.native_handle();
+  if (!connection) return;
+  const lt::piece_block block(lt::piece_index_t(piece), start / kBlockBytes);
+  std::vector<lt::pending_block>& queue = (*connection).*member_of(DownloadQueue{});
+  if (std::erase_if(queue, [&](const lt::pending_block& pending) { return pending.block == block; }) == 0) return;
+  int& outstanding = (*connection).*member_of(OutstandingBytes{});
+  outstanding = std::max(0, outstanding - length);
 }
 
 void forbid_redial(const lt::peer_connection_handle& peer) {

@@ -26,6 +26,11 @@ PayloadCounters payload_of(const lt::peer_connection_handle& peer);
 /// each, and tells the plugin right after. Within what the peer's `reqq` allows.
 void set_request_depth(const lt::peer_connection_handle& peer, int blocks);
 
+/// Takes a request off libtorrent's books that it believes to be outstanding on this connection and that never went
+/// out. Left there, the entry would keep the lane from ever asking for a busy block again, and stall it once it is
+/// snubbed.
+void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length);
+
 /// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
 void forbid_redial(const lt::peer_connection_handle& peer);
 

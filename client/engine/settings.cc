@@ -77,7 +77,8 @@ lt::settings_pack make_settings(const MachineSize& machine, const std::string& l
   set_connections(p);
   p.set_str(Pack::listen_interfaces, listen_interfaces);
 
-  // Pipelining. How much is outstanding is ours to say (request_depth.h); these are the most that it may be. Blocks are
+  // Pipelining. How much is outstanding is ours to say (request_depth.h); these are the most that others may ask
+  // of us, and we of those who say nothing. Blocks are
   // not taken by whole pieces: at the end of a transfer a lane would sit on a second's worth that others could fetch.
   p.set_int(Pack::max_allowed_in_request_queue, 2000);
   p.set_int(Pack::max_out_request_queue, 500);

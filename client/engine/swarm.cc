@@ -22,6 +22,7 @@ constexpr auto kShortLife = std::chrono::seconds(5);
 constexpr auto kBadBlocksLinger = std::chrono::minutes(1);
 /// Sixteen nodes on one host with sixteen lanes each are welcome.
 constexpr int kMaxInboundPerAddress = 256;
+constexpr std::size_t kManyPieces = 50'000;
 /// Peers of one torrent that are told apart by name; what others beyond exchanged is added up.
 constexpr std::size_t kRememberedPeers = 1024;
 
@@ -71,6 +72,7 @@ std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double secon
 void Swarm::attach(const lt::torrent_handle& torrent) {
   const std::lock_guard lock(mutex_);
   torrent_ = torrent;
+  share_ = {};  // libtorrent's priorities are all the same again
 }
 
 void Swarm::set_active(bool active) {
@@ -316,8 +318,14 @@ bool Swarm::may_ask(Lane& lane, const Block& block) {
 
 void Swarm::block_arrived(Lane& lane, const Block& block) {
   const MonoTime now = now_mono();
-  asked_.arrived(&lane, block, now);
+  for (void* const spared : asked_.arrived(&lane, block, now)) {
+    forget_request(static_cast<Lane*>(spared)->peer, block.piece, block.start, block.length);
+  }
   ask_after_all(now);
+}
+
+void Swarm::ask_cancelled(Lane& lane, const Block& block) {
+  if (asked_.cancelled(&lane, block)) forget_request(lane.peer, block.piece, block.start, block.length);
 }
 
 void Swarm::ask_after_all(MonoTime now) {
@@ -557,17 +565,21 @@ void Swarm::divide_among_fetching(Orders& orders) {
     if (!lane->complete) fetching.push_back(lane->node);
   }
   const Share share = anybody_complete ? share_of(self_, fetching) : Share{};
-  if (share == share_) return;
+  // Priorities of a million pieces take a second of the network thread: not for a lane that is gone for a moment.
+  share_rounds_ = share == seen_share_ ? share_rounds_ + 1 : 1;
+  seen_share_ = share;
+  const int settled = wanted_.size() > kManyPieces ? 30 : 2;
+  if (share == share_ || share_rounds_ < settled) return;
+  orders.shares = {share_, share};
   share_ = share;
-  orders.share = share;
 }
 
-void Swarm::ask_first_for(const Share& share, const lt::torrent_handle& torrent) const {
+void Swarm::ask_first_for(const Share& share, const Share& before, const lt::torrent_handle& torrent) const {
+  const auto first = [](const Share& s, std::uint32_t piece) { return s.of > 1 && s.holds(piece); };
   std::vector<std::pair<lt::piece_index_t, lt::download_priority_t>> priorities;
   for (std::uint32_t piece = 0; piece < wanted_.size(); ++piece) {
-    if (!wanted_[piece]) continue;
-    priorities.emplace_back(static_cast<int>(piece),
-                            share.of > 1 && share.holds(piece) ? lt::top_priority : lt::default_priority);
+    if (!wanted_[piece] || first(share, piece) == first(before, piece)) continue;
+    priorities.emplace_back(static_cast<int>(piece), first(share, piece) ? lt::top_priority : lt::default_priority);
   }
   torrent.prioritize_pieces(priorities);
 }
@@ -666,14 +678,14 @@ void Swarm::carry_out(Orders& orders) {
   for (const auto& [lane, bytes] : orders.send) {
     if (!lane->peer.is_disconnecting()) lane->peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
-  if (!orders.dial.empty() || orders.share) {
+  if (!orders.dial.empty() || orders.shares) {
     lt::torrent_handle torrent;
     {
       const std::lock_guard lock(mutex_);
       torrent = torrent_;
     }
     try {
-      if (orders.share) ask_first_for(*orders.share, torrent);
+      if (orders.shares) ask_first_for(orders.shares->second, orders.shares->first, torrent);
       for (const auto& endpoint : orders.dial) torrent.connect_peer(endpoint, lt::peer_info::tracker, {});
     } catch (const lt::system_error&) {
       // The torrent was removed a moment ago: there is nothing to do for it.

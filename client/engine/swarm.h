@@ -101,7 +101,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// False: not now; it is asked for later, unless it arrives before (asked_blocks.h). These are called block by block.
   bool may_ask(Lane& lane, const Block& block);
   void block_arrived(Lane& lane, const Block& block);
-  void ask_cancelled(Lane& lane, const Block& block) { asked_.cancelled(&lane, block); }
+  void ask_cancelled(Lane& lane, const Block& block);
   void ask_rejected(Lane& lane, const Block& block) { asked_.rejected(&lane, block); }
 
  private:
@@ -112,7 +112,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
     std::vector<lt::tcp::endpoint> dial;
     std::vector<std::shared_ptr<Lane>> close;
     std::vector<std::pair<std::shared_ptr<Lane>, std::vector<char>>> send;
-    std::optional<Share> share;  ///< a new one: pieces to be asked for first
+    std::optional<std::pair<Share, Share>> shares;  ///< before and from now on: pieces to be asked for first
     std::vector<std::string> warnings;
   };
 
@@ -136,7 +136,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);
   void send_stats(Orders& orders);
   void divide_among_fetching(Orders& orders);
-  void ask_first_for(const Share& share, const lt::torrent_handle& torrent) const;
+  void ask_first_for(const Share& share, const Share& before, const lt::torrent_handle& torrent) const;
   void forget_departed();
   void publish(MonoTime now);
   void carry_out(Orders& orders);
@@ -155,7 +155,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   std::uint64_t refused_lanes_ = 0;
   bool active_ = false, complete_ = false;
   std::vector<bool> wanted_;
-  Share share_;
+  Share share_, seen_share_;  ///< in force, and as of the last round
+  int share_rounds_ = 0;      ///< for which that has held
   std::uint64_t revision_ = 0;
   int next_number_ = 0;
   MonoTime last_tick_{};

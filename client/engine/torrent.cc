@@ -455,7 +455,7 @@ void Torrent::on_checked() {
     }
     warning.swap(warning_);
     begin = !paused_ && !failed_ && (planned_ || complete_locked());
-    if (!begin) handle_.pause();  // the check had it running; it starts with its first peers (`start`)
+    if (!begin && was_checking) handle_.pause();  // the check had it running; it starts with its first peers (`start`)
   }
   if (!was_checking) return;
   publish_completeness();

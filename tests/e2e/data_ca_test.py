@@ -71,16 +71,28 @@ def restored_elsewhere(scene, backup, keep):
                            f'{node.name} to be back', 60)
 
 
+def published_and_backed_up(scene):
+    """Server, administrator, publisher, her node, the source of `run`, and Monday's backup."""
+    server = scene.server()
+    admin, alice = scene.admin(), scene.user('alice')
+    alpha = scene.node(alice, 'alpha')
+    source = cases.make_file(scene.dir / 'in/run.bin', 3_000_000)
+    alice.cli('publish', source, '--name', 'run', '--access', 'private', node=alpha)
+    backup = scene.dir / 'monday'
+    subprocess.run([scene.bin / 'gridtorrent-server', '--data-dir', server.data, 'backup', backup], check=True,
+                   capture_output=True, env=scene.env, timeout=60)
+    return server, admin, alice, alpha, source, backup
+
+
+def another_node_gets_it(scene, alice, source):
+    beta = scene.node(alice, 'beta')
+    alice.cli('get', 'run', '--to', scene.dir / 'out', node=beta)
+    cases.same(source, scene.dir / 'out/run.bin')
+
+
 def a_backup_without_the_sealing_key_cannot_sign_until_it_is_said_to_be_lost():
     with harness.Scene() as scene:
-        server = scene.server()
-        admin, alice = scene.admin(), scene.user('alice')
-        alpha = scene.node(alice, 'alpha')
-        source = cases.make_file(scene.dir / 'in/run.bin', 3_000_000)
-        alice.cli('publish', source, '--name', 'run', '--access', 'private', node=alpha)
-        backup = scene.dir / 'monday'
-        subprocess.run([scene.bin / 'gridtorrent-server', '--data-dir', server.data, 'backup', backup], check=True,
-                       capture_output=True, env=scene.env, timeout=60)
+        server, admin, alice, alpha, source, backup = published_and_backed_up(scene)
         cases.check(b'PRIVATE KEY' not in backup.read_bytes(), 'no key lies open in a backup')
 
         restored_elsewhere(scene, backup, ('ca.pem', 'ca-key.pem', 'tls.pem'))
@@ -94,26 +106,15 @@ def a_backup_without_the_sealing_key_cannot_sign_until_it_is_said_to_be_lost():
 
         admin.cli('data-ca', 'rotate', '--sealing-key-lost')
         harness.wait_until(lambda: states(admin) == [(1, 'ended'), (2, 'current')], 'the first generation to end')
-        beta = scene.node(alice, 'beta')
-        alice.cli('get', 'run', '--to', scene.dir / 'out', node=beta)
-        cases.same(source, scene.dir / 'out/run.bin')
+        another_node_gets_it(scene, alice, source)
 
 
 def a_backup_and_the_sealing_key_go_on_as_before():
     with harness.Scene() as scene:
-        server = scene.server()
-        admin, alice = scene.admin(), scene.user('alice')
-        alpha = scene.node(alice, 'alpha')
-        source = cases.make_file(scene.dir / 'in/run.bin', 3_000_000)
-        alice.cli('publish', source, '--name', 'run', '--access', 'private', node=alpha)
-        backup = scene.dir / 'monday'
-        subprocess.run([scene.bin / 'gridtorrent-server', '--data-dir', server.data, 'backup', backup], check=True,
-                       capture_output=True, env=scene.env, timeout=60)
+        _, admin, alice, _, source, backup = published_and_backed_up(scene)
         restored_elsewhere(scene, backup, ('ca.pem', 'ca-key.pem', 'tls.pem', 'sealing-key'))
         cases.check(states(admin) == [(1, 'current')], 'the same generation')
-        beta = scene.node(alice, 'beta')
-        alice.cli('get', 'run', '--to', scene.dir / 'out', node=beta)
-        cases.same(source, scene.dir / 'out/run.bin')
+        another_node_gets_it(scene, alice, source)
 
 
 cases.run(a_new_generation_takes_over_while_data_flows, a_backup_without_the_sealing_key_cannot_sign_until_it_is_said_to_be_lost,

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "client/engine/asked_blocks.h"
@@ -55,13 +56,16 @@ TEST_F(AskedBlocksTest, LetsASecondLaneAskAtOnceForWhatIsLateAndThenGivesItTime)
 TEST_F(AskedBlocksTest, AsksNobodyForWhatArrivedOrIsNotWantedAnyMore) {
   ASSERT_TRUE(asked.ask(&one, block, now));
   ASSERT_FALSE(asked.ask(&two, block, now));
-  asked.arrived(&one, block, now + milliseconds(10));
+  ASSERT_FALSE(asked.ask(&three, block, now));
+  EXPECT_THAT(asked.arrived(&three, block, now + milliseconds(10)), testing::ElementsAre(&two))
+      << "libtorrent is told for all but the one that it is looking at";
   EXPECT_TRUE(asked.due(now + seconds(60)).empty());
   EXPECT_EQ(asked.outstanding(), 0U);
 
   ASSERT_TRUE(asked.ask(&one, block, now));
   ASSERT_FALSE(asked.ask(&two, block, now));
-  asked.cancelled(&two, block);
+  EXPECT_TRUE(asked.cancelled(&two, block));
+  EXPECT_FALSE(asked.cancelled(&one, block)) << "that went out";
   EXPECT_TRUE(asked.due(now + seconds(60)).empty());
 }
 
@@ -78,6 +82,18 @@ TEST_F(AskedBlocksTest, AsksTheSecondLaneAtOnceWhereTheFirstIsGoneOrRefuses) {
   EXPECT_TRUE(asked.due(now).empty());
   asked.rejected(&one, other);
   EXPECT_EQ(asked.due(now).size(), 1U);
+}
+
+TEST_F(AskedBlocksTest, AsksOneAfterTheOtherWhereSeveralAreKeptBack) {
+  takes(&one, milliseconds(200));
+  takes(&two, milliseconds(200));
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_FALSE(asked.ask(&two, block, now));
+  ASSERT_FALSE(asked.ask(&three, block, now));
+  now += milliseconds(251);
+  ASSERT_EQ(asked.due(now).size(), 1U);
+  EXPECT_TRUE(asked.due(now + milliseconds(249)).empty());
+  EXPECT_EQ(asked.due(now + milliseconds(251)).size(), 1U);
 }
 
 TEST_F(AskedBlocksTest, ForgetsWhatALaneThatClosedWasToAsk) {
