@@ -2,17 +2,7 @@
 import hashlib
 import pathlib
 
-
-def bencode(value):
-    if isinstance(value, int):
-        return b'i%de' % value
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        return b'%d:%s' % (len(value), value)
-    if isinstance(value, list):
-        return b'l' + b''.join(map(bencode, value)) + b'e'
-    return b'd' + b''.join(bencode(k) + bencode(v) for k, v in sorted(value.items())) + b'e'
+from bencode import bencode
 
 
 def usual_piece_length(size):

@@ -8,21 +8,10 @@ import subprocess
 
 import cases
 import harness
+from bencode import bencode
 
 PYTHON = '/usr/bin/python3'  # Debian's, which sees Debian's module
 LEECHER = pathlib.Path(__file__).with_name('stock_leecher.py')
-
-
-def bencode(value):
-    if isinstance(value, int):
-        return b'i%de' % value
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        return b'%d:%s' % (len(value), value)
-    if isinstance(value, list):
-        return b'l' + b''.join(map(bencode, value)) + b'e'
-    return b'd' + b''.join(bencode(k) + bencode(value[k]) for k in sorted(value)) + b'e'
 
 
 def torrent_of(source, shown, node):
