@@ -142,21 +142,24 @@ void SeedingFlow::hold(const TransferId& id) {
     if (!std::exchange(transfer->asleep, true)) transfer->announce.soon(c_.ports.clock.mono());
     return;
   }
+  transfer->entering = true;  // others are being decided upon meanwhile
+  ++c_.held_in_engine;
   lock.unlock();  // with many TLS editions the engine takes milliseconds for each
   const auto added = c_.ports.engine.add(spec);
   lock.lock();
+  if (auto* entered = c_.book.find(id)) entered->entering = false;
+  transfer = added ? still_wanted() : nullptr;
+  if (transfer == nullptr && c_.held_in_engine > 0) --c_.held_in_engine;
   if (!added) {
     // Another transfer of the same content is just being taken out.
     const bool passes = added.error().code == Code::kConflict && sibling_is_busy(id, row->content.id);
     lock.unlock();
     return passes ? void() : fail(id, added.error());
   }
-  transfer = still_wanted();
   if (transfer == nullptr) return c_.ports.engine.remove(id);
   transfer->in_engine = true;
   transfer->asleep = false;
   transfer->wanted_at = c_.ports.clock.mono();
-  ++c_.held_in_engine;
   transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
   transfer->plan_due = true;

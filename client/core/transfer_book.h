@@ -51,8 +51,9 @@ struct Transfer {
   std::uint64_t job_done = 0, job_total = 0;
 
   bool in_engine = false, engine_paused = false;
-  bool fresh = false;    ///< staging was made by this process: nothing is there yet
-  bool recheck = false;  ///< hash what is there before believing anything
+  bool entering = false;  ///< the engine is taking it, unlocked
+  bool fresh = false;     ///< staging was made by this process: nothing is there yet
+  bool recheck = false;   ///< hash what is there before believing anything
   bool active = false, stalled = false;
   bool held_back = false;  ///< waits for disk space; row.error says how much
   bool asleep = false;     ///< held and announced, but not in the engine until somebody wants it

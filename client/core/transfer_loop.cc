@@ -65,7 +65,7 @@ bool TransferLoop::forgotten(const Transfer& transfer, MonoTime now) const {
 std::size_t TransferLoop::held_in_engine() {
   const auto& all = c_.book.all();
   return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const auto& one) {
-    return one.second->in_engine && one.second->row.step == TransferStep::kHold;
+    return (one.second->in_engine || one.second->entering) && one.second->row.step == TransferStep::kHold;
   }));
 }
 

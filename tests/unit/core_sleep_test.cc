@@ -38,7 +38,7 @@ class NodeSleep : public NodeFixture {
   }
   /// One that is not in the engine, once the others have settled.
   TransferId asleep() {
-    EXPECT_TRUE(soon([&] { return announced(SwarmRole::kSeeding) == 3; }));
+    EXPECT_TRUE(soon([&] { return announced(SwarmRole::kSeeding) == 3 && in_engine().size() == 1; }));
     for (const auto& id : held_) {
       if (!engine_->torrent(id)) return id;
     }
