@@ -64,6 +64,12 @@ void AskedBlocks::lane_closed(LaneKey lane) {
   service_s_.erase(lane);
 }
 
+std::uint64_t AskedBlocks::outstanding_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [block, asked] : asked_) bytes += static_cast<std::uint64_t>(block.length);
+  return bytes;
+}
+
 std::vector<AskedBlocks::Kept> AskedBlocks::due(MonoTime now) {
   std::vector<Kept> out;
   // One at a time: who is asked now is given its time before the next is asked as well.

@@ -41,7 +41,8 @@ class AskedBlocks {
   };
   /// Those that are to be asked for now, after all.
   std::vector<Kept> due(MonoTime now);
-  std::size_t outstanding() const { return asked_.size(); }
+  bool keeps_any() const { return !kept_.empty(); }
+  std::uint64_t outstanding_bytes() const;
 
  private:
   struct Asked {

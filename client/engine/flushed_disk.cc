@@ -279,8 +279,10 @@ std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_i
   return std::make_unique<FlushedDisk>(std::move(disk), network, memory_bytes);
 }
 
-lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes) {
-  return [memory_bytes](lt::io_context& network, const lt::settings_interface& settings, lt::counters& counters) {
+lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, std::function<void(lt::io_context&)> on_loop) {
+  return [memory_bytes, on_loop = std::move(on_loop)](lt::io_context& network, const lt::settings_interface& settings,
+                                                      lt::counters& counters) {
+    on_loop(network);
     return flush_before_hash(lt::mmap_disk_io_constructor(network, settings, counters), network,
                              PieceHasher::worthwhile() ? memory_bytes : 0);
   };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <libtorrent/disk_interface.hpp>
 #include <libtorrent/io_context.hpp>
 #include <libtorrent/session_params.hpp>
@@ -18,7 +19,8 @@ namespace gridtorrent::client::engine {
 std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network,
                                                       std::size_t memory_bytes);
 
-/// That around libtorrent 2.0's own back end; hashes from memory only where the CPU gains by it.
-lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes);
+/// That around libtorrent 2.0's own back end; hashes from memory only where the CPU gains by it. `on_loop`: called
+/// once, before the network thread runs, with its loop, which libtorrent shows to disk back ends alone.
+lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, std::function<void(lt::io_context&)> on_loop);
 
 }  // namespace gridtorrent::client::engine

@@ -96,7 +96,7 @@ void set_request_depth(const lt::peer_connection_handle& peer, int blocks) {
   const auto connection = peer.native_handle();
   if (!connection) return;
   const int most = (*connection).*member_of(MostOutstanding{});
-  (*connection).*member_of(DesiredQueueSize{}) = static_cast<std::uint16_t>(std::clamp(blocks, 2, std::max(most, 2)));
+  (*connection).*member_of(DesiredQueueSize{}) = static_cast<std::uint16_t>(std::clamp(blocks, 1, std::max(most, 1)));
 }
 
 void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length) {

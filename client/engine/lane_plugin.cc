@@ -1,6 +1,5 @@
 #include "client/engine/lane_plugin.h"
 
-#include <chrono>
 #include <libtorrent/bdecode.hpp>
 #include <libtorrent/entry.hpp>
 #include <libtorrent/error_code.hpp>
@@ -9,7 +8,6 @@
 #include <string_view>
 
 #include "client/engine/internals.h"
-#include "client/engine/request_depth.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -86,22 +84,24 @@ class LanePlugin final : public lt::peer_plugin {
   }
 
   bool on_unchoke() override {
-    set_request_depth(lane_->peer, depth());
+    set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));
     return false;
   }
 
-  bool on_piece(const lt::peer_request& block, lt::span<const char>) override {
-    depth_.set_round_trip(lane_->round_trip_us);
-    depth_.received(std::chrono::steady_clock::now(), static_cast<std::uint64_t>(block.length));
-    set_request_depth(lane_->peer, depth());
-    swarm_->block_arrived(*lane_, block_of(block));
+  bool on_piece(const lt::peer_request& request, lt::span<const char>) override {
+    swarm_->requests().arrived(*lane_, block_of(request));
+    set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));
     return false;
   }
 
-  bool write_request(const lt::peer_request& request) override { return !swarm_->may_ask(*lane_, block_of(request)); }
-  void sent_cancel(const lt::peer_request& request) override { swarm_->ask_cancelled(*lane_, block_of(request)); }
+  bool write_request(const lt::peer_request& request) override {
+    return !swarm_->requests().may_ask(*lane_, block_of(request));
+  }
+  void sent_cancel(const lt::peer_request& request) override {
+    swarm_->requests().cancelled(*lane_, block_of(request));
+  }
   bool on_reject(const lt::peer_request& request) override {
-    swarm_->ask_rejected(*lane_, block_of(request));
+    swarm_->requests().rejected(*lane_, block_of(request));
     return false;
   }
 
@@ -120,11 +120,6 @@ class LanePlugin final : public lt::peer_plugin {
     lane_->peer.disconnect(lt::error_code(lt::errors::no_error), lt::operation_t::bittorrent);
   }
 
-  int depth() const {
-    const int planned = lane_->planned_blocks;
-    return planned > 0 ? planned : depth_.blocks();
-  }
-
   static int message_id(const lt::bdecode_node& messages, const char* name) {
     const auto id = messages.dict_find_int_value(name, 0);
     return id > 0 && id < 256 ? static_cast<int>(id) : 0;
@@ -132,7 +127,6 @@ class LanePlugin final : public lt::peer_plugin {
 
   const std::shared_ptr<Swarm> swarm_;
   const std::shared_ptr<Lane> lane_;
-  RequestDepth depth_;
 };
 
 class TorrentPlugin final : public lt::torrent_plugin {

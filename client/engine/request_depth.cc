@@ -10,6 +10,8 @@ namespace {
 constexpr double kBlockBytes = 16 * 1024;
 /// What a seeder may take to read and send a block beyond the round trip; and rounds are no shorter.
 constexpr double kServiceS = 0.05, kShortestRoundS = 0.02;
+/// The same when speed matters less than that nobody is last.
+constexpr double kServiceAtTheEndS = 0.02;
 /// What libtorrent's counter holds, less what we add.
 constexpr double kMostBlocks = 60'000;
 /// A dip shorter than this shrinks nothing.
@@ -28,7 +30,7 @@ void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
     return;
   }
   round_bytes_ += bytes;
-  const double round_s = std::max(static_cast<double>(round_trip_us_) / 1e6, kShortestRoundS);
+  const double round_s = std::max(round_trip_s(), kShortestRoundS);
   const double elapsed_s = std::chrono::duration<double>(now - round_start_).count();
   if (now >= best_until_) {
     best_bytes_per_s_ = next_bytes_per_s_;
@@ -40,11 +42,30 @@ void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
   next_bytes_per_s_ = std::max(next_bytes_per_s_, rate);
   best_bytes_per_s_ = std::max(best_bytes_per_s_, rate);
   if (elapsed_s >= round_s) {
+    end_round(elapsed_s);
     round_start_ = now;
     round_bytes_ = 0;
   }
-  const double wanted = best_bytes_per_s_ * (2 * static_cast<double>(round_trip_us_) / 1e6 + kServiceS) / kBlockBytes;
+  const double wanted = best_bytes_per_s_ * (2 * round_trip_s() + kServiceS) / kBlockBytes;
   depth_ = kLeast + static_cast<int>(std::min(std::ceil(wanted), kMostBlocks));
+}
+
+void RequestDepth::end_round(double elapsed_s) {
+  std::ranges::rotate(rounds_, rounds_.end() - 1);
+  rounds_.front() = {static_cast<double>(round_bytes_), elapsed_s};
+  Round all;
+  for (const Round& round : rounds_) {
+    all.bytes += round.bytes;
+    all.seconds += round.seconds;
+  }
+  bytes_per_s_ = std::min(all.bytes / all.seconds, rounds_.front().bytes / elapsed_s);
+}
+
+int RequestDepth::blocks_at_the_end(double left_s) const {
+  if (bytes_per_s_ <= 0) return depth_;
+  const double seconds = left_s + round_trip_s() + kServiceAtTheEndS;
+  const double blocks = std::ceil(bytes_per_s_ * seconds / kBlockBytes);
+  return static_cast<int>(std::clamp(blocks, 1.0, static_cast<double>(depth_)));
 }
 
 }  // namespace gridtorrent::client::engine

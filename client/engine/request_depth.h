@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "common/clock.h"
@@ -21,15 +22,30 @@ class RequestDepth {
   void received(MonoTime now, std::uint64_t bytes);
   /// Blocks. What waits at a slow peer can no longer be asked of one that has it meanwhile, so that is little.
   int blocks() const { return depth_; }
+  /// The same where in so many seconds nothing will be left to ask for: what comes at the present rate until then and
+  /// for a round trip after. A lane that holds more would go on alone when the others have nothing left to do.
+  int blocks_at_the_end(double left_s) const;
+  double bytes_per_s() const { return bytes_per_s_; }  ///< of late, see `end_round`; 0: not known
 
   static constexpr int kFirst = 8;  ///< before anything was measured
   static constexpr int kLeast = 2;
 
  private:
+  struct Round {
+    double bytes = 0, seconds = 0;
+  };
+  /// The present rate is that of four rounds, since what a lost segment held up comes all at once, or that of the last
+  /// one where the lane has become slower.
+  void end_round(double elapsed_s);
+
+  double round_trip_s() const { return static_cast<double>(round_trip_us_) / 1e6; }
+
   std::uint32_t round_trip_us_ = 0;
   MonoTime round_start_{}, best_until_{};
   std::uint64_t round_bytes_ = 0;
-  double best_bytes_per_s_ = 0, next_bytes_per_s_ = 0;  ///< of this span, and of the one before it ended
+  std::array<Round, 4> rounds_{};  ///< the last one first
+  double bytes_per_s_ = 0, best_bytes_per_s_ = 0,
+         next_bytes_per_s_ = 0;  ///< of this span, and of the one before it ended
   int depth_ = kFirst;
 };
 

@@ -77,12 +77,12 @@ lt::settings_pack make_settings(const MachineSize& machine, const std::string& l
   set_connections(p);
   p.set_str(Pack::listen_interfaces, listen_interfaces);
 
-  // Pipelining. How much is outstanding is ours to say (request_depth.h); these are the most that others may ask
-  // of us, and we of those who say nothing. Blocks are
-  // not taken by whole pieces: at the end of a transfer a lane would sit on a second's worth that others could fetch.
+  // Pipelining. How much is outstanding is ours to say (request_depth.h); these are the most that others may ask of us,
+  // and we of those who say nothing. Neither by whole pieces nor by a queue time does libtorrent add to that: it
+  // reckons anew each second, and had each lane ask for a second's worth just before the end.
   p.set_int(Pack::max_allowed_in_request_queue, 2000);
   p.set_int(Pack::max_out_request_queue, 500);
-  p.set_int(Pack::request_queue_time, 1);
+  p.set_int(Pack::request_queue_time, 0);
   p.set_int(Pack::whole_pieces_threshold, 0);
   p.set_int(Pack::send_buffer_low_watermark, 256 * kKiB);
   p.set_int(Pack::send_buffer_watermark, 2 * kMiB);

@@ -50,18 +50,6 @@ std::vector<char> frame(int message_id, const std::string& body) {
   return bytes;
 }
 
-/// BEP 3: <length 13><6><piece><start><length>.
-std::vector<char> request_message(const Block& block) {
-  std::vector<char> bytes;
-  const auto number = [&](int value) {
-    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((value >> shift) & 0xFF));
-  };
-  number(13);
-  bytes.push_back(6);
-  for (const int value : {block.piece, block.start, block.length}) number(value);
-  return bytes;
-}
-
 std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double seconds) {
   return seconds > 0 && after > before ? static_cast<std::uint64_t>(static_cast<double>(after - before) * 8 / seconds)
                                        : 0;
@@ -154,7 +142,7 @@ void Swarm::tick() {
     publish(now);
   }
   carry_out(orders);
-  ask_after_all(now_mono());
+  requests_.go_on();
 }
 
 void Swarm::add_sockets(std::set<int>& sockets) const {
@@ -288,7 +276,7 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
 }
 
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
-  asked_.lane_closed(&lane);
+  requests_.lane_closed(lane);
   const std::lock_guard lock(mutex_);
   const MonoTime now = now_mono();
   const auto found = std::ranges::find_if(lanes_, [&](const auto& other) { return other.get() == &lane; });
@@ -309,31 +297,6 @@ void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
     target->failures = 0;
   } else if (!(complete_ && lane.complete)) {
     link->dial_failed(*target, reason.message(), now);
-  }
-}
-
-bool Swarm::may_ask(Lane& lane, const Block& block) {
-  return asked_.ask(&lane, block, now_mono());
-}
-
-void Swarm::block_arrived(Lane& lane, const Block& block) {
-  const MonoTime now = now_mono();
-  for (void* const spared : asked_.arrived(&lane, block, now)) {
-    forget_request(static_cast<Lane*>(spared)->peer, block.piece, block.start, block.length);
-  }
-  ask_after_all(now);
-}
-
-void Swarm::ask_cancelled(Lane& lane, const Block& block) {
-  if (asked_.cancelled(&lane, block)) forget_request(lane.peer, block.piece, block.start, block.length);
-}
-
-void Swarm::ask_after_all(MonoTime now) {
-  for (const auto& kept : asked_.due(now)) {
-    Lane& lane = *static_cast<Lane*>(kept.lane);  // closed lanes have none
-    if (lane.peer.is_disconnecting()) continue;
-    const std::vector<char> bytes = request_message(kept.block);
-    lane.peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
 }
 

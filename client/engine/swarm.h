@@ -1,8 +1,6 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <libtorrent/address.hpp>
 #include <libtorrent/peer_connection_handle.hpp>
 #include <libtorrent/socket.hpp>
 #include <libtorrent/torrent_handle.hpp>
@@ -15,38 +13,12 @@
 #include <vector>
 
 #include "client/core/engine.h"
-#include "client/engine/asked_blocks.h"
+#include "client/engine/lane.h"
 #include "client/engine/node_link.h"
+#include "client/engine/requests.h"
 #include "client/engine/wire.h"
 
 namespace gridtorrent::client::engine {
-
-/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` which is used in the network thread alone.
-struct Lane {
-  explicit Lane(lt::peer_connection_handle handle) : peer(std::move(handle)) {}
-  lt::peer_connection_handle peer;
-  bool outgoing = false;
-  lt::tcp::endpoint remote;
-  std::string local;
-  LaneState state = LaneState::kConnecting;
-  NodeId node;                    ///< nil: not known, or foreign
-  std::optional<TlsProof> proof;  ///< of a TLS edition, once it was admitted
-  bool greeted = false;           ///< its extended handshake had our key
-  bool foreign = false;           ///< speaks BitTorrent, but not our extension
-  bool established = false;
-  MonoTime since{};  ///< of the present state
-  int number = 0;
-  int lanes_id = 0, grant_id = 0, stats_id = 0;  ///< the peer's numbers for our messages; 0: it takes none
-  std::uint64_t received_bytes = 0, sent_bytes = 0;
-  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
-  int outstanding_blocks = 0;
-  std::optional<TcpFigures> own, theirs;
-  std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
-  std::atomic<int> planned_blocks = 0;           ///< outstanding, by the plan; 0: ours to size
-  std::string congestion_control;                ///< as last asked of the kernel
-  std::string client;
-  bool complete = false;
-};
 
 /// Peers and rates of a torrent, as last published.
 struct SwarmReport {
@@ -64,8 +36,8 @@ struct SwarmReport {
 class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
   /// `tls`: of a TLS edition, whose lanes only the audience may have.
-  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener)
-      : id_(id), self_(self), tls_(tls), listener_(listener) {}
+  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener, std::shared_ptr<Ticker> ticker)
+      : id_(id), self_(self), tls_(tls), listener_(listener), requests_(std::move(ticker)) {}
 
   /// The torrent to dial for; a new one after it was added again.
   void attach(const lt::torrent_handle& torrent);
@@ -98,11 +70,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_stats(Lane& lane, const TcpFigures& figures);
   Hello hello_for(const Lane& lane) const;
 
-  /// False: not now; it is asked for later, unless it arrives before (asked_blocks.h). These are called block by block.
-  bool may_ask(Lane& lane, const Block& block);
-  void block_arrived(Lane& lane, const Block& block);
-  void ask_cancelled(Lane& lane, const Block& block);
-  void ask_rejected(Lane& lane, const Block& block) { asked_.rejected(&lane, block); }
+  /// What is asked of the lanes; network thread only.
+  Requests& requests() { return requests_; }
 
  private:
   /// A node, or a foreign client by its address.
@@ -140,14 +109,13 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void forget_departed();
   void publish(MonoTime now);
   void carry_out(Orders& orders);
-  void ask_after_all(MonoTime now);
 
   const TransferId id_;
   const NodeId self_;
   const bool tls_;
   EngineListener& listener_;
 
-  AskedBlocks asked_;  ///< network thread only
+  Requests requests_;
 
   mutable std::mutex mutex_;
   lt::torrent_handle torrent_;

@@ -23,6 +23,8 @@ namespace {
 
 /// A write that failed before room was made may be told after the resume; a disk that is full again says so later, too.
 constexpr lt::seconds kLateErrors{2};
+/// Below this a block on each lane is half a minute's worth, and requests would time out: libtorrent's limiter.
+constexpr int kLeastPacedBytes = 10'000;
 /// A first plan later than this starts over the slower way: libtorrent's one-second round.
 constexpr int kSecondsForPlan = 2;
 
@@ -140,7 +142,7 @@ std::vector<std::size_t> Geometry::files_of(const std::vector<bool>& pieces) con
 }
 
 Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info, const NodeId& self,
-                 EngineListener& listener)
+                 EngineListener& listener, std::shared_ptr<Ticker> ticker)
     : id_(spec.id),
       file_paths_(spec.file_paths),
       wanted_files_(spec.wanted),
@@ -149,7 +151,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       info_hash_(info->info_hashes().v1),
       tls_(!info->ssl_cert().empty()),
       generation_(spec.generation),
-      swarm_(std::make_shared<Swarm>(spec.id, self, tls_, listener)),
+      swarm_(std::make_shared<Swarm>(spec.id, self, tls_, listener, std::move(ticker))),
       info_(std::move(info)),
       save_path_(spec.save_path),
       trust_(spec.trust),
@@ -165,10 +167,11 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
   swarm_->set_wanted(geometry_.wanted_pieces());
 }
 
-Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener) {
+Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener,
+                                               std::shared_ptr<Ticker> ticker) {
   GT_TRY(check_paths(spec));
   GT_ASSIGN(auto info, parse_info(spec));
-  auto torrent = std::shared_ptr<Torrent>(new Torrent(spec, std::move(info), self, listener));
+  auto torrent = std::shared_ptr<Torrent>(new Torrent(spec, std::move(info), self, listener, std::move(ticker)));
   if (spec.trust == DiskTrust::kComplete) {
     GT_TRY(torrent->check_sizes());
     torrent->have_ = torrent->synced_ = torrent->geometry_.whole_pieces();
@@ -221,7 +224,7 @@ lt::add_torrent_params Torrent::parameters() {
   lt::add_torrent_params p;
   p.ti = std::move(info_);
   p.save_path = save_path_;
-  p.download_limit = receive_limit_;
+  p.download_limit = receive_limit_ < kLeastPacedBytes ? receive_limit_ : 0;
   p.upload_limit = send_limit_;
   p.flags = lt::torrent_flags::paused | lt::torrent_flags::disable_dht | lt::torrent_flags::disable_lsd |
             lt::torrent_flags::disable_pex | lt::torrent_flags::update_subscribe |
@@ -261,7 +264,9 @@ void Torrent::set_rate_limit(int receive, int send) {
   const std::lock_guard lock(mutex_);
   receive_limit_ = receive;
   send_limit_ = send;
-  handle_.set_download_limit(receive);
+  const bool paced = receive >= kLeastPacedBytes;
+  swarm_->requests().set_limit(paced ? static_cast<std::uint64_t>(receive) : 0);
+  handle_.set_download_limit(paced ? 0 : receive);
   handle_.set_upload_limit(send);
 }
 

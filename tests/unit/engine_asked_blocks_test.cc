@@ -60,7 +60,7 @@ TEST_F(AskedBlocksTest, AsksNobodyForWhatArrivedOrIsNotWantedAnyMore) {
   EXPECT_THAT(asked.arrived(&three, block, now + milliseconds(10)), testing::ElementsAre(&two))
       << "libtorrent is told for all but the one that it is looking at";
   EXPECT_TRUE(asked.due(now + seconds(60)).empty());
-  EXPECT_EQ(asked.outstanding(), 0U);
+  EXPECT_EQ(asked.outstanding_bytes(), 0U);
 
   ASSERT_TRUE(asked.ask(&one, block, now));
   ASSERT_FALSE(asked.ask(&two, block, now));
@@ -101,9 +101,9 @@ TEST_F(AskedBlocksTest, ForgetsWhatALaneThatClosedWasToAsk) {
   ASSERT_FALSE(asked.ask(&two, block, now));
   asked.lane_closed(&two);
   EXPECT_TRUE(asked.due(now + seconds(60)).empty());
-  EXPECT_EQ(asked.outstanding(), 1U);
+  EXPECT_EQ(asked.outstanding_bytes(), 1U * 16384);
   asked.lane_closed(&one);
-  EXPECT_EQ(asked.outstanding(), 0U);
+  EXPECT_EQ(asked.outstanding_bytes(), 0U);
 }
 
 TEST_F(AskedBlocksTest, HasBoundsForVeryFastAndVerySlowLanes) {

@@ -71,6 +71,39 @@ TEST(RequestDepth, ForgetsASilence) {
   EXPECT_GE(lane.depth.blocks(), RequestDepth::kLeast);
 }
 
+TEST(RequestDepth, AtTheEndIsWhatComesUntilThenAndForARoundTripAfter) {
+  Arrivals lane;
+  lane.depth.set_round_trip(50'000);
+  lane.last(seconds(3), 400);
+  EXPECT_NEAR(lane.depth.blocks_at_the_end(0), 400 * 0.07, 2);
+  EXPECT_NEAR(lane.depth.blocks_at_the_end(0.05), 400 * 0.12, 3);
+  EXPECT_EQ(lane.depth.blocks_at_the_end(10), lane.depth.blocks()) << "never more than otherwise";
+  lane.last(seconds(4), 1);
+  EXPECT_EQ(lane.depth.blocks_at_the_end(0), 1) << "never nothing: what was foreseen may be wrong";
+}
+
+TEST(RequestDepth, AtTheEndKnowsALaneThatBecameSlowAndIsNotDeceivedByWhatWasHeldUp) {
+  Arrivals slowed;
+  slowed.depth.set_round_trip(50'000);
+  slowed.last(seconds(3), 400);
+  slowed.last(milliseconds(150), 100);
+  EXPECT_LE(slowed.depth.blocks_at_the_end(0), 10);
+
+  Arrivals held_up;
+  held_up.depth.set_round_trip(50'000);
+  held_up.last(seconds(3), 400);
+  held_up.now += milliseconds(100);  // a segment was lost; what came after it comes all at once
+  held_up.last(milliseconds(2), 20'000);
+  held_up.last(milliseconds(60), 400);
+  EXPECT_LE(held_up.depth.blocks_at_the_end(0), 400 * 0.09);
+}
+
+TEST(RequestDepth, AtTheEndOfSomethingSmallIsTheFirst) {
+  RequestDepth depth;
+  depth.set_round_trip(50'000);
+  EXPECT_EQ(depth.blocks_at_the_end(0), RequestDepth::kFirst);
+}
+
 TEST(RequestDepth, HasRoomForALocalNetworkAndForTenGigabit) {
   Arrivals local;  // no round trip known yet
   local.last(seconds(2), 6000);

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <libtorrent/peer_connection_handle.hpp>
+#include <libtorrent/socket.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "client/core/engine.h"
+#include "client/engine/lane_rules.h"
+#include "client/engine/wire.h"
+
+namespace gridtorrent::client::engine {
+
+/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` which is used in the network thread alone.
+struct Lane {
+  explicit Lane(lt::peer_connection_handle handle) : peer(std::move(handle)) {}
+  lt::peer_connection_handle peer;
+  bool outgoing = false;
+  lt::tcp::endpoint remote;
+  std::string local;
+  LaneState state = LaneState::kConnecting;
+  NodeId node;                    ///< nil: not known, or foreign
+  std::optional<TlsProof> proof;  ///< of a TLS edition, once it was admitted
+  bool greeted = false;           ///< its extended handshake had our key
+  bool foreign = false;           ///< speaks BitTorrent, but not our extension
+  bool established = false;
+  MonoTime since{};  ///< of the present state
+  int number = 0;
+  int lanes_id = 0, grant_id = 0, stats_id = 0;  ///< the peer's numbers for our messages; 0: it takes none
+  std::uint64_t received_bytes = 0, sent_bytes = 0;
+  std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  int outstanding_blocks = 0;
+  std::optional<TcpFigures> own, theirs;
+  std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
+  std::atomic<int> planned_blocks = 0;           ///< outstanding, by the plan; 0: ours to size
+  std::string congestion_control;                ///< as last asked of the kernel
+  std::string client;
+  bool complete = false;
+};
+
+}  // namespace gridtorrent::client::engine

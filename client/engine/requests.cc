@@ -1,0 +1,134 @@
+#include "client/engine/requests.h"
+
+#include <algorithm>
+#include <chrono>
+#include <libtorrent/torrent_handle.hpp>
+#include <libtorrent/torrent_status.hpp>
+#include <vector>
+
+#include "client/engine/internals.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+/// Of so many blocks that arrive, one has us look how near the end is.
+constexpr int kLookEvery = 32;
+/// So long before the last request lanes are given less and less.
+constexpr double kSoonS = 2;
+/// Of what a low limit has wait, lanes hold no more than this long comes to, and one block each.
+constexpr double kWaitS = 2;
+constexpr double kBlockBytes = 16 * 1024;
+
+MonoTime now_mono() {
+  return std::chrono::steady_clock::now();
+}
+
+/// BEP 3: <length 13><6><piece><start><length>.
+void send_request(Lane& lane, const Block& block) {
+  if (lane.peer.is_disconnecting()) return;
+  std::vector<char> bytes;
+  const auto number = [&](int value) {
+    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((value >> shift) & 0xFF));
+  };
+  number(13);
+  bytes.push_back(6);
+  for (const int value : {block.piece, block.start, block.length}) number(value);
+  lane.peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+/// Bytes of what is wanted that the lane's torrent has not received yet.
+std::uint64_t bytes_to_come(const Lane& lane) {
+  try {
+    const lt::torrent_status status =
+        lane.peer.associated_torrent().status(lt::torrent_handle::query_accurate_download_counters);
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, status.total_wanted - status.total_wanted_done));
+  } catch (const lt::system_error&) {
+    return 0;  // it was removed a moment ago
+  }
+}
+
+Lane& lane_of(AskedBlocks::LaneKey key) {
+  return *static_cast<Lane*>(key);
+}
+
+void forget(const Lane& lane, const Block& block) {
+  forget_request(lane.peer, block.piece, block.start, block.length);
+}
+
+}  // namespace
+
+int Requests::depth(const Lane& lane) {
+  if (const int planned = lane.planned_blocks; planned > 0) return planned;
+  const RequestDepth& own = depths_[&lane];
+  const int blocks = left_s_ ? own.blocks_at_the_end(*left_s_) : own.blocks();
+  const std::uint64_t limit = limit_;
+  if (limit == 0) return blocks;
+  const double share = kWaitS * static_cast<double>(limit) / kBlockBytes / static_cast<double>(depths_.size());
+  return std::min(blocks, 1 + static_cast<int>(std::min(share, 60'000.0)));
+}
+
+bool Requests::may_ask(Lane& lane, const Block& block) {
+  const MonoTime now = now_mono();
+  pacer_.set_rate(limit_);
+  if (!waiting_.empty() || !pacer_.passes(now, static_cast<std::uint64_t>(block.length))) {
+    waiting_.push_back({&lane, block});
+  } else if (asked_.ask(&lane, block, now)) {
+    return true;
+  }
+  ticker_->wake();
+  return false;
+}
+
+void Requests::arrived(Lane& lane, const Block& block) {
+  const MonoTime now = now_mono();
+  RequestDepth& depth = depths_[&lane];
+  depth.set_round_trip(lane.round_trip_us);
+  depth.received(now, static_cast<std::uint64_t>(block.length));
+  rate_.add(now, static_cast<std::uint64_t>(block.length));
+  for (const auto spared : asked_.arrived(&lane, block, now)) forget(lane_of(spared), block);
+  std::erase_if(waiting_, [&](const Waiting& waiting) {
+    if (waiting.block != block) return false;
+    if (waiting.lane != &lane) forget(*waiting.lane, block);
+    return true;
+  });
+  if (++arrivals_ % kLookEvery == 0) foresee_the_end();
+  go_on();
+}
+
+/// Rates change, so what is near is looked at again and again.
+void Requests::foresee_the_end() {
+  left_s_.reset();
+  if (depths_.empty() || rate_.bytes_per_s() <= 0) return;
+  std::uint64_t asked = asked_.outstanding_bytes();
+  for (const Waiting& waiting : waiting_) asked += static_cast<std::uint64_t>(waiting.block.length);
+  const std::uint64_t to_come = bytes_to_come(*depths_.begin()->first);
+  const double unasked = to_come > asked ? static_cast<double>(to_come - asked) : 0;
+  if (unasked < kSoonS * rate_.bytes_per_s()) left_s_ = unasked / rate_.bytes_per_s();
+}
+
+void Requests::cancelled(Lane& lane, const Block& block) {
+  const bool waited = std::erase_if(waiting_, [&](const Waiting& waiting) {
+                        return waiting.lane == &lane && waiting.block == block;
+                      }) > 0;
+  if (asked_.cancelled(&lane, block) || waited) forget(lane, block);
+}
+
+void Requests::lane_closed(Lane& lane) {
+  asked_.lane_closed(&lane);
+  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.lane == &lane; });
+  depths_.erase(&lane);
+}
+
+void Requests::go_on() {
+  const MonoTime now = now_mono();
+  pacer_.set_rate(limit_);
+  while (!waiting_.empty() && pacer_.passes(now, static_cast<std::uint64_t>(waiting_.front().block.length))) {
+    const Waiting next = waiting_.front();
+    waiting_.pop_front();
+    if (asked_.ask(next.lane, next.block, now)) send_request(*next.lane, next.block);
+  }
+  for (const auto& kept : asked_.due(now)) send_request(lane_of(kept.lane), kept.block);
+  if (!waiting_.empty() || asked_.keeps_any()) ticker_->wake();
+}
+
+}  // namespace gridtorrent::client::engine

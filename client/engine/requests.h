@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "client/engine/asked_blocks.h"
+#include "client/engine/lane.h"
+#include "client/engine/rate_window.h"
+#include "client/engine/request_depth.h"
+#include "client/engine/request_pacer.h"
+#include "client/engine/ticker.h"
+
+namespace gridtorrent::client::engine {
+
+/// What one torrent asks of its lanes, and when: libtorrent chooses the blocks, this holds requests back and sends them
+/// in its stead. How much a lane has outstanding is RequestDepth's, at what rate all ask together RequestPacer's, and
+/// whether two are asked for the same block AskedBlocks'. Network thread only, but for `set_limit`.
+class Requests {
+ public:
+  explicit Requests(std::shared_ptr<Ticker> ticker) : ticker_(std::move(ticker)) {}
+
+  /// Bytes a second that all lanes together ask for; 0: no limit. Any thread.
+  void set_limit(std::uint64_t bytes_per_s) { limit_ = bytes_per_s; }
+
+  /// How many blocks the lane, which may be asked by now, is to have outstanding.
+  int depth(const Lane& lane);
+  /// libtorrent has chosen a block for a lane. False: it is asked for later, unless it arrives before.
+  bool may_ask(Lane& lane, const Block& block);
+  void arrived(Lane& lane, const Block& block);
+  void cancelled(Lane& lane, const Block& block);
+  void rejected(Lane& lane, const Block& block) { asked_.rejected(&lane, block); }
+  void lane_closed(Lane& lane);
+  /// Asks for what is due by now. A few milliseconds after anything was held back (`Ticker`), and once a second.
+  void go_on();
+
+ private:
+  struct Waiting {
+    Lane* lane;
+    Block block;
+  };
+  void foresee_the_end();
+
+  const std::shared_ptr<Ticker> ticker_;
+  std::atomic<std::uint64_t> limit_ = 0;
+  RequestPacer pacer_;
+  AskedBlocks asked_;
+  std::deque<Waiting> waiting_;  ///< for the pacer
+  std::map<const Lane*, RequestDepth> depths_;
+  RateWindow rate_;               ///< of all lanes
+  std::optional<double> left_s_;  ///< until nothing is left to ask for; nothing: not soon
+  int arrivals_ = 0;
+};
+
+}  // namespace gridtorrent::client::engine
