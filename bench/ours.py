@@ -102,3 +102,48 @@ class Ours:
         figures = {'redundant_bytes': sum(again for _, again in ended), 'first_data_s': watch.first_data_s()}
         return common.Transfer('gridtorrent', {'leechers': len(roles), 'content': name, **options}, common.size_of(source), max(each), cpu_s,
                                [*watch.checks(), content], watch.series(), each, figures)
+
+    def side_by_side(self, contents, folder, timeout_s=1800):
+        """Nodes fetch different contents from the seeder at once, `contents` being [(source, name, lanes)], one for each node; what each of
+        them got of the uplink while all of them were at it."""
+        roles = [role for role in self.nodes if role != 'seed'][:len(contents)]
+        hosts = [self.hosts[role] for role in roles]
+        gets = []
+        with common.Watch(self.hosts['seed'], *hosts, receivers=hosts, apart_from=[SERVER_PORT]) as watch:
+            cpu = cpu_seconds(*self.nodes.values())
+            started = time.monotonic()
+            for role, (_, name, lanes) in zip(roles, contents):
+                (folder / role).mkdir()
+                gets.append(self.bob.start_cli('get', f'alice/{name}', '--to', folder / role, '--refetch', '--json', '--lanes', lanes,
+                                               node=self.nodes[role]))
+            samples = []
+            while all(get.poll() is None for get in gets):
+                samples.append((time.monotonic() - started, [common.inside(host, common.received_bytes) for host in hosts]))
+                time.sleep(0.5)
+            for role, get in zip(roles, gets):
+                _, errors = get.communicate(timeout=timeout_s)
+                if get.returncode != 0:
+                    raise AssertionError(f'get on {role}: exit {get.returncode}\n{errors}\n{self.nodes[role].log()}')
+            took, cpu_s = time.monotonic() - started, cpu_seconds(*self.nodes.values()) - cpu
+        content = [common.assert_whole('gridtorrent', source, folder / role / source.name, True) for role, (source, _, _) in zip(roles, contents)][0]
+        return common.Transfer('gridtorrent', {'lanes': [lanes for _, _, lanes in contents]}, sum(common.size_of(c[0]) for c in contents), took,
+                               cpu_s, [*watch.checks(), content], watch.series(), figures=shares_of(samples))
+
+
+SETTLED_S = 10  # a window that was small, or a measurement of what the uplink carries, takes seconds
+
+
+def shares_of(samples):
+    """Of [(seconds, [bytes that each got so far])]: each one's part of it all, of all but the first seconds, and when the last 5 s were
+    first within 40 to 60 % for each of two."""
+    def parts(a, b):
+        got = [y - x for x, y in zip(a, b)]
+        return [round(g / max(1, sum(got)), 3) for g in got]
+    settled = next((i for i, (t, _) in enumerate(samples) if t >= SETTLED_S), len(samples) - 1)
+    even = None
+    for i, (t, got) in enumerate(samples):
+        before = next(((u, b) for u, b in reversed(samples[:i]) if u <= t - 5), None)
+        if before and even is None and all(abs(p - 1 / len(got)) <= 0.1 for p in parts(before[1], got)):
+            even = round(before[0], 1)
+    return {'shares': parts(samples[0][1], samples[-1][1]), 'settled_shares': parts(samples[settled][1], samples[-1][1]),
+            'even_from_s': even}

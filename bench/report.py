@@ -328,6 +328,23 @@ def comparisons(rows):
     return lines
 
 
+def shares(rows):
+    """How a seeder's uplink was shared among nodes that fetched side by side."""
+    def middle(row, key):
+        return ' and '.join(percent(100 * median(part), 0) for part in zip(*(r['figures'][key] for r in row.runs)))
+    shared = [row for row in rows if row.runs and all('shares' in r['figures'] for r in row.runs)]
+    if not shared:
+        return []
+    lines = ['Of the seeder\'s uplink each got, in this order (medians):', '']
+    for row in shared:
+        even = [r['figures']['even_from_s'] for r in row.runs]
+        began = 'never even' if None in even else f'even from {number(median(even), 0)} s on (highest {number(max(even), 0)} s)'
+        least = min(min(r['figures']['settled_shares']) for r in row.runs)
+        lines.append(f'- {row.label}: {middle(row, "settled_shares")} after ten seconds, in the least even run {percent(100 * least, 0)}; '
+                     f'{began}; {middle(row, "shares")} from the first second to the end of the first')
+    return lines + ['']
+
+
 def path_of(network):
     """The links in words; the server that only tells who has what is left out."""
     def link(host):
@@ -369,7 +386,7 @@ def section(name, runs, newer, scenario, plots):
     facts += [f'Incomplete: not every tool has {LEAST_RUNS} runs that count'] if not complete(runs, scenario) else []
     facts += ['Left out: newer, incomplete results of ' + ', '.join(f'commit {g[0]["machine"]["commit"]}' for g in newer)] if newer else []
     lines = [f'## {name}', '', *([f'**{scenario["title"]}.** {scenario["why"]}.', ''] if scenario else []), *(f'- {f}' for f in facts), '']
-    lines += [*table(rows), '', *([*void_lines(rows), ''] if void_lines(rows) else []), *comparisons(rows)]
+    lines += [*table(rows), '', *([*void_lines(rows), ''] if void_lines(rows) else []), *comparisons(rows), *shares(rows)]
     for kind, text in (('bars', 'rates of whole transfers'), ('rate', 'rate over time')):
         lines += [f'![{name}: {text}](benchmarks/{name}-{kind}.svg)', ''] if kind in plots else []
     return lines

@@ -6,7 +6,8 @@
                {"tool": "globus", "parallelism": 8}, {"tool": "globus_folder", "concurrency": 4, "parallelism": 1},
                {"tool": "gridtorrent", "lanes": 8, "access": "public"}, ...]}
 
-Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "aria2_swarm" and "transmission_swarm".
+Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "aria2_swarm" and "transmission_swarm", or
+{"tool": "gridtorrent_side_by_side", "lanes": [1, 16], ...}: they fetch different contents, and what counts is their shares.
 
 Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended. A scenario that was interrupted, or that ran into
 --minutes, goes on where it was, for the same commit and machine.
@@ -87,6 +88,8 @@ def label(tool):
     if kind in ('aria2_swarm', 'transmission_swarm'):
         return kind.removesuffix('_swarm')
     access = 'public' if t.get('access', 'public') == 'public' else 'group, TLS'
+    if kind == 'gridtorrent_side_by_side':
+        return f'gridtorrent, {" against ".join(f"{n}" for n in t["lanes"])} lanes, {access}'
     lanes = f'{t["lanes"]} lanes, ' if 'lanes' in t else ''
     return f'gridtorrent, {lanes}{access}' + (f', limit {t["limit"]}' if 'limit' in t else '')
 
@@ -102,6 +105,19 @@ class Bench:
             self.gt.publish(self.source, name, access)
             self.published[access] = name
         return self.published[access]
+
+    def contents(self, lanes, access):
+        """Another content for each node that fetches, all as large as the data set."""
+        found = []
+        for i, number in enumerate(lanes):
+            source, name = self.folder / f'content-{i}.bin', f'{"public" if access == "public" else "restricted"}-content-{i}'
+            if not source.exists():
+                data.random_file(source, common.size_of(self.source), seed=i + 2)
+            if name not in self.published:
+                self.gt.publish(source, name, access)
+                self.published[name] = name
+            found.append((source, name, number))
+        return found
 
     def run(self, tool):
         kind, net = tool['tool'], self.net
@@ -126,6 +142,9 @@ class Bench:
                 return aria2.swarm(net['seed'], leechers, self.source, verify=verify)
             if kind == 'transmission_swarm':
                 return transmission.swarm(net['seed'], leechers, self.source, verify=verify)
+            if kind == 'gridtorrent_side_by_side':
+                target.mkdir()
+                return self.gt.side_by_side(self.contents(options['lanes'], options.get('access', 'public')), target)
             name = self.content(options.pop('access', 'public'))
             if kind == 'gridtorrent_swarm':
                 target.mkdir()
@@ -228,7 +247,9 @@ def run(name, args, machine):
                 print(f'  {args.minutes:.0f} minutes are over; the same command goes on from here')
                 return False
             bench.first = label(tool) not in verified
-            if tool['tool'].startswith('gridtorrent'):
+            if tool['tool'] == 'gridtorrent_side_by_side':
+                bench.contents(tool['lanes'], tool.get('access', 'public'))
+            elif tool['tool'].startswith('gridtorrent'):
                 bench.content(tool.get('access', 'public'))
             with net.watch() as watch:
                 transfer = bench.run(tool)
@@ -253,6 +274,8 @@ def say(r):
     whole = f'{r["seconds"]:7.2f} s {r["mbit_s"]:6.0f} Mbit/s' if r['seconds'] else ' ' * 23
     if 'of_bound' in r['figures']:
         whole += f' {r["figures"]["of_bound"]:.2f} of the bound, {r["figures"]["seeder_copies"]:.2f} copies'
+    if 'shares' in r['figures']:
+        whole += f' shares {" ".join(f"{s:.0%}" for s in r["figures"]["settled_shares"])} once settled, even from {r["figures"]["even_from_s"]} s on'
     void = f'  VOID: {r["void"]}' if r['void'] else ''
     print(f'  {r["repeat"] + 1}: {r["label"]:34} {whole}{steady}, CPU {r["cpu_s_per_gb"]:.1f} s/GB; emulator {r["emulator"]["cores"]:.2f} cores, '
           f'{r["emulator"]["steal"]:.0%} stolen{void}', flush=True)

@@ -33,6 +33,8 @@ struct Lane {
   std::uint64_t received_bytes = 0, sent_bytes = 0;
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
   int outstanding_blocks = 0;
+  bool has_to_send = false;             ///< asked for or written, and not out yet
+  std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: as it likes
   std::optional<TcpFigures> own, theirs;
   std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
   std::atomic<int> planned_blocks = 0;           ///< outstanding, by the plan; 0: ours to size

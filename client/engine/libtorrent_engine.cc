@@ -22,6 +22,7 @@
 #include "client/engine/listen.h"
 #include "client/engine/settings.h"
 #include "client/engine/torrent.h"
+#include "client/engine/uplink.h"
 #include "common/clock.h"
 #include "common/text.h"
 
@@ -69,6 +70,7 @@ class RoundPlugin final : public lt::plugin {
   void on_tick() override {
     const auto swarms = swarms_->all();
     for (const auto& swarm : swarms) swarm->tick();
+    uplink_.tick(SystemClock().mono(), swarms);
     std::set<int> lanes;
     for (const auto& swarm : swarms) swarm->add_sockets(lanes);
     const std::size_t ended = handshakes_.tick(lanes, SystemClock().mono());
@@ -86,6 +88,7 @@ class RoundPlugin final : public lt::plugin {
 
   const std::shared_ptr<SwarmList> swarms_;
   const std::shared_ptr<Ticker> ticker_;
+  Uplink uplink_;
   HandshakeGuard handshakes_;
 };
 

@@ -150,6 +150,14 @@ void Swarm::add_sockets(std::set<int>& sockets) const {
   for (const auto& lane : lanes_) sockets.insert(socket_of(lane->peer));
 }
 
+void Swarm::add_lanes(std::map<PeerKey, std::vector<std::shared_ptr<Lane>>>& lanes) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_) {
+    if (lane->state == LaneState::kOpen && (!lane->node.is_nil() || lane->foreign))
+      lanes[key_of(*lane)].push_back(lane);
+  }
+}
+
 void Swarm::refresh() {
   const std::lock_guard lock(mutex_);
   for (const auto& lane : lanes_) measure(*lane, 0);
@@ -324,7 +332,7 @@ Hello Swarm::hello_for(const Lane& lane) const {
   return {self_, lane.number, kMaxLanes};
 }
 
-Swarm::PeerKey Swarm::key_of(const Lane& lane) {
+PeerKey Swarm::key_of(const Lane& lane) {
   return lane.node.is_nil() ? PeerKey{NodeId(), lane.remote.address().to_string()} : PeerKey{lane.node, ""};
 }
 
@@ -365,6 +373,8 @@ void Swarm::measure(Lane& lane, double seconds) {
   lt::peer_info info;
   lane.peer.get_peer_info(info);
   lane.outstanding_blocks = info.download_queue_length;
+  lane.has_to_send =
+      info.upload_queue_length > 0 || info.used_send_buffer > 0 || unsent_bytes(socket_of(lane.peer)) > 0;
   lane.local = show(info.local_endpoint);
   lane.client = escape_for_display(info.client);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client/core/engine.h"
+#include "client/engine/fair_shares.h"
 #include "client/engine/lane.h"
 #include "client/engine/node_link.h"
 #include "client/engine/requests.h"
@@ -54,6 +55,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void tick();
   /// Of its lanes, those to come included. Network thread.
   void add_sockets(std::set<int>& sockets) const;
+  /// Its open lanes, by who is at their other end. Network thread, after `tick`.
+  void add_lanes(std::map<PeerKey, std::vector<std::shared_ptr<Lane>>>& lanes) const;
   /// Counts anew between two ticks: the torrent changed its state, and a finished one must name all it got from whom.
   void refresh();
   std::shared_ptr<Lane> lane_opened(const lt::peer_connection_handle& peer);
@@ -74,8 +77,6 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   Requests& requests() { return requests_; }
 
  private:
-  /// A node, or a foreign client by its address.
-  using PeerKey = std::pair<NodeId, std::string>;
   /// What a round of decisions asks of libtorrent, carried out without the mutex.
   struct Orders {
     std::vector<lt::tcp::endpoint> dial;

@@ -1,7 +1,9 @@
 #include "client/engine/tcp_info.h"
 
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -25,6 +27,16 @@ std::optional<TcpFigures> read_tcp_figures(int fd) {
 void set_no_delay(int fd) {
   const int on = 1;
   if (fd >= 0) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+std::size_t unsent_bytes(int fd) {
+  int bytes = 0;
+  return fd >= 0 && ::ioctl(fd, SIOCOUTQNSD, &bytes) == 0 ? static_cast<std::size_t>(std::max(bytes, 0)) : 0;
+}
+
+void set_pacing(int fd, std::uint64_t bytes_per_s) {
+  const std::uint64_t rate = bytes_per_s == 0 ? ~std::uint64_t{0} : bytes_per_s;
+  if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
 bool set_congestion_control(int fd, const std::string& algorithm) {

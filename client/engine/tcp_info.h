@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,12 @@ std::optional<TcpFigures> read_tcp_figures(int fd);
 
 /// Requests are 17 bytes: Nagle's algorithm would hold them back (libtorrent never sets this).
 void set_no_delay(int fd);
+
+/// Written to it and never sent yet.
+std::size_t unsent_bytes(int fd);
+
+/// The most that TCP sends on it, bytes a second (SO_MAX_PACING_RATE); 0: no limit.
+void set_pacing(int fd, std::uint64_t bytes_per_s);
 
 /// False if the kernel does not offer it to us.
 bool set_congestion_control(int fd, const std::string& algorithm);

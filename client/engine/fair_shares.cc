@@ -1,0 +1,143 @@
+#include "client/engine/fair_shares.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace gridtorrent::client::engine {
+namespace {
+
+constexpr std::size_t kRemembered = 3;
+/// Over this part of its share, a node takes it up.
+constexpr double kFull = 0.85;
+/// With more than this in two rounds, it is still growing.
+constexpr double kGrowth = 1.1;
+/// So far from an even share, over some seconds, somebody is at a disadvantage and somebody else has an advantage.
+constexpr double kLittle = 0.7, kMuch = 1.3;
+constexpr double kSmoothing = 0.4;
+/// What the uplink carries may have become less unseen, or more: each round a little is taken off, and in one of three
+/// a little more is tried.
+constexpr double kDoubt = 0.99, kTry = 1.05;
+constexpr int kTryEvery = 3;
+constexpr auto kPatience = std::chrono::seconds(5);
+constexpr double kRoomToGrow = 1.2, kDrained = 0.95;
+/// What was written before a lane was paced goes out first.
+constexpr int kUntilItShows = 2;
+/// Looked at once a second, a node that is served promptly may seem to want nothing.
+constexpr auto kStillWants = std::chrono::seconds(3);
+
+}  // namespace
+
+std::vector<double> max_min_shares(double capacity, const std::vector<double>& demands) {
+  std::vector<std::size_t> order(demands.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return demands[i]; });
+  std::vector<double> shares(demands.size());
+  double left = capacity;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    shares[order[k]] = std::min(demands[order[k]], left / static_cast<double>(order.size() - k));
+    left -= shares[order[k]];
+  }
+  return shares;
+}
+
+void FairShares::note(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
+  std::erase_if(nodes_, [&](const auto& entry) { return !nodes.contains(entry.first); });
+  for (const auto& [key, sending] : nodes) {
+    const auto [found, is_new] = nodes_.try_emplace(key);
+    Node& node = found->second;
+    node.rate = sending.bytes_per_s;
+    node.usual = is_new ? node.rate : node.usual + kSmoothing * (node.rate - node.usual);
+    if (is_new || node.usual > kGrowth * node.low) {
+      node.low = node.usual;
+      node.patient_from = now;
+    }
+    node.low = std::min(node.low, node.usual);
+    if (sending.wants_more) node.last_wanted = now;
+  }
+}
+
+void FairShares::estimate_capacity(double total) {
+  usual_total_ = totals_.empty() ? total : usual_total_ + kSmoothing * (total - usual_total_);
+  totals_.push_front(total);
+  if (totals_.size() > kRemembered) totals_.pop_back();
+  if (!sharing_) {
+    capacity_ =
+        std::max(usual_total_, std::min(totals_.front(), totals_[std::min<std::size_t>(1, totals_.size() - 1)]));
+    return;
+  }
+  // What we hold back says nothing of what the uplink would carry; where nobody comes up to its share, it is less.
+  const bool held_back = std::ranges::any_of(nodes_, [](const auto& entry) {
+    const Node& node = entry.second;
+    return node.wants_more && node.rate > kFull * node.share;
+  });
+  capacity_ = std::max({usual_total_, held_back ? kDoubt * capacity_ : 0, tried_ ? total : 0});
+}
+
+bool FairShares::somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting, double even) const {
+  const bool full = totals_.size() == kRemembered && totals_.front() <= kGrowth * totals_.back();
+  return full && std::ranges::any_of(wanting, [&](const Node* node) { return node->usual < kLittle * even; }) &&
+         std::ranges::any_of(wanting, [&](const Node* node) { return node->usual > kMuch * even; });
+}
+
+double FairShares::demand_of(const Node& node, MonoTime now) const {
+  return now - node.patient_from < kPatience ? std::numeric_limits<double>::infinity()
+                                             : kRoomToGrow * std::max(node.rate, node.usual);
+}
+
+std::map<PeerKey, double> FairShares::decide(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
+  note(now, nodes);
+  double total = 0, others = 0;
+  std::vector<Node*> wanting;
+  for (auto& [key, node] : nodes_) {
+    total += node.rate;
+    if (node.rate > 0 && node.last_wanted != MonoTime{} && now - node.last_wanted < kStillWants) {
+      wanting.push_back(&node);
+    } else {
+      others += node.rate;
+    }
+  }
+  estimate_capacity(total);
+  const double to_share = std::max(0.0, capacity_ - others);
+  const double even = wanting.empty() ? 0 : to_share / static_cast<double>(wanting.size());
+  const bool begins = !sharing_ && somebody_is_at_a_disadvantage(wanting, even);
+  sharing_ = wanting.size() > 1 && (sharing_ || begins);
+  for (auto& [key, node] : nodes_) {
+    node.share = 0;
+    node.wants_more = false;
+  }
+  if (!sharing_) return {};
+
+  std::vector<double> demands;
+  bool somebody_catches_up = false;
+  for (Node* node : wanting) {
+    const bool lags = node->rate < kFull * even;
+    if (begins || !lags) node->patient_from = now;
+    demands.push_back(demand_of(*node, now));
+    somebody_catches_up = somebody_catches_up || (lags && std::isinf(demands.back()));
+  }
+  tried_ = !somebody_catches_up && ++rounds_ % kTryEvery == 0;
+  const double part = somebody_catches_up ? kDrained : tried_ ? kTry : 1;
+  const std::vector<double> shares = max_min_shares(part * to_share, demands);
+  for (std::size_t i = 0; i < wanting.size(); ++i) {
+    wanting[i]->share = shares[i];
+    wanting[i]->wants_more = shares[i] < demands[i];
+  }
+  std::map<PeerKey, double> named;
+  for (const auto& [key, node] : nodes_) {
+    if (node.share > 0) named[key] = node.share;
+  }
+  return named;
+}
+
+double LanePace::next(double share, double sent, std::size_t lanes) {
+  const double even = share / static_cast<double>(std::max<std::size_t>(lanes, 1));
+  if (++rounds_ > kUntilItShows && sent > 0) {
+    factor_ = std::clamp(factor_ * std::clamp(share / sent, 0.9, 1.2), 0.5, 16.0);
+  }
+  return factor_ * even;
+}
+
+}  // namespace gridtorrent::client::engine
