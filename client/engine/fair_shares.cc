@@ -21,7 +21,8 @@ constexpr double kSmoothing = 0.4;
 /// a little more is tried.
 constexpr double kDoubt = 0.99, kTry = 1.05;
 constexpr int kTryEvery = 3;
-constexpr auto kPatience = std::chrono::seconds(5);
+constexpr auto kPatience = std::chrono::seconds(5), kFirstPause = std::chrono::seconds(10),
+               kLongestPause = std::chrono::seconds(320);
 constexpr double kRoomToGrow = 1.2, kDrained = 0.95;
 /// What was written before a lane was paced goes out first.
 constexpr int kUntilItShows = 2;
@@ -50,6 +51,7 @@ void FairShares::note(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
     Node& node = found->second;
     node.rate = sending.bytes_per_s;
     node.usual = is_new ? node.rate : node.usual + kSmoothing * (node.rate - node.usual);
+    if (is_new) node.pause = kFirstPause;
     if (is_new || node.usual > kGrowth * node.low) {
       node.low = node.usual;
       node.patient_from = now;
@@ -82,9 +84,16 @@ bool FairShares::somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting
          std::ranges::any_of(wanting, [&](const Node* node) { return node->usual > kMuch * even; });
 }
 
+void FairShares::be_patient(Node& node, bool lags, MonoTime now) const {
+  if (!lags) node.pause = kFirstPause;
+  if (lags && now - node.patient_from < kPatience + node.pause) return;
+  if (lags) node.pause = std::min(2 * node.pause, kLongestPause);
+  node.patient_from = now;
+}
+
 double FairShares::demand_of(const Node& node, MonoTime now) const {
   return now - node.patient_from < kPatience ? std::numeric_limits<double>::infinity()
-                                             : kRoomToGrow * std::max(node.rate, node.usual);
+                                             : std::max(node.rate, node.usual);
 }
 
 std::map<PeerKey, double> FairShares::decide(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
@@ -108,23 +117,7 @@ std::map<PeerKey, double> FairShares::decide(MonoTime now, const std::map<PeerKe
     node.share = 0;
     node.wants_more = false;
   }
-  if (!sharing_) return {};
-
-  std::vector<double> demands;
-  bool somebody_catches_up = false;
-  for (Node* node : wanting) {
-    const bool lags = node->rate < kFull * even;
-    if (begins || !lags) node->patient_from = now;
-    demands.push_back(demand_of(*node, now));
-    somebody_catches_up = somebody_catches_up || (lags && std::isinf(demands.back()));
-  }
-  tried_ = !somebody_catches_up && ++rounds_ % kTryEvery == 0;
-  const double part = somebody_catches_up ? kDrained : tried_ ? kTry : 1;
-  const std::vector<double> shares = max_min_shares(part * to_share, demands);
-  for (std::size_t i = 0; i < wanting.size(); ++i) {
-    wanting[i]->share = shares[i];
-    wanting[i]->wants_more = shares[i] < demands[i];
-  }
+  if (sharing_) share_out(wanting, to_share, begins, now);
   std::map<PeerKey, double> named;
   for (const auto& [key, node] : nodes_) {
     if (node.share > 0) named[key] = node.share;
@@ -132,12 +125,34 @@ std::map<PeerKey, double> FairShares::decide(MonoTime now, const std::map<PeerKe
   return named;
 }
 
-double LanePace::next(double share, double sent, std::size_t lanes) {
-  const double even = share / static_cast<double>(std::max<std::size_t>(lanes, 1));
-  if (++rounds_ > kUntilItShows && sent > 0) {
-    factor_ = std::clamp(factor_ * std::clamp(share / sent, 0.9, 1.2), 0.5, 16.0);
+void FairShares::share_out(const std::vector<Node*>& wanting, double to_share, bool begins, MonoTime now) {
+  const double even = to_share / static_cast<double>(wanting.size());
+  std::vector<double> demands;
+  bool somebody_catches_up = false;
+  for (Node* node : wanting) {
+    const bool lags = node->rate < kFull * even;
+    be_patient(*node, lags && !begins, now);
+    demands.push_back(demand_of(*node, now));
+    somebody_catches_up = somebody_catches_up || (lags && std::isinf(demands.back()));
   }
-  return factor_ * even;
+  tried_ = !somebody_catches_up && ++rounds_ % kTryEvery == 0;
+  const double part = somebody_catches_up ? kDrained : tried_ ? kTry : 1;
+  const std::vector<double> shares = max_min_shares(part * to_share, demands);
+  for (std::size_t i = 0; i < wanting.size(); ++i) {
+    // Room to grow is nobody's loss before it is used: taken off the others' shares, it would draw them down with it.
+    wanting[i]->wants_more = shares[i] < demands[i];
+    wanting[i]->share = wanting[i]->wants_more ? shares[i] : kRoomToGrow * shares[i];
+  }
+}
+
+double LanePace::next(double share, double sent, std::size_t lanes) {
+  const double number = static_cast<double>(std::max<std::size_t>(lanes, 1));
+  if (++rounds_ > kUntilItShows && sent > 0) {
+    // Down at once: a lane that could not use its pace may find its path free the next second.
+    factor_ = std::clamp(factor_ * std::clamp(previous_share_ / sent, 0.5, 1.2), 0.5, std::max(1.2, number));
+  }
+  previous_share_ = share;
+  return factor_ * share / number;
 }
 
 }  // namespace gridtorrent::client::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -39,14 +40,17 @@ class FairShares {
     double rate = 0;   ///< in the last round
     double usual = 0;  ///< smoothed over some rounds
     MonoTime last_wanted{};
-    double low = 0;           ///< of `usual`, since it last grew
-    MonoTime patient_from{};  ///< when it last grew, or took up its part, or this sharing began
-    double share = 0;         ///< as last decided
-    bool wants_more = false;  ///< than that
+    double low = 0;                 ///< of `usual`, since it last grew
+    MonoTime patient_from{};        ///< when it last grew, or took up its part, or this sharing began
+    std::chrono::seconds pause{0};  ///< until patience begins anew, doubled each time
+    double share = 0;               ///< as last decided
+    bool wants_more = false;        ///< than that
   };
   void note(MonoTime now, const std::map<PeerKey, Sending>& nodes);
   void estimate_capacity(double total);
   bool somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting, double even) const;
+  void share_out(const std::vector<Node*>& wanting, double to_share, bool begins, MonoTime now);
+  void be_patient(Node& node, bool lags, MonoTime now) const;
   double demand_of(const Node& node, MonoTime now) const;
 
   std::map<PeerKey, Node> nodes_;
@@ -68,7 +72,7 @@ class LanePace {
   double next(double share, double sent, std::size_t lanes);
 
  private:
-  double factor_ = 1;
+  double factor_ = 1, previous_share_ = 0;
   int rounds_ = 0;
 };
 

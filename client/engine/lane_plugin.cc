@@ -84,6 +84,8 @@ class LanePlugin final : public lt::peer_plugin {
   }
 
   bool on_unchoke() override {
+    if (lane_->peer.is_disconnecting()) return false;
+    swarm_->requests().lane_ready(*lane_);
     set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));
     return false;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <libtorrent/error_code.hpp>
+#include <libtorrent/operations.hpp>
 #include <libtorrent/torrent_handle.hpp>
 #include <libtorrent/torrent_status.hpp>
 #include <vector>
@@ -57,13 +59,15 @@ void forget(const Lane& lane, const Block& block) {
 
 }  // namespace
 
-int Requests::depth(const Lane& lane) {
-  if (const int planned = lane.planned_blocks; planned > 0) return planned;
-  const RequestDepth& own = depths_[&lane];
-  const int blocks = left_s_ ? own.blocks_at_the_end(*left_s_) : own.blocks();
+int Requests::depth(const Lane& lane) const {
+  const auto found = depths_.find(&lane);
+  const RequestDepth own = found == depths_.end() ? RequestDepth() : found->second;
+  const int planned = lane.planned_blocks;
+  const int blocks = planned > 0 ? planned : left_s_ ? own.blocks_at_the_end(*left_s_) : own.blocks();
   const std::uint64_t limit = limit_;
   if (limit == 0) return blocks;
-  const double share = kWaitS * static_cast<double>(limit) / kBlockBytes / static_cast<double>(depths_.size());
+  const double lanes = static_cast<double>(std::max<std::size_t>(depths_.size(), 1));
+  const double share = kWaitS * static_cast<double>(limit) / kBlockBytes / lanes;
   return std::min(blocks, 1 + static_cast<int>(std::min(share, 60'000.0)));
 }
 
@@ -106,21 +110,38 @@ void Requests::foresee_the_end() {
   if (unasked < kSoonS * rate_.bytes_per_s()) left_s_ = unasked / rate_.bytes_per_s();
 }
 
-void Requests::cancelled(Lane& lane, const Block& block) {
+bool Requests::take_out(Lane& lane, const Block& block) {
   const bool waited = std::erase_if(waiting_, [&](const Waiting& waiting) {
                         return waiting.lane == &lane && waiting.block == block;
                       }) > 0;
-  if (asked_.cancelled(&lane, block) || waited) forget(lane, block);
+  return asked_.cancelled(&lane, block) || waited;
+}
+
+/// After a failed write libtorrent cancels all, and counts on refusals to have the blocks free again. For what was held
+/// back there is none; it frees what a closed connection had.
+void Requests::cancelled(Lane& lane, const Block& block) {
+  if (!take_out(lane, block)) return;
+  confused_.insert(&lane);
+  ticker_->wake();
+}
+
+/// Or it choked us, which refuses everything where it does not speak BEP 6.
+void Requests::rejected(Lane& lane, const Block& block) {
+  take_out(lane, block);
+  asked_.rejected(&lane, block);
 }
 
 void Requests::lane_closed(Lane& lane) {
   asked_.lane_closed(&lane);
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.lane == &lane; });
+  confused_.erase(&lane);
   depths_.erase(&lane);
 }
 
 void Requests::go_on() {
   const MonoTime now = now_mono();
+  const std::set<Lane*> confused = std::exchange(confused_, {});
+  for (Lane* const lane : confused) lane->peer.disconnect(lt::errors::no_error, lt::operation_t::bittorrent);
   pacer_.set_rate(limit_);
   while (!waiting_.empty() && pacer_.passes(now, static_cast<std::uint64_t>(waiting_.front().block.length))) {
     const Waiting next = waiting_.front();

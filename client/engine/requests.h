@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "client/engine/asked_blocks.h"
@@ -26,13 +28,15 @@ class Requests {
   /// Bytes a second that all lanes together ask for; 0: no limit. Any thread.
   void set_limit(std::uint64_t bytes_per_s) { limit_ = bytes_per_s; }
 
-  /// How many blocks the lane, which may be asked by now, is to have outstanding.
-  int depth(const Lane& lane);
+  /// It may be asked from now on.
+  void lane_ready(const Lane& lane) { depths_.try_emplace(&lane); }
+  /// How many blocks the lane is to have outstanding.
+  int depth(const Lane& lane) const;
   /// libtorrent has chosen a block for a lane. False: it is asked for later, unless it arrives before.
   bool may_ask(Lane& lane, const Block& block);
   void arrived(Lane& lane, const Block& block);
   void cancelled(Lane& lane, const Block& block);
-  void rejected(Lane& lane, const Block& block) { asked_.rejected(&lane, block); }
+  void rejected(Lane& lane, const Block& block);
   void lane_closed(Lane& lane);
   /// Asks for what is due by now. A few milliseconds after anything was held back (`Ticker`), and once a second.
   void go_on();
@@ -42,6 +46,7 @@ class Requests {
     Lane* lane;
     Block block;
   };
+  bool take_out(Lane& lane, const Block& block);
   void foresee_the_end();
 
   const std::shared_ptr<Ticker> ticker_;
@@ -49,6 +54,7 @@ class Requests {
   RequestPacer pacer_;
   AskedBlocks asked_;
   std::deque<Waiting> waiting_;  ///< for the pacer
+  std::set<Lane*> confused_;     ///< to be closed
   std::map<const Lane*, RequestDepth> depths_;
   RateWindow rate_;               ///< of all lanes
   std::optional<double> left_s_;  ///< until nothing is left to ask for; nothing: not soon

@@ -23,8 +23,8 @@ namespace {
 
 /// A write that failed before room was made may be told after the resume; a disk that is full again says so later, too.
 constexpr lt::seconds kLateErrors{2};
-/// Below this a block on each lane is half a minute's worth, and requests would time out: libtorrent's limiter.
-constexpr int kLeastPacedBytes = 10'000;
+/// Below this a block on each of 16 lanes is seconds' worth, and requests would time out: libtorrent's limiter.
+constexpr int kLeastPacedBytes = 125'000;
 /// A first plan later than this starts over the slower way: libtorrent's one-second round.
 constexpr int kSecondsForPlan = 2;
 

@@ -204,8 +204,8 @@ TEST(Swarms, OweALaneNothingOnceAllIsHere) {
     ASSERT_TRUE(node->engine->add(spec_of(sample, folder / node->id.str(), transfer, DiskTrust::kRecheck)).ok());
     ASSERT_TRUE(eventually([&] { return node->snapshot(transfer).verified_bytes == 2 << 20; }));
   }
-  second.engine->set_rate_limit(transfer, 400'000, 0);   // so that it stays incomplete, and its lanes open
-  first.engine->set_rate_limit(transfer, 8'000'000, 0);  // so that lanes are idle while others wait
+  second.engine->set_rate_limit(transfer, 1'000'000, 0);  // so that it stays incomplete, and its lanes open
+  first.engine->set_rate_limit(transfer, 8'000'000, 0);   // so that lanes are idle while others wait
   second.plan(transfer, {first.peer(8, false)});
   first.plan(transfer, {second.peer(8)});
   ASSERT_TRUE(eventually([&] { return is_whole(first.snapshot(transfer)); }));

@@ -129,6 +129,28 @@ TEST_F(FairSharesTest, LeaveToTheOthersWhatAnyoneCannotTake) {
   EXPECT_GT(total(), 90);
 }
 
+TEST_F(FairSharesTest, DrawNobodyDownToThoseWhoCannotTakeMore) {
+  for (int i = 0; i < 3; ++i) add(4, 15);
+  add(16, 55);  // at an uplink that all of them cannot fill
+  last(10);
+  add(16, 55);
+  last(100);
+  EXPECT_GT(total(), 90);
+  peers.pop_back();
+  last(100);
+  EXPECT_GT(peers[3].rate, 50);
+}
+
+TEST_F(FairSharesTest, AreFairAgainWhenAPathThatLimitedIsFree) {
+  add(1);
+  add(16, 20);
+  add(16);
+  last(60);
+  peers[1].most = kNoLimit;
+  last(20);
+  for (const Peer& peer : peers) EXPECT_THAT(peer.rate, DoubleNear(33, 5));
+}
+
 TEST_F(FairSharesTest, LetGoWhenOneIsLeft) {
   add(1);
   add(16);
@@ -174,6 +196,17 @@ TEST(LanePace, GivesBusyLanesWhatSlowOnesDoNotCarry) {
     rate = pace.next(160, sent, 16);
   }
   EXPECT_THAT(rate, DoubleNear(34, 2));
+}
+
+TEST(LanePace, IsNotWoundUpByAPathThatCarriesLess) {
+  LanePace pace;
+  for (int round = 0; round < 60; ++round) pace.next(50, 20, 16);
+  double rate = 0;
+  for (int round = 0; round < 8; ++round) rate = pace.next(50, rate > 0 ? 16 * rate : 300, 16);
+  EXPECT_THAT(16 * rate, DoubleNear(50, 5));
+  LanePace single;
+  for (int round = 0; round < 60; ++round) rate = single.next(50, 20, 1);
+  EXPECT_LE(rate, 60);
 }
 
 TEST(LanePace, TakesBackWhatTheKernelSendsBeyond) {
