@@ -233,6 +233,7 @@ void Swarm::lane_established(Lane& lane) {
   const std::lock_guard lock(mutex_);
   lane.established = true;
   lane.since = now_mono();
+  lane.local = show(lane.peer.local_endpoint());
   const int fd = socket_of(lane.peer);
   set_no_delay(fd);
   if (const auto figures = read_tcp_figures(fd)) lane.round_trip_us = figures->srtt_us;
@@ -375,7 +376,6 @@ void Swarm::measure(Lane& lane, double seconds) {
   lane.outstanding_blocks = info.download_queue_length;
   lane.has_to_send =
       info.upload_queue_length > 0 || info.used_send_buffer > 0 || unsent_bytes(socket_of(lane.peer)) > 0;
-  lane.local = show(info.local_endpoint);
   lane.client = escape_for_display(info.client);
 }
 
