@@ -15,7 +15,7 @@ def fetched(user, node):
 
 def bench_absence(args):
     """Rights, H: the server is away for --minutes (60) while two people fetch restricted content; the seeder is killed half-way."""
-    seconds = args.minutes * 60
+    seconds = (args.minutes or 60) * 60
     size = int(LIMIT_BITS / 8 * (seconds + 900))
     with harness.Scene(args.bin) as scene:
         server = scene.server()

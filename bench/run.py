@@ -33,6 +33,17 @@ def machine():
             'commit': commit, 'date': time.strftime('%Y-%m-%dT%H:%MZ', time.gmtime())}
 
 
+def above_zero(number):
+    def parse(text):
+        try:
+            if (value := number(text)) > 0:
+                return value
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f'"{text}" is not {"a whole number" if number is int else "a number"} above 0')
+    return parse
+
+
 def main():
     known = {name[len('bench_'):]: fn for name, fn in vars(scenarios).items() if name.startswith('bench_')}
     parser = argparse.ArgumentParser(prog='./dev bench', description=__doc__.split('\n\n')[1], formatter_class=argparse.RawTextHelpFormatter)
@@ -42,8 +53,8 @@ def main():
          'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items())]).replace('%', '%%'))
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
     parser.add_argument('--size', help='bytes a scenario moves, as 2GB (default: what the issue asks for)')
-    parser.add_argument('--runs', type=int, help='repetitions (default: what the issue asks for)')
-    parser.add_argument('--minutes', type=float, help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
+    parser.add_argument('--runs', type=above_zero(int), help='repetitions (default: what the issue asks for)')
+    parser.add_argument('--minutes', type=above_zero(float), help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
     parser.add_argument('--results', default=ROOT / 'bench/results', help='where runs on a wide area are kept (default: bench/results)')
     parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
     parser.add_argument('--report', action='store_true', help='write docs/benchmarks.md from the runs that are kept')
@@ -60,10 +71,8 @@ def main():
     for name in args.scenario or known:
         if name in over_distance:
             print(f'\n== {name}', flush=True)
-            args.minutes = args.minutes or 30
             wide.run(name, args, about)
             continue
-        args.minutes = args.minutes or 60
         print(f'\n== {name}: {known[name].__doc__.splitlines()[0]}', flush=True)
         figures = known[name](args)
         record = {'scenario': name, 'machine': about, 'figures': figures}

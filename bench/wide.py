@@ -234,7 +234,8 @@ def run(name, args, machine):
     print(f'  {scenario["title"]}: {len(left)} of {repetitions * len(scenario["tools"])} runs to do', flush=True)
     if not left:
         return True
-    deadline = time.monotonic() + 60 * args.minutes
+    minutes = args.minutes or 30
+    deadline = time.monotonic() + 60 * minutes
     tempfile.tempdir = room_for(scenario)
     with lab.Lab(scenario['network'], args.bin, scenario['tcp']) as net, ours.Ours(net.hosts, args.bin) as gt:
         folder = gt.scene.dir / 'bench'
@@ -244,7 +245,7 @@ def run(name, args, machine):
         verified = set()
         for repeat, tool in left:
             if time.monotonic() > deadline:
-                print(f'  {args.minutes:.0f} minutes are over; the same command goes on from here')
+                print(f'  {minutes:g} minutes are over; the same command goes on from here')
                 return False
             bench.first = label(tool) not in verified
             if tool['tool'] == 'gridtorrent_side_by_side':
