@@ -223,10 +223,11 @@ def network_settings():
 
 class Watch:
     """Samples hosts in the background: links five times a second, TCP sockets by ss as often in the first second, then every 0.6 s,
-    and once more when it is left."""
+    and once more when it is left. Of many hosts each is looked at less often, that measuring takes no more of the machine."""
 
     def __init__(self, *hosts, receivers, apart_from=(), least=LEAST_DATA):
         """`apart_from`: ports whose sockets carry no data, at either end."""
+        self.rarer = max(1.0, len(hosts) / 4)
         self.hosts, self.receivers, self.apart_from, self.least = hosts, receivers, set(apart_from), least
         self.settings, self.links, self.samples, self.seen = {}, {}, {}, {}
         self.begun, self.done, self.started = threading.Barrier(len(hosts) + 1), threading.Event(), None
@@ -239,10 +240,10 @@ class Watch:
         self.links[key].append((time.monotonic(), received_bytes()))
         self.begun.wait(30)
         turn = 0
-        while not self.done.wait(0.2):
+        while not self.done.wait(0.2 * self.rarer):
             self.links[key].append((time.monotonic(), received_bytes()))
             turn += 1
-            if turn <= 5 or turn % 3 == 0:
+            if turn <= 5 / self.rarer or turn % 3 == 0:
                 self.sample(key)
         self.links[key].append((time.monotonic(), received_bytes()))
         self.sample(key)  # the programs of a swarm still hold their connections
