@@ -286,6 +286,9 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
 
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   requests_.lane_closed(lane);
+  // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being completed,
+  // and waits for the other end, up to 3 s. That one counts the lane until then, and may refuse new ones for it.
+  if (tls_) end_connection(socket_of(lane.peer));
   const std::lock_guard lock(mutex_);
   const MonoTime now = now_mono();
   const auto found = std::ranges::find_if(lanes_, [&](const auto& other) { return other.get() == &lane; });

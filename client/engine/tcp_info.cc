@@ -39,6 +39,10 @@ void set_pacing(int fd, std::uint64_t bytes_per_s) {
   if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
+void end_connection(int fd) {
+  if (fd >= 0) ::shutdown(fd, SHUT_RDWR);
+}
+
 bool set_congestion_control(int fd, const std::string& algorithm) {
   return fd >= 0 &&
          ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), static_cast<socklen_t>(algorithm.size())) == 0;
