@@ -94,8 +94,10 @@ bool dials_now(const PairFacts& facts, const ControllerPeer& peer) {
 LanePlan FixedController::plan(const ControllerInput& input) {
   std::vector<Source> sources;
   std::vector<const ControllerPeer*> callers;
+  LanePlan plan;
   for (const auto& peer : input.peers) {
     if (peer.info.node == input.self || peer.info.node.is_nil()) continue;
+    if (input.wants_data && peer.info.wants_data) plan.fetching.push_back(peer.info.node);
     if (input.wants_data && (peer.info.complete || peer.info.wants_data || peer.info.verified_bytes > 0)) {
       sources.push_back({&peer, spread(input.self, peer.info.node)});
     } else if (!input.wants_data && peer.info.wants_data &&
@@ -106,7 +108,6 @@ LanePlan FixedController::plan(const ControllerInput& input) {
   std::sort(sources.begin(), sources.end(), better);
   const auto most =
       static_cast<std::size_t>(input.seeders_wish > 0 ? input.seeders_wish : kAutoLanesInAll / kAutoLanesPerPeer);
-  LanePlan plan;
   if (sources.size() > most) sources.resize(most);
   const int lanes = lanes_per_peer(input.lanes_wish, sources.size() + callers.size());
   const auto add = [&](const ControllerPeer& peer) {
@@ -121,6 +122,7 @@ LanePlan FixedController::plan(const ControllerInput& input) {
   for (const auto& source : sources) add(*source.peer);
   for (const auto* caller : callers) add(*caller);
   std::sort(plan.peers.begin(), plan.peers.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
+  std::sort(plan.fetching.begin(), plan.fetching.end());
   const auto dialled = std::ranges::count_if(plan.peers, &PeerPlan::dial);
   plan.reason = reason_text(input, lanes, sources.size(), static_cast<std::size_t>(dialled));
   return plan;

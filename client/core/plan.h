@@ -37,6 +37,8 @@ struct LanePlan {
   std::uint64_t revision = 0;
   std::string reason;  ///< why, for `transfers --json` and the log
   std::vector<PeerPlan> peers;
+  /// All nodes that still fetch this, named among `peers` or not, so that they divide a seeder's pieces alike; sorted.
+  std::vector<NodeId> fetching{};
   friend bool operator==(const LanePlan&, const LanePlan&) = default;
 };
 

@@ -1,7 +1,6 @@
 #include "client/engine/lane_rules.h"
 
 #include <algorithm>
-#include <set>
 
 #include "client/engine/wire.h"
 
@@ -63,21 +62,6 @@ std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, 
   std::ranges::stable_sort(chosen, {}, [&](std::size_t i) { return peers[i].bytes; });
   if (chosen.size() > peers.size() - limit) chosen.resize(peers.size() - limit);
   return chosen;
-}
-
-bool Share::holds(std::uint32_t piece) const {
-  // Mixed, so that files at the start are not one node's: the finalizer of MurmurHash3 (Appleby).
-  std::uint32_t mixed = piece + 0x9E3779B9U;
-  mixed = (mixed ^ mixed >> 16) * 0x85EBCA6BU;
-  mixed = (mixed ^ mixed >> 13) * 0xC2B2AE35U;
-  return of <= 1 || (mixed ^ mixed >> 16) % of == rank;
-}
-
-Share share_of(const NodeId& self, std::span<const NodeId> fetching) {
-  std::set<NodeId> others(fetching.begin(), fetching.end());
-  others.erase(self);
-  const auto before = std::ranges::count_if(others, [&](const NodeId& other) { return other < self; });
-  return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(others.size()) + 1};
 }
 
 std::chrono::milliseconds redial_pause(int failures) {

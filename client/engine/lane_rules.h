@@ -80,18 +80,6 @@ struct RememberedPeer {
 /// Plain lanes carry no proof of identity, so anybody can greet under ever new node ids.
 std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, std::size_t limit);
 
-/// Which of a content's pieces a node asks for first while others fetch the same: of every `of` pieces the ones whose
-/// turn is `rank`. All that fetch know each other from the tracker, so without a word each takes another part from the
-/// seeder and gives it to the rest; were each to choose at random, as rarest-first does among what nobody has yet, the
-/// seeder's uplink would carry a good part of the data several times.
-struct Share {
-  std::uint32_t rank = 0, of = 1;
-  bool holds(std::uint32_t piece) const;
-  friend bool operator==(const Share&, const Share&) = default;
-};
-/// `fetching`: the nodes that are connected and not complete, in any order.
-Share share_of(const NodeId& self, std::span<const NodeId> fetching);
-
 /// The pause after `failures` failed dials in a row: 0.9 s at first, doubling to 4 s, so that with libtorrent's
 /// one-second round a pair that can reach each other again has a lane within 5 s.
 std::chrono::milliseconds redial_pause(int failures);

@@ -27,7 +27,7 @@ class RequestDepth {
   int blocks_at_the_end(double left_s) const;
   double bytes_per_s() const { return bytes_per_s_; }  ///< of late, see `end_round`; 0: not known
 
-  static constexpr int kFirst = 8;  ///< before anything was measured
+  static constexpr int kFirst = 4;  ///< before anything was measured
   static constexpr int kLeast = 2;
 
  private:

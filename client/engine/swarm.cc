@@ -50,6 +50,12 @@ std::vector<char> frame(int message_id, const std::string& body) {
   return bytes;
 }
 
+lt::download_priority_t priority_of(int turn) {
+  static_assert(static_cast<std::uint8_t>(lt::top_priority) - Turns::kAnybodys ==
+                static_cast<std::uint8_t>(lt::default_priority));
+  return lt::download_priority_t(static_cast<std::uint8_t>(static_cast<std::uint8_t>(lt::top_priority) - turn));
+}
+
 std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double seconds) {
   return seconds > 0 && after > before ? static_cast<std::uint64_t>(static_cast<double>(after - before) * 8 / seconds)
                                        : 0;
@@ -60,7 +66,7 @@ std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double secon
 void Swarm::attach(const lt::torrent_handle& torrent) {
   const std::lock_guard lock(mutex_);
   torrent_ = torrent;
-  share_ = {};  // libtorrent's priorities are all the same again
+  turns_ = {};  // libtorrent's priorities are all the same again
 }
 
 void Swarm::set_active(bool active) {
@@ -73,6 +79,7 @@ void Swarm::set_active(bool active) {
       link.without_lane_since.reset();
       if (active && !key.first.is_nil()) move_towards_plan(key.first, link, orders, now_mono());
     }
+    if (lanes_.empty()) divide_among_fetching(orders);
   }
   orders.close.clear();  // only the network thread may close: the next tick does that
   carry_out(orders);
@@ -90,6 +97,7 @@ void Swarm::set_plan(const LanePlan& plan) {
     const MonoTime now = now_mono();
     revision_ = plan.revision;
     report_.plan_revision = plan.revision;
+    fetching_ = plan.fetching;
     for (auto& [key, link] : links_) {
       if (std::ranges::none_of(plan.peers, [&](const PeerPlan& p) { return p.node == key.first; })) {
         link.plan.reset();
@@ -102,6 +110,7 @@ void Swarm::set_plan(const LanePlan& plan) {
       link.set_plan(peer, tls_);
       if (active_) move_towards_plan(peer.node, link, orders, now);
     }
+    if (lanes_.empty()) divide_among_fetching(orders);
   }
   // Only the network thread may close or send: the next tick does that.
   orders.close.clear();
@@ -286,8 +295,9 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
 
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   requests_.lane_closed(lane);
-  // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being completed,
-  // and waits for the other end, up to 3 s. That one counts the lane until then, and may refuse new ones for it.
+  // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being
+  // completed, and waits for the other end, up to 3 s. That one counts the lane until then, and may refuse new ones for
+  // it.
   if (tls_) end_connection(socket_of(lane.peer));
   const std::lock_guard lock(mutex_);
   const MonoTime now = now_mono();
@@ -533,29 +543,33 @@ void Swarm::send_stats(Orders& orders) {
 
 void Swarm::divide_among_fetching(Orders& orders) {
   if (!active_ || complete_) return;
-  std::vector<NodeId> fetching;
-  bool anybody_complete = false;
+  std::vector<NodeId> fetching = fetching_;
+  bool anybody_asked = false;
   for (const auto& lane : lanes_) {
     if (lane->state != LaneState::kOpen || lane->node.is_nil()) continue;
-    if (lane->complete) anybody_complete = true;
-    if (!lane->complete) fetching.push_back(lane->node);
+    anybody_asked = true;
+    fetching.push_back(lane->node);
   }
-  const Share share = anybody_complete ? share_of(self_, fetching) : Share{};
+  std::erase_if(fetching, [&](const NodeId& node) {
+    const auto link = links_.find({node, ""});
+    return link != links_.end() && link->second.complete;
+  });
+  const Turns turns(self_, fetching);
   // Priorities of a million pieces take a second of the network thread: not for a lane that is gone for a moment.
-  share_rounds_ = share == seen_share_ ? share_rounds_ + 1 : 1;
-  seen_share_ = share;
-  const int settled = wanted_.size() > kManyPieces ? 30 : 2;
-  if (share == share_ || share_rounds_ < settled) return;
-  orders.shares = {share_, share};
-  share_ = share;
+  turns_rounds_ = turns == seen_turns_ ? turns_rounds_ + 1 : 1;
+  seen_turns_ = turns;
+  const int settled = !anybody_asked ? 1 : wanted_.size() > kManyPieces ? 30 : 2;
+  if (turns == turns_ || turns_rounds_ < settled) return;
+  orders.turns = {turns_, turns};
+  turns_ = turns;
 }
 
-void Swarm::ask_first_for(const Share& share, const Share& before, const lt::torrent_handle& torrent) const {
-  const auto first = [](const Share& s, std::uint32_t piece) { return s.of > 1 && s.holds(piece); };
+void Swarm::ask_by_turns(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const {
   std::vector<std::pair<lt::piece_index_t, lt::download_priority_t>> priorities;
   for (std::uint32_t piece = 0; piece < wanted_.size(); ++piece) {
-    if (!wanted_[piece] || first(share, piece) == first(before, piece)) continue;
-    priorities.emplace_back(static_cast<int>(piece), first(share, piece) ? lt::top_priority : lt::default_priority);
+    const int turn = wanted_[piece] ? now.of(piece) : 0;
+    if (!wanted_[piece] || turn == before.of(piece)) continue;
+    priorities.emplace_back(static_cast<int>(piece), priority_of(turn));
   }
   torrent.prioritize_pieces(priorities);
 }
@@ -654,14 +668,14 @@ void Swarm::carry_out(Orders& orders) {
   for (const auto& [lane, bytes] : orders.send) {
     if (!lane->peer.is_disconnecting()) lane->peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
-  if (!orders.dial.empty() || orders.shares) {
+  if (!orders.dial.empty() || orders.turns) {
     lt::torrent_handle torrent;
     {
       const std::lock_guard lock(mutex_);
       torrent = torrent_;
     }
     try {
-      if (orders.shares) ask_first_for(orders.shares->second, orders.shares->first, torrent);
+      if (orders.turns) ask_by_turns(orders.turns->first, orders.turns->second, torrent);
       for (const auto& endpoint : orders.dial) torrent.connect_peer(endpoint, lt::peer_info::tracker, {});
     } catch (const lt::system_error&) {
       // The torrent was removed a moment ago: there is nothing to do for it.

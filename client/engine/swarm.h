@@ -17,6 +17,7 @@
 #include "client/engine/lane.h"
 #include "client/engine/node_link.h"
 #include "client/engine/requests.h"
+#include "client/engine/turns.h"
 #include "client/engine/wire.h"
 
 namespace gridtorrent::client::engine {
@@ -82,7 +83,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
     std::vector<lt::tcp::endpoint> dial;
     std::vector<std::shared_ptr<Lane>> close;
     std::vector<std::pair<std::shared_ptr<Lane>, std::vector<char>>> send;
-    std::optional<std::pair<Share, Share>> shares;  ///< before and from now on: pieces to be asked for first
+    std::optional<std::pair<Turns, Turns>> turns;  ///< before and from now on
     std::vector<std::string> warnings;
   };
 
@@ -106,7 +107,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);
   void send_stats(Orders& orders);
   void divide_among_fetching(Orders& orders);
-  void ask_first_for(const Share& share, const Share& before, const lt::torrent_handle& torrent) const;
+  void ask_by_turns(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const;
   void forget_departed();
   void publish(MonoTime now);
   void carry_out(Orders& orders);
@@ -124,8 +125,9 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   std::uint64_t refused_lanes_ = 0;
   bool active_ = false, complete_ = false;
   std::vector<bool> wanted_;
-  Share share_, seen_share_;  ///< in force, and as of the last round
-  int share_rounds_ = 0;      ///< for which that has held
+  std::vector<NodeId> fetching_;  ///< by the plan
+  Turns turns_, seen_turns_;      ///< in force, and as of the last round
+  int turns_rounds_ = 0;          ///< for which that has held
   std::uint64_t revision_ = 0;
   int next_number_ = 0;
   MonoTime last_tick_{};

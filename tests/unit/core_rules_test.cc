@@ -109,6 +109,24 @@ TEST(FixedController, GivesFourLanesASeederAndThirtyTwoInAll) {
     for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, 4);
   }
 }
+TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
+  FixedController controller;
+  auto input = input_with(12);
+  for (auto& peer : input.peers) {
+    peer.info.complete = peer.info.node == node(3);
+    peer.info.wants_data = !peer.info.complete;
+  }
+  std::reverse(input.peers.begin(), input.peers.end());
+  const auto plan = controller.plan(input);
+  EXPECT_EQ(plan.peers.size(), 8u);
+  std::vector<NodeId> expected;
+  for (std::uint8_t i = 1; i <= 12; ++i) {
+    if (i != 3) expected.push_back(node(i));
+  }
+  EXPECT_EQ(plan.fetching, expected);
+  input.wants_data = false;
+  EXPECT_TRUE(controller.plan(input).fetching.empty()) << "a seeder divides nothing";
+}
 TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
   FixedController controller;
   auto input = input_with(3);

@@ -304,38 +304,5 @@ TEST(RememberedPeers, AreNeverForgottenWhileNeeded) {
   EXPECT_THAT(peers_to_forget(peers, 0), testing::ElementsAre(1));
 }
 
-NodeId node_number(std::uint8_t number) {
-  NodeId::Bytes bytes{};
-  bytes[0] = number;
-  return NodeId(bytes);
-}
-
-TEST(Share, IsEverythingForOneThatFetchesAlone) {
-  const Share alone = share_of(node_number(7), {});
-  EXPECT_EQ(alone, (Share{0, 1}));
-  for (std::uint32_t piece = 0; piece < 100; ++piece) EXPECT_TRUE(alone.holds(piece));
-}
-
-TEST(Share, CountsEveryNodeOnceHoweverManyLanesItHas) {
-  const std::vector<NodeId> fetching{node_number(9), node_number(3), node_number(9), node_number(7)};
-  EXPECT_EQ(share_of(node_number(7), fetching), (Share{1, 3}));
-  EXPECT_EQ(share_of(node_number(1), fetching), (Share{0, 4}));
-}
-
-TEST(Share, GivesEachPieceToExactlyOneAndAllAboutTheSame) {
-  const std::vector<NodeId> all{node_number(1), node_number(2), node_number(3), node_number(4), node_number(5)};
-  std::vector<int> held(all.size());
-  for (std::uint32_t piece = 0; piece < 5'000; ++piece) {
-    int holders = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!share_of(all[i], all).holds(piece)) continue;
-      ++holders;
-      ++held[i];
-    }
-    ASSERT_EQ(holders, 1) << piece;
-  }
-  for (const int count : held) EXPECT_NEAR(count, 1'000, 150);
-}
-
 }  // namespace
 }  // namespace gridtorrent::client::engine

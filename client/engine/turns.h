@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/ids.h"
+
+namespace gridtorrent::client::engine {
+
+/// In which order the nodes that fetch a content ask a seeder for each of its pieces. Each takes other pieces from it
+/// and gives them to the rest; were each to choose at random, as rarest-first does among what nobody has yet, the
+/// seeder's uplink would carry a good part of the data several times. All know each other from the tracker, so this
+/// needs no word between them: a piece's nodes are ordered by a hash of both (rendezvous hashing: Thaler and
+/// Ravishankar 1998), so that those who are done with their own help each slow node with other pieces, and whoever
+/// comes or goes changes the order of nobody else.
+class Turns {
+ public:
+  /// The turn at which any piece that is left may be asked for.
+  static constexpr int kAnybodys = 3;
+  /// Alone: every piece is anybody's.
+  Turns() = default;
+  /// `fetching`: who fetches, in any order, named once or more, this node or not.
+  Turns(const NodeId& self, std::span<const NodeId> fetching);
+  /// 0: this node asks first for the piece, and so on up to kAnybodys.
+  int of(std::uint32_t piece) const;
+  friend bool operator==(const Turns&, const Turns&) = default;
+
+ private:
+  std::uint64_t self_ = 0;
+  std::vector<std::uint64_t> others_;
+};
+
+}  // namespace gridtorrent::client::engine

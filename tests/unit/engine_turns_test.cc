@@ -1,0 +1,84 @@
+#include "client/engine/turns.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace gridtorrent::client::engine {
+namespace {
+
+NodeId node_number(std::uint8_t number) {
+  NodeId::Bytes bytes{};
+  bytes[0] = number;
+  return NodeId(bytes);
+}
+
+std::vector<NodeId> nodes(std::uint8_t count) {
+  std::vector<NodeId> all;
+  for (std::uint8_t i = 1; i <= count; ++i) all.push_back(node_number(i));
+  return all;
+}
+
+TEST(Turns, LeaveEverythingToAnybodyWhereOneFetchesAlone) {
+  for (std::uint32_t piece = 0; piece < 100; ++piece) {
+    EXPECT_EQ(Turns().of(piece), Turns::kAnybodys);
+    EXPECT_EQ(Turns(node_number(7), {}).of(piece), Turns::kAnybodys);
+    EXPECT_EQ(Turns(node_number(7), std::vector{node_number(7)}).of(piece), Turns::kAnybodys);
+  }
+}
+
+TEST(Turns, AreTheSameWhateverTheOrderAndHoweverOftenANodeIsNamed) {
+  const std::vector named{node_number(9), node_number(3), node_number(9), node_number(7)};
+  EXPECT_EQ(Turns(node_number(7), named), Turns(node_number(7), std::vector{node_number(3), node_number(9)}));
+}
+
+TEST(Turns, GiveEachOfAPiecesFirstTurnsToOneNodeAndAllAboutAsMany) {
+  const auto all = nodes(5);
+  std::vector<Turns> turns;
+  for (const NodeId& node : all) turns.emplace_back(node, all);
+  std::vector<std::array<int, Turns::kAnybodys + 1>> held(all.size());
+  for (std::uint32_t piece = 0; piece < 5'000; ++piece) {
+    std::vector<int> of_piece;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      of_piece.push_back(turns[i].of(piece));
+      ++held[i][static_cast<std::size_t>(of_piece.back())];
+    }
+    ASSERT_THAT(of_piece, testing::UnorderedElementsAre(0, 1, 2, 3, 3)) << piece;
+  }
+  for (const auto& counts : held) {
+    for (int turn = 0; turn < Turns::kAnybodys; ++turn) {
+      EXPECT_NEAR(counts[static_cast<std::size_t>(turn)], 1'000, 150);
+    }
+  }
+}
+
+TEST(Turns, HaveTheOthersHelpASlowNodeWithDifferentPieces) {
+  const auto all = nodes(6);
+  const Turns slow(all[0], all);
+  std::vector<int> second(all.size());
+  int slow_ones = 0;
+  for (std::uint32_t piece = 0; piece < 6'000; ++piece) {
+    if (slow.of(piece) != 0) continue;
+    ++slow_ones;
+    for (std::size_t i = 1; i < all.size(); ++i) second[i] += Turns(all[i], all).of(piece) == 1 ? 1 : 0;
+  }
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_NEAR(second[i], slow_ones / 5, 60);
+}
+
+TEST(Turns, ChangeForNobodyElseWhenANodeLeaves) {
+  const auto all = nodes(6);
+  const std::vector without(all.begin(), all.end() - 1);
+  const Turns before(all[0], all), after(all[0], without), leaving(all.back(), all);
+  for (std::uint32_t piece = 0; piece < 1'000; ++piece) {
+    if (leaving.of(piece) > before.of(piece)) {
+      EXPECT_EQ(after.of(piece), before.of(piece)) << piece;
+    }
+    EXPECT_LE(after.of(piece), before.of(piece)) << piece;
+  }
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine
