@@ -62,10 +62,10 @@ class SwarmList {
 /// libtorrent's once-a-second call in the network thread, just before it dials.
 class RoundPlugin final : public lt::plugin {
  public:
-  RoundPlugin(std::shared_ptr<SwarmList> swarms, std::shared_ptr<Ticker> ticker,
+  RoundPlugin(std::shared_ptr<SwarmList> swarms, std::shared_ptr<NetworkLoop> loop,
               const std::vector<ListenSocket>& sockets)
-      : swarms_(std::move(swarms)), ticker_(std::move(ticker)), handshakes_(tls_ports(sockets)) {}
-  void abort() override { ticker_->stop(); }
+      : swarms_(std::move(swarms)), loop_(std::move(loop)), handshakes_(tls_ports(sockets)) {}
+  void abort() override { loop_->stop(); }
   lt::feature_flags_t implemented_features() override { return tick_feature; }
   void on_tick() override {
     const auto swarms = swarms_->all();
@@ -87,7 +87,7 @@ class RoundPlugin final : public lt::plugin {
   }
 
   const std::shared_ptr<SwarmList> swarms_;
-  const std::shared_ptr<Ticker> ticker_;
+  const std::shared_ptr<NetworkLoop> loop_;
   Uplink uplink_;
   HandshakeGuard handshakes_;
 };
@@ -95,21 +95,21 @@ class RoundPlugin final : public lt::plugin {
 struct Opened {
   std::unique_ptr<lt::session> session;
   std::vector<ListenSocket> sockets;
-  std::shared_ptr<Ticker> ticker;
+  std::shared_ptr<NetworkLoop> loop;
 };
 
 /// One attempt to start a session on the wanted ports. The first alerts are consumed: they say what listens.
 Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<SwarmList>& swarms) {
   GT_ASSIGN(auto sockets, choose_listen_sockets(options));
-  const auto ticker = std::make_shared<Ticker>([swarms] {
+  const auto loop = std::make_shared<NetworkLoop>([swarms] {
     for (const auto& swarm : swarms->all()) swarm->requests().go_on();
   });
-  const auto rounds = std::make_shared<RoundPlugin>(swarms, ticker, sockets);
+  const auto rounds = std::make_shared<RoundPlugin>(swarms, loop, sockets);
   lt::session_params params(make_settings(this_machine(), to_listen_interfaces(sockets)),
                             std::vector<std::shared_ptr<lt::plugin>>{rounds});
-  params.disk_io_constructor = flushed_disk_io(piece_memory_bytes(this_machine()),
-                                               [ticker](lt::io_context& network) { ticker->attach(network); });
-  Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets), ticker};
+  params.disk_io_constructor =
+      flushed_disk_io(piece_memory_bytes(this_machine()), [loop](lt::io_context& network) { loop->attach(network); });
+  Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets), loop};
   const bool listening =
       opened.session->is_listening();  // waits for the network thread, which has tried them all by then
   std::vector<lt::alert*> alerts;
@@ -136,7 +136,7 @@ class LibtorrentEngine final : public Engine {
         listener_(listener),
         swarms_(std::move(swarms)),
         sockets_(std::move(opened.sockets)),
-        ticker_(std::move(opened.ticker)),
+        loop_(std::move(opened.loop)),
         session_(std::move(opened.session)),
         alert_thread_([this](const std::stop_token& stop) { run(stop); }) {}
   ~LibtorrentEngine() override { stop(); }
@@ -264,7 +264,7 @@ class LibtorrentEngine final : public Engine {
   }
 
   Status add_new(const TorrentSpec& spec) {
-    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, ticker_));
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, loop_));
     const std::optional<LaneIdentity> before = identity_of(torrent->generation());
     GT_TRY(insert(torrent));
     const std::lock_guard lock(mutex_);
@@ -412,7 +412,7 @@ class LibtorrentEngine final : public Engine {
   EngineListener& listener_;
   const std::shared_ptr<SwarmList> swarms_;
   const std::vector<ListenSocket> sockets_;
-  const std::shared_ptr<Ticker> ticker_;
+  const std::shared_ptr<NetworkLoop> loop_;
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;

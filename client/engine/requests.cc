@@ -79,7 +79,7 @@ bool Requests::may_ask(Lane& lane, const Block& block) {
   } else if (asked_.ask(&lane, block, now)) {
     return true;
   }
-  ticker_->wake();
+  loop_->tick_soon();
   return false;
 }
 
@@ -122,7 +122,7 @@ bool Requests::take_out(Lane& lane, const Block& block) {
 void Requests::cancelled(Lane& lane, const Block& block) {
   if (!take_out(lane, block)) return;
   confused_.insert(&lane);
-  ticker_->wake();
+  loop_->tick_soon();
 }
 
 /// Or it choked us, which refuses everything where it does not speak BEP 6.
@@ -149,7 +149,7 @@ void Requests::go_on() {
     if (asked_.ask(next.lane, next.block, now)) send_request(*next.lane, next.block);
   }
   for (const auto& kept : asked_.due(now)) send_request(lane_of(kept.lane), kept.block);
-  if (!waiting_.empty() || asked_.keeps_any()) ticker_->wake();
+  if (!waiting_.empty() || asked_.keeps_any()) loop_->tick_soon();
 }
 
 }  // namespace gridtorrent::client::engine

@@ -11,10 +11,10 @@
 
 #include "client/engine/asked_blocks.h"
 #include "client/engine/lane.h"
+#include "client/engine/network_loop.h"
 #include "client/engine/rate_window.h"
 #include "client/engine/request_depth.h"
 #include "client/engine/request_pacer.h"
-#include "client/engine/ticker.h"
 
 namespace gridtorrent::client::engine {
 
@@ -23,7 +23,7 @@ namespace gridtorrent::client::engine {
 /// whether two are asked for the same block AskedBlocks'. Network thread only, but for `set_limit`.
 class Requests {
  public:
-  explicit Requests(std::shared_ptr<Ticker> ticker) : ticker_(std::move(ticker)) {}
+  explicit Requests(std::shared_ptr<NetworkLoop> loop) : loop_(std::move(loop)) {}
 
   /// Bytes a second that all lanes together ask for; 0: no limit. Any thread.
   void set_limit(std::uint64_t bytes_per_s) { limit_ = bytes_per_s; }
@@ -38,7 +38,7 @@ class Requests {
   void cancelled(Lane& lane, const Block& block);
   void rejected(Lane& lane, const Block& block);
   void lane_closed(Lane& lane);
-  /// Asks for what is due by now. A few milliseconds after anything was held back (`Ticker`), and once a second.
+  /// Asks for what is due by now. A few milliseconds after anything was held back (`NetworkLoop`), and once a second.
   void go_on();
 
  private:
@@ -49,7 +49,7 @@ class Requests {
   bool take_out(Lane& lane, const Block& block);
   void foresee_the_end();
 
-  const std::shared_ptr<Ticker> ticker_;
+  const std::shared_ptr<NetworkLoop> loop_;
   std::atomic<std::uint64_t> limit_ = 0;
   RequestPacer pacer_;
   AskedBlocks asked_;

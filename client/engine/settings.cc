@@ -84,10 +84,10 @@ lt::settings_pack make_settings(const MachineSize& machine, const std::string& l
   p.set_int(Pack::max_out_request_queue, 500);
   p.set_int(Pack::request_queue_time, 0);
   p.set_int(Pack::whole_pieces_threshold, 0);
-  p.set_int(Pack::send_buffer_low_watermark, 256 * kKiB);
+  p.set_int(Pack::send_buffer_low_watermark, kMiB);
   p.set_int(Pack::send_buffer_watermark, 2 * kMiB);
   p.set_int(Pack::send_buffer_watermark_factor, 100);
-  p.set_int(Pack::send_not_sent_low_watermark, 256 * kKiB);
+  p.set_int(Pack::send_not_sent_low_watermark, kMiB);
   p.set_int(Pack::max_peer_recv_buffer_size, kMiB);
 
   // Disk. The queue counts blocks to be written and blocks read for sending; reception stops when it is three quarters

@@ -38,8 +38,8 @@ struct SwarmReport {
 class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
   /// `tls`: of a TLS edition, whose lanes only the audience may have.
-  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener, std::shared_ptr<Ticker> ticker)
-      : id_(id), self_(self), tls_(tls), listener_(listener), requests_(std::move(ticker)) {}
+  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener, std::shared_ptr<NetworkLoop> loop)
+      : id_(id), self_(self), tls_(tls), listener_(listener), loop_(std::move(loop)), requests_(loop_) {}
 
   /// The torrent to dial for; a new one after it was added again.
   void attach(const lt::torrent_handle& torrent);
@@ -74,6 +74,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_stats(Lane& lane, const TcpFigures& figures);
   Hello hello_for(const Lane& lane) const;
 
+  /// A block came over the lane or was asked for over it. Network thread.
+  void data_flows(const Lane& lane) { loop_->data_flows(lane.round_trip_us); }
   /// What is asked of the lanes; network thread only.
   Requests& requests() { return requests_; }
 
@@ -117,6 +119,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   const bool tls_;
   EngineListener& listener_;
 
+  const std::shared_ptr<NetworkLoop> loop_;
   Requests requests_;
 
   mutable std::mutex mutex_;

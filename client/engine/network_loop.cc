@@ -1,0 +1,59 @@
+#include "client/engine/network_loop.h"
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace gridtorrent::client::engine {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(5);
+
+MonoTime now_mono() {
+  return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+void NetworkLoop::attach(lt::io_context& network) {
+  network_ = &network;
+  timer_.emplace(network);
+}
+
+void NetworkLoop::tick_soon() {
+  if (armed_ || !timer_) return;
+  armed_ = true;
+  timer_->expires_after(kPause);
+  timer_->async_wait([this](const boost::system::error_code& error) {
+    if (error || !timer_) return;  // stopped
+    armed_ = false;
+    on_tick_();
+  });
+}
+
+void NetworkLoop::data_flows(std::uint32_t round_trip_us) {
+  if (!clock_.data_flows(now_mono(), round_trip_us) || resting_ || network_ == nullptr) return;
+  resting_ = true;
+  boost::asio::post(*network_, [this] { rest(); });
+}
+
+/// All that is ready comes first, however often handling it makes more ready (a TLS lane takes a turn for each record).
+/// Where there is always more, the processor is what is short, and there is no rest.
+void NetworkLoop::rest() {
+  if (network_ != nullptr) network_->poll();
+  if (network_ == nullptr) return;
+  const auto rest = clock_.rest(now_mono());
+  resting_ = rest.has_value();
+  if (!rest) return;
+  std::this_thread::sleep_for(*rest);
+  boost::asio::post(*network_, [this] { this->rest(); });
+}
+
+void NetworkLoop::stop() {
+  network_ = nullptr;
+  timer_.reset();
+  on_tick_ = {};
+}
+
+}  // namespace gridtorrent::client::engine

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <libtorrent/fwd.hpp>
+#include <libtorrent/io_context.hpp>
+#include <optional>
+
+#include "client/engine/round_clock.h"
+
+namespace gridtorrent::client::engine {
+
+/// What we have libtorrent's network thread do beside its own: a call back soon, for what cannot wait for libtorrent's
+/// round of a second; and rests between two looks at its sockets while data flows from afar (RoundClock). All in that
+/// thread, but for the constructor.
+class NetworkLoop {
+ public:
+  explicit NetworkLoop(std::function<void()> on_tick) : on_tick_(std::move(on_tick)) {}
+
+  /// Once, before the network thread runs: `network` is its loop.
+  void attach(lt::io_context& network);
+  /// One call, 5 ms from the first time this was asked for since the last call.
+  void tick_soon();
+  /// A block came or was asked for, over a lane of that round trip (0: not known).
+  void data_flows(std::uint32_t round_trip_us);
+  /// No calls and no rests from now on; before the loop ends, which the timer must not outlive.
+  void stop();
+
+ private:
+  void rest();
+
+  std::function<void()> on_tick_;
+  lt::io_context* network_ = nullptr;
+  std::optional<boost::asio::steady_timer> timer_;
+  bool armed_ = false;
+  RoundClock clock_;
+  bool resting_ = false;  ///< `rest` is queued
+};
+
+}  // namespace gridtorrent::client::engine
