@@ -335,8 +335,9 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
     if (!without_path(facts) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
     transfer.no_paths.push_back({peer.info.node, relay_message(peer.info.node)});
   }
-  if (plan.peers == transfer.plan.peers && plan.reason == transfer.plan.reason) return;
-  plan.revision = transfer.plan.revision + 1;
+  plan.revision = transfer.plan.revision;
+  if (plan == transfer.plan) return;
+  ++plan.revision;
   transfer.plan = plan;
   c_.ports.engine.set_plan(transfer.row.id, plan);
   c_.book.touch(transfer);

@@ -37,8 +37,9 @@ struct Lane {
   std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: as it likes
   std::optional<TcpFigures> own, theirs;
   std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
-  std::atomic<int> planned_blocks = 0;           ///< outstanding, by the plan; 0: ours to size
-  std::string congestion_control;                ///< as last asked of the kernel
+  std::atomic<std::uint32_t> least_round_trip_us = 0;
+  std::atomic<int> planned_blocks = 0;  ///< outstanding, by the plan; 0: ours to size
+  std::string congestion_control;       ///< as last asked of the kernel
   std::string client;
   bool complete = false;
 };

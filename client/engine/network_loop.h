@@ -22,7 +22,7 @@ class NetworkLoop {
   void attach(lt::io_context& network);
   /// One call, 5 ms from the first time this was asked for since the last call.
   void tick_soon();
-  /// A block came or was asked for, over a lane of that round trip (0: not known).
+  /// A block came or was asked for, over a lane of that least round trip (0: not known).
   void data_flows(std::uint32_t round_trip_us);
   /// No calls and no rests from now on; before the loop ends, which the timer must not outlive.
   void stop();

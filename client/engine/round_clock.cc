@@ -15,17 +15,22 @@ constexpr int kRoundsInARoundTrip = 8;
 }  // namespace
 
 bool RoundClock::data_flows(MonoTime now, std::uint32_t round_trip_us) {
-  flowed_ = now;
-  if (round_trip_us == 0) return false;
   const Rest round = std::min(Rest(round_trip_us / kRoundsInARoundTrip), kLongestRound);
+  if (round < kShortestRound) {
+    near_flowed_ = now;
+    return false;
+  }
+  flowed_ = now;
   shortest_ = std::min(shortest_.value_or(round), round);
-  return *shortest_ >= kShortestRound;
+  return now - near_flowed_ > kCalm;
 }
 
 std::optional<RoundClock::Rest> RoundClock::rest(MonoTime now) {
-  if (now - flowed_ > kCalm) round_ = Rest(0);
+  if (now - flowed_ > kCalm || now - near_flowed_ <= kCalm) {
+    shortest_.reset();
+    return std::nullopt;
+  }
   round_ = std::exchange(shortest_, std::nullopt).value_or(round_);
-  if (round_ < kShortestRound) return std::nullopt;
   const Rest left = std::chrono::ceil<Rest>(looked_ + round_ - now);
   const Rest rest = std::clamp(left, Rest(0), round_);
   looked_ = now + rest;

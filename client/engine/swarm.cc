@@ -56,6 +56,12 @@ lt::download_priority_t priority_of(int turn) {
   return lt::download_priority_t(static_cast<std::uint8_t>(static_cast<std::uint8_t>(lt::top_priority) - turn));
 }
 
+void note_round_trips(Lane& lane) {
+  if (!lane.own) return;
+  lane.round_trip_us = lane.own->srtt_us;
+  lane.least_round_trip_us = lane.own->min_rtt_us;
+}
+
 std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double seconds) {
   return seconds > 0 && after > before ? static_cast<std::uint64_t>(static_cast<double>(after - before) * 8 / seconds)
                                        : 0;
@@ -245,7 +251,8 @@ void Swarm::lane_established(Lane& lane) {
   lane.local = show(lane.peer.local_endpoint());
   const int fd = socket_of(lane.peer);
   set_no_delay(fd);
-  if (const auto figures = read_tcp_figures(fd)) lane.round_trip_us = figures->srtt_us;
+  lane.own = read_tcp_figures(fd);
+  note_round_trips(lane);
   int lanes = static_cast<int>(lanes_.size());
   for (const auto& [key, link] : links_) lanes = std::max(lanes, link.plan ? link.plan->lanes : 0);
   if (const auto bytes = receive_buffer_for(lanes, receive_limits())) set_receive_buffer(fd, *bytes);
@@ -383,7 +390,7 @@ void Swarm::measure(Lane& lane, double seconds) {
   lane.complete = lane.peer.is_seed();
   if (seconds <= 0) return;
   lane.own = read_tcp_figures(socket_of(lane.peer));
-  if (lane.own) lane.round_trip_us = lane.own->srtt_us;
+  note_round_trips(lane);
   lt::peer_info info;
   lane.peer.get_peer_info(info);
   lane.outstanding_blocks = info.download_queue_length;
@@ -544,24 +551,17 @@ void Swarm::send_stats(Orders& orders) {
 void Swarm::divide_among_fetching(Orders& orders) {
   if (!active_ || complete_) return;
   std::vector<NodeId> fetching = fetching_;
-  bool anybody_asked = false;
-  for (const auto& lane : lanes_) {
-    if (lane->state != LaneState::kOpen || lane->node.is_nil()) continue;
-    anybody_asked = true;
-    fetching.push_back(lane->node);
-  }
   std::erase_if(fetching, [&](const NodeId& node) {
     const auto link = links_.find({node, ""});
     return link != links_.end() && link->second.complete;
   });
   const Turns turns(self_, fetching);
-  // Priorities of a million pieces take a second of the network thread: not for a lane that is gone for a moment.
-  turns_rounds_ = turns == seen_turns_ ? turns_rounds_ + 1 : 1;
-  seen_turns_ = turns;
-  const int settled = !anybody_asked ? 1 : wanted_.size() > kManyPieces ? 30 : 2;
-  if (turns == turns_ || turns_rounds_ < settled) return;
+  // Priorities of a million pieces take a tenth of a second.
+  const int least_rounds = wanted_.size() > kManyPieces ? 30 : 2;
+  if (turns == turns_ || (++turns_rounds_ < least_rounds && !lanes_.empty())) return;
   orders.turns = {turns_, turns};
   turns_ = turns;
+  turns_rounds_ = 0;
 }
 
 void Swarm::ask_by_turns(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const {

@@ -75,7 +75,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   Hello hello_for(const Lane& lane) const;
 
   /// A block came over the lane or was asked for over it. Network thread.
-  void data_flows(const Lane& lane) { loop_->data_flows(lane.round_trip_us); }
+  void data_flows(const Lane& lane) { loop_->data_flows(lane.least_round_trip_us); }
   /// What is asked of the lanes; network thread only.
   Requests& requests() { return requests_; }
 
@@ -129,8 +129,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   bool active_ = false, complete_ = false;
   std::vector<bool> wanted_;
   std::vector<NodeId> fetching_;  ///< by the plan
-  Turns turns_, seen_turns_;      ///< in force, and as of the last round
-  int turns_rounds_ = 0;          ///< for which that has held
+  Turns turns_;                   ///< in force
+  int turns_rounds_ = 0;          ///< for which others have been due
   std::uint64_t revision_ = 0;
   int next_number_ = 0;
   MonoTime last_tick_{};

@@ -21,7 +21,8 @@ std::size_t unsent_bytes(int fd);
 /// The most that TCP sends on it, bytes a second (SO_MAX_PACING_RATE); 0: no limit.
 void set_pacing(int fd, std::uint64_t bytes_per_s);
 
-/// What was written is still sent, then the connection ends in both directions, whoever holds the socket.
+/// Ends the connection in both directions, whoever holds the socket. What was written is still sent, unless the other
+/// end sends, too.
 void end_connection(int fd);
 
 /// False if the kernel does not offer it to us.

@@ -566,6 +566,36 @@ TEST_F(Get, LetsAPeerThatBeginsToWantDataDialFirst) {
       << "but after two seconds";
 }
 
+TEST_F(Get, TellsTheEngineOfOneMoreThatFetchesThoughItGetsNoLanes) {
+  published("set");
+  const auto peer = [&](bool complete) {
+    client::PeerInfo info;
+    info.node = NodeId::make(clock_.wall(), rng_);
+    info.complete = complete;
+    info.wants_data = !complete;
+    return info;
+  };
+  std::vector<client::PeerInfo> seeders;
+  for (int i = 0; i < 8; ++i) seeders.push_back(peer(true));
+  link_.with([&](auto& state) { state.peers = seeders; });
+  const auto view = get(job("set"));
+  const auto plan = [&] {
+    const auto torrent = engine_->torrent(view->id);
+    return torrent ? torrent->plan : client::LanePlan{};
+  };
+  ASSERT_TRUE(eventually([&] { return plan().peers.size() == 8; }));
+  const auto before = plan();
+  EXPECT_TRUE(before.fetching.empty());
+  const auto another = peer(false);
+  link_.listener().peer_changed(node_->transfer(view->id)->content, 1, another);
+  EXPECT_TRUE(eventually([&] {
+    events_->torrent_changed({});
+    return plan().fetching == std::vector{another.node};
+  }));
+  EXPECT_EQ(plan().peers, before.peers);
+  EXPECT_GT(plan().revision, before.revision);
+}
+
 TEST_F(Get, SaysThatNeitherEndCanBeReached) {
   link_.with([](auto& state) { state.reachability = client::Reachability::kUnreachable; });
   restart();

@@ -52,9 +52,18 @@ TEST(Rounds, AreAsShortAsTheNearestLaneThatHadDataSinceTheLast) {
   ASSERT_EQ(clock.rest(kStart), 1ms);
   clock.data_flows(kStart + 1ms, 32'000);
   EXPECT_EQ(clock.rest(kStart + 1ms), 4ms);
-  clock.data_flows(kStart + 5ms, 1'000);
-  clock.data_flows(kStart + 5ms, 32'000);
-  EXPECT_FALSE(clock.rest(kStart + 5ms)) << "one on a short path is not to wait";
+}
+
+TEST(Rounds, AreNoneAsLongAsOneOnAShortPathHasDataAndGoOnAfterIt) {
+  RoundClock clock;
+  ASSERT_TRUE(clock.data_flows(kStart, 32'000));
+  ASSERT_TRUE(clock.rest(kStart));
+  EXPECT_FALSE(clock.data_flows(kStart + 5ms, 200));
+  EXPECT_FALSE(clock.data_flows(kStart + 6ms, 32'000));
+  EXPECT_FALSE(clock.rest(kStart + 6ms));
+  EXPECT_FALSE(clock.data_flows(kStart + 30ms, 32'000)) << "another block of the near one may be about to come";
+  EXPECT_TRUE(clock.data_flows(kStart + 40ms, 32'000));
+  EXPECT_TRUE(clock.rest(kStart + 40ms));
 }
 
 TEST(Rounds, GoOnThroughAShortPauseAndEndWithALongOne) {
