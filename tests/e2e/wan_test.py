@@ -48,7 +48,11 @@ class Echo:
 
 def a_round_trip_takes_both_delays_and_not_half_a_millisecond_more():
     with lab.Lab(two_hosts({'delay_ms': 20}, {'delay_ms': 5}), BIN) as net, Echo(net['seed']):
-        times = probe(net['get'], 'rtt', net['seed'].address, 200)
+        times = []
+        for _ in range(4):  # a busy machine adds its own; what counts is what is possible
+            times += probe(net['get'], 'rtt', net['seed'].address, 200)
+            if min(times) <= 50.5:
+                break
     cases.check(min(times) >= 50 - 0.15, lambda: f'a packet was early: {min(times)} ms')
     cases.check(min(times) <= 50.5, lambda: f'never within half a millisecond: {sorted(times)[:5]} ms')
 

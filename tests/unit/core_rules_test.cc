@@ -4,22 +4,17 @@
 #include "client/core/lane_plan.h"
 #include "client/core/named_roots.h"
 #include "client/core/transfer.h"
+#include "tests/support/numbered_node.h"
 
 namespace gridtorrent::client {
 namespace {
 
+using gridtorrent::testing::numbered_node;
 using std::chrono::milliseconds;
-
-NodeId node(std::uint8_t last) {
-  NodeId::Bytes bytes{};
-  bytes[0] = 1;
-  bytes[15] = last;
-  return NodeId(bytes);
-}
 
 PairFacts pair(bool self_wants, bool peer_wants, Reachability self = Reachability::kReachable,
                Reachability peer = Reachability::kReachable) {
-  return {node(1), node(2), self_wants, peer_wants, self, peer};
+  return {numbered_node(1), numbered_node(2), self_wants, peer_wants, self, peer};
 }
 
 PairFacts turned(const PairFacts& facts) {
@@ -89,11 +84,11 @@ TEST(DialsNow, TheRulesDiallerAsksForLanesWhereOnlyTheOthersStand) {
 
 ControllerInput input_with(int seeders, bool wants = true) {
   ControllerInput input;
-  input.self = node(100);
+  input.self = numbered_node(100);
   input.wants_data = wants;
   for (int i = 0; i < seeders; ++i) {
     ControllerPeer peer;
-    peer.info.node = node(static_cast<std::uint8_t>(i + 1));
+    peer.info.node = numbered_node(static_cast<std::uint8_t>(i + 1));
     peer.info.complete = true;
     peer.info.endpoints = {{"198.18.0.1", 50000, false, ""}, {"198.18.0.1", 50016, true, ""}};
     input.peers.push_back(peer);
@@ -113,7 +108,7 @@ TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
   FixedController controller;
   auto input = input_with(12);
   for (auto& peer : input.peers) {
-    peer.info.complete = peer.info.node == node(3);
+    peer.info.complete = peer.info.node == numbered_node(3);
     peer.info.wants_data = !peer.info.complete;
   }
   std::reverse(input.peers.begin(), input.peers.end());
@@ -121,7 +116,7 @@ TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
   EXPECT_EQ(plan.peers.size(), 8u);
   std::vector<NodeId> expected;
   for (std::uint8_t i = 1; i <= 12; ++i) {
-    if (i != 3) expected.push_back(node(i));
+    if (i != 3) expected.push_back(numbered_node(i));
   }
   EXPECT_EQ(plan.fetching, expected);
   input.wants_data = false;

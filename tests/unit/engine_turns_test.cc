@@ -7,32 +7,30 @@
 #include <array>
 #include <vector>
 
+#include "tests/support/numbered_node.h"
+
 namespace gridtorrent::client::engine {
 namespace {
 
-NodeId node_number(std::uint8_t number) {
-  NodeId::Bytes bytes{};
-  bytes[0] = number;
-  return NodeId(bytes);
-}
+using gridtorrent::testing::numbered_node;
 
 std::vector<NodeId> nodes(std::uint8_t count) {
   std::vector<NodeId> all;
-  for (std::uint8_t i = 1; i <= count; ++i) all.push_back(node_number(i));
+  for (std::uint8_t i = 1; i <= count; ++i) all.push_back(numbered_node(i));
   return all;
 }
 
 TEST(Turns, LeaveEverythingToAnybodyWhereOneFetchesAlone) {
   for (std::uint32_t piece = 0; piece < 100; ++piece) {
     EXPECT_EQ(Turns().of(piece), Turns::kAnybodys);
-    EXPECT_EQ(Turns(node_number(7), {}).of(piece), Turns::kAnybodys);
-    EXPECT_EQ(Turns(node_number(7), std::vector{node_number(7)}).of(piece), Turns::kAnybodys);
+    EXPECT_EQ(Turns(numbered_node(7), {}).of(piece), Turns::kAnybodys);
+    EXPECT_EQ(Turns(numbered_node(7), std::vector{numbered_node(7)}).of(piece), Turns::kAnybodys);
   }
 }
 
 TEST(Turns, AreTheSameWhateverTheOrderAndHoweverOftenANodeIsNamed) {
-  const std::vector named{node_number(9), node_number(3), node_number(9), node_number(7)};
-  EXPECT_EQ(Turns(node_number(7), named), Turns(node_number(7), std::vector{node_number(3), node_number(9)}));
+  const std::vector named{numbered_node(9), numbered_node(3), numbered_node(9), numbered_node(7)};
+  EXPECT_EQ(Turns(numbered_node(7), named), Turns(numbered_node(7), std::vector{numbered_node(3), numbered_node(9)}));
 }
 
 TEST(Turns, GiveEachOfAPiecesFirstTurnsToOneNodeAndAllAboutAsMany) {
@@ -46,7 +44,7 @@ TEST(Turns, GiveEachOfAPiecesFirstTurnsToOneNodeAndAllAboutAsMany) {
       of_piece.push_back(turns[i].of(piece));
       ++held[i][static_cast<std::size_t>(of_piece.back())];
     }
-    ASSERT_THAT(of_piece, testing::UnorderedElementsAre(0, 1, 2, 3, 3)) << piece;
+    ASSERT_THAT(of_piece, ::testing::UnorderedElementsAre(0, 1, 2, 3, 3)) << piece;
   }
   for (const auto& counts : held) {
     for (int turn = 0; turn < Turns::kAnybodys; ++turn) {

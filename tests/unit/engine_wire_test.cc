@@ -3,23 +3,20 @@
 #include "client/engine/resume.h"
 #include "client/engine/wire.h"
 #include "common/rng.h"
+#include "tests/support/numbered_node.h"
 
 namespace gridtorrent::client::engine {
 namespace {
 
-NodeId node(std::uint8_t last) {
-  NodeId::Bytes bytes{};
-  bytes[15] = last;
-  return NodeId(bytes);
-}
+using gridtorrent::testing::numbered_node;
 
 TEST(Hello, ComesBackAsSent) {
-  const Hello hello{node(7), 3, 12};
+  const Hello hello{numbered_node(7), 3, 12};
   EXPECT_EQ(decode_hello(encode_hello(hello)), hello);
 }
 
 TEST(Hello, RefusesOtherVersionsNilNodesAndNumbersOutOfRange) {
-  const std::string good = encode_hello({node(7), 3, 12});
+  const std::string good = encode_hello({numbered_node(7), 3, 12});
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = good;
     changed.replace(changed.find(from), from.size(), to);
@@ -35,7 +32,7 @@ TEST(Hello, RefusesOtherVersionsNilNodesAndNumbersOutOfRange) {
 }
 
 TEST(Hello, IgnoresKeysOfLaterVersions) {
-  const std::string good = encode_hello({node(7), 3, 12});
+  const std::string good = encode_hello({numbered_node(7), 3, 12});
   EXPECT_TRUE(decode_hello("d5:extra" + good + good.substr(1)));
 }
 
@@ -66,7 +63,7 @@ TEST(WireDecoders, SurviveWhateverArrives) {
   const std::uint64_t seed = SystemRng().next();
   SCOPED_TRACE("seed " + std::to_string(seed));
   SeededRng rng(seed);
-  const std::string samples[] = {encode_hello({node(7), 3, 12}),
+  const std::string samples[] = {encode_hello({numbered_node(7), 3, 12}),
                                  encode_lanes(4),
                                  encode_stats({1, 2, 3, 4, "cubic"}),
                                  std::string(2000, 'l'),
