@@ -13,9 +13,10 @@ namespace gridtorrent::client::control {
 struct ControlOptions {
   std::string
       socket_path;  ///< made with mode 0600, its folder with 0700 if missing; replaced if nobody answers behind it
-  std::string hash_backend;  ///< for `doctor`, as ManyHasher::backend says
-  Clock* clock = nullptr;    ///< must outlive the server
-  int max_calls = 64;        ///< calls and streams at once; one more is refused with kExhausted
+  std::string hash_backend;                    ///< for `doctor`, as ManyHasher::backend says
+  Clock* clock = nullptr;                      ///< must outlive the server
+  std::chrono::milliseconds watch_pause{100};  ///< between two changes that a watcher is told of, but for the last
+  int max_calls = 64;                          ///< calls and streams at once; one more is refused with kExhausted
 };
 
 /// The daemon's side of the control API (proto/gridtorrent/v1/control.proto): gRPC on a Unix socket that serves this

@@ -160,16 +160,15 @@ gridtorrent::Status ControlService::watch(grpc::ServerContext& context, const Tr
     *reply.mutable_transfer() = to_message(*view);
     if (!writer.Write(reply)) return cancelled();
     if (is_final(view->state)) return {};
-    const std::uint64_t seen = view->revision;
-    const auto next_write = std::chrono::steady_clock::now() + kReportPause;
-    do {
-      if (context.IsCancelled() || stopping()) return cancelled();
-      view = node_.wait_for_change(id, seen, kCancelPoll);
-    } while (view && view->revision == seen);
+    const std::uint64_t written = view->revision;
+    const auto next_write = std::chrono::steady_clock::now() + watch_pause_;
     // Changes come faster than anyone reads: what happens until the next write goes into it. Ends are told at once.
-    if (view && !is_final(view->state)) {
-      std::this_thread::sleep_until(next_write);
-      view = node_.transfer(id);
+    while (view && !is_final(view->state)) {
+      if (context.IsCancelled() || stopping()) return cancelled();
+      const auto left = std::chrono::ceil<milliseconds>(next_write - std::chrono::steady_clock::now());
+      const bool changed = view->revision != written;
+      if (changed && left <= milliseconds(0)) break;
+      view = node_.wait_for_change(id, view->revision, changed ? std::min(left, kCancelPoll) : kCancelPoll);
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -18,8 +19,8 @@ namespace gridtorrent::client::control {
 /// Thread-safe; the node outlives it.
 class ControlService final : public v1::Control::Service {
  public:
-  ControlService(Node& node, const Clock& clock, std::string hash_backend)
-      : node_(node), clock_(clock), hash_backend_(std::move(hash_backend)) {}
+  ControlService(Node& node, const Clock& clock, std::string hash_backend, std::chrono::milliseconds watch_pause)
+      : node_(node), clock_(clock), hash_backend_(std::move(hash_backend)), watch_pause_(watch_pause) {}
 
   /// From now on streams end with kCancelled and their work stops; calls return as soon as `Node` lets them.
   void stop();
@@ -64,6 +65,7 @@ class ControlService final : public v1::Control::Service {
   Node& node_;
   const Clock& clock_;
   const std::string hash_backend_;
+  const std::chrono::milliseconds watch_pause_;
   std::atomic<bool> stopping_{false};
 };
 

@@ -93,6 +93,7 @@ class FakeNode final : public Node {
     return found->second;
   }
   Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen, milliseconds timeout) override {
+    if (on_wait) on_wait();
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, timeout, [&] {
       const auto found = transfers_.find(id);
@@ -152,6 +153,7 @@ class FakeNode final : public Node {
   GetJob got;
   std::pair<std::string, std::string> seeded;
   TransferSettings last_settings;
+  std::function<void()> on_wait;  ///< before each wait for a change
   std::size_t digest_count = 1;
 
  private:
@@ -184,8 +186,7 @@ class Control : public ::testing::Test {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  void restart() {
-    control::ControlOptions options;
+  void restart(control::ControlOptions options = {}) {
     options.socket_path = socket_;
     options.clock = &clock_;
     options.hash_backend = "test";
@@ -325,6 +326,30 @@ TEST_F(Control, AWatchShowsChangesUntilTheTransferSeeds) {
                                              {});
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_THAT(states, ElementsAre("fetching", "verifying", "seeding"));
+}
+
+TEST_F(Control, AnEndIsToldAtOnceAlsoSoonAfterAnotherChange) {
+  control::ControlOptions seldom;
+  seldom.watch_pause = std::chrono::hours(1);
+  server_.reset();
+  restart(seldom);
+  node_.add(transfer_id(1), TransferState::kFetching);
+  std::atomic<int> waits = 0;
+  node_.on_wait = [&] {
+    const auto next = ++waits == 1 ? TransferState::kVerifying : TransferState::kSeeding;
+    if (waits <= 2) {
+      EXPECT_TRUE(node_.change(transfer_id(1), next));
+    }
+  };
+  std::vector<std::string> states;
+  const auto ended = api()->watch_transfer(transfer_id(1).str(),
+                                           [&](const v1::Transfer& transfer) {
+                                             states.push_back(transfer.state());
+                                             return true;
+                                           },
+                                           {});
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_THAT(states, ElementsAre("fetching", "seeding"));  // "verifying", had it been written first
 }
 
 TEST_F(Control, AWatchSendsAtMostTenChangesASecond) {
