@@ -54,7 +54,10 @@ TEST_F(SwarmTable, OnlyChangesAreToldAtOnce) {
   EXPECT_THAT(swarms_.announce(of(b_, SwarmRole::kFetching, 10)).tell, IsEmpty());
   swarms_.announce(of(c_, SwarmRole::kFetching));
   const auto done = swarms_.announce(of(b_, SwarmRole::kSeeding, 1000));
-  EXPECT_THAT(done.tell, ElementsAre(c_)) << "another seeder does not care";
+  EXPECT_THAT(done.tell, UnorderedElementsAre(a_, c_)) << "a seeder would go on dialling it";
+  EXPECT_FALSE(done.changed.wants_data);
+  const auto less = swarms_.announce(of(b_, SwarmRole::kSeeding, 900));
+  EXPECT_THAT(less.tell, ElementsAre(c_)) << "another seeder does not care about one that wanted nothing";
 }
 
 TEST_F(SwarmTable, SilentMembersExpire) {

@@ -138,7 +138,9 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   const std::vector<Peer> around = others(swarm, announce.node, now);
   result.peers = select_peers(result.changed, around, limits_.selection, rng_);
   if (was_away || old_role != member.role || was_complete != result.changed.complete) {
-    result.tell = whom_to_tell(around, result.changed);
+    Peer as_known = result.changed;  // seeders dial whom they believe to want data
+    as_known.wants_data = as_known.wants_data || (!was_away && old_role == SwarmRole::kFetching);
+    result.tell = whom_to_tell(around, as_known);
   }
   return result;
 }
