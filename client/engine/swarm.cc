@@ -293,10 +293,7 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
   NodeLink& link = links_[{hello.node, ""}];
   link.peer_grant = hello.grant;
   link.address = lane.remote.address().to_string();
-  if (lane.outgoing) {
-    if (DialTarget* target = link.find(link.address, lane.remote.port())) target->failures = 0;
-    return true;
-  }
+  if (lane.outgoing) return true;
   return now >= link.held_until && open_lanes(hello.node, false) < kMaxLanes;
 }
 
