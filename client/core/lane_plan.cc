@@ -48,6 +48,14 @@ int lanes_per_peer(int wish, std::size_t peers) {
   return std::max(1, std::min(kAutoLanesPerPeer, kAutoLanesInAll / count));
 }
 
+/// As many as there are lanes for: who has many sources needs no second lane to any of them, and pieces spread faster
+/// among nodes that know many.
+std::size_t most_sources(const ControllerInput& input) {
+  if (input.seeders_wish > 0) return static_cast<std::size_t>(input.seeders_wish);
+  const int lanes = std::clamp(input.lanes_wish, 1, kMaxLanesPerPeer);
+  return static_cast<std::size_t>(std::min(kAutoLanesInAll, kMaxLanesInAll / lanes));
+}
+
 std::string reason_text(const ControllerInput& input, int lanes, std::size_t sources, std::size_t dialled) {
   if (!input.wants_data) {
     return dialled == 0 ? "seeding: those who want data dial"
@@ -106,9 +114,7 @@ LanePlan FixedController::plan(const ControllerInput& input) {
     }
   }
   std::sort(sources.begin(), sources.end(), better);
-  const auto most =
-      static_cast<std::size_t>(input.seeders_wish > 0 ? input.seeders_wish : kAutoLanesInAll / kAutoLanesPerPeer);
-  if (sources.size() > most) sources.resize(most);
+  sources.resize(std::min(sources.size(), most_sources(input)));
   const int lanes = lanes_per_peer(input.lanes_wish, sources.size() + callers.size());
   const auto add = [&](const ControllerPeer& peer) {
     PeerPlan wish;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "client/core/announcer.h"
 #include "client/core/lane_plan.h"
 #include "client/core/named_roots.h"
@@ -96,17 +98,20 @@ ControllerInput input_with(int seeders, bool wants = true) {
   return input;
 }
 
-TEST(FixedController, GivesFourLanesASeederAndThirtyTwoInAll) {
+TEST(FixedController, SpreadsThirtyTwoLanesOverAllPeersAndGivesNoneMoreThanFour) {
   FixedController controller;
-  for (const int seeders : {1, 3, 8, 20}) {
+  const std::vector<std::array<int, 3>> expected = {{1, 1, 4},   {3, 3, 4},   {8, 8, 4},
+                                                    {12, 12, 2}, {20, 20, 1}, {40, 32, 1}};
+  for (const auto& [seeders, peers, lanes] : expected) {
     const auto plan = controller.plan(input_with(seeders));
-    EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(std::min(seeders, 8)));
-    for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, 4);
+    EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(peers)) << seeders;
+    for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << seeders;
   }
 }
 TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
   FixedController controller;
   auto input = input_with(12);
+  input.seeders_wish = 8;
   for (auto& peer : input.peers) {
     peer.info.complete = peer.info.node == numbered_node(3);
     peer.info.wants_data = !peer.info.complete;
@@ -133,6 +138,17 @@ TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
   EXPECT_EQ(plan.peers.size(), 2u);
   EXPECT_EQ(plan.peers.front().lanes, 1);
   EXPECT_EQ(plan.reason, "fixed: 1 lane to each of 2 peers, as asked");
+}
+TEST(FixedController, HasFewerPeersRatherThanFewerLanesThanAskedFor) {
+  FixedController controller;
+  const std::vector<std::array<int, 3>> expected = {{1, 32, 1}, {4, 32, 4}, {5, 25, 5}, {16, 8, 16}, {99, 8, 16}};
+  for (const auto& [wish, peers, lanes] : expected) {
+    auto input = input_with(40);
+    input.lanes_wish = wish;
+    const auto plan = controller.plan(input);
+    EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(peers)) << wish;
+    for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << wish;
+  }
 }
 TEST(FixedController, NamesOnlyEndpointsOfTheEdition) {
   FixedController controller;
