@@ -10,14 +10,17 @@
 
 #include "client/core/engine.h"
 #include "client/engine/lane_rules.h"
+#include "client/engine/nagle.h"
 #include "client/engine/wire.h"
 
 namespace gridtorrent::client::engine {
 
-/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` which is used in the network thread alone.
+/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` and `nagle`, which are used in the network
+/// thread alone.
 struct Lane {
   explicit Lane(lt::peer_connection_handle handle) : peer(std::move(handle)) {}
   lt::peer_connection_handle peer;
+  Nagle nagle;
   bool outgoing = false;
   lt::tcp::endpoint remote;
   std::string local;

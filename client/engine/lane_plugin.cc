@@ -1,5 +1,6 @@
 #include "client/engine/lane_plugin.h"
 
+#include <chrono>
 #include <libtorrent/bdecode.hpp>
 #include <libtorrent/entry.hpp>
 #include <libtorrent/error_code.hpp>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "client/engine/internals.h"
+#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -111,6 +113,10 @@ class LanePlugin final : public lt::peer_plugin {
   bool on_reject(const lt::peer_request& request) override {
     swarm_->requests().rejected(*lane_, block_of(request));
     return false;
+  }
+
+  void sent_have(lt::piece_index_t) override {
+    if (lane_->nagle.tells(std::chrono::steady_clock::now())) set_no_delay(socket_of(lane_->peer), false);
   }
 
   void on_piece_failed(lt::piece_index_t piece) override {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/engine/internals.h"
+#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -25,9 +26,14 @@ MonoTime now_mono() {
   return std::chrono::steady_clock::now();
 }
 
+void let_out_at_once(Lane& lane, MonoTime now) {
+  if (lane.nagle.asks(now)) set_no_delay(socket_of(lane.peer), true);
+}
+
 /// BEP 3: <length 13><6><piece><start><length>.
-void send_request(Lane& lane, const Block& block) {
+void send_request(Lane& lane, const Block& block, MonoTime now) {
   if (lane.peer.is_disconnecting()) return;
+  let_out_at_once(lane, now);
   std::vector<char> bytes;
   const auto number = [&](int value) {
     for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((value >> shift) & 0xFF));
@@ -77,6 +83,7 @@ bool Requests::may_ask(Lane& lane, const Block& block) {
   if (!waiting_.empty() || !pacer_.passes(now, static_cast<std::uint64_t>(block.length))) {
     waiting_.push_back({&lane, block});
   } else if (asked_.ask(&lane, block, now)) {
+    let_out_at_once(lane, now);
     return true;
   }
   loop_->tick_soon();
@@ -146,9 +153,9 @@ void Requests::go_on() {
   while (!waiting_.empty() && pacer_.passes(now, static_cast<std::uint64_t>(waiting_.front().block.length))) {
     const Waiting next = waiting_.front();
     waiting_.pop_front();
-    if (asked_.ask(next.lane, next.block, now)) send_request(*next.lane, next.block);
+    if (asked_.ask(next.lane, next.block, now)) send_request(*next.lane, next.block, now);
   }
-  for (const auto& kept : asked_.due(now)) send_request(lane_of(kept.lane), kept.block);
+  for (const auto& kept : asked_.due(now)) send_request(lane_of(kept.lane), kept.block, now);
   if (!waiting_.empty() || asked_.keeps_any()) loop_->tick_soon();
 }
 

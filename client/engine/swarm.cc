@@ -250,7 +250,7 @@ void Swarm::lane_established(Lane& lane) {
   lane.since = now_mono();
   lane.local = show(lane.peer.local_endpoint());
   const int fd = socket_of(lane.peer);
-  set_no_delay(fd);
+  set_no_delay(fd, true);
   lane.own = read_tcp_figures(fd);
   note_round_trips(lane);
   int lanes = static_cast<int>(lanes_.size());

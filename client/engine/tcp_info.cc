@@ -24,9 +24,9 @@ std::optional<TcpFigures> read_tcp_figures(int fd) {
   return TcpFigures{info.tcpi_rtt, min_rtt, info.tcpi_total_retrans, info.tcpi_snd_cwnd, std::string(algorithm.data())};
 }
 
-void set_no_delay(int fd) {
-  const int on = 1;
-  if (fd >= 0) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+void set_no_delay(int fd, bool on) {
+  const int value = on ? 1 : 0;
+  if (fd >= 0) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value));
 }
 
 std::size_t unsent_bytes(int fd) {

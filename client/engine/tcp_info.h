@@ -12,8 +12,8 @@ namespace gridtorrent::client::engine {
 /// What the kernel knows about a TCP socket (Linux, TCP_INFO and TCP_CONGESTION); nothing if it is no TCP socket.
 std::optional<TcpFigures> read_tcp_figures(int fd);
 
-/// Requests are 17 bytes: Nagle's algorithm would hold them back (libtorrent never sets this).
-void set_no_delay(int fd);
+/// Whether small messages go out one by one (TCP_NODELAY; libtorrent never sets it). Switched on, it sends what waited.
+void set_no_delay(int fd, bool on);
 
 /// Written to it and never sent yet.
 std::size_t unsent_bytes(int fd);

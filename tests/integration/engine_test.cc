@@ -1,6 +1,9 @@
 // Two or three real engines in one process, on loopback.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <libtorrent/load_torrent.hpp>
@@ -187,6 +190,41 @@ TEST(Swarms, OfThreeShareWhatTheyHave) {
     EXPECT_TRUE(eventually([&] { return nodes[i]->snapshot(transfer).sent_payload_bytes >= third; })) << i;
     EXPECT_TRUE(eventually([&] { return nodes[i]->snapshot(transfer).received_payload_bytes >= 2 * third; })) << i;
   }
+}
+
+/// TCP_NODELAY of the connections that were accepted at the node's ports.
+std::vector<bool> accepted_with_no_delay(const Node& node) {
+  std::set<int> ports;
+  for (const auto& endpoint : node.peer(16).endpoints) ports.insert(endpoint.port);
+  std::vector<bool> found;
+  for (int fd = 3; fd < 1024; ++fd) {
+    sockaddr_in local{}, remote{};
+    socklen_t size = sizeof(local), remote_size = sizeof(remote), value_size = sizeof(int);
+    int no_delay = 0;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &size) != 0 || !ports.contains(ntohs(local.sin_port)) ||
+        ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &remote_size) != 0 ||
+        ::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &value_size) != 0) {
+      continue;
+    }
+    found.push_back(no_delay != 0);
+  }
+  return found;
+}
+
+TEST(Swarms, BundleTheNewsOfPiecesForThoseOfWhomTheyAskNothing) {
+  const Folder folder;
+  const Sample sample = one_file(4 << 20);
+  const TransferId transfer = new_transfer();
+  Node seeder, middle, last;
+  sample.write(folder / "seeder");
+  seeder.seed(sample, folder / "seeder", transfer);
+  middle.fetch(sample, folder / "middle", transfer);
+  last.fetch(sample, folder / "last", transfer);
+  middle.engine->set_rate_limit(transfer, 4'000'000, 0);
+  last.plan(transfer, {middle.peer(2)});
+  middle.plan(transfer, {seeder.peer(2)});
+  EXPECT_TRUE(eventually([&] { return accepted_with_no_delay(middle) == std::vector{false, false}; }));
+  EXPECT_EQ(accepted_with_no_delay(seeder), (std::vector{true, true})) << "it has no news to tell";
 }
 
 /// At the end each idle lane asks for a block of another's. One that was kept back and arrived on the other lane has to
