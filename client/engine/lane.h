@@ -45,6 +45,13 @@ struct Lane {
   std::string congestion_control;       ///< as last asked of the kernel
   std::string client;
   bool complete = false;
+
+  /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read. Network
+  /// thread.
+  void read_tcp();
 };
+
+/// "192.0.2.1:50000", "[2001:db8::1]:50000".
+std::string show(const lt::tcp::endpoint& endpoint);
 
 }  // namespace gridtorrent::client::engine

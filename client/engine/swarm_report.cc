@@ -1,0 +1,142 @@
+// What a torrent's lanes carry: measured, and told to others.
+#include <algorithm>
+#include <libtorrent/peer_info.hpp>
+
+#include "client/engine/internals.h"
+#include "client/engine/swarm.h"
+#include "client/engine/tcp_info.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+/// Peers of one torrent that are told apart by name; what others beyond exchanged is added up.
+constexpr std::size_t kRememberedPeers = 1024;
+
+MonoTime now_mono() {
+  return std::chrono::steady_clock::now();
+}
+
+std::uint64_t bits_per_s(std::uint64_t before, std::uint64_t after, double seconds) {
+  return seconds > 0 && after > before ? static_cast<std::uint64_t>(static_cast<double>(after - before) * 8 / seconds)
+                                       : 0;
+}
+
+}  // namespace
+
+SwarmReport Swarm::report() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
+}
+
+void Swarm::refresh() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_) measure(*lane, 0);
+  publish(now_mono());
+}
+
+void Swarm::measure(Lane& lane, double seconds) {
+  if (lane.state == LaneState::kConnecting) return;
+  const PayloadCounters payload = payload_of(lane.peer);
+  const auto received = static_cast<std::uint64_t>(payload.received), sent = static_cast<std::uint64_t>(payload.sent);
+  if (seconds > 0) {
+    lane.receive_bits_per_s = bits_per_s(lane.received_bytes, received, seconds);
+    lane.send_bits_per_s = bits_per_s(lane.sent_bytes, sent, seconds);
+  }
+  lane.received_bytes = received;
+  lane.sent_bytes = sent;
+  if (!lane.established) return;
+  lane.complete = lane.peer.is_seed();
+  if (seconds <= 0) return;
+  lane.read_tcp();
+  lt::peer_info info;
+  lane.peer.get_peer_info(info);
+  lane.outstanding_blocks = info.download_queue_length;
+  lane.has_to_send =
+      info.upload_queue_length > 0 || info.used_send_buffer > 0 || unsent_bytes(socket_of(lane.peer)) > 0;
+  lane.client = escape_for_display(info.client);
+}
+
+void Swarm::forget_departed() {
+  if (links_.size() <= kRememberedPeers) return;
+  std::set<PeerKey> connected;
+  for (const auto& lane : lanes_) connected.insert(key_of(*lane));
+  std::vector<RememberedPeer> peers;
+  std::vector<decltype(links_)::iterator> places;
+  for (auto it = links_.begin(); it != links_.end(); ++it) {
+    places.push_back(it);
+    peers.push_back({it->second.plan.has_value() || connected.contains(it->first),
+                     it->second.closed_received_bytes + it->second.closed_sent_bytes});
+  }
+  for (const std::size_t i : peers_to_forget(peers, kRememberedPeers)) {
+    forgotten_received_bytes_ += places[i]->second.closed_received_bytes;
+    forgotten_sent_bytes_ += places[i]->second.closed_sent_bytes;
+    links_.erase(places[i]);
+  }
+}
+
+void Swarm::publish(MonoTime now) {
+  SwarmReport report;
+  report.plan_revision = revision_;
+  report.refused_lanes = refused_lanes_;
+  report.received_bytes = forgotten_received_bytes_;
+  report.sent_bytes = forgotten_sent_bytes_;
+  for (auto& [key, link] : links_) {
+    PeerSnapshot peer;
+    peer.node = key.first;
+    peer.address = link.address;
+    peer.client = link.client;
+    peer.received_bytes = link.closed_received_bytes;
+    peer.sent_bytes = link.closed_sent_bytes;
+    peer.bad_pieces = link.bad_pieces;
+    int open = 0;
+    bool address_known = false;
+    for (const auto& lane : lanes_) {
+      if ((lane->node.is_nil() && !lane->foreign) || key_of(*lane) != key) continue;
+      LaneSnapshot snapshot;
+      snapshot.state = lane->state;
+      snapshot.outgoing = lane->outgoing;
+      snapshot.local = lane->local;
+      snapshot.remote = show(lane->remote);
+      snapshot.received_bytes = lane->received_bytes;
+      snapshot.sent_bytes = lane->sent_bytes;
+      snapshot.receive_bits_per_s = lane->receive_bits_per_s;
+      snapshot.send_bits_per_s = lane->send_bits_per_s;
+      snapshot.outstanding_blocks = lane->outstanding_blocks;
+      const auto& figures =
+          lane->theirs && lane->receive_bits_per_s >= lane->send_bits_per_s ? lane->theirs : lane->own;
+      if (figures) {
+        snapshot.srtt_us = figures->srtt_us;
+        snapshot.min_rtt_us = figures->min_rtt_us;
+        snapshot.retransmits = figures->retransmits;
+        snapshot.cwnd_segments = figures->cwnd_segments;
+        snapshot.congestion_control = figures->congestion_control;
+      }
+      if (lane->state == LaneState::kOpen) ++open;
+      if (!address_known) peer.address = lane->remote.address().to_string();
+      address_known = true;
+      link.complete = link.complete || lane->complete;
+      peer.received_bytes += lane->received_bytes;
+      peer.sent_bytes += lane->sent_bytes;
+      peer.receive_bits_per_s += lane->receive_bits_per_s;
+      peer.send_bits_per_s += lane->send_bits_per_s;
+      peer.lanes.push_back(std::move(snapshot));
+    }
+    peer.complete = link.complete;
+    link.lanes_peak = std::max(link.lanes_peak, open);
+    peer.lanes_peak = link.lanes_peak;
+    report.received_bytes += peer.received_bytes;
+    report.sent_bytes += peer.sent_bytes;
+    report.receive_bits_per_s += peer.receive_bits_per_s;
+    report.send_bits_per_s += peer.send_bits_per_s;
+    if (!peer.lanes.empty() || peer.lanes_peak > 0 || peer.received_bytes + peer.sent_bytes > 0)
+      report.peers.push_back(std::move(peer));
+    if (!key.first.is_nil() && active_) {
+      if (auto problem = path_problem(key.first, link, now))
+        report.problems.push_back({key.first, std::move(*problem)});
+    }
+  }
+  report_ = std::move(report);
+}
+
+}  // namespace gridtorrent::client::engine
