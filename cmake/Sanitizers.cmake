@@ -5,7 +5,7 @@ if(GT_SANITIZE STREQUAL "address")
   add_link_options(-fsanitize=address,undefined)
 elseif(GT_SANITIZE STREQUAL "thread")
   # Asio has fences in its headers, which the sanitizer cannot see; what they guard is ordered by mutexes, too.
-  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan)
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
   add_link_options(-fsanitize=thread)
 elseif(NOT GT_SANITIZE STREQUAL "")
   message(FATAL_ERROR "GT_SANITIZE is '${GT_SANITIZE}': it takes address, thread or nothing")

@@ -48,10 +48,9 @@ int lanes_per_peer(int wish, std::size_t peers) {
   return std::max(1, std::min(kAutoLanesPerPeer, kAutoLanesInAll / count));
 }
 
-/// As many as there are lanes for: who has many sources needs no second lane to any of them, and pieces spread faster
-/// among nodes that know many.
+/// Who has many sources needs no second lane to any of them, and pieces spread faster among nodes that know many.
 std::size_t most_sources(const ControllerInput& input) {
-  if (input.seeders_wish > 0) return static_cast<std::size_t>(input.seeders_wish);
+  if (input.seeders_wish > 0) return static_cast<std::size_t>(std::min(input.seeders_wish, kMaxLanesInAll));
   const int lanes = std::clamp(input.lanes_wish, 1, kMaxLanesPerPeer);
   return static_cast<std::size_t>(std::min(kAutoLanesInAll, kMaxLanesInAll / lanes));
 }
@@ -115,18 +114,18 @@ LanePlan FixedController::plan(const ControllerInput& input) {
   }
   std::sort(sources.begin(), sources.end(), better);
   sources.resize(std::min(sources.size(), most_sources(input)));
-  const int lanes = lanes_per_peer(input.lanes_wish, sources.size() + callers.size());
-  const auto add = [&](const ControllerPeer& peer) {
+  const int lanes = lanes_per_peer(input.lanes_wish, sources.size());
+  const auto add = [&](const ControllerPeer& peer, int count) {
     PeerPlan wish;
     wish.node = peer.info.node;
     wish.endpoints = usable_endpoints(peer.info, input.tls);
     wish.dial = dials_now(facts_of(input, peer.info), peer);
     wish.by_rule = who_dials(facts_of(input, peer.info)) == Dialler::kSelf;
-    wish.lanes = lanes;
+    wish.lanes = count;
     plan.peers.push_back(std::move(wish));
   };
-  for (const auto& source : sources) add(*source.peer);
-  for (const auto* caller : callers) add(*caller);
+  for (const auto& source : sources) add(*source.peer, lanes);
+  for (const auto* caller : callers) add(*caller, 1);  // over it they ask for as many as they want
   std::sort(plan.peers.begin(), plan.peers.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
   std::sort(plan.fetching.begin(), plan.fetching.end());
   const auto dialled = std::ranges::count_if(plan.peers, &PeerPlan::dial);

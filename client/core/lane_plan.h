@@ -36,8 +36,8 @@ std::string relay_message(const NodeId& peer);
 /// while ours do not come up is kept, and more are asked of it.
 bool dials_now(const PairFacts& facts, const ControllerPeer& peer);
 
-/// A plan that measures nothing: 32 lanes over as many peers as there are, at most 4 to each, or what a person asked
-/// for. Peers that deliver, then complete ones, come first; ties fall differently for each node, so that a swarm
+/// A plan that measures nothing: at most 32 lanes over as many peers as have data, at most 4 to each, or what a person
+/// asked for. Peers that deliver, then complete ones, come first; ties fall differently for each node, so that a swarm
 /// spreads.
 class FixedController final : public TransferController {
  public:

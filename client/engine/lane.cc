@@ -12,6 +12,14 @@ void Lane::read_tcp() {
   least_round_trip_us = own->min_rtt_us;
 }
 
+void Lane::hurry(MonoTime now) {
+  if (nagle.hurries(now)) set_no_delay(socket_of(peer), true);
+}
+
+void Lane::told_of_piece(MonoTime now) {
+  if (nagle.tells(now)) set_no_delay(socket_of(peer), false);
+}
+
 std::string show(const lt::tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());

@@ -49,6 +49,10 @@ struct Lane {
   /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read. Network
   /// thread.
   void read_tcp();
+  /// What is about to be sent, or was just queued, is not to wait for what was sent before. Network thread.
+  void hurry(MonoTime now);
+  /// A HAVE was sent, which may travel with others. Network thread.
+  void told_of_piece(MonoTime now);
 };
 
 /// "192.0.2.1:50000", "[2001:db8::1]:50000".

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "client/engine/internals.h"
-#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -115,9 +114,9 @@ class LanePlugin final : public lt::peer_plugin {
     return false;
   }
 
-  void sent_have(lt::piece_index_t) override {
-    if (lane_->nagle.tells(std::chrono::steady_clock::now())) set_no_delay(socket_of(lane_->peer), false);
-  }
+  void sent_have(lt::piece_index_t) override { lane_->told_of_piece(std::chrono::steady_clock::now()); }
+  void sent_interested() override { lane_->hurry(std::chrono::steady_clock::now()); }
+  void sent_unchoke() override { lane_->hurry(std::chrono::steady_clock::now()); }
 
   void on_piece_failed(lt::piece_index_t piece) override {
     swarm_->lane_sent_bad_data(*lane_, static_cast<std::uint32_t>(static_cast<int>(piece)));

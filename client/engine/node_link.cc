@@ -60,6 +60,16 @@ int NodeLink::address_failures(const std::string& address_text) const {
   return failures;
 }
 
+bool NodeLink::address_rests(const std::string& address_text, MonoTime now) const {
+  bool paused = false;
+  for (const auto& target : targets) {
+    if (target.endpoint.address != address_text) continue;
+    if (target.failures == 0) return false;
+    paused = paused || now < target.not_before;
+  }
+  return paused;
+}
+
 std::optional<std::string> path_problem(const NodeId& node, const NodeLink& link, MonoTime now) {
   if (!link.plan || link.plan->lanes == 0 || !link.without_lane_since) return std::nullopt;
   if (now - *link.without_lane_since < std::chrono::seconds(2)) return std::nullopt;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "client/engine/internals.h"
-#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -26,14 +25,10 @@ MonoTime now_mono() {
   return std::chrono::steady_clock::now();
 }
 
-void let_out_at_once(Lane& lane, MonoTime now) {
-  if (lane.nagle.asks(now)) set_no_delay(socket_of(lane.peer), true);
-}
-
 /// BEP 3: <length 13><6><piece><start><length>.
 void send_request(Lane& lane, const Block& block, MonoTime now) {
   if (lane.peer.is_disconnecting()) return;
-  let_out_at_once(lane, now);
+  lane.hurry(now);
   std::vector<char> bytes;
   const auto number = [&](int value) {
     for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((value >> shift) & 0xFF));
@@ -83,7 +78,7 @@ bool Requests::may_ask(Lane& lane, const Block& block) {
   if (!waiting_.empty() || !pacer_.passes(now, static_cast<std::uint64_t>(block.length))) {
     waiting_.push_back({&lane, block});
   } else if (asked_.ask(&lane, block, now)) {
-    let_out_at_once(lane, now);
+    lane.hurry(now);
     return true;
   }
   loop_->tick_soon();

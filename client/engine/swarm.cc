@@ -107,6 +107,7 @@ void Swarm::tick() {
     if (tls_) check_rights(orders, now);
     check_strangers(orders, now);
     check_bad_pieces(orders, now);
+    forget_failures(now);
     for (auto& [key, link] : links_) {
       if (key.first.is_nil()) continue;
       if (active_) move_towards_plan(key.first, link, orders, now);
@@ -216,7 +217,7 @@ void Swarm::dial(const NodeId& node, NodeLink& link, int count, Orders& orders, 
     DialCandidate candidate;
     candidate.failures = target.failures;
     candidate.address_failures = link.address_failures(target.endpoint.address);
-    candidate.waiting = now < target.not_before;
+    candidate.waiting = now < target.not_before || link.address_rests(target.endpoint.address, now);
     candidate.in_use = target.dialled.has_value() || std::ranges::any_of(lanes_, [&](const auto& lane) {
                          return lane->outgoing && lane->node == node && lane->remote.port() == target.endpoint.port &&
                                 lane->remote.address().to_string() == target.endpoint.address;

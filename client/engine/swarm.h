@@ -100,6 +100,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void check_rights(Orders& orders, MonoTime now);
   void check_strangers(Orders& orders, MonoTime now);
   void check_bad_pieces(Orders& orders, MonoTime now);
+  void forget_failures(MonoTime now);
   void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
   /// Network thread only, as all that touches a socket.
   void apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders);

@@ -210,6 +210,17 @@ void Swarm::check_bad_pieces(Orders& orders, MonoTime now) {
   bad_pieces_.clear();
 }
 
+/// Of endpoints to which lanes have stood for long enough.
+void Swarm::forget_failures(MonoTime now) {
+  for (const auto& lane : lanes_) {
+    if (!lane->outgoing || lane->state != LaneState::kOpen || now - lane->since < kShortLife) continue;
+    NodeLink* link = link_of(*lane);
+    DialTarget* target =
+        link == nullptr ? nullptr : link->find(lane->remote.address().to_string(), lane->remote.port());
+    if (target != nullptr) target->failures = 0;
+  }
+}
+
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   requests_.lane_closed(lane);
   // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being
@@ -228,15 +239,15 @@ void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   link->closed_received_bytes += lane.received_bytes;
   link->closed_sent_bytes += lane.sent_bytes;
   link->complete = link->complete || lane.complete;
-  if (open_lanes(lane.node, true) + open_lanes(lane.node, false) == 0) link->asked.reset();
+  if (open_lanes(lane.node, true) + open_lanes(lane.node, false) == 0) {
+    link->asked.reset();  // so that what is said anew is all that counts
+    link->peer_wants.reset();
+  }
   if (!lane.outgoing || lane.state == LaneState::kClosing) return;
   DialTarget* target = link->find(lane.remote.address().to_string(), lane.remote.port());
   if (target == nullptr) return;
-  if (lane.state == LaneState::kOpen && now - lane.since >= kShortLife) {
-    target->failures = 0;
-  } else if (!(complete_ && lane.complete)) {
-    link->dial_failed(*target, reason.message(), now);
-  }
+  const bool lived = lane.state == LaneState::kOpen && now - lane.since >= kShortLife;
+  if (!lived && !(complete_ && lane.complete)) link->dial_failed(*target, reason.message(), now);
 }
 
 }  // namespace gridtorrent::client::engine

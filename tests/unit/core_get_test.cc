@@ -576,14 +576,14 @@ TEST_F(Get, TellsTheEngineOfOneMoreThatFetchesThoughItGetsNoLanes) {
     return info;
   };
   std::vector<client::PeerInfo> seeders;
-  for (int i = 0; i < 8; ++i) seeders.push_back(peer(true));
+  for (int i = 0; i < 32; ++i) seeders.push_back(peer(true));
   link_.with([&](auto& state) { state.peers = seeders; });
   const auto view = get(job("set"));
   const auto plan = [&] {
     const auto torrent = engine_->torrent(view->id);
     return torrent ? torrent->plan : client::LanePlan{};
   };
-  ASSERT_TRUE(eventually([&] { return plan().peers.size() == 8; }));
+  ASSERT_TRUE(eventually([&] { return plan().peers.size() == 32; }));
   const auto before = plan();
   EXPECT_TRUE(before.fetching.empty());
   const auto another = peer(false);

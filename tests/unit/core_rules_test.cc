@@ -127,6 +127,14 @@ TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
   input.wants_data = false;
   EXPECT_TRUE(controller.plan(input).fetching.empty()) << "a seeder divides nothing";
 }
+TEST(FixedController, ASeederDialsOneLaneByWhichThePeerAsksForMore) {
+  FixedController controller;
+  auto input = input_with(1, false);
+  input.peers[0].info.wants_data = true;
+  input.peers[0].nothing_for = kFallbackAfter;
+  ASSERT_EQ(controller.plan(input).peers.size(), 1u);
+  EXPECT_EQ(controller.plan(input).peers.front().lanes, 1);
+}
 TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
   FixedController controller;
   auto input = input_with(3);

@@ -250,6 +250,20 @@ TEST(NodeLinks, KeepTheHistoryOfEndpointsAcrossPlans) {
   EXPECT_EQ(link.address_failures("10.0.0.2"), 0);
 }
 
+TEST(NodeLinks, LetAnAddressRestOnceAllOfItsPortsHaveFailed) {
+  NodeLink link;
+  const MonoTime start = MonoTime{} + std::chrono::hours(1);
+  link.set_plan(plan_with({{"10.0.0.1", 1, false, ""}, {"10.0.0.1", 2, false, ""}, {"10.0.0.2", 1, false, ""}}));
+  EXPECT_FALSE(link.address_rests("10.0.0.1", start));
+  link.dial_failed(link.targets[0], "ended", start);
+  EXPECT_FALSE(link.address_rests("10.0.0.1", start)) << "the other port may do";
+  const MonoTime later = start + redial_pause(1);
+  link.dial_failed(link.targets[1], "ended", later);
+  EXPECT_TRUE(link.address_rests("10.0.0.1", later)) << "also its first port, whose own pause is over";
+  EXPECT_FALSE(link.address_rests("10.0.0.2", later));
+  EXPECT_FALSE(link.address_rests("10.0.0.1", later + redial_pause(1)));
+}
+
 TEST(NodeLinks, DialTlsEndpointsForTlsEditionsAlone) {
   const PeerPlan plan = plan_with({{"10.0.0.1", 50000, false, ""}, {"10.0.0.1", 50016, true, ""}});
   NodeLink plain, tls;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "tracker/core/hub.h"
@@ -58,6 +59,41 @@ TEST_F(SwarmTable, OnlyChangesAreToldAtOnce) {
   EXPECT_FALSE(done.changed.wants_data);
   const auto less = swarms_.announce(of(b_, SwarmRole::kSeeding, 900));
   EXPECT_THAT(less.tell, ElementsAre(c_)) << "another seeder does not care about one that wanted nothing";
+}
+
+TEST_F(SwarmTable, WhoPausesOrLeavesIsToldToThoseWhoWouldDialIt) {
+  swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
+  for (const SwarmRole role : {SwarmRole::kPaused, SwarmRole::kGone}) {
+    swarms_.announce(of(b_, SwarmRole::kFetching, 10));
+    swarms_.announce(of(c_, SwarmRole::kFetching, 20));
+    const auto fetched = swarms_.announce(of(b_, role, 10));
+    EXPECT_THAT(fetched.tell, UnorderedElementsAre(a_, c_));
+    EXPECT_EQ(fetched.changed.node, b_);
+    EXPECT_FALSE(fetched.changed.wants_data || fetched.changed.complete);
+    EXPECT_EQ(fetched.changed.verified_bytes, 0u);
+    EXPECT_THAT(swarms_.announce(of(b_, role, 10)).tell, IsEmpty());
+    const auto seeded = swarms_.announce(of(a_, role, 1000));
+    EXPECT_THAT(seeded.tell, ElementsAre(c_));
+    EXPECT_FALSE(seeded.changed.complete);
+    EXPECT_EQ(seeded.complete, role == SwarmRole::kPaused) << "the replica is still there";
+    swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
+  }
+}
+
+TEST_F(SwarmTable, OfOneThatIsDoneAsManyHearWhoWantDataAsOfOneThatJoins) {
+  std::set<NodeId> fetching, seeding;
+  for (int i = 0; i < 30; ++i) {
+    seeding.insert(node());
+    fetching.insert(node());
+  }
+  for (const NodeId& id : seeding) swarms_.announce(of(id, SwarmRole::kSeeding, 1000));
+  for (const NodeId& id : fetching) swarms_.announce(of(id, SwarmRole::kFetching));
+  swarms_.announce(of(a_, SwarmRole::kFetching));
+  const auto done = swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
+  std::set<NodeId> told(done.tell.begin(), done.tell.end());
+  EXPECT_THAT(done.tell, SizeIs(60));
+  fetching.merge(seeding);
+  EXPECT_EQ(told, fetching);
 }
 
 TEST_F(SwarmTable, SilentMembersExpire) {

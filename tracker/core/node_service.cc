@@ -281,8 +281,8 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
   if (own.role == SwarmRole::kGone) {
     GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.remove(own.content, own.version, node.id); }));
   } else if (result.write_replica) {
-    const ccm::Replica replica{
-        own.content, own.version, node.id, "", "", own.verified_bytes, result.changed.complete, d_.clock.wall()};
+    const ccm::Replica replica{own.content, own.version,        node.id,         "",
+                               "",          own.verified_bytes, result.complete, d_.clock.wall()};
     GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.put(replica); }));
   }
   GT_TRY(audit_refusals(actor, own));

@@ -1,6 +1,7 @@
 #include "tracker/core/swarms.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gridtorrent::tracker {
@@ -67,9 +68,15 @@ std::vector<Peer> Swarms::others(const Swarm& swarm, const NodeId& but, MonoTime
   return peers;
 }
 
-std::vector<NodeId> Swarms::whom_to_tell(const std::vector<Peer>& others, const Peer& changed) const {
+std::vector<NodeId> Swarms::whom_to_tell(const std::vector<Peer>& others, const Peer& changed, bool wanted) const {
   std::vector<NodeId> nodes;
   for (const Peer& peer : select_peers(changed, others, limits_.selection, rng_)) nodes.push_back(peer.node);
+  if (!wanted || changed.wants_data) return nodes;
+  std::vector<Peer> seeding;
+  std::ranges::copy_if(others, std::back_inserter(seeding), [](const Peer& peer) { return !peer.wants_data; });
+  Peer before = changed;
+  before.wants_data = true;
+  for (const Peer& peer : select_peers(before, seeding, limits_.selection, rng_)) nodes.push_back(peer.node);
   return nodes;
 }
 
@@ -107,6 +114,13 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   node.last_seen = now;
   count_traffic(announce);
   if (announce.role == SwarmRole::kGone) {
+    const auto left = swarms_.find(key);
+    const auto member = left == swarms_.end() ? Swarm::iterator() : left->second.find(announce.node);
+    if (left != swarms_.end() && member != left->second.end()) {
+      result.changed.node = announce.node;
+      const bool wanted = member->second.role == SwarmRole::kFetching;
+      result.tell = whom_to_tell(others(left->second, announce.node, now), result.changed, wanted);
+    }
     leave(key, announce.node);
     return result;
   }
@@ -133,14 +147,19 @@ AnnounceResult Swarms::announce(const Announce& announce) {
     member.written_complete = is_complete(member);
     member.written_at = now;
   }
+  result.complete = is_complete(member);
   result.changed = peer_of(announce.node, member);
-  if (member.role == SwarmRole::kPaused) return result;
+  const bool wanted = !was_away && old_role == SwarmRole::kFetching;
   const std::vector<Peer> around = others(swarm, announce.node, now);
+  if (member.role == SwarmRole::kPaused) {
+    result.changed.complete = false;
+    result.changed.verified_bytes = 0;
+    if (!was_away && old_role != member.role) result.tell = whom_to_tell(around, result.changed, wanted);
+    return result;
+  }
   result.peers = select_peers(result.changed, around, limits_.selection, rng_);
   if (was_away || old_role != member.role || was_complete != result.changed.complete) {
-    Peer as_known = result.changed;  // seeders dial whom they believe to want data
-    as_known.wants_data = as_known.wants_data || (!was_away && old_role == SwarmRole::kFetching);
-    result.tell = whom_to_tell(around, as_known);
+    result.tell = whom_to_tell(around, result.changed, wanted);
   }
   return result;
 }
@@ -159,7 +178,7 @@ std::vector<Swarms::Tell> Swarms::set_endpoints(const NodeId& node, const std::v
     const Member& member = swarm.at(node);
     if (expired(node, member, now) || member.role == SwarmRole::kPaused) continue;
     Tell tell{key.first, key.second, peer_of(node, member), {}};
-    tell.tell = whom_to_tell(others(swarm, node, now), tell.changed);
+    tell.tell = whom_to_tell(others(swarm, node, now), tell.changed, member.role == SwarmRole::kFetching);
     if (!tell.tell.empty()) tells.push_back(std::move(tell));
   }
   return tells;

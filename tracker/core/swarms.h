@@ -60,9 +60,10 @@ struct SwarmLimits {
 struct AnnounceResult {
   std::vector<Peer> peers;
   std::chrono::milliseconds next{0};
-  /// Whom to tell at once of `changed`, the announcing node as a peer now.
+  /// Whom to tell at once of `changed`, the announcing node as a peer now; who paused or left has and wants nothing.
   std::vector<NodeId> tell;
   Peer changed;
+  bool complete = false;  ///< it holds all of it, paused or not
   /// The durable replica should be written: first sight, complete now or no longer, 5 % or a minute of progress, ten
   /// minutes without any. (Where the role is kGone it should be removed.)
   bool write_replica = false;
@@ -137,7 +138,8 @@ class Swarms final : public ccm::LiveView {
   Peer peer_of(const NodeId& id, const Member& member) const;
   /// The others that take part right now.
   std::vector<Peer> others(const Swarm& swarm, const NodeId& but, MonoTime now) const;
-  std::vector<NodeId> whom_to_tell(const std::vector<Peer>& others, const Peer& changed) const;
+  /// `wanted`: so far it wanted data. Seeders dial whom they believe to, so they hear of the end of that.
+  std::vector<NodeId> whom_to_tell(const std::vector<Peer>& others, const Peer& changed, bool wanted) const;
   void leave(const Key& key, const NodeId& node);
   void count_traffic(const Announce& announce);
 
