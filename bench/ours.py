@@ -58,6 +58,11 @@ class Ours:
     def publish(self, path, name, access):
         self.alice.cli('publish', path, '--name', name, '--access', access, node=self.seed, timeout_s=1200)
 
+    def forget(self, role, events):
+        """Ends the seeding of what one command fetched: its files are deleted next, and a node that still offers them is dialled in vain."""
+        started = next(e for e in events if e['event'] == 'started')
+        self.bob.cli('transfer', 'cancel', started['transfer_id'], node=self.nodes[role])
+
     def get(self, source, name, target, lanes=None, limit=None, role='get', verify=True, timeout_s=1800):
         """One fetch of a published file or folder, from the start of the command to its exit."""
         target.mkdir()
@@ -74,8 +79,10 @@ class Ours:
             took = time.monotonic() - started
         if process.returncode != 0:
             raise AssertionError(f'get {name}: exit {process.returncode}\n{errors}\n{node.log()}')
-        done = next(e for e in map(json.loads, out.splitlines()) if e['event'] == 'done')
+        events = list(map(json.loads, out.splitlines()))
+        done = next(e for e in events if e['event'] == 'done')
         content = common.assert_whole('gridtorrent', source, target / source.name, verify)
+        self.forget(role, events)
         figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s()}
         return common.Transfer('gridtorrent', {'lanes': lanes, 'limit': limit, 'content': name}, common.size_of(source), took,
                                cpu_seconds(self.seed, node) - cpu, [*watch.checks(), content], watch.series(), figures=figures)
@@ -94,12 +101,13 @@ class Ours:
 
             def get(role, target):
                 done = self.bob.cli('get', f'alice/{name}', '--to', target, '--refetch', '--json', *args, node=self.nodes[role], timeout_s=timeout_s)
-                return time.monotonic() - started, done.event('done')['redundant_bytes']
+                return time.monotonic() - started, done
             ended = harness.run_parallel(*(lambda r=role, t=target: get(r, t) for role, target in zip(roles, targets)))
             cpu_s = cpu_seconds(*self.nodes.values()) - cpu
         content = [common.assert_whole('gridtorrent', source, target / source.name, verify) for target in targets][0]
+        harness.run_parallel(*(lambda r=role, e=done.events: self.forget(r, e) for role, (_, done) in zip(roles, ended)))
         each = [seconds for seconds, _ in ended]
-        figures = {'redundant_bytes': sum(again for _, again in ended), 'first_data_s': watch.first_data_s()}
+        figures = {'redundant_bytes': sum(done.event('done')['redundant_bytes'] for _, done in ended), 'first_data_s': watch.first_data_s()}
         return common.Transfer('gridtorrent', {'leechers': len(roles), 'content': name, **options}, common.size_of(source), max(each), cpu_s,
                                [*watch.checks(), content], watch.series(), each, figures)
 
@@ -120,12 +128,15 @@ class Ours:
             while all(get.poll() is None for get in gets):
                 samples.append((time.monotonic() - started, [common.inside(host, common.received_bytes) for host in hosts]))
                 time.sleep(0.5)
+            said = {}
             for role, get in zip(roles, gets):
-                _, errors = get.communicate(timeout=timeout_s)
+                said[role], errors = get.communicate(timeout=timeout_s)
                 if get.returncode != 0:
                     raise AssertionError(f'get on {role}: exit {get.returncode}\n{errors}\n{self.nodes[role].log()}')
             took, cpu_s = time.monotonic() - started, cpu_seconds(*self.nodes.values()) - cpu
         content = [common.assert_whole('gridtorrent', source, folder / role / source.name, True) for role, (source, _, _) in zip(roles, contents)][0]
+        for role, out in said.items():
+            self.forget(role, map(json.loads, out.splitlines()))
         return common.Transfer('gridtorrent', {'lanes': [lanes for _, _, lanes in contents]}, sum(common.size_of(c[0]) for c in contents), took,
                                cpu_s, [*watch.checks(), content], watch.series(), figures=shares_of(samples))
 
