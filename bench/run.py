@@ -5,6 +5,7 @@ Each scenario prints its figures and the machine, and writes JSON below bench-re
 machine mean little: where a claim is about speed, a peer runs in the same scenario, alternating, and the ratio counts.
 """
 import argparse
+import fcntl
 import json
 import os
 import pathlib
@@ -44,6 +45,21 @@ def above_zero(number):
     return parse
 
 
+def alone():
+    """Keeps a second bench of this machine out until this process ends; each would spoil the other's figures."""
+    lock = open('/var/tmp/gridtorrent-bench.lock', 'a+')
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        raise SystemExit(f'another ./dev bench is under way here (process {lock.read().strip()}), and both would measure each other: '
+                         'wait for it, or end it')
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    return lock
+
+
 def main():
     known = {name[len('bench_'):]: fn for name, fn in vars(scenarios).items() if name.startswith('bench_')}
     parser = argparse.ArgumentParser(prog='./dev bench', description=__doc__.split('\n\n')[1], formatter_class=argparse.RawTextHelpFormatter)
@@ -64,6 +80,7 @@ def main():
     unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
         parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance])}')
+    lock = alone()  # noqa: F841 (held until the end)
     about = machine()
     print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
     out = ROOT / 'bench-results'
