@@ -346,11 +346,17 @@ def shares(rows):
 
 
 def path_of(network):
-    """The links in words; the server that only tells who has what is left out."""
+    """The links in words, like ones together; the server that only tells who has what is left out."""
     def link(host):
         said = {'delay_ms': lambda v: f'{v:g} ms', 'loss': lambda v: f'loss {100 * v:g} %'}
         return ', '.join(said.get(k, lambda v, k=k: f'{k} {v}')(v) for k, v in host.items() if k != 'address')
-    return '; '.join(f'{name}: {link(host)}' for name, host in network['hosts'].items() if name != 'server')
+    def called(names):
+        return f'{names[0]} to {names[-1]}, each' if len(names) > 2 else ' and '.join(names)
+    alike = {}
+    for name, host in network['hosts'].items():
+        if name != 'server':
+            alike.setdefault(link(host), []).append(name)
+    return '; '.join(f'{called(names)}: {text}' for text, names in alike.items())
 
 
 def tcp_of(runs):

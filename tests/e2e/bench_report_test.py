@@ -61,6 +61,14 @@ def equal(found, wanted):
     cases.check(found == wanted, f'{found!r}, not {wanted!r}')
 
 
+def like_hosts_are_named_together():
+    host = {'address': '198.18.0.2', 'delay_ms': 10, 'up': '10Mbit'}
+    hosts = {'server': {'delay_ms': 1}, 'seed': {'delay_ms': 5}, **{f'leecher-{i}': host for i in (1, 2, 3)}}
+    equal(report.path_of({'hosts': hosts}), 'seed: 5 ms; leecher-1 to leecher-3, each: 10 ms, up 10Mbit')
+    del hosts['leecher-2']
+    equal(report.path_of({'hosts': hosts}), 'seed: 5 ms; leecher-1 and leecher-3: 10 ms, up 10Mbit')
+
+
 def medians_and_spreads():
     equal(report.median([]), None)
     equal(report.median([3, 1, 2]), 2)
@@ -263,7 +271,7 @@ def plots_are_small_and_the_same_each_time():
         cases.check('limit of TCP: 910' in (docs / 'benchmarks/made-up-bars.svg').read_text(), 'the limit of TCP is not named')
 
 
-cases.run(medians_and_spreads, a_claim_needs_runs_and_a_difference_beyond_the_spreads, the_best_peer_is_the_one_with_the_highest_median,
+cases.run(medians_and_spreads, like_hosts_are_named_together, a_claim_needs_runs_and_a_difference_beyond_the_spreads, the_best_peer_is_the_one_with_the_highest_median,
           a_steady_rate_of_some_runs_alone_is_none, rates_over_time_are_smooth_and_few, the_newest_complete_group_is_reported,
           the_page_says_what_the_figures_allow, void_runs_count_for_nothing_and_are_named, a_limit_is_compared_with_itself,
           a_scenario_that_is_gone_is_still_reported, every_run_is_in_the_csv, a_broken_line_is_named_and_docs_stay_as_they_were,
