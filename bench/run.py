@@ -21,7 +21,9 @@ import scenarios  # noqa: E402
 import wide  # noqa: E402
 
 
-CODE = ['client', 'tracker', 'ccm', 'common', 'base', 'proto', 'metainfo', 'bench/wan']  # a commit with changes in these has a + behind it
+# A run is of the last commit that changed one of these, so that results which are committed do not end a series; with changes to them that are not
+# committed there is a + behind it.
+CODE = ['client', 'tracker', 'ccm', 'common', 'base', 'proto', 'metainfo', 'bench/wan']
 
 
 def machine():
@@ -29,7 +31,7 @@ def machine():
     flags = next((line for line in open('/proc/cpuinfo') if line.startswith('flags')), '')
     def git(*args):
         return subprocess.run(['git', '-C', str(ROOT), *args], capture_output=True, text=True).stdout.strip()
-    commit = git('rev-parse', '--short', 'HEAD') + ('+' if git('status', '--porcelain', '--', *CODE) else '')
+    commit = git('log', '-1', '--format=%h', '--', *CODE) + ('+' if git('status', '--porcelain', '--', *CODE) else '')
     return {'cpu': cpu, 'cores': os.cpu_count(), 'kernel': platform.release(), 'sha_ni': ' sha_ni' in flags, 'avx2': ' avx2' in flags,
             'commit': commit, 'date': time.strftime('%Y-%m-%dT%H:%MZ', time.gmtime())}
 
