@@ -39,18 +39,27 @@ std::optional<Endpoint> endpoint_of(const sockaddr_storage& name) {
   return endpoint;
 }
 
-/// The other end, where this descriptor is a TCP connection to one of our ports.
-std::optional<Endpoint> accepted_from(int fd, const std::set<std::uint16_t>& ports) {
+bool has_option(int fd, int option, int value) {
+  int is = 0;
+  socklen_t size = sizeof is;
+  return ::getsockopt(fd, SOL_SOCKET, option, &is, &size) == 0 && is == value;
+}
+
+/// A TCP connection to one of our ports, also one that the other end has ended.
+bool accepted_at(int fd, const std::set<std::uint16_t>& ports) {
   sockaddr_storage name{};
   socklen_t size = sizeof name;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) return std::nullopt;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) return false;
   const auto local = endpoint_of(name);
-  if (!local || !ports.contains(local->port)) return std::nullopt;
-  int type = 0;
-  size = sizeof type;
-  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM) return std::nullopt;
-  size = sizeof name;
-  // Fails for the listening socket and for what the other end has closed already.
+  return local && ports.contains(local->port) && has_option(fd, SO_TYPE, SOCK_STREAM) &&
+         has_option(fd, SO_ACCEPTCONN, 0);
+}
+
+/// The other end of such a connection; nothing once it is reset.
+std::optional<Endpoint> accepted_from(int fd, const std::set<std::uint16_t>& ports) {
+  if (!accepted_at(fd, ports)) return std::nullopt;
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) return std::nullopt;
   return endpoint_of(name);
 }
@@ -107,6 +116,16 @@ std::size_t HandshakeGuard::tick(const std::set<int>& lanes, MonoTime now) {
   const auto end = handshakes_to_end(open, now);
   for (const std::size_t i : end) ::shutdown(open[i].socket, SHUT_RDWR);
   return end.size();
+}
+
+std::size_t HandshakeGuard::end_all(const std::set<int>& lanes) const {
+  std::size_t left = 0;
+  for (const int fd : descriptors()) {
+    if (lanes.contains(fd) || !accepted_at(fd, ports_)) continue;
+    ::shutdown(fd, SHUT_RDWR);
+    ++left;
+  }
+  return left;
 }
 
 }  // namespace gridtorrent::client::engine

@@ -36,6 +36,9 @@ class HandshakeGuard {
   explicit HandshakeGuard(std::set<std::uint16_t> tls_ports) : ports_(std::move(tls_ports)) {}
   /// `lanes`: the sockets of connections that have become lanes. Returns how many were ended.
   std::size_t tick(const std::set<int>& lanes, MonoTime now);
+  /// Ends them all, whatever their time. Returns how many descriptors are still open: libtorrent closes each in its own
+  /// time, and is only then done with it.
+  std::size_t end_all(const std::set<int>& lanes) const;
 
  private:
   const std::set<std::uint16_t> ports_;

@@ -34,6 +34,7 @@ constexpr auto kPortPause = std::chrono::milliseconds(250);
 /// 20,000 torrents take some three minutes.
 constexpr int kShownAtOnce = 20;
 constexpr auto kShowPause = std::chrono::milliseconds(200);
+constexpr auto kHandshakesEnd = std::chrono::seconds(1);
 
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
@@ -65,19 +66,38 @@ class RoundPlugin final : public lt::plugin {
   RoundPlugin(std::shared_ptr<SwarmList> swarms, std::shared_ptr<NetworkLoop> loop,
               const std::vector<ListenSocket>& sockets)
       : swarms_(std::move(swarms)), loop_(std::move(loop)), handshakes_(tls_ports(sockets)) {}
-  void abort() override { loop_->stop(); }
+  void added(const lt::session_handle& session) override { session_ = session; }
+  void abort() override {
+    end_handshakes();
+    loop_->stop();
+  }
   lt::feature_flags_t implemented_features() override { return tick_feature; }
   void on_tick() override {
     const auto swarms = swarms_->all();
     for (const auto& swarm : swarms) swarm->tick();
     uplink_.tick(SystemClock().mono(), swarms);
-    std::set<int> lanes;
-    for (const auto& swarm : swarms) swarm->add_sockets(lanes);
-    const std::size_t ended = handshakes_.tick(lanes, SystemClock().mono());
+    const std::size_t ended = handshakes_.tick(lanes_of(swarms), SystemClock().mono());
     if (ended > 0) swarms_->ended_handshakes += ended;
   }
 
  private:
+  static std::set<int> lanes_of(const std::vector<std::shared_ptr<Swarm>>& swarms) {
+    std::set<int> lanes;
+    for (const auto& swarm : swarms) swarm->add_sockets(lanes);
+    return lanes;
+  }
+
+  /// What libtorrent does next (session_impl::abort) frees the sockets of handshakes that are under way, and these go
+  /// on to use them. So first nobody comes any more, and all who came are through.
+  void end_handshakes() {
+    lt::settings_pack deaf;
+    deaf.set_str(lt::settings_pack::listen_interfaces, "");
+    session_.apply_settings(deaf);
+    const auto give_up = std::chrono::steady_clock::now() + kHandshakesEnd;
+    while (handshakes_.end_all(lanes_of(swarms_->all())) > 0 && std::chrono::steady_clock::now() < give_up)
+      loop_->handle_ready();
+  }
+
   static std::set<std::uint16_t> tls_ports(const std::vector<ListenSocket>& sockets) {
     std::set<std::uint16_t> ports;
     for (const ListenSocket& socket : sockets) {
@@ -88,6 +108,7 @@ class RoundPlugin final : public lt::plugin {
 
   const std::shared_ptr<SwarmList> swarms_;
   const std::shared_ptr<NetworkLoop> loop_;
+  lt::session_handle session_;
   Uplink uplink_;
   HandshakeGuard handshakes_;
 };

@@ -9,6 +9,7 @@ namespace gridtorrent::client::engine {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(5);
+constexpr int kManyHandlers = 1000;
 
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
@@ -48,6 +49,10 @@ void NetworkLoop::rest() {
   if (!rest) return;
   std::this_thread::sleep_for(*rest);
   boost::asio::post(*network_, [this] { this->rest(); });
+}
+
+void NetworkLoop::handle_ready() {
+  for (int handled = 0; handled < kManyHandlers && network_ != nullptr && network_->poll_one() > 0;) ++handled;
 }
 
 void NetworkLoop::stop() {

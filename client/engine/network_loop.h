@@ -24,6 +24,9 @@ class NetworkLoop {
   void tick_soon();
   /// A block came or was asked for, over a lane of that least round trip (0: not known).
   void data_flows(std::uint32_t round_trip_us);
+  /// Handles what is ready on the sockets, from within a handler; no more than a thousand things, where there is always
+  /// more.
+  void handle_ready();
   /// No calls and no rests from now on; before the loop ends, which the timer must not outlive.
   void stop();
 

@@ -1,11 +1,16 @@
 // Who may have a content, decided by real engines on every connection of a TLS edition.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "base/crypto/certificates.h"
 #include "base/crypto/digest.h"
 #include "base/crypto/keys.h"
 #include "common/hex.h"
+#include "common/unique_fd.h"
 #include "tests/integration/engine_lab.h"
 
 namespace gridtorrent::client::engine::test {
@@ -171,6 +176,33 @@ TEST_F(TlsLanes, OutliveANewCertificateAndNewOnesShowIt) {
   EXPECT_TRUE(stays([&] { return open_lanes(seeder.node.snapshot(transfer), leecher.node.id) == 2; }, seconds(2)));
   leecher.node.plan(transfer, {seeder.node.peer(6)});
   EXPECT_TRUE(eventually([&] { return open_lanes(seeder.node.snapshot(transfer), leecher.node.id) == 6; }));
+}
+
+/// Connects to a lane port and says that, whatever it is.
+UniqueFd caller(const LaneEndpoint& endpoint, std::string_view says) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(endpoint.port);
+  EXPECT_EQ(::inet_pton(AF_INET, endpoint.address.c_str(), &to.sin_addr), 1);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  EXPECT_EQ(::send(fd.get(), says.data(), says.size(), MSG_NOSIGNAL), static_cast<ssize_t>(says.size()));
+  return fd;
+}
+
+TEST(TlsLanePorts, AnEngineEndsWhileHandshakesAreUnderWay) {
+  ::mallopt(M_PERTURB, 0xa5);  // who uses what is freed falls over
+  Node node("127.0.0.1", {}, true);
+  const auto endpoints = node.engine->listening();
+  const auto tls = std::ranges::find_if(endpoints, [](const auto& endpoint) { return endpoint.tls; });
+  ASSERT_NE(tls, endpoints.end());
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(caller(*tls, i % 2 == 0 ? "" : "\x16\x03\x01"));  // half a record
+  const UniqueFd last = caller(*tls, "GET / HTTP/1.1\r\n\r\n");
+  char byte = 0;
+  while (::recv(last.get(), &byte, 1, 0) > 0) continue;  // it was refused: those before it are accepted
+  node.engine->stop();
+  for (const UniqueFd& fd : silent) EXPECT_LE(::recv(fd.get(), &byte, 1, 0), 0);
 }
 
 }  // namespace

@@ -103,6 +103,23 @@ TEST_F(Guarded, OnlyConnectionsToTheTlsPortsThatAreNoLanesAreEnded) {
   EXPECT_EQ(::fcntl(listener_.get(), F_GETFD), 0) << "the listening socket goes on";
 }
 
+TEST_F(Guarded, AllButLanesAreEndedAtOnceAndCountedUntilTheyAreClosed) {
+  Pair silent = connect(), reset = connect();
+  const Pair lane = connect();
+  const linger at_once{1, 0};
+  ASSERT_EQ(::setsockopt(reset.theirs.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+  reset.theirs.reset();
+  const HandshakeGuard guard({port()});
+  EXPECT_EQ(guard.end_all({lane.ours.get()}), 2u) << "the one that the other end has reset is open, too";
+  EXPECT_TRUE(ended(silent));
+  EXPECT_FALSE(ended(lane));
+  silent.ours.reset();
+  EXPECT_EQ(guard.end_all({lane.ours.get()}), 1u);
+  reset.ours.reset();
+  EXPECT_EQ(guard.end_all({lane.ours.get()}), 0u);
+  EXPECT_EQ(::fcntl(listener_.get(), F_GETFD), 0) << "the listening socket is none of them";
+}
+
 TEST_F(Guarded, ANumberThatAnotherConnectionGotStartsAnew) {
   HandshakeGuard guard({port()});
   const MonoTime start{};
