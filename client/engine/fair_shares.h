@@ -23,13 +23,15 @@ struct Sending {
 };
 
 /// How a node's uplink is shared out while several nodes want more than it has: by node, not by lane (model.md,
-/// "Grants"), so that one with 16 lanes and one with a single lane get like shares. As long as nobody is at a
-/// disadvantage, or the uplink is not what limits them, it keeps out of it.
+/// "Grants"), so that one with 16 lanes and one with a single lane get like shares. As long as nobody stays at a
+/// disadvantage, or the uplink is not what limits them, it keeps out of it: nodes of a swarm ask for now more, now
+/// less, and what one leaves is the others' as long as none is held back.
 ///
 /// The uplink's rate is not known: it is what went out at most of late, and now and then a little more is tried. Shares
 /// are max-min fair (Bertsekas and Gallager, Data Networks, 6.5.2). A single lane's window takes long to grow, and does
 /// not grow at all in a full queue: who does not come up to its share is given time, then left what it takes and room
-/// to grow into; the rest is the others'. Decided once a second; not thread-safe.
+/// to grow into; the rest is the others'. What one does not take of its share, it may take in the next seconds. Decided
+/// once a second; not thread-safe.
 class FairShares {
  public:
   /// Bytes a second that each node may be sent; those that are not named, as much as they take.
@@ -45,10 +47,12 @@ class FairShares {
     std::chrono::seconds pause{0};  ///< until patience begins anew, doubled each time
     double share = 0;               ///< as last decided
     bool wants_more = false;        ///< than that
+    double missed = 0;              ///< seconds of an even share, since it fell behind
+    double credit = 0;              ///< bytes of its shares that it did not take
   };
   void note(MonoTime now, const std::map<PeerKey, Sending>& nodes);
   void estimate_capacity(double total);
-  bool somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting, double even) const;
+  bool somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting, double even);
   void share_out(const std::vector<Node*>& wanting, double to_share, bool begins, MonoTime now);
   void be_patient(Node& node, bool lags, MonoTime now) const;
   double demand_of(const Node& node, MonoTime now) const;
@@ -58,7 +62,8 @@ class FairShares {
   double usual_total_ = 0, capacity_ = 0;
   bool sharing_ = false;
   int rounds_ = 0;
-  bool tried_ = false;  ///< to send more than the uplink was known to carry
+  bool tried_ = false;    ///< to send more than the uplink was known to carry
+  bool drained_ = false;  ///< sent less, for somebody to catch up
 };
 
 /// Max-min fair shares of `capacity` for those demands, in their order.

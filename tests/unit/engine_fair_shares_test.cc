@@ -40,7 +40,9 @@ struct FairSharesTest : testing::Test {
     peers.push_back({{NodeId::make({}, rng), ""}, lanes, most, step});
     return peers.back();
   }
-  void last(int rounds) {
+  /// What went out in each of the rounds, on average.
+  double last(int rounds) {
+    double sent = 0;
     for (int round = 0; round < rounds; ++round) {
       std::vector<double> rates(peers.size(), 0);
       std::vector<double> room;
@@ -68,7 +70,9 @@ struct FairSharesTest : testing::Test {
       }
       now += seconds(1);
       shares = fair.decide(now, sending);
+      sent += total() / rounds;
     }
+    return sent;
   }
   double total() const {
     double sum = 0;
@@ -100,6 +104,30 @@ TEST_F(FairSharesTest, KeepOutWhereTheUplinkIsNotWhatLimits) {
   last(12);
   EXPECT_TRUE(shares.empty()) << "the other is still growing";
   EXPECT_GT(peers[1].rate, 50);
+}
+
+TEST_F(FairSharesTest, KeepOutWhereNodesTakeTurnsInWantingLess) {
+  for (int i = 0; i < 8; ++i) add(4);
+  for (int round = 0; round < 200; ++round) {
+    for (Peer& peer : peers) peer.most = 4 + static_cast<double>(rng.below(200)) / 10;
+    last(1);
+    ASSERT_TRUE(shares.empty()) << round;
+  }
+}
+
+TEST_F(FairSharesTest, LoseLittleOfTheUplinkWhereNodesTakeTurnsInWantingLess) {
+  add(1, 1);  // by its own path: a reason to share for ever
+  for (int i = 0; i < 7; ++i) add(4);
+  uplink = 75;  // when sharing begins
+  double sent = 0;
+  for (int round = 0; round < 220; ++round) {
+    for (std::size_t i = 1; i < peers.size(); ++i) peers[i].most = 10 + static_cast<double>(rng.below(15));
+    if (round == 10) uplink = 100;
+    const double now_sent = last(1);
+    if (round >= 20) sent += now_sent / 200;
+  }
+  ASSERT_FALSE(shares.empty());
+  EXPECT_GT(sent, 95);
 }
 
 TEST_F(FairSharesTest, GiveOneLaneAsMuchAsSixteen) {
@@ -134,8 +162,7 @@ TEST_F(FairSharesTest, DrawNobodyDownToThoseWhoCannotTakeMore) {
   add(16, 55);  // at an uplink that all of them cannot fill
   last(10);
   add(16, 55);
-  last(100);
-  EXPECT_GT(total(), 90);
+  EXPECT_GT(last(100), 90);
   peers.pop_back();
   last(100);
   EXPECT_GT(peers[3].rate, 50);
