@@ -27,6 +27,7 @@ constexpr auto kPatience = std::chrono::seconds(5), kFirstPause = std::chrono::s
 constexpr double kRoomToGrow = 1.2, kDrained = 0.95;
 /// In seconds of its share.
 constexpr double kMostCredit = 2;
+constexpr double kFullUplink = 0.97;
 /// What was written before a lane was paced goes out first.
 constexpr int kUntilItShows = 2;
 /// Looked at once a second, a node that is served promptly may seem to want nothing.
@@ -61,7 +62,6 @@ void FairShares::note(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
     }
     node.low = std::min(node.low, node.usual);
     if (sending.wants_more) node.last_wanted = now;
-    node.credit = std::clamp(node.credit + node.share - node.rate, 0.0, kMostCredit * node.share);
   }
 }
 
@@ -70,6 +70,7 @@ void FairShares::estimate_capacity(double total) {
   totals_.push_front(total);
   if (totals_.size() > kRemembered) totals_.pop_back();
   if (!sharing_) {
+    for (auto& [key, node] : nodes_) node.credit = 0;
     capacity_ =
         std::max(usual_total_, std::min(totals_.front(), totals_[std::min<std::size_t>(1, totals_.size() - 1)]));
     return;
@@ -79,8 +80,19 @@ void FairShares::estimate_capacity(double total) {
     const Node& node = entry.second;
     return node.wants_more && node.rate > kFull * node.share;
   });
+  keep_credits(total, held_back);
   const double doubt = drained_ ? 1 : kDoubt;
   capacity_ = std::max({usual_total_, held_back ? doubt * capacity_ : 0, tried_ ? total : 0});
+}
+
+/// Where the uplink was full, nobody left anything; where it carries less than was thought, there was nothing to leave.
+void FairShares::keep_credits(double total, bool capacity_is_right) {
+  const bool full = total > kFullUplink * capacity_;
+  for (auto& [key, node] : nodes_) {
+    const double left = node.share - node.rate;
+    const double credit = node.credit + (full ? std::min(left, 0.0) : left);
+    node.credit = capacity_is_right ? std::clamp(credit, 0.0, kMostCredit * node.share) : 0;
+  }
 }
 
 bool FairShares::somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting, double even) {
@@ -106,16 +118,17 @@ double FairShares::demand_of(const Node& node, MonoTime now) const {
                                              : std::max(node.rate, node.usual);
 }
 
-std::map<PeerKey, double> FairShares::decide(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
+std::map<PeerKey, Allowance> FairShares::decide(MonoTime now, const std::map<PeerKey, Sending>& nodes) {
   note(now, nodes);
   double total = 0, others = 0;
   std::vector<Node*> wanting;
   for (auto& [key, node] : nodes_) {
     total += node.rate;
-    if (node.rate > 0 && node.last_wanted != MonoTime{} && now - node.last_wanted < kStillWants) {
+    const bool wants = node.last_wanted != MonoTime{} && now - node.last_wanted < kStillWants;
+    if (!wants) node.missed = 0;
+    if (wants && node.rate > 0) {
       wanting.push_back(&node);
     } else {
-      node.missed = 0;
       others += node.rate;
     }
   }
@@ -127,11 +140,13 @@ std::map<PeerKey, double> FairShares::decide(MonoTime now, const std::map<PeerKe
   for (auto& [key, node] : nodes_) {
     node.share = 0;
     node.wants_more = false;
+    if (sharing_) node.missed = 0;
   }
   if (sharing_) share_out(wanting, to_share, begins, now);
-  std::map<PeerKey, double> named;
+  std::map<PeerKey, Allowance> named;
   for (const auto& [key, node] : nodes_) {
-    if (node.share > 0) named[key] = node.share + node.credit;
+    // What is left free for somebody to catch up is free of credits, too.
+    if (node.share > 0) named[key] = {node.share, drained_ ? 0 : node.credit};
   }
   return named;
 }
@@ -157,14 +172,15 @@ void FairShares::share_out(const std::vector<Node*>& wanting, double to_share, b
   }
 }
 
-double LanePace::next(double share, double sent, std::size_t lanes) {
+double LanePace::next(const Allowance& allowed, double sent, std::size_t lanes) {
   const double number = static_cast<double>(std::max<std::size_t>(lanes, 1));
   if (++rounds_ > kUntilItShows && sent > 0) {
     // Down at once: a lane that could not use its pace may find its path free the next second.
-    factor_ = std::clamp(factor_ * std::clamp(previous_share_ / sent, 0.5, 1.2), 0.5, std::max(1.2, number));
+    const double due = std::clamp(sent, previous_.share, previous_.share + previous_.credit);
+    factor_ = std::clamp(factor_ * std::clamp(due / sent, 0.5, 1.2), 0.5, std::max(1.2, number));
   }
-  previous_share_ = share;
-  return factor_ * share / number;
+  previous_ = allowed;
+  return (factor_ * allowed.share + allowed.credit) / number;
 }
 
 }  // namespace gridtorrent::client::engine

@@ -22,6 +22,12 @@ struct Sending {
   bool wants_more = false;  ///< something was asked for, or written, and has not gone out
 };
 
+/// What a node may be sent in the next second.
+struct Allowance {
+  double share = 0;   ///< bytes
+  double credit = 0;  ///< beside that: what it left of its shares of late
+};
+
 /// How a node's uplink is shared out while several nodes want more than it has: by node, not by lane (model.md,
 /// "Grants"), so that one with 16 lanes and one with a single lane get like shares. As long as nobody stays at a
 /// disadvantage, or the uplink is not what limits them, it keeps out of it: nodes of a swarm ask for now more, now
@@ -34,8 +40,8 @@ struct Sending {
 /// once a second; not thread-safe.
 class FairShares {
  public:
-  /// Bytes a second that each node may be sent; those that are not named, as much as they take.
-  std::map<PeerKey, double> decide(MonoTime now, const std::map<PeerKey, Sending>& nodes);
+  /// Those that are not named may be sent as much as they take.
+  std::map<PeerKey, Allowance> decide(MonoTime now, const std::map<PeerKey, Sending>& nodes);
 
  private:
   struct Node {
@@ -48,10 +54,11 @@ class FairShares {
     double share = 0;               ///< as last decided
     bool wants_more = false;        ///< than that
     double missed = 0;              ///< seconds of an even share, since it fell behind
-    double credit = 0;              ///< bytes of its shares that it did not take
+    double credit = 0;              ///< see Allowance
   };
   void note(MonoTime now, const std::map<PeerKey, Sending>& nodes);
   void estimate_capacity(double total);
+  void keep_credits(double total, bool capacity_is_right);
   bool somebody_is_at_a_disadvantage(const std::vector<Node*>& wanting, double even);
   void share_out(const std::vector<Node*>& wanting, double to_share, bool begins, MonoTime now);
   void be_patient(Node& node, bool lags, MonoTime now) const;
@@ -73,11 +80,12 @@ std::vector<double> max_min_shares(double capacity, const std::vector<double>& d
 /// more, until together they come to the share. One per node; once a second.
 class LanePace {
  public:
-  /// `share` and what went out over the lanes together in the last second, bytes/s.
-  double next(double share, double sent, std::size_t lanes);
+  /// What went out over the lanes together in the last second, bytes; the rate of each, bytes/s.
+  double next(const Allowance& allowed, double sent, std::size_t lanes);
 
  private:
-  double factor_ = 1, previous_share_ = 0;
+  double factor_ = 1;
+  Allowance previous_;
   int rounds_ = 0;
 };
 

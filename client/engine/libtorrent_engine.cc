@@ -34,7 +34,9 @@ constexpr auto kPortPause = std::chrono::milliseconds(250);
 /// 20,000 torrents take some three minutes.
 constexpr int kShownAtOnce = 20;
 constexpr auto kShowPause = std::chrono::milliseconds(200);
+/// Both are over before what should take a moment is given up.
 constexpr auto kHandshakesEnd = std::chrono::seconds(1);
+constexpr int kRoundsToEnd = 20;
 
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
@@ -68,8 +70,8 @@ class RoundPlugin final : public lt::plugin {
       : swarms_(std::move(swarms)), loop_(std::move(loop)), handshakes_(tls_ports(sockets)) {}
   void added(const lt::session_handle& session) override { session_ = session; }
   void abort() override {
-    end_handshakes();
     loop_->stop();
+    end_handshakes();
   }
   lt::feature_flags_t implemented_features() override { return tick_feature; }
   void on_tick() override {
@@ -93,9 +95,11 @@ class RoundPlugin final : public lt::plugin {
     lt::settings_pack deaf;
     deaf.set_str(lt::settings_pack::listen_interfaces, "");
     session_.apply_settings(deaf);
-    const auto give_up = std::chrono::steady_clock::now() + kHandshakesEnd;
-    while (handshakes_.end_all(lanes_of(swarms_->all())) > 0 && std::chrono::steady_clock::now() < give_up)
-      loop_->handle_ready();
+    const auto patient_until = std::chrono::steady_clock::now() + kHandshakesEnd;
+    for (int round = 0; round < kRoundsToEnd || std::chrono::steady_clock::now() < patient_until; ++round) {
+      if (handshakes_.end_all(lanes_of(swarms_->all())) == 0) return;
+      if (loop_->handle_ready() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   static std::set<std::uint16_t> tls_ports(const std::vector<ListenSocket>& sockets) {

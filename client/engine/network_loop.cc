@@ -34,7 +34,7 @@ void NetworkLoop::tick_soon() {
 }
 
 void NetworkLoop::data_flows(std::uint32_t round_trip_us) {
-  if (!clock_.data_flows(now_mono(), round_trip_us) || resting_ || network_ == nullptr) return;
+  if (!clock_.data_flows(now_mono(), round_trip_us) || resting_ || stopped_) return;
   resting_ = true;
   boost::asio::post(*network_, [this] { rest(); });
 }
@@ -42,8 +42,8 @@ void NetworkLoop::data_flows(std::uint32_t round_trip_us) {
 /// All that is ready comes first, however often handling it makes more ready (a TLS lane takes a turn for each record).
 /// Where there is always more, the processor is what is short, and there is no rest.
 void NetworkLoop::rest() {
-  if (network_ != nullptr) network_->poll();
-  if (network_ == nullptr) return;
+  if (!stopped_) network_->poll();
+  if (stopped_) return;
   const auto rest = clock_.rest(now_mono());
   resting_ = rest.has_value();
   if (!rest) return;
@@ -51,12 +51,14 @@ void NetworkLoop::rest() {
   boost::asio::post(*network_, [this] { this->rest(); });
 }
 
-void NetworkLoop::handle_ready() {
-  for (int handled = 0; handled < kManyHandlers && network_ != nullptr && network_->poll_one() > 0;) ++handled;
+int NetworkLoop::handle_ready() {
+  int handled = 0;
+  while (handled < kManyHandlers && network_->poll_one() > 0) ++handled;
+  return handled;
 }
 
 void NetworkLoop::stop() {
-  network_ = nullptr;
+  stopped_ = true;
   timer_.reset();
   on_tick_ = {};
 }

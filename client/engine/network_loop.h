@@ -24,11 +24,11 @@ class NetworkLoop {
   void tick_soon();
   /// A block came or was asked for, over a lane of that least round trip (0: not known).
   void data_flows(std::uint32_t round_trip_us);
-  /// Handles what is ready on the sockets, from within a handler; no more than a thousand things, where there is always
-  /// more.
-  void handle_ready();
   /// No calls and no rests from now on; before the loop ends, which the timer must not outlive.
   void stop();
+  /// Handles what is ready on the sockets, from within a handler; no more than a thousand things, where there is always
+  /// more. Returns how many.
+  int handle_ready();
 
  private:
   void rest();
@@ -39,6 +39,7 @@ class NetworkLoop {
   bool armed_ = false;
   RoundClock clock_;
   bool resting_ = false;  ///< `rest` is queued
+  bool stopped_ = false;
 };
 
 }  // namespace gridtorrent::client::engine

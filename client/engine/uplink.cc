@@ -29,7 +29,7 @@ void Uplink::tick(MonoTime now, std::span<const std::shared_ptr<Swarm>> swarms) 
       node.wants_more = node.wants_more || lane->has_to_send;
     }
   }
-  const std::map<PeerKey, double> shares = shares_.decide(now, sending);
+  const std::map<PeerKey, Allowance> shares = shares_.decide(now, sending);
   std::erase_if(paces_, [&](const auto& entry) { return !shares.contains(entry.first); });
   for (const auto& [key, own] : lanes) {
     std::vector<std::shared_ptr<Lane>> busy;
