@@ -22,6 +22,8 @@ constexpr double kSmoothing = 0.4;
 /// a little more is tried.
 constexpr double kDoubt = 0.99, kTry = 1.05;
 constexpr int kTryEvery = 3;
+/// So many seconds in a row in which nobody came up to its share; one alone may be a lost segment's.
+constexpr int kIsLess = 3;
 constexpr auto kPatience = std::chrono::seconds(5), kFirstPause = std::chrono::seconds(10),
                kLongestPause = std::chrono::seconds(320);
 constexpr double kRoomToGrow = 1.2, kDrained = 0.95;
@@ -76,10 +78,12 @@ void FairShares::estimate_capacity(double total) {
     return;
   }
   // What we hold back says nothing of what the uplink would carry; where nobody comes up to its share, it is less.
-  const bool held_back = std::ranges::any_of(nodes_, [](const auto& entry) {
+  const bool somebody_is = std::ranges::any_of(nodes_, [](const auto& entry) {
     const Node& node = entry.second;
     return node.wants_more && node.rate > kFull * node.share;
   });
+  short_ = somebody_is ? 0 : short_ + 1;
+  const bool held_back = short_ < kIsLess;
   keep_credits(total, held_back);
   const double doubt = drained_ ? 1 : kDoubt;
   capacity_ = std::max({usual_total_, held_back ? doubt * capacity_ : 0, tried_ ? total : 0});

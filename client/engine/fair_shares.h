@@ -71,6 +71,7 @@ class FairShares {
   int rounds_ = 0;
   bool tried_ = false;    ///< to send more than the uplink was known to carry
   bool drained_ = false;  ///< sent less, for somebody to catch up
+  int short_ = 0;         ///< rounds since somebody came up to its share
 };
 
 /// Max-min fair shares of `capacity` for those demands, in their order.

@@ -220,6 +220,18 @@ TEST_F(FairSharesTest, AreNotUpsetByAMomentInWhichOneHasAllItWanted) {
   }
 }
 
+TEST_F(FairSharesTest, DoNotTakeOneBadSecondForASmallerUplink) {
+  add(1, kNoLimit, 2.5);
+  add(16);
+  last(8);
+  ASSERT_FALSE(shares.empty());
+  uplink = 50;
+  last(1);
+  uplink = 100;
+  last(15);
+  EXPECT_GT(last(10), 95);
+}
+
 TEST_F(FairSharesTest, FindOutThatThereIsMoreToShareAndLess) {
   add(1);
   add(16);
