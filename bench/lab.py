@@ -87,6 +87,9 @@ class Lab:
     def change(self, host, **values):
         self.ask(do='change', host=host, **values)
 
+    def reseed(self, seed):
+        self.ask(do='reseed', seed=seed)
+
     def watch(self):
         """A context: what the emulator did between its two ends, in `.figures`, and in `.void` why that says nothing, if so."""
         return Watch(self)

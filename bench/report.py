@@ -447,6 +447,7 @@ A run counts unless it is void: the emulator took more than {wide.lab.Watch.MOST
 - A difference within the peer's spread is none; one in GridTorrent's favour has to exceed its own spread, too.
   Fewer than {LEAST_RUNS} runs allow no claim. "Best" is by median: GridTorrent's rows are all compared, not its best alone.
 - Plots of rates over time: the run with the median rate of the best row of each kind; payload, over a moving 0.5 s.
+- Random losses are drawn anew for each repetition and are the same for all tools in it.
 - Path: delay of a host is one way, between it and the middle; a round trip takes twice the sum of both.
 
 ## In short

@@ -9,6 +9,9 @@
 Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "aria2_swarm" and "transmission_swarm", or
 {"tool": "gridtorrent_side_by_side", "lanes": [1, 16], ...}: they fetch different contents, and what counts is their shares.
 
+In each repetition all tools meet the same random losses, and other ones in the next: what is compared is then what they make of
+them, not who was lucky.
+
 Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended. A scenario that was interrupted, or that ran into
 --minutes, goes on where it was, for the same commit and machine.
 """
@@ -252,6 +255,7 @@ def run(name, args, machine):
                 bench.contents(tool['lanes'], tool.get('access', 'public'))
             elif tool['tool'].startswith('gridtorrent'):
                 bench.content(tool.get('access', 'public'))
+            net.reseed(repeat + 1)
             with net.watch() as watch:
                 transfer = bench.run(tool)
             verified.add(label(tool))

@@ -32,8 +32,9 @@ FILE is JSON: {"mtu": 1500, "hosts": {"seed": {"address": "198.18.0.1", "up": "1
 Each host becomes a network namespace; the line that is printed when all stands says how to enter it:
   nsenter --net=PATH COMMAND
 While it runs it reads lines from standard input: {"do": "start"} starts the clock of the changes, {"do": "stats"}
-prints counters, {"do": "change", "host": "seed", "up": "10Mbit"} changes a link now. It ends with its standard input,
-and the namespaces with it and the programs in them. Needs root.
+prints counters, {"do": "change", "host": "seed", "up": "10Mbit"} changes a link now, {"do": "reseed", "seed": 7} has
+random losses begin anew, the same for the same seed. It ends with its standard input, and the namespaces with it and
+the programs in them. Needs root.
 )";
 
 Nanos now() {
@@ -213,6 +214,9 @@ class Emulator {
       case Command::Kind::kChange:
         network_.apply(command.value().change);
         return say({{"event", "changed"}});
+      case Command::Kind::kReseed:
+        network_.reseed(command.value().seed);
+        return say({{"event", "reseeded"}});
     }
   }
 

@@ -23,6 +23,11 @@ void Network::Link::configure(std::uint64_t seed) {
   down_losses.set(spec.loss, seed * 2 + 1);
 }
 
+void Network::Link::reseed(std::uint64_t seed) {
+  up_losses.reseed(seed * 2);
+  down_losses.reseed(seed * 2 + 1);
+}
+
 Network::Network(const Scenario& scenario) : seed_(scenario.seed) {
   for (std::size_t host = 0; host < scenario.hosts.size(); ++host) {
     hosts_.push_back(scenario.hosts[host].name);
@@ -43,6 +48,11 @@ void Network::apply(const Change& change) {
     link.spec = changed(link.spec, change);
     link.configure(seed_ + ip);
   }
+}
+
+void Network::reseed(std::uint64_t seed) {
+  seed_ = seed;
+  for (auto& [ip, index] : index_) links_[index].reseed(seed_ + ip);
 }
 
 void Network::send(Nanos now, std::size_t from, const std::shared_ptr<const SuperPacket>& packet) {

@@ -48,6 +48,8 @@ class Network {
   std::optional<Nanos> next() const;
 
   void apply(const Change& change);
+  /// All links lose packets from now on as this seed says: what is sent next meets the same losses whatever was before.
+  void reseed(std::uint64_t seed);
   const LinkCounters& counters(std::uint32_t ip) const { return links_.at(index_.at(ip)).counters; }
   std::uint64_t unroutable() const { return unroutable_; }
 
@@ -84,6 +86,7 @@ class Network {
     Lane last_stretch{Stage::kDeliver, {}};
     LinkCounters counters;
     void configure(std::uint64_t seed);
+    void reseed(std::uint64_t seed);
   };
   void offer(Event event);
   void leave(Event event);
@@ -93,7 +96,7 @@ class Network {
   Lane& way(std::uint32_t from, std::uint32_t to);
   void forget_idle_flows(Link& link, Nanos now);
 
-  const std::uint64_t seed_;
+  std::uint64_t seed_;
   std::deque<Link> links_;
   std::vector<std::string> hosts_;
   std::unordered_map<std::uint32_t, std::size_t> index_;  ///< link by address

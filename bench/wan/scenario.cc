@@ -104,6 +104,12 @@ Result<Change> read_change(const Json& object, const std::string& place) {
   return change;
 }
 
+Result<std::uint64_t> read_seed(const Json& object, const std::string& place) {
+  std::optional<double> seed;
+  GT_TRY(read_number(object, "seed", place, 1e15, seed));
+  return static_cast<std::uint64_t>(seed.value_or(1));
+}
+
 Result<Json> parse(std::string_view text, const char* what) {
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return bad(what, "is no JSON object");
@@ -140,12 +146,11 @@ Result<Scenario> parse_scenario(std::string_view text) {
   GT_ASSIGN(const Json json, parse(text, "network"));
   GT_TRY(only_keys(json, "network", {"mtu", "seed", "hosts", "changes"}));
   Scenario scenario;
-  std::optional<double> mtu, seed;
+  std::optional<double> mtu;
   GT_TRY(read_number(json, "mtu", "network", 65'000, mtu));
-  GT_TRY(read_number(json, "seed", "network", 1e15, seed));
   scenario.mtu = static_cast<std::uint32_t>(mtu.value_or(1500));
   if (scenario.mtu < 576) return bad("network.mtu", "must be at least 576");
-  scenario.seed = static_cast<std::uint64_t>(seed.value_or(1));
+  GT_ASSIGN(scenario.seed, read_seed(json, "network"));
   if (!json.contains("hosts") || !json["hosts"].is_object() || json["hosts"].empty()) {
     return bad("network.hosts", "expected at least one host");
   }
@@ -180,8 +185,13 @@ Result<Command> parse_command(std::string_view text) {
     command.kind = Command::Kind::kChange;
     GT_TRY(only_keys(json, "change", {"do", "host", "address", "up", "down", "flow", "queue", "delay_ms", "loss"}));
     GT_ASSIGN(command.change, read_change(json, "change"));
+  } else if (what == "reseed") {
+    command.kind = Command::Kind::kReseed;
+    if (!json.contains("seed")) return bad("reseed.seed", "expected a number");
+    GT_TRY(only_keys(json, "reseed", {"do", "seed"}));
+    GT_ASSIGN(command.seed, read_seed(json, "reseed"));
   } else {
-    return bad("command", R"("do" must be "start", "stats" or "change")");
+    return bad("command", R"("do" must be "start", "stats", "change" or "reseed")");
   }
   return command;
 }

@@ -52,11 +52,12 @@ struct Scenario {
 /// without address, and values out of range; the message names the place.
 Result<Scenario> parse_scenario(std::string_view json);
 
-/// One line of standard input while the emulator runs: {"do": "start"}, {"do": "stats"}, or {"do": "change", "host":
-/// ..., "up": ...}.
+/// One line of standard input while the emulator runs: {"do": "start"}, {"do": "stats"}, {"do": "change", "host": ...,
+/// "up": ...}, or {"do": "reseed", "seed": ...}.
 struct Command {
-  enum class Kind { kStart, kStats, kChange } kind = Kind::kStats;
+  enum class Kind { kStart, kStats, kChange, kReseed } kind = Kind::kStats;
   Change change;
+  std::uint64_t seed = 1;  ///< of random losses
 };
 Result<Command> parse_command(std::string_view json);
 

@@ -41,6 +41,11 @@ class Losses {
   void set(double probability, std::uint64_t seed) {
     if (probability == probability_) return;
     probability_ = probability;
+    reseed(seed);
+  }
+
+  /// From now on the losses that this seed gives, as if none had been before.
+  void reseed(std::uint64_t seed) {
     random_.seed(seed);
     draw();
   }

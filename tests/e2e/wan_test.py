@@ -91,6 +91,15 @@ def packets_are_lost_as_often_as_asked_and_counted():
     cases.check(abs(back - 3240) < 5 * 25, f'{back} of 4000 came back with 10 % loss each way')
 
 
+def losses_begin_anew_with_a_seed():
+    with lab.Lab(two_hosts({'loss': 0.1, 'delay_ms': 1}), BIN) as net, Echo(net['seed']):
+        back = []
+        for seed in (7, 7, 8):
+            net.reseed(seed)
+            back.append(probe(net['get'], 'count', net['seed'].address, 2000))
+    cases.check(back[0] == back[1] != back[2], f'{back} came back after the seeds 7, 7 and 8')
+
+
 def links_change_on_schedule_and_by_command():
     network = two_hosts({'delay_ms': 1}, changes=[{'at_s': 0.2, 'host': 'seed', 'delay_ms': 40}])
     with lab.Lab(network, BIN) as net, Echo(net['seed']):
@@ -163,6 +172,6 @@ def the_namespaces_tcp_settings_are_read_back():
 lab.require_root()
 socket.setdefaulttimeout(30)
 cases.run(a_round_trip_takes_both_delays_and_not_half_a_millisecond_more, a_transfer_gets_its_links_payload_and_no_more,
-          capped_flows_get_equal_shares_and_more_of_them_more, packets_are_lost_as_often_as_asked_and_counted,
+          capped_flows_get_equal_shares_and_more_of_them_more, packets_are_lost_as_often_as_asked_and_counted, losses_begin_anew_with_a_seed,
           links_change_on_schedule_and_by_command, both_addresses_of_a_host_answer_each_over_its_own_link,
           nothing_is_left_when_it_is_killed, bad_input_gets_one_clear_line, the_namespaces_tcp_settings_are_read_back)

@@ -107,6 +107,8 @@ TEST(WanScenario, RefusesWhatItDoesNotUnderstandAndNamesThePlace) {
       refusal(R"({"hosts": {"a": {"address": "198.18.0.1"}}, "changes": [{"host": "a", "address": "198.18.0.9"}]})"),
       HasSubstr("has no address 198.18.0.9"));
   EXPECT_FALSE(parse_command(R"({"do": "dance"})"));
+  EXPECT_FALSE(parse_command(R"({"do": "reseed"})")) << "what would it be?";
+  EXPECT_FALSE(parse_command(R"({"do": "reseed", "seed": -1})"));
 }
 
 TEST(WanScenario, TakesValuesOfAHostForItsAddressesUnlessTheyHaveTheirOwn) {
@@ -343,6 +345,32 @@ TEST(WanNetwork, ChangesALinkForWhatComesLaterAndLetsNobodyOvertake) {
   EXPECT_EQ(deliveries[0].due, 50 * kMs);
   EXPECT_EQ(deliveries[1].due, 50 * kMs) << "behind the one that left before it";
   EXPECT_EQ(deliveries[2].due, 102 * kMs);
+}
+
+TEST(WanNetwork, LosesTheSamePacketsAgainAfterTheSameSeedWhateverWasBefore) {
+  LinkSpec seed;
+  seed.loss = 0.1;
+  Network network(two_hosts(seed));
+  Nanos at = 0;
+  const auto arrived = [&](int packets) {
+    std::vector<int> numbers;
+    for (int i = 0; i < packets; ++i) {
+      network.send(at += kMs, 0, packet(1'460));
+      if (!all(network).empty()) numbers.push_back(i);
+    }
+    return numbers;
+  };
+  arrived(123);
+  network.reseed(7);
+  const auto first = arrived(500);
+  arrived(45);
+  network.reseed(7);
+  EXPECT_EQ(arrived(500), first);
+  network.reseed(8);
+  EXPECT_NE(arrived(500), first);
+  const auto command = parse_command(R"({"do": "reseed", "seed": 7})");
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command.value().seed, 7U);
 }
 
 TEST(WanNetwork, KeepsTheLinksOfOneHostsAddressesApart) {
