@@ -73,6 +73,7 @@ void FairShares::estimate_capacity(double total) {
   if (totals_.size() > kRemembered) totals_.pop_back();
   if (!sharing_) {
     for (auto& [key, node] : nodes_) node.credit = 0;
+    short_ = 0;
     capacity_ =
         std::max(usual_total_, std::min(totals_.front(), totals_[std::min<std::size_t>(1, totals_.size() - 1)]));
     return;
