@@ -92,7 +92,7 @@ class Target:
                'listen': self.net['stranger'].address if self.net else '127.0.0.1', 'certificate': certificate and str(certificate), 'key': key and str(key), 'seconds': seconds}
         from_where = ['ip', 'netns', 'exec', self.net['stranger'].ns] if self.net else []
         done = subprocess.run([*from_where, PYTHON, LEECHER], input=json.dumps(job), capture_output=True, text=True, timeout=seconds + 60)
-        cases.check(done.returncode == 0, done.stderr)
+        cases.check(done.returncode == 0, f'the stock client ended with {done.returncode}: {done.stderr}')
         return json.loads(done.stdout)
 
     def gets_nothing(self, what, *args, **kwargs):
