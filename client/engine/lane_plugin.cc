@@ -92,14 +92,14 @@ class LanePlugin final : public lt::peer_plugin {
   }
 
   bool on_piece(const lt::peer_request& request, lt::span<const char>) override {
-    swarm_->data_flows(*lane_);
+    swarm_->data_comes(*lane_);
     swarm_->requests().arrived(*lane_, block_of(request));
     set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));
     return false;
   }
 
   bool on_request(const lt::peer_request&) override {
-    swarm_->data_flows(*lane_);
+    swarm_->data_goes(*lane_);
     return false;
   }
 

@@ -33,20 +33,29 @@ void NetworkLoop::tick_soon() {
   });
 }
 
-void NetworkLoop::data_flows(std::uint32_t round_trip_us) {
+void NetworkLoop::data_goes(std::uint32_t round_trip_us) {
   if (!clock_.data_flows(now_mono(), round_trip_us) || resting_ || stopped_) return;
   resting_ = true;
   boost::asio::post(*network_, [this] { rest(); });
 }
 
-/// All that is ready comes first, however often handling it makes more ready (a TLS lane takes a turn for each record).
-/// Where there is always more, the processor is what is short, and there is no rest.
+void NetworkLoop::data_comes(int fd, std::uint32_t round_trip_us) {
+  data_goes(round_trip_us);
+  if (resting_ && !stopped_) acks_.received(fd, now_mono());
+}
+
+/// All that is ready comes first, lane by lane, so that no lane's acknowledgements wait for the others', however often
+/// handling it makes more ready (a TLS lane takes a turn for each record). Where there is always more, the processor is
+/// what is short, and there is no rest.
 void NetworkLoop::rest() {
+  acks_.look(now_mono(), [this] {
+    if (!stopped_) network_->poll();
+  });
   if (!stopped_) network_->poll();
   if (stopped_) return;
   const auto rest = clock_.rest(now_mono());
   resting_ = rest.has_value();
-  if (!rest) return;
+  if (!rest) return acks_.end();
   std::this_thread::sleep_for(*rest);
   boost::asio::post(*network_, [this] { this->rest(); });
 }
@@ -59,6 +68,7 @@ int NetworkLoop::handle_ready() {
 
 void NetworkLoop::stop() {
   stopped_ = true;
+  acks_.end();
   timer_.reset();
   on_tick_ = {};
 }

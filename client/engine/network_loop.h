@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "client/engine/round_clock.h"
+#include "client/engine/unread_acks.h"
 
 namespace gridtorrent::client::engine {
 
@@ -22,8 +23,11 @@ class NetworkLoop {
   void attach(lt::io_context& network);
   /// One call, 5 ms from the first time this was asked for since the last call.
   void tick_soon();
-  /// A block came or was asked for, over a lane of that least round trip (0: not known).
-  void data_flows(std::uint32_t round_trip_us);
+  /// A block was asked of us over a lane of that least round trip (0: not known).
+  void data_goes(std::uint32_t round_trip_us);
+  /// A block came over this socket, which we are told of when it closes.
+  void data_comes(int fd, std::uint32_t round_trip_us);
+  void socket_closes(int fd) { acks_.closes(fd); }
   /// No calls and no rests from now on; before the loop ends, which the timer must not outlive.
   void stop();
   /// Handles what is ready on the sockets, from within a handler; no more than a thousand things, where there is always
@@ -38,6 +42,7 @@ class NetworkLoop {
   std::optional<boost::asio::steady_timer> timer_;
   bool armed_ = false;
   RoundClock clock_;
+  UnreadAcks acks_;
   bool resting_ = false;  ///< `rest` is queued
   bool stopped_ = false;
 };

@@ -10,7 +10,8 @@ namespace gridtorrent::client::engine {
 
 /// How long the network thread may leave its sockets alone while data flows, as network cards moderate their
 /// interrupts: on a long path a packet that waits an eighth of a round trip costs nothing, since requests are far ahead
-/// of the data, and one look at all sockets replaces a wake-up for each packet or two. A plain value.
+/// of the data and it is acknowledged meanwhile (UnreadAcks), and one look at all sockets replaces a wake-up for each
+/// packet or two. A plain value.
 class RoundClock {
  public:
   using Rest = std::chrono::microseconds;

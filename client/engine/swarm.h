@@ -74,8 +74,9 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_stats(Lane& lane, const TcpFigures& figures);
   Hello hello_for(const Lane& lane) const;
 
-  /// A block came over the lane or was asked for over it. Network thread.
-  void data_flows(const Lane& lane) { loop_->data_flows(lane.least_round_trip_us); }
+  /// A block was asked of us, or came, over the lane. Network thread.
+  void data_goes(const Lane& lane) { loop_->data_goes(lane.least_round_trip_us); }
+  void data_comes(const Lane& lane);
   /// What is asked of the lanes; network thread only.
   Requests& requests() { return requests_; }
 

@@ -221,8 +221,13 @@ void Swarm::forget_failures(MonoTime now) {
   }
 }
 
+void Swarm::data_comes(const Lane& lane) {
+  loop_->data_comes(socket_of(lane.peer), lane.least_round_trip_us);
+}
+
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   requests_.lane_closed(lane);
+  loop_->socket_closes(socket_of(lane.peer));
   // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being
   // completed, and waits for the other end, up to 3 s. That one counts the lane until then, and may refuse new ones for
   // it.

@@ -39,6 +39,10 @@ void set_pacing(int fd, std::uint64_t bytes_per_s) {
   if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
+void set_low_water_mark(int fd, int bytes) {
+  if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+}
+
 void end_connection(int fd) {
   if (fd >= 0) ::shutdown(fd, SHUT_RDWR);
 }

@@ -21,6 +21,9 @@ std::size_t unsent_bytes(int fd);
 /// The most that TCP sends on it, bytes a second (SO_MAX_PACING_RATE); 0: no limit.
 void set_pacing(int fd, std::uint64_t bytes_per_s);
 
+/// A reader is not told of less than this (SO_RCVLOWAT; 1 at first), and the kernel acknowledges up to it unread.
+void set_low_water_mark(int fd, int bytes);
+
 /// Ends the connection in both directions, whoever holds the socket. What was written is still sent, unless the other
 /// end sends, too.
 void end_connection(int fd);
