@@ -279,11 +279,18 @@ def table(rows):
             '× GridFTP': number(ratio(whole, gridftp.values('mbit_s') if gridftp else []), 2),
             'steady Mbit/s': number(median(steady)), 'its spread': percent(spread(steady)),
             '× TCP': number(ratio(steady, limit.values('steady_mbit_s') if limit else []), 2),
-            'CPU s/GB': number(row.median('cpu_s_per_gb'), 1), 'runs': f'{len(row.runs)}{void}', 'sockets': span(map(sockets, row.runs)),
+            **beside_data(row), 'CPU s/GB': number(row.median('cpu_s_per_gb'), 1), 'runs': f'{len(row.runs)}{void}', 'sockets': span(map(sockets, row.runs)),
             'control': ', '.join(sorted({c for r in row.runs for c in congestion(r)})) or '–'})
     heads = [h for h in lines[0] if any(line[h] != '–' for line in lines)]
     return ['| ' + ' | '.join(heads) + ' |', '| --- |' + ' ---: |' * (len(heads) - 2) + ' --- |',
             *('| ' + ' | '.join(line[h] for h in heads) + ' |' for line in lines)]
+
+
+def beside_data(row):
+    """When data began, and what else crossed the receiver's link, where that was measured."""
+    figures = [r['figures'] for r in row.runs if 'other_share' in r['figures']]
+    first, other = (median([f[key] for f in figures]) for key in ('first_data_s', 'other_share'))
+    return {'first data s': number(first, 2), 'no data': percent(other and 100 * other, 2)}
 
 
 def void_lines(rows):
@@ -442,6 +449,8 @@ A run counts unless it is void: the emulator took more than {wide.lab.Watch.MOST
 - *steady*: rate at the receiver's link, headers taken off by calculation, without the first {wide.WARM_S} s of data and the last
   {wide.TAIL_S} s. Tools whose transfers are too short for that have none.
 - *× GridFTP*: rate of the whole / that of the best GridFTP row. *× TCP*: steady rate / that of the best iperf3 row.
+- *first data*: until {wide.common.LEAST_DATA >> 10} KiB had reached the receiver, from the start of the command. *no data*: bytes that crossed the receiver's link,
+  both ways, and were neither headers nor the data set once.
 - *CPU s/GB*: user and system time of the tool's programs at both ends.
 - *sockets*, *control*: most data sockets of a host at once, and their congestion control, seen by `ss` during the runs.
 - A difference within the peer's spread is none; one in GridTorrent's favour has to exceed its own spread, too.

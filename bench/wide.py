@@ -32,6 +32,7 @@ from peers import aria2, common, globus, iperf3, transmission, udt
 FOLDER = pathlib.Path(__file__).parent
 UNITS = {'': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}
 PAYLOAD = 1448 / 1500  # of a full segment with timestamps
+HEADERS = 52  # bytes of a packet: IPv4, TCP, timestamps
 WARM_S, TAIL_S = 4, 1  # not counted where a rate is called steady
 
 
@@ -196,6 +197,13 @@ def swarm_figures(scenario, transfer, watch):
             'each_s': [round(s, 2) for s in transfer.each]}
 
 
+def other_share(link, transfer):
+    """What crossed a receiver's link, both ways, and was neither headers nor data, as a share of the data: requests, acknowledgements of
+    pieces, TLS, lists of files, what a node and a command say to the server. Data sent again count here, too."""
+    carried = sum(link[f'{way}_bytes'] - HEADERS * link[f'{way}_packets'] for way in ('up', 'down'))
+    return round(carried / transfer.bytes - 1, 5)
+
+
 def sockets_checked(scenario, transfer):
     """The settings of a scenario held in this run: what ss showed of its sockets, and the namespaces' own."""
     wanted = scenario['tcp']['tcp_congestion_control']
@@ -262,6 +270,8 @@ def run(name, args, machine):
             sockets_checked(scenario, transfer)
             if transfer.each:
                 transfer.figures.update(swarm_figures(scenario, transfer, watch))
+            elif tool['tool'] == 'gridtorrent':
+                transfer.figures['other_share'] = other_share(watch.figures['links'][net['get'].address], transfer)
             line = record(name, machine, tool, repeat, transfer, watch)
             with open(results, 'a') as out:
                 out.write(json.dumps(line) + '\n')
@@ -281,6 +291,8 @@ def say(r):
         whole += f' {r["figures"]["of_bound"]:.2f} of the bound, {r["figures"]["seeder_copies"]:.2f} copies'
     if 'shares' in r['figures']:
         whole += f' shares {" ".join(f"{s:.0%}" for s in r["figures"]["settled_shares"])} once settled, even from {r["figures"]["even_from_s"]} s on'
+    if 'other_share' in r['figures']:
+        steady += f', first data after {r["figures"]["first_data_s"]:.2f} s, {r["figures"]["other_share"]:.2%} beside data'
     void = f'  VOID: {r["void"]}' if r['void'] else ''
     print(f'  {r["repeat"] + 1}: {r["label"]:34} {whole}{steady}, CPU {r["cpu_s_per_gb"]:.1f} s/GB; emulator {r["emulator"]["cores"]:.2f} cores, '
           f'{r["emulator"]["steal"]:.0%} stolen{void}', flush=True)

@@ -222,8 +222,9 @@ def network_settings():
 
 
 class Watch:
-    """Samples hosts in the background: links five times a second, TCP sockets by ss as often in the first second, then every 0.6 s,
-    and once more when it is left. Of many hosts each is looked at less often, that measuring takes no more of the machine."""
+    """Samples hosts in the background: links five times a second (in the first second each 10 ms, to see when data begin), TCP sockets
+    by ss five times in the first second, then every 0.6 s, and once more when it is left. Of many hosts each is looked at less often,
+    that measuring takes no more of the machine."""
 
     def __init__(self, *hosts, receivers, apart_from=(), least=LEAST_DATA):
         """`apart_from`: ports whose sockets carry no data, at either end."""
@@ -239,14 +240,23 @@ class Watch:
         self.settings[key], self.links[key], self.samples[key], self.seen[key] = network_settings(), [], [], {}
         self.links[key].append((time.monotonic(), received_bytes()))
         self.begun.wait(30)
-        turn = 0
-        while not self.done.wait(0.2 * self.rarer):
+        turn, begun = 0, time.monotonic()
+        while not self.pause(key, begun):
             self.links[key].append((time.monotonic(), received_bytes()))
             turn += 1
             if turn <= 5 / self.rarer or turn % 3 == 0:
                 self.sample(key)
         self.links[key].append((time.monotonic(), received_bytes()))
         self.sample(key)  # the programs of a swarm still hold their connections
+
+    def pause(self, key, begun):
+        """Until the next look; True: it was the last."""
+        until = time.monotonic() + 0.2 * self.rarer
+        while time.monotonic() < min(until, begun + 1):
+            if self.done.wait(0.01 * self.rarer):
+                return True
+            self.links[key].append((time.monotonic(), received_bytes()))
+        return self.done.wait(max(0, until - time.monotonic()))
 
     def sample(self, key):
         now = tcp_sockets()
