@@ -394,6 +394,8 @@ def section(name, runs, newer, scenario, plots):
         facts.append(f'Stolen CPU: median {percent(100 * median(steal))}, worst run {percent(100 * max(steal))}. Emulator: median '
                      f'{median([r["emulator"]["cores"] for r in counted]):.2f} cores, '
                      f'{percent(100 * median([r["emulator"]["late"] for r in counted]))} of packets more than 0.5 ms late')
+        if scenario and any('loss' in h for h in scenario['network']['hosts'].values()) and all('losses' in r['emulator'] for r in counted):
+            facts.append('Random losses: others in each repetition, the same for all tools of one')
     missing = [label for label in labels_of(scenario) if label not in {row.label for row in rows}]
     facts += [f'Not measured: {"; ".join(missing)}'] if missing else []
     facts += [f'Incomplete: not every tool has {LEAST_RUNS} runs that count'] if not complete(runs, scenario) else []
@@ -456,7 +458,6 @@ A run counts unless it is void: the emulator took more than {wide.lab.Watch.MOST
 - A difference within the peer's spread is none; one in GridTorrent's favour has to exceed its own spread, too.
   Fewer than {LEAST_RUNS} runs allow no claim. "Best" is by median: GridTorrent's rows are all compared, not its best alone.
 - Plots of rates over time: the run with the median rate of the best row of each kind; payload, over a moving 0.5 s.
-- Random losses are drawn anew for each repetition and are the same for all tools in it.
 - Path: delay of a host is one way, between it and the middle; a round trip takes twice the sum of both.
 
 ## In short

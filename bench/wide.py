@@ -266,6 +266,7 @@ def run(name, args, machine):
             net.reseed(repeat + 1)
             with net.watch() as watch:
                 transfer = bench.run(tool)
+            watch.figures['losses'] = repeat + 1
             verified.add(label(tool))
             sockets_checked(scenario, transfer)
             if transfer.each:

@@ -36,7 +36,7 @@ Network::Network(const Scenario& scenario) : seed_(scenario.seed) {
       Link& link = links_.emplace_back();  // a deque: what waits in it is pointed to
       link.host = host;
       link.spec = address.link;
-      link.configure(seed_ + address.ip);
+      link.configure(seed_of(address.ip));
     }
   }
 }
@@ -46,13 +46,13 @@ void Network::apply(const Change& change) {
     Link& link = links_[index];
     if (hosts_[link.host] != change.host || (change.ip != 0 && change.ip != ip)) continue;
     link.spec = changed(link.spec, change);
-    link.configure(seed_ + ip);
+    link.configure(seed_of(ip));
   }
 }
 
 void Network::reseed(std::uint64_t seed) {
   seed_ = seed;
-  for (auto& [ip, index] : index_) links_[index].reseed(seed_ + ip);
+  for (auto& [ip, index] : index_) links_[index].reseed(seed_of(ip));
 }
 
 void Network::send(Nanos now, std::size_t from, const std::shared_ptr<const SuperPacket>& packet) {

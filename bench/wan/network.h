@@ -88,6 +88,8 @@ class Network {
     void configure(std::uint64_t seed);
     void reseed(std::uint64_t seed);
   };
+  /// Another one for each link and seed.
+  std::uint64_t seed_of(std::uint32_t ip) const { return seed_ << 32U | ip; }
   void offer(Event event);
   void leave(Event event);
   void arrive(Event event);

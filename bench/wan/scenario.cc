@@ -106,7 +106,7 @@ Result<Change> read_change(const Json& object, const std::string& place) {
 
 Result<std::uint64_t> read_seed(const Json& object, const std::string& place) {
   std::optional<double> seed;
-  GT_TRY(read_number(object, "seed", place, 1e15, seed));
+  GT_TRY(read_number(object, "seed", place, 1e9, seed));
   return static_cast<std::uint64_t>(seed.value_or(1));
 }
 

@@ -46,17 +46,21 @@ void NetworkLoop::data_comes(int fd, std::uint32_t round_trip_us) {
 
 /// All that is ready comes first, lane by lane, so that no lane's acknowledgements wait for the others', however often
 /// handling it makes more ready (a TLS lane takes a turn for each record). Where there is always more, the processor is
-/// what is short, and there is no rest.
+/// what is short, and there is no rest; the lanes are heard by the loop itself until the next look, for this one may
+/// not have come to them.
 void NetworkLoop::rest() {
-  acks_.look(now_mono(), [this] {
-    if (!stopped_) network_->poll();
-  });
-  if (!stopped_) network_->poll();
+  int left = kManyHandlers;
+  const auto handle = [&] {
+    while (!stopped_ && left > 0 && network_->poll_one() > 0) --left;
+  };
+  acks_.look(now_mono(), handle);
+  handle();
   if (stopped_) return;
   const auto rest = clock_.rest(now_mono());
   resting_ = rest.has_value();
-  if (!rest) return acks_.end();
-  std::this_thread::sleep_for(*rest);
+  if (!rest || left == 0) acks_.end();
+  if (!rest) return;
+  if (left > 0) std::this_thread::sleep_for(*rest);
   boost::asio::post(*network_, [this] { this->rest(); });
 }
 
