@@ -1,4 +1,4 @@
-"""What wan_test.py runs inside of the hosts: `serve ADDRESS`, `rtt ADDRESS N`, `count ADDRESS N`, `fetch ADDRESS SECONDS FLOWS`."""
+"""What wan_test.py runs inside of the hosts: `serve ADDRESS`, `rtt ADDRESS N [PAUSE_S]`, `count ADDRESS N`, `fetch ADDRESS SECONDS FLOWS`."""
 import json
 import socket
 import sys
@@ -32,8 +32,8 @@ def serve(address):
         udp.sendto(data, sender)
 
 
-def rtt(address, count):
-    """Milliseconds, one at a time."""
+def rtt(address, count, pause_s=0):
+    """Milliseconds, one at a time, with pauses in which the machine falls asleep."""
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.settimeout(10)
     times = []
@@ -42,6 +42,7 @@ def rtt(address, count):
         udp.sendto(str(i).encode(), (address, PORT))
         assert udp.recv(100) == str(i).encode()
         times.append((time.monotonic() - started) * 1e3)
+        time.sleep(pause_s)
     return times
 
 
@@ -95,5 +96,5 @@ def fetch(address, seconds, flows):
 what, address, *rest = sys.argv[1:]
 if what == 'serve':
     serve(address)
-print(json.dumps({'rtt': lambda: rtt(address, int(rest[0])), 'count': lambda: count(address, int(rest[0])),
+print(json.dumps({'rtt': lambda: rtt(address, int(rest[0]), *map(float, rest[1:])), 'count': lambda: count(address, int(rest[0])),
                   'fetch': lambda: fetch(address, float(rest[0]), int(rest[1]))}[what]()))

@@ -47,14 +47,18 @@ class Echo:
 
 
 def a_round_trip_takes_both_delays_and_not_half_a_millisecond_more():
-    with lab.Lab(two_hosts({'delay_ms': 20}, {'delay_ms': 5}), BIN) as net, Echo(net['seed']):
-        times = []
-        for _ in range(4):  # a busy machine adds its own; what counts is what is possible
+    """Half a millisecond more than without any delay: what the machine takes to wake four programs is its own."""
+    network = two_hosts({'delay_ms': 20}, {'delay_ms': 5})
+    network['hosts'] |= {'near': {'address': '198.18.0.3'}, 'by': {'address': '198.18.0.4'}}
+    with lab.Lab(network, BIN) as net, Echo(net['seed']), Echo(net['near']):
+        times, machine = [], []
+        for _ in range(4):  # a busy machine adds more; what counts is what is possible
             times += probe(net['get'], 'rtt', net['seed'].address, 200)
-            if min(times) <= 50.5:
+            machine += probe(net['by'], 'rtt', net['near'].address, 100, 0.05)
+            if min(times) <= 50.5 + min(machine):
                 break
     cases.check(min(times) >= 50 - 0.15, lambda: f'a packet was early: {min(times)} ms')
-    cases.check(min(times) <= 50.5, lambda: f'never within half a millisecond: {sorted(times)[:5]} ms')
+    cases.check(min(times) <= 50.5 + min(machine), lambda: f'never within half a millisecond: {sorted(times)[:5]}, without delay {min(machine)} ms')
 
 
 def best_of(net, flows, most, enough):
