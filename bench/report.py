@@ -288,9 +288,9 @@ def table(rows):
 
 def beside_data(row):
     """When data began, and what else crossed the receiver's link, where that was measured."""
-    figures = [r['figures'] for r in row.runs if 'other_share' in r['figures']]
-    first, other = (median([f[key] for f in figures]) for key in ('first_data_s', 'other_share'))
-    return {'first data s': number(first, 2), 'no data': percent(other and 100 * other, 2)}
+    figures = [r['figures'] for r in row.runs if 'other_received_share' in r['figures']]
+    first, received, both = (median([f[key] for f in figures]) for key in ('first_data_s', 'other_received_share', 'other_share'))
+    return {'first data s': number(first, 2), 'no data: received': percent(received and 100 * received, 2), 'both ways': percent(both and 100 * both, 2)}
 
 
 def void_lines(rows):
@@ -451,8 +451,8 @@ A run counts unless it is void: the emulator took more than {wide.lab.Watch.MOST
 - *steady*: rate at the receiver's link, headers taken off by calculation, without the first {wide.WARM_S} s of data and the last
   {wide.TAIL_S} s. Tools whose transfers are too short for that have none.
 - *× GridFTP*: rate of the whole / that of the best GridFTP row. *× TCP*: steady rate / that of the best iperf3 row.
-- *first data*: until {wide.common.LEAST_DATA >> 10} KiB had reached the receiver, from the start of the command. *no data*: bytes that crossed the receiver's link,
-  both ways, and were neither headers nor the data set once.
+- *first data*: until {wide.common.LEAST_DATA >> 10} KiB had reached the receiver, from the start of the command. *no data*: bytes that crossed the receiver's link
+  and were neither headers nor the data set once.
 - *CPU s/GB*: user and system time of the tool's programs at both ends.
 - *sockets*, *control*: most data sockets of a host at once, and their congestion control, seen by `ss` during the runs.
 - A difference within the peer's spread is none; one in GridTorrent's favour has to exceed its own spread, too.

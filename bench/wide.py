@@ -197,11 +197,11 @@ def swarm_figures(scenario, transfer, watch):
             'each_s': [round(s, 2) for s in transfer.each]}
 
 
-def other_share(link, transfer):
-    """What crossed a receiver's link, both ways, and was neither headers nor data, as a share of the data: requests, acknowledgements of
-    pieces, TLS, lists of files, what a node and a command say to the server. Data sent again count here, too."""
-    carried = sum(link[f'{way}_bytes'] - HEADERS * link[f'{way}_packets'] for way in ('up', 'down'))
-    return round(carried / transfer.bytes - 1, 5)
+def other_shares(link, transfer):
+    """What crossed a receiver's link and was neither headers nor data, as shares of the data, towards it and both ways: requests, what it
+    tells of its pieces, TLS, lists of files, what a node and a command say to the server. Data sent again count here, too."""
+    up, down = (link[f'{way}_bytes'] - HEADERS * link[f'{way}_packets'] for way in ('up', 'down'))
+    return {'other_received_share': round(down / transfer.bytes - 1, 5), 'other_share': round((up + down) / transfer.bytes - 1, 5)}
 
 
 def sockets_checked(scenario, transfer):
@@ -272,7 +272,7 @@ def run(name, args, machine):
             if transfer.each:
                 transfer.figures.update(swarm_figures(scenario, transfer, watch))
             elif tool['tool'] == 'gridtorrent':
-                transfer.figures['other_share'] = other_share(watch.figures['links'][net['get'].address], transfer)
+                transfer.figures.update(other_shares(watch.figures['links'][net['get'].address], transfer))
             line = record(name, machine, tool, repeat, transfer, watch)
             with open(results, 'a') as out:
                 out.write(json.dumps(line) + '\n')
@@ -293,7 +293,7 @@ def say(r):
     if 'shares' in r['figures']:
         whole += f' shares {" ".join(f"{s:.0%}" for s in r["figures"]["settled_shares"])} once settled, even from {r["figures"]["even_from_s"]} s on'
     if 'other_share' in r['figures']:
-        steady += f', first data after {r["figures"]["first_data_s"]:.2f} s, {r["figures"]["other_share"]:.2%} beside data'
+        steady += f', first data after {r["figures"]["first_data_s"]:.2f} s, {r["figures"]["other_received_share"]:.2%} and {r["figures"]["other_share"]:.2%} beside data'
     void = f'  VOID: {r["void"]}' if r['void'] else ''
     print(f'  {r["repeat"] + 1}: {r["label"]:34} {whole}{steady}, CPU {r["cpu_s_per_gb"]:.1f} s/GB; emulator {r["emulator"]["cores"]:.2f} cores, '
           f'{r["emulator"]["steal"]:.0%} stolen{void}', flush=True)

@@ -17,7 +17,8 @@ namespace gridtorrent::client::engine {
 /// then. Not thread-safe: the network thread's.
 class UnreadAcks {
  public:
-  /// A block came over this socket: it is heard in looks only, from now on.
+  /// A block came over this socket. Where another one came just before it, the socket is heard in looks only, from now
+  /// on.
   void received(int fd, MonoTime now);
   /// No longer ours to touch.
   void closes(int fd);
@@ -31,6 +32,7 @@ class UnreadAcks {
   struct Socket {
     int fd;
     MonoTime received;
+    bool raised = false;
   };
   Socket* find(int fd);
   std::vector<Socket> sockets_;

@@ -17,6 +17,12 @@ using namespace std::chrono_literals;
 const MonoTime kStart = MonoTime{} + 1h;
 const auto kNothing = [] {};
 
+/// A lane whose blocks follow each other closely.
+void brings_blocks(UnreadAcks& acks, const LoopbackConnection& lane, MonoTime now = kStart) {
+  acks.received(lane.receiver(), now);
+  acks.received(lane.receiver(), now);
+}
+
 /// The kernel's work on loopback may wait for its turn, but not for the timer of delayed acknowledgements (40 ms).
 bool all_acknowledged(const LoopbackConnection& connection) {
   const auto until = std::chrono::steady_clock::now() + 20ms;
@@ -31,7 +37,7 @@ TEST(UnreadAcks, AreSentAtOnceWhereTheyWouldWaitForTheReader) {
   for (int round = 0; round < 20 && !waits; ++round) {  // a machine that stops here for 40 ms shows nothing
     const LoopbackConnection usual, lane;
     UnreadAcks acks;
-    acks.received(lane.receiver(), kStart);
+    brings_blocks(acks, lane);
     for (int i = 0; i < 6; ++i) lane.send(5);
     EXPECT_TRUE(all_acknowledged(lane));
     for (int i = 0; i < 6; ++i) usual.send(5);
@@ -43,7 +49,7 @@ TEST(UnreadAcks, AreSentAtOnceWhereTheyWouldWaitForTheReader) {
 TEST(UnreadAcks, AreSentAtOnceAfterALookToo) {
   const LoopbackConnection lane;
   UnreadAcks acks;
-  acks.received(lane.receiver(), kStart);
+  brings_blocks(acks, lane);
   lane.send(5);
   acks.look(kStart, [&] { lane.read(5 * kSegment); });
   for (int i = 0; i < 6; ++i) lane.send(5);
@@ -55,7 +61,7 @@ TEST(UnreadAcks, LetEachSocketBeHeardDuringALookOneByOneAndByAnEdgeToo) {
   UnreadAcks acks;
   const UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   for (const LoopbackConnection* lane : {&first, &second}) {
-    acks.received(lane->receiver(), kStart);
+    brings_blocks(acks, *lane);
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
     event.data.fd = lane->receiver();
@@ -84,16 +90,28 @@ TEST(UnreadAcks, LetEachSocketBeHeardDuringALookOneByOneAndByAnEdgeToo) {
   EXPECT_EQ(heard.size(), 2U);
 }
 
+TEST(UnreadAcks, AreNotForALaneWhoseBlocksComeFarApart) {
+  const LoopbackConnection lane;
+  UnreadAcks acks;
+  for (const auto at : {0ms, 11ms, 22ms}) {
+    acks.received(lane.receiver(), kStart + at);
+    acks.look(kStart + at, kNothing);
+    EXPECT_EQ(lane.low_water_mark(), 1);
+  }
+  acks.received(lane.receiver(), kStart + 32ms);
+  EXPECT_GT(lane.low_water_mark(), 1);
+}
+
 TEST(UnreadAcks, EndForASocketThatNoBlockCameOverForAWhile) {
   const LoopbackConnection lane;
   UnreadAcks acks;
-  acks.received(lane.receiver(), kStart);
-  acks.look(kStart + 30ms, kNothing);
+  brings_blocks(acks, lane);
+  acks.look(kStart + 100ms, kNothing);
   EXPECT_GT(lane.low_water_mark(), 1);
-  acks.received(lane.receiver(), kStart + 30ms);
-  acks.look(kStart + 60ms, kNothing);
+  acks.received(lane.receiver(), kStart + 100ms);
+  acks.look(kStart + 200ms, kNothing);
   EXPECT_GT(lane.low_water_mark(), 1);
-  acks.look(kStart + 61ms, kNothing);
+  acks.look(kStart + 201ms, kNothing);
   EXPECT_EQ(lane.low_water_mark(), 1);
   lane.send(1);
   EXPECT_TRUE(lane.heard());
@@ -102,7 +120,7 @@ TEST(UnreadAcks, EndForASocketThatNoBlockCameOverForAWhile) {
 TEST(UnreadAcks, LeaveASocketAloneThatIsClosedBeforeOrDuringALook) {
   const LoopbackConnection before, stays, during, later;
   UnreadAcks acks;
-  for (const LoopbackConnection* lane : {&before, &stays, &during, &later}) acks.received(lane->receiver(), kStart);
+  for (const LoopbackConnection* lane : {&before, &stays, &during, &later}) brings_blocks(acks, *lane);
   const auto close_and_reuse = [&](const LoopbackConnection& lane) {
     acks.closes(lane.receiver());
     set_option(lane.receiver(), SOL_SOCKET, SO_RCVLOWAT, 7);
@@ -123,7 +141,7 @@ TEST(UnreadAcks, LeaveASocketAloneThatIsClosedBeforeOrDuringALook) {
 TEST(UnreadAcks, EndForAllEvenInTheMidstOfALook) {
   const LoopbackConnection first, second;
   UnreadAcks acks;
-  for (const LoopbackConnection* lane : {&first, &second}) acks.received(lane->receiver(), kStart);
+  for (const LoopbackConnection* lane : {&first, &second}) brings_blocks(acks, *lane);
   acks.look(kStart, [&] { acks.end(); });
   for (const LoopbackConnection* lane : {&first, &second}) EXPECT_EQ(lane->low_water_mark(), 1);
 }
