@@ -31,8 +31,8 @@ class LoopbackConnection {
     name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof name;
     for (const int fd : {listener.get(), sender_.get()}) set_option(fd, IPPROTO_TCP, TCP_MAXSEG, kSegment);
-    set_option(listener.get(), SOL_SOCKET, SO_RCVBUF,
-               64 * 1024);  // the kernel's own sizing would open the window on and on
+    // The kernel's own sizing would open the window on and on.
+    set_option(listener.get(), SOL_SOCKET, SO_RCVBUF, 64 * 1024);
     EXPECT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&name), size), 0);
     EXPECT_EQ(::listen(listener.get(), 1), 0);
     EXPECT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&name), &size), 0);
