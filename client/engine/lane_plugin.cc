@@ -148,7 +148,10 @@ class TorrentPlugin final : public lt::torrent_plugin {
   std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& peer) override {
     return std::make_shared<LanePlugin>(swarm_, peer);
   }
-  void on_state(lt::torrent_status::state_t) override { swarm_->refresh(); }
+  void on_state(lt::torrent_status::state_t state) override {
+    if (state == lt::torrent_status::seeding) swarm_->tell_of_completion();
+    swarm_->refresh();
+  }
 
  private:
   const std::shared_ptr<Swarm> swarm_;

@@ -64,6 +64,17 @@ void Swarm::set_complete(bool complete) {
   complete_ = complete;
 }
 
+void Swarm::tell_of_completion() {
+  Orders orders;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& lane : lanes_) {
+      if (lane->greeted) orders.send.emplace_back(lane, std::vector<char>(kHaveAll.begin(), kHaveAll.end()));
+    }
+  }
+  carry_out(orders);
+}
+
 void Swarm::set_plan(const LanePlan& plan) {
   Orders orders;
   {

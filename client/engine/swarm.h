@@ -46,6 +46,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// Where inactive (paused, in error, not checked yet), nothing is dialled.
   void set_active(bool active);
   void set_complete(bool complete);
+  /// All pieces are here: says so to the nodes that were not told of each. Network thread.
+  void tell_of_completion();
   /// Which pieces are to be fetched at all; once, before anything else.
   void set_wanted(std::vector<bool> pieces) { wanted_ = std::move(pieces); }
   /// Starts to dial at once.

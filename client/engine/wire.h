@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ inline constexpr char kLanesMessage[] = "gt_lanes";
 inline constexpr char kGrantMessage[] = "gt_grant";
 inline constexpr char kStatsMessage[] = "gt_stats";
 inline constexpr int kLanesNumber = 41, kGrantNumber = 42, kStatsNumber = 43;
+
+/// BEP 6's HAVE ALL as it travels. There it stands for the first bitfield alone; a GridTorrent node takes it at any
+/// time, and sends it to others of its kind when it has got its last piece.
+inline constexpr std::array<char, 5> kHaveAll = {0, 0, 0, 1, 14};
 
 /// The handshake's `gt`: who speaks, on which of its lanes, and how many lanes it lets the other open.
 struct Hello {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <algorithm>
 
 #include <fstream>
 #include <libtorrent/hasher.hpp>
@@ -187,6 +188,10 @@ int open_lanes(const TorrentSnapshot& snapshot, const NodeId& node) {
 bool is_whole(const TorrentSnapshot& snapshot) {
   return (snapshot.state == TorrentState::kSeeding || snapshot.state == TorrentState::kComplete) &&
          snapshot.verified_bytes == snapshot.wanted_bytes && snapshot.wanted_bytes > 0;
+}
+
+bool sees_complete(const TorrentSnapshot& snapshot, const NodeId& node) {
+  return std::ranges::any_of(snapshot.peers, [&](const auto& peer) { return peer.node == node && peer.complete; });
 }
 
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit) {

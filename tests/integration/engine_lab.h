@@ -94,6 +94,8 @@ TransferId new_transfer();
 NodeId new_node();
 int open_lanes(const TorrentSnapshot& snapshot, const NodeId& node);
 bool is_whole(const TorrentSnapshot& snapshot);
+/// It believes that `node` has all.
+bool sees_complete(const TorrentSnapshot& snapshot, const NodeId& node);
 
 /// Looks again every few milliseconds until true; false once the time is up.
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = std::chrono::seconds(20));

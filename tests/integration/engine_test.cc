@@ -41,6 +41,8 @@ TEST_P(Lanes, CarryAFileFromSeederToLeecher) {
     return snapshot.peers.size() == 1 && snapshot.peers[0].node == seeder.id &&
            snapshot.peers[0].lanes_peak == GetParam() && snapshot.peers[0].received_bytes >= sample.total();
   }));
+  EXPECT_TRUE(eventually([&] { return sees_complete(seeder.snapshot(transfer), leecher.id); }))
+      << "whom nobody told of single pieces";
 }
 INSTANTIATE_TEST_SUITE_P(OneFourSixteen, Lanes, testing::Values(1, 4, 16));
 
@@ -229,34 +231,54 @@ TEST(Swarms, BundleTheNewsOfPiecesForThoseOfWhomTheyAskNothing) {
       << "it has no news to tell";
 }
 
+/// Two nodes, each with one of two files.
+struct HalfEach {
+  HalfEach() {
+    sample.names = {"a.bin", "b.bin"};
+    sample.bytes = {random_bytes(2 << 20, 1), random_bytes(2 << 20, 2)};
+    for (Node* node : {&first, &second}) {
+      sample.write(folder / node->id.str());
+      write_file(folder / node->id.str() + (node == &first ? "/a.bin" : "/b.bin"), std::string(2 << 20, '\0'));
+      EXPECT_TRUE(node->engine->add(spec_of(sample, folder / node->id.str(), transfer, DiskTrust::kRecheck)).ok());
+      EXPECT_TRUE(eventually([&] { return node->snapshot(transfer).verified_bytes == 2 << 20; }));
+    }
+  }
+  const Folder folder;
+  Sample sample;
+  const TransferId transfer = new_transfer();
+  Node first, second;
+};
+
 /// At the end each idle lane asks for a block of another's. One that was kept back and arrived on the other lane has to
 /// be off libtorrent's books, where it would keep the lane from asking for more.
 TEST(Swarms, OweALaneNothingOnceAllIsHere) {
-  const Folder folder;
-  Sample sample;
-  sample.names = {"a.bin", "b.bin"};
-  sample.bytes = {random_bytes(2 << 20, 1), random_bytes(2 << 20, 2)};
-  const TransferId transfer = new_transfer();
-  Node first, second;
-  for (Node* node : {&first, &second}) {  // each has one of the two files
-    sample.write(folder / node->id.str());
-    write_file(folder / node->id.str() + (node == &first ? "/a.bin" : "/b.bin"), std::string(2 << 20, '\0'));
-    ASSERT_TRUE(node->engine->add(spec_of(sample, folder / node->id.str(), transfer, DiskTrust::kRecheck)).ok());
-    ASSERT_TRUE(eventually([&] { return node->snapshot(transfer).verified_bytes == 2 << 20; }));
-  }
-  second.engine->set_rate_limit(transfer, 1'000'000, 0);  // so that it stays incomplete, and its lanes open
-  first.engine->set_rate_limit(transfer, 8'000'000, 0);   // so that lanes are idle while others wait
-  second.plan(transfer, {first.peer(8, false)});
-  first.plan(transfer, {second.peer(8)});
-  ASSERT_TRUE(eventually([&] { return is_whole(first.snapshot(transfer)); }));
+  HalfEach pair;
+  pair.second.engine->set_rate_limit(pair.transfer, 1'000'000, 0);  // so that it stays incomplete, and its lanes open
+  pair.first.engine->set_rate_limit(pair.transfer, 8'000'000, 0);   // so that lanes are idle while others wait
+  pair.second.plan(pair.transfer, {pair.first.peer(8, false)});
+  pair.first.plan(pair.transfer, {pair.second.peer(8)});
+  ASSERT_TRUE(eventually([&] { return is_whole(pair.first.snapshot(pair.transfer)); }));
   EXPECT_TRUE(eventually(
       [&] {
-        const auto snapshot = first.snapshot(transfer);
-        return open_lanes(snapshot, second.id) == 8 &&
+        const auto snapshot = pair.first.snapshot(pair.transfer);
+        return open_lanes(snapshot, pair.second.id) == 8 &&
                std::ranges::all_of(snapshot.peers[0].lanes,
                                    [](const LaneSnapshot& lane) { return lane.outstanding_blocks == 0; });
       },
       seconds(4)));
+}
+
+/// Both come to have what the other began with, of which neither says anything.
+TEST(Swarms, LearnOfANodeThatHasAllByNow) {
+  HalfEach pair;
+  pair.second.engine->set_rate_limit(pair.transfer, 1'000'000, 0);
+  pair.first.plan(pair.transfer, {pair.second.peer(4)});
+  ASSERT_TRUE(eventually([&] { return is_whole(pair.first.snapshot(pair.transfer)); }));
+  EXPECT_TRUE(eventually([&] { return sees_complete(pair.second.snapshot(pair.transfer), pair.first.id); }));
+  EXPECT_FALSE(is_whole(pair.second.snapshot(pair.transfer)));
+  pair.second.engine->set_rate_limit(pair.transfer, 0, 0);
+  ASSERT_TRUE(eventually([&] { return is_whole(pair.second.snapshot(pair.transfer)); }));
+  EXPECT_TRUE(eventually([&] { return sees_complete(pair.first.snapshot(pair.transfer), pair.second.id); }));
 }
 
 TEST(Limits, AreNotExceededFromTheFirstBlockOn) {

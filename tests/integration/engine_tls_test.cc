@@ -95,6 +95,7 @@ TEST_F(TlsLanes, CarryAFileAmongThoseWhoMayHaveIt) {
   ASSERT_TRUE(arrives());
   EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
   EXPECT_EQ(seeder.node.snapshot(transfer).refused_lanes, 0U);
+  EXPECT_TRUE(eventually([&] { return sees_complete(seeder.node.snapshot(transfer), leecher.node.id); }));
 }
 
 TEST_F(TlsLanes, GiveNothingToAMemberOfTheServerWithoutTheRight) {
