@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -20,8 +21,20 @@ MonoTime AskedBlocks::late_at(const Asked& asked) const {
   return asked.at + std::chrono::nanoseconds(static_cast<std::int64_t>(patience_s * 1e9));
 }
 
+/// Only if nobody was asked before.
+std::pair<AskedBlocks::Entry, bool> AskedBlocks::put(const Block& block, const Asked& asked) {
+  const auto [entry, is_new] = asked_.try_emplace(block, asked);
+  if (is_new) outstanding_bytes_ += static_cast<std::uint64_t>(block.length);
+  return {entry, is_new};
+}
+
+AskedBlocks::Entry AskedBlocks::take(Entry entry) {
+  outstanding_bytes_ -= static_cast<std::uint64_t>(entry->first.length);
+  return asked_.erase(entry);
+}
+
 bool AskedBlocks::ask(LaneKey lane, const Block& block, MonoTime now) {
-  const auto [found, is_new] = asked_.try_emplace(block, Asked{lane, now});
+  const auto [found, is_new] = put(block, {lane, now});
   if (is_new || found->second.lane == lane) return true;
   const MonoTime late = late_at(found->second);
   if (now >= late) {
@@ -41,7 +54,7 @@ std::vector<AskedBlocks::LaneKey> AskedBlocks::arrived(LaneKey lane, const Block
     const auto [known, is_first] = service_s_.try_emplace(lane, took_s);
     if (!is_first) known->second += kSmoothing * (took_s - known->second);
   }
-  asked_.erase(found);
+  take(found);
   for (const Kept& kept : kept_) {
     if (kept.block == block && kept.lane != lane) spared.push_back(kept.lane);
   }
@@ -55,19 +68,15 @@ bool AskedBlocks::cancelled(LaneKey lane, const Block& block) {
 
 void AskedBlocks::rejected(LaneKey lane, const Block& block) {
   const auto found = asked_.find(block);
-  if (found != asked_.end() && found->second.lane == lane) asked_.erase(found);
+  if (found != asked_.end() && found->second.lane == lane) take(found);
 }
 
 void AskedBlocks::lane_closed(LaneKey lane) {
-  std::erase_if(asked_, [&](const auto& entry) { return entry.second.lane == lane; });
+  for (Entry entry = asked_.begin(); entry != asked_.end();) {
+    entry = entry->second.lane == lane ? take(entry) : std::next(entry);
+  }
   std::erase_if(kept_, [&](const Kept& kept) { return kept.lane == lane; });
   service_s_.erase(lane);
-}
-
-std::uint64_t AskedBlocks::outstanding_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [block, asked] : asked_) bytes += static_cast<std::uint64_t>(block.length);
-  return bytes;
 }
 
 std::vector<AskedBlocks::Kept> AskedBlocks::due(MonoTime now) {
@@ -77,7 +86,7 @@ std::vector<AskedBlocks::Kept> AskedBlocks::due(MonoTime now) {
     const auto asked = asked_.find(kept.block);
     kept.until = asked == asked_.end() ? now : late_at(asked->second);
     if (now < kept.until) return false;
-    asked_[kept.block] = {kept.lane, now};
+    put(kept.block, {}).first->second = {kept.lane, now};
     out.push_back(kept);
     return true;
   });

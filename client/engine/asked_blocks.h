@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "common/clock.h"
@@ -42,16 +43,20 @@ class AskedBlocks {
   /// Those that are to be asked for now, after all.
   std::vector<Kept> due(MonoTime now);
   bool keeps_any() const { return !kept_.empty(); }
-  std::uint64_t outstanding_bytes() const;
+  std::uint64_t outstanding_bytes() const { return outstanding_bytes_; }
 
  private:
   struct Asked {
     LaneKey lane;
     MonoTime at;
   };
+  using Entry = std::map<Block, Asked>::iterator;
   MonoTime late_at(const Asked& asked) const;
+  std::pair<Entry, bool> put(const Block& block, const Asked& asked);
+  Entry take(Entry entry);
 
-  std::map<Block, Asked> asked_;
+  std::map<Block, Asked> asked_;  ///< changed by `put` and `take` alone
+  std::uint64_t outstanding_bytes_ = 0;
   std::map<LaneKey, double> service_s_;  ///< from asking to arriving, smoothed
   std::vector<Kept> kept_;
 };

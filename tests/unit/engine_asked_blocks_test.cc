@@ -106,6 +106,35 @@ TEST_F(AskedBlocksTest, ForgetsWhatALaneThatClosedWasToAsk) {
   EXPECT_EQ(asked.outstanding_bytes(), 0U);
 }
 
+TEST_F(AskedBlocksTest, CountsWhatIsOutstandingOnceWhoeverWasAsked) {
+  constexpr std::uint64_t kBytes = 16384;
+  const Block other{8, 0, 16'384}, last{9, 0, 100};
+  takes(&one, milliseconds(200));
+  EXPECT_EQ(asked.outstanding_bytes(), 0U);
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_FALSE(asked.ask(&two, block, now));
+  EXPECT_EQ(asked.outstanding_bytes(), kBytes) << "asked twice, and kept back";
+  ASSERT_EQ(asked.due(now + seconds(1)).size(), 1U);
+  EXPECT_EQ(asked.outstanding_bytes(), kBytes) << "asked of a second lane";
+  ASSERT_TRUE(asked.ask(&one, other, now));
+  ASSERT_TRUE(asked.ask(&three, last, now));
+  EXPECT_EQ(asked.outstanding_bytes(), 2 * kBytes + 100);
+  asked.rejected(&two, other);
+  EXPECT_EQ(asked.outstanding_bytes(), 2 * kBytes + 100) << "refused by who was not asked";
+  asked.rejected(&one, other);
+  EXPECT_EQ(asked.outstanding_bytes(), kBytes + 100);
+  ASSERT_FALSE(asked.ask(&one, last, now));
+  asked.lane_closed(&three);
+  EXPECT_EQ(asked.outstanding_bytes(), kBytes);
+  ASSERT_EQ(asked.due(now).size(), 1U);
+  EXPECT_EQ(asked.outstanding_bytes(), kBytes + 100) << "asked of who waited, for the first is gone";
+  asked.arrived(&one, block, now);
+  asked.arrived(&one, block, now);
+  asked.arrived(&one, last, now);
+  EXPECT_EQ(asked.outstanding_bytes(), 0U) << "arrived twice";
+}
+
 TEST_F(AskedBlocksTest, HasBoundsForVeryFastAndVerySlowLanes) {
   takes(&one, milliseconds(1));
   takes(&two, milliseconds(60'000));
