@@ -26,9 +26,9 @@ def kind_of(thread, symbol, library):
     if 'kernel' in library or library.startswith('['):
         return next((kind for kind, names in KERNEL_KINDS if re.search(names, symbol)), 'kernel: calls, waking and the rest')
     if 'IPSec_MB' in library:
-        return 'hashing'
+        return f'hashing in {thread}'
     if re.search('libcrypto|libssl', library):
-        return 'hashing' if thread in HASHERS else 'TLS'
+        return f'hashing in {thread}' if thread in HASHERS else 'TLS'
     if 'libtorrent' in library:
         return 'libtorrent'
     if 'gridtorrentd' in library:
@@ -36,26 +36,11 @@ def kind_of(thread, symbol, library):
     return 'C and C++ libraries'
 
 
-def read_samples(file):
-    """Samples by kind, and by kind and symbol, of what `perf record` wrote."""
-    text = subprocess.run(['perf', 'script', '-i', file, '-F', 'comm,ip,sym,dso'], capture_output=True, text=True, check=True).stdout
-    kinds, symbols = collections.Counter(), collections.Counter()
-    for line in text.splitlines():
-        found = re.fullmatch(r'\s*(.+?)\s+[0-9a-f]+ (.+) \((.*)\)\s*', line)
-        if found:
-            kind = kind_of(*found.groups())
-            kinds[kind] += 1
-            symbols[kind, found[2]] += 1
-    if not kinds:
-        raise AssertionError(f'no samples in what perf says:\n{text[:500]}')
-    return kinds, symbols
-
-
 class Perf:
-    """`perf record` of one daemon for the length of a block."""
+    """`perf record` of the machine for the length of a block: of one process, it misses threads whose parents it came too late for."""
 
-    def __init__(self, pid, file):
-        self.command, self.file = ['perf', 'record', '-q', '-e', 'cpu-clock', '-F', str(SAMPLES_A_SECOND), '-p', str(pid), '-o', str(file)], file
+    def __init__(self, file):
+        self.command, self.file = ['perf', 'record', '-q', '-a', '-e', 'cpu-clock', '-F', str(SAMPLES_A_SECOND), '-o', str(file)], file
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
@@ -66,6 +51,21 @@ class Perf:
         errors = self.process.communicate()[1]
         if not self.file.exists():
             raise SystemExit(f'perf recorded nothing: {errors.strip()}')
+
+    def samples(self, pid):
+        """Of one process: by kind, and by kind and symbol."""
+        text = subprocess.run(['perf', 'script', '-i', self.file, '--pid', str(pid), '-F', 'comm,ip,sym,dso'],
+                              capture_output=True, text=True, check=True).stdout
+        kinds, symbols = collections.Counter(), collections.Counter()
+        for line in text.splitlines():
+            found = re.fullmatch(r'\s*(.+?)\s+[0-9a-f]+ (.+) \((.*)\)\s*', line)
+            if found:
+                kind = kind_of(*found.groups())
+                kinds[kind] += 1
+                symbols[kind, found[2]] += 1
+        if not kinds:
+            raise AssertionError(f'no samples in what perf says:\n{text[:500]}')
+        return kinds, symbols
 
 
 def show(label, end, samples, size):
@@ -94,10 +94,10 @@ def bench_profile(args):
             for label, access in (('public', 'public'), ('TLS', 'group:bench')):
                 grid.publish(source, label, access)
                 path.reseed(1)
-                seeder, receiver = folder / 'seeder.perf', folder / 'receiver.perf'
-                with Perf(grid.seed.pid, seeder), Perf(grid.nodes['get'].pid, receiver):
-                    took = grid.get(source, label, folder / 'got', lanes=16).seconds
+                pids = {'seeder': grid.seed.pid, 'receiver': grid.nodes['get'].pid}
+                with Perf(folder / f'{label}.perf') as perf:
+                    done = grid.get(source, label, folder / 'got', lanes=16)
                 shutil.rmtree(folder / 'got')
-                print(f'  {label}: {took:.2f} s')
-                results[label] = {end: show(label, end, read_samples(file), size) for end, file in (('seeder', seeder), ('receiver', receiver))}
+                print(f'  {label}: {done.seconds:.2f} s; by the kernel\'s own count {done.cpu_s / (size / 1e9):.2f} s/GB for both ends')
+                results[label] = {end: show(label, end, perf.samples(pid), size) for end, pid in pids.items()}
     return results
