@@ -84,7 +84,7 @@ def bench_profile(args):
         raise SystemExit('profile: perf is not installed; Debian has it as linux-perf')
     lab.require_root()
     scenario = json.loads(SCENARIO.read_text())
-    size = 1_200_000_000
+    size = data.parse_size(args.size, 1_200_000_000)
     results = {}
     with tempfile.TemporaryDirectory(dir='/dev/shm') as folder, lab.Lab(scenario['network'], args.bin, scenario['tcp']) as path:
         folder = pathlib.Path(folder)

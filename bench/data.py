@@ -1,5 +1,6 @@
 """Data sets for measurements, made fast and the same every time."""
 import os
+import re
 
 
 def random_file(path, size, seed=1):
@@ -27,3 +28,12 @@ def in_page_cache(path):
             with open(os.path.join(folder, name), 'rb') as f:
                 while f.read(1 << 22):
                     pass
+
+
+def parse_size(text, default):
+    if not text:
+        return default
+    m = re.fullmatch(r'(\d+(?:\.\d+)?)(kB|MB|GB|)', text)
+    if not m:
+        raise SystemExit(f'--size {text}: write it like 200MB or 2GB')
+    return int(float(m.group(1)) * {'': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}[m.group(2)])

@@ -17,18 +17,10 @@ import netns
 import rights_flood_test
 from absence import bench_absence  # noqa: F401 (a scenario, too)
 from cpu_profile import bench_profile  # noqa: F401
+from data import parse_size
 from many import bench_many  # noqa: F401
 
 GB = 1_000_000_000
-
-
-def parse_size(text, default):
-    if not text:
-        return default
-    m = re.fullmatch(r'(\d+(?:\.\d+)?)(kB|MB|GB|)', text)
-    if not m:
-        raise SystemExit(f'--size {text}: write it like 200MB or 2GB')
-    return int(float(m.group(1)) * {'': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}[m.group(2)])
 
 
 def median_iqr(values):
