@@ -33,6 +33,7 @@ constexpr std::size_t kChunkBytes = 256 * 1024;
 /// Long calls get this much more for each chunk: 256 KiB/s is a poor line.
 constexpr milliseconds kPerChunk{1'000};
 constexpr milliseconds kDiagnosisAge{10'000};
+constexpr milliseconds kLookForConnection{200};
 constexpr milliseconds kRenewalPause{3'600'000};
 constexpr char kServer[] = "the server";
 
@@ -42,13 +43,18 @@ milliseconds deadline_for(std::size_t bytes, milliseconds base) {
 
 /// One server under one CA. gRPC's stubs are thread-safe.
 struct Stubs {
-  Stubs(ServerAddress where, const std::shared_ptr<grpc::Channel>& channel)
+  Stubs(ServerAddress where, const std::shared_ptr<grpc::Channel>& via)
       : address(std::move(where)),
-        contents(v1::Contents::NewStub(channel)),
-        nodes(v1::Nodes::NewStub(channel)),
-        swarms(v1::Swarms::NewStub(channel)),
-        tasks(v1::Tasks::NewStub(channel)) {}
+        channel(via),
+        contents(v1::Contents::NewStub(via)),
+        nodes(v1::Nodes::NewStub(via)),
+        swarms(v1::Swarms::NewStub(via)),
+        tasks(v1::Tasks::NewStub(via)) {}
+  /// A call may be tried at once. gRPC makes a connection that failed anew by itself, every ten seconds at most.
+  bool connected() const { return channel->GetState(false) == GRPC_CHANNEL_READY; }
+
   const ServerAddress address;
+  const std::shared_ptr<grpc::Channel> channel;
   const std::unique_ptr<v1::Contents::Stub> contents;
   const std::unique_ptr<v1::Nodes::Stub> nodes;
   const std::unique_ptr<v1::Swarms::Stub> swarms;
@@ -96,6 +102,7 @@ class GrpcLink final : public RemoteLink {
   Error explain(const grpc::ClientContext& context, const grpc::Status& status);
   Status greet(const v1::Hello& hello);
   void keep_stream(std::stop_token stop, ServerListener& listener);
+  bool wait_to_retry(std::stop_token stop, const Stubs& server, milliseconds pause);
   Status on_event(const v1::NodeEvent& event, ServerListener& listener);
   void tell_lost(const Error& reason, ServerListener& listener);
   void renew_if_due();
@@ -397,9 +404,25 @@ void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
     tell_lost(explain(ended), listener);
     if (greeted_) attempt = 0;
     const milliseconds pause = backoff_pause(attempt, options_.backoff_min, options_.backoff_max, rng_.next());
-    std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, stop, pause, [this] { return std::exchange(try_now_, false); })) attempt = -1;
+    if (wait_to_retry(stop, *server, pause)) attempt = -1;
   }
+}
+
+/// Waits for `pause`, or less where a connection that was down is there again. Returns whether somebody asked to try at
+/// once.
+bool GrpcLink::wait_to_retry(std::stop_token stop, const Stubs& server, milliseconds pause) {
+  const auto end = std::chrono::steady_clock::now() + pause;
+  const bool was_connected = server.connected();
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const auto left = std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0 || (!was_connected && server.connected())) return false;
+    if (wake_.wait_for(lock, stop, std::min(left, kLookForConnection),
+                       [this] { return std::exchange(try_now_, false); })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void GrpcLink::tell_lost(const Error& reason, ServerListener& listener) {

@@ -107,8 +107,7 @@ def what_got_lost_is_fetched_alone_and_nothing_is_replaced():
         done = get(alice, alpha, scene.dir).event('done')
         cases.check(beta.node_id in [s['node'] for s in done['seeders']], done)
         cases.same(out, run)
-        listed = alice.cli('transfers', '--json', node=alpha).json['transfers']
-        cases.check(len(listed) == 1 and listed[0]['state'] == 'seeding', listed)
+        cases.wait_transfer(alice, alpha, 'run', lambda t: t['state'] == 'seeding', 'its one transfer to seed')
 
 
 def checksums_fit_sha256sum():

@@ -297,6 +297,21 @@ TEST_F(Link, AStreamThatFallsSilentIsLost) {
   EXPECT_THAT(recorder.next(), HasSubstr("nothing heard from it for 0.1 s"));
 }
 
+TEST_F(Link, TheStreamComesBackWithTheConnection) {
+  serve();
+  Recorder recorder;
+  ServerLinkOptions slow = options();
+  slow.backoff_min = slow.backoff_max = hours(1);
+  const auto one = link(slow);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  server_->stop();
+  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+  EXPECT_FALSE(one->ack_task(1));  // from this failure on, gRPC tries to connect
+  server_->start();
+  EXPECT_EQ(recorder.next(), "connected");
+}
+
 TEST_F(Link, StopEndsAnOpenStreamAndAPause) {
   serve();
   Recorder recorder;
