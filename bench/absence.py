@@ -43,7 +43,7 @@ def bench_absence(args):
         time.sleep(max(0.0, gone + seconds - time.monotonic()))
         away = time.monotonic() - gone
         rates = [(fetched(u, n) - b) * 8 / away / LIMIT_BITS for (u, n), b in zip(people, before)]
-        server.restart_on_same_port()
+        server.start()
         back = time.monotonic()
         for user, node in people:
             harness.wait_until(lambda: user.cli('node', 'show', node.short_name, '--json').json['online'], f'{node.name} to be back', 90)

@@ -74,7 +74,7 @@ def bench_many(args):
         node.stop()
         server.stop()
         names = put_contents(scene, node, published['content_id'], how_many)
-        server.restart_on_same_port()
+        server.start()
         node.start()  # once before: the lists' ids are the server's of today, and the page cache is as warm as a node's that was running
         harness.wait_until(lambda: swarms(metrics) >= how_many, 'all contents to be announced', 900)
         node.stop(timeout_s=120)

@@ -394,7 +394,7 @@ def kills(args, victim_name, runs):
                 beta.start()
             else:
                 time.sleep(rng.uniform(0.5, 3))
-                server.restart_on_same_port()
+                server.start()
             bob.cli('transfer', 'set', started['transfer_id'], '--limit', 'unlimited', node=beta)
             done = bob.cli('transfer', 'wait', started['transfer_id'], '--json', node=beta, timeout_s=600).event('done')
             difference = harness.difference(source, target / 'data.bin')

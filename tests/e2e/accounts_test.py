@@ -158,7 +158,7 @@ def a_backup_brings_everything_back():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         server_command(scene, 'restore', backup)
         server_command(scene, 'check')
-        server.restart_on_same_port()
+        server.start()
         names = [c['name'] for c in alice.cli('search', '--json').json['contents']]
         cases.check(names == ['data'], names)
         bob = scene.user('bob')

@@ -65,7 +65,7 @@ def restored_elsewhere(scene, backup, keep):
     old.argv[old.argv.index(str(old.data))] = str(place)
     shutil.rmtree(old.data)
     old.data = place
-    old.restart_on_same_port()
+    old.start()
     for node in (d for d in scene.daemons if d is not old):
         harness.wait_until(lambda: node.user.cli('node', 'show', node.short_name, '--json').json['online'],
                            f'{node.name} to be back', 60)

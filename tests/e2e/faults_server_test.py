@@ -24,7 +24,7 @@ def a_transfer_outlives_the_server_and_fetches_nothing_twice():
         cases.refused(bob.cli('search', expect=None), 5, server.address)
         # Slow enough that the end game, in which blocks are asked of two lanes on purpose, waits for the server, too.
         bob.cli('transfer', 'set', started['transfer_id'], '--limit', '4Mbit', node=beta)
-        server.restart_on_same_port()
+        server.start()
         harness.wait_until(lambda: bob.cli('node', 'show', 'beta', '--json').json['online'], 'the node to be known again', 90)
         meanwhile = cases.transfer_of(bob, beta, 'data')
         cases.check(meanwhile['verified_bytes'] < SIZE * 3 // 4, f'too far to tell: {meanwhile}')
@@ -47,7 +47,7 @@ def a_publish_waits_for_the_server_and_says_so():
         publish = alice.start_cli('publish', source, '--name', 'data', '--json', node=alpha)
         told = publish.stderr.readline()
         cases.check(server.address in told, f'the first line on stderr: {told!r}')
-        server.restart_on_same_port()
+        server.start()
         out, err = publish.communicate(timeout=90)
         cases.check(publish.returncode == 0, f'{out}\n{err}')
         cases.check(harness.Result([], 0, out, err, 0).event('published')['name'] == 'data', out)
@@ -64,7 +64,7 @@ def a_node_starts_without_its_server_and_joins_it_later():
         server.stop()
         alpha.start()
         alice.cli('transfers', node=alpha)
-        server.restart_on_same_port()
+        server.start()
         harness.wait_until(lambda: alice.cli('node', 'show', 'alpha', '--json').json['online'], 'the node to be online again', 90)
 
 
@@ -77,7 +77,7 @@ def accounts_and_contents_survive_a_killed_server():
             source = cases.make_file(scene.dir / f'in/{i}.bin', 10_000, seed=i)
             alice.cli('publish', source, '--name', f'data-{i}', '--access', 'public', node=alpha)
         server.kill()
-        server.restart_on_same_port()
+        server.start()
         names = {c['name'] for c in alice.cli('search', '--json').json['contents']}
         cases.check(names == {f'data-{i}' for i in range(5)}, names)
 

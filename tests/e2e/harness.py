@@ -8,11 +8,13 @@
 
 Nothing here mocks: programs are the built ones, TLS is on, ports are free ones, and readiness is a ready file, never a sleep.
 """
+import fcntl
 import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -51,6 +53,33 @@ def wait_until(condition, what, timeout_s=30.0):
         if time.monotonic() > deadline:
             raise AssertionError(f'waited {timeout_s:.0f} s in vain for {what}')
         time.sleep(0.02)
+
+
+_reserved = []
+
+
+def free_ports(count=1):
+    """The first of so many ports in a row that nobody has, kept from other tests until this program ends.
+
+    They lie below those of outgoing connections: one of these could take the port of a daemon that is to start again,
+    be it by a client's calling there in vain and meeting itself.
+    """
+    for first in range(12_000, 30_000, count):
+        held = []
+        try:
+            for port in range(first, first + count):
+                held.append(open(pathlib.Path(tempfile.gettempdir()) / f'gridtorrent-port-{port}.lock', 'a'))
+                fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                    with socket.socket(socket.AF_INET, kind) as probe:
+                        probe.bind(('0.0.0.0', port))
+        except OSError:
+            for file in held:
+                file.close()
+            continue
+        _reserved.extend(held)
+        return first
+    raise AssertionError(f'no {count} free ports in a row')
 
 
 class Result:
@@ -155,8 +184,9 @@ class Daemon:
 
 
 class Server(Daemon):
-    def __init__(self, scene, name='server', listen='127.0.0.1:0', advertise=None, netns=None, args=(), env=None):
+    def __init__(self, scene, name='server', listen=None, advertise=None, netns=None, args=(), env=None):
         self.data = scene.dir / name
+        listen = listen or f'127.0.0.1:{free_ports()}'
         argv = [scene.bin / 'gridtorrent-server', '--data-dir', self.data, '--listen', listen, *args]
         if advertise:
             argv += ['--advertise', advertise]
@@ -165,12 +195,6 @@ class Server(Daemon):
     @property
     def address(self):
         return self.ready['address']
-
-    def restart_on_same_port(self):
-        """Starts again where it was, as an operator's server does."""
-        at = self.argv.index('--listen') + 1
-        self.argv[at] = self.address
-        return self.start()
 
 
 class Node(Daemon):

@@ -24,7 +24,7 @@ def expired_papers(scene, net):
         node.stop()
         server.stop()
     server.env = dict(scene.env)
-    server.restart_on_same_port()
+    server.start()
     return copies
 
 

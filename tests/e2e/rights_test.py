@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Rights are enforced where data flows: encrypted lanes, lists of keys, and what happens when a right comes or goes."""
-import socket
 import time
 
 import cases
@@ -25,24 +24,6 @@ def remote_ports(user, node, content):
     shown = user.cli('transfer', 'show', t['transfer_id'], '--json', node=node).json
     return {int(lane['remote'].rpartition(':')[2]) for peer in shown['peers'] for lane in peer['lane_stats']
             if lane['state'] == 'open' and lane['outgoing']}
-
-
-def free_range(count=16):
-    """So many ports in a row that nobody listens on; outside of the range of outgoing connections."""
-    for first in range(20_000, 30_000, count):
-        sockets = []
-        try:
-            for port in range(first, first + count):
-                for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-                    sockets.append(socket.socket(socket.AF_INET, kind))
-                    sockets[-1].bind(('0.0.0.0', port))
-            return f'{first}-{first + count - 1}'
-        except OSError:
-            continue
-        finally:
-            for s in sockets:
-                s.close()
-    raise AssertionError('no free ports')
 
 
 def start_get(user, node, content, target, *options):
@@ -173,7 +154,8 @@ def lists_outlive_restarts_and_an_absent_server():
     with harness.Scene() as scene:
         server = scene.server()
         alice = scene.user('alice')
-        alpha = scene.node(alice, 'alpha', tls_ports=free_range())
+        first = harness.free_ports(16)
+        alpha = scene.node(alice, 'alpha', tls_ports=f'{first}-{first + 15}')
         beta = scene.node(alice, 'beta')
         source = cases.make_file(scene.dir / 'in/data.bin', 30_000_000)
         alice.cli('publish', source, '--name', 'data', '--access', 'private', node=alpha)
@@ -205,7 +187,7 @@ def lists_end_with_their_lease_and_come_back_with_the_server():
         before = progress(alice, beta, 'data')
         time.sleep(4)
         cases.check(progress(alice, beta, 'data') == before, 'something came without a list')
-        server.restart_on_same_port()
+        server.start()
         back = time.monotonic()
         harness.wait_until(lambda: progress(alice, beta, 'data') > before, 'the transfer to go on by itself', 60)
         print(f'        went on {time.monotonic() - back:.0f} s after the server was back')
