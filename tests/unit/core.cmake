@@ -3,7 +3,14 @@ if(TARGET gt_client_core)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_rules_test.cc
     DEPENDS client/core)
   gt_test(core_node_test
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc ${CMAKE_CURRENT_LIST_DIR}/core_addition_test.cc ${CMAKE_CURRENT_LIST_DIR}/core_lost_test.cc ${CMAKE_CURRENT_LIST_DIR}/core_rights_test.cc ${CMAKE_CURRENT_LIST_DIR}/core_sleep_test.cc
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_get_again_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_get_swarm_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_get_trouble_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_addition_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_lost_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_rights_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_sleep_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_publish_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_task_test.cc
     DEPENDS client/core)
