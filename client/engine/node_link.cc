@@ -18,6 +18,7 @@ void NodeLink::set_plan(const PeerPlan& new_plan, bool tls) {
     next.back().endpoint = endpoint;
   }
   targets = std::move(next);
+  planned_anew = planned_anew || !plan;
   plan = new_plan;
 }
 

@@ -36,6 +36,7 @@ struct NodeLink {
   MonoTime held_until{};
   int lanes_peak = 0;
   bool complete = false;
+  bool planned_anew = false;  ///< in the plan again since the last tick: what was known of it may be over
   std::string address;
   std::string client;
   std::optional<MonoTime> without_lane_since;

@@ -121,6 +121,7 @@ void Swarm::tick() {
     forget_failures(now);
     for (auto& [key, link] : links_) {
       if (key.first.is_nil()) continue;
+      if (link.planned_anew) forget_completion_of(link, orders);
       if (active_) move_towards_plan(key.first, link, orders, now);
       apply_congestion_control(key.first, link, orders);
       apply_request_depth(key.first, link);
@@ -318,13 +319,14 @@ void Swarm::carry_out(Orders& orders) {
   for (const auto& [lane, bytes] : orders.send) {
     if (!lane->peer.is_disconnecting()) lane->peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
-  if (!orders.dial.empty() || orders.turns) {
+  if (!orders.may_lack.empty() || !orders.dial.empty() || orders.turns) {
     lt::torrent_handle torrent;
     {
       const std::lock_guard lock(mutex_);
       torrent = torrent_;
     }
     try {
+      if (!orders.may_lack.empty()) forget_completion(torrent, orders.may_lack);
       if (orders.turns) ask_by_turns(orders.turns->first, orders.turns->second, torrent);
       for (const auto& endpoint : orders.dial) torrent.connect_peer(endpoint, lt::peer_info::tracker, {});
     } catch (const lt::system_error&) {

@@ -210,6 +210,18 @@ void Swarm::check_bad_pieces(Orders& orders, MonoTime now) {
   bad_pieces_.clear();
 }
 
+/// A node that had all and is planned again fetches anew: its files are lost, or go elsewhere.
+void Swarm::forget_completion_of(NodeLink& link, Orders& orders) {
+  link.planned_anew = false;
+  if (!link.complete) return;
+  link.complete = false;
+  for (const DialTarget& target : link.targets) {
+    lt::error_code error;
+    const lt::address address = lt::make_address(target.endpoint.address, error);
+    if (!error) orders.may_lack.emplace_back(address, target.endpoint.port);
+  }
+}
+
 /// Of endpoints to which lanes have stood for long enough.
 void Swarm::forget_failures(MonoTime now) {
   for (const auto& lane : lanes_) {

@@ -34,6 +34,10 @@ def fetch(closed, also_closed=()):
             return
         seen = {e['reachability'] for e in alice.cli('node', 'show', 'alpha', '--json').json['endpoints'] if not e['tls']}
         cases.check(seen == {'unreachable' if 'near' in closed else 'reachable'}, f'the seeder is said to be {seen}')
+        # The seeder has seen it complete, and lanes come again all the same where it fetches anew.
+        (scene.dir / 'out/data.bin').unlink()
+        bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta, timeout_s=60)
+        cases.same(source, scene.dir / 'out/data.bin')
 
 
 def a_leecher_behind_a_firewall_dials():

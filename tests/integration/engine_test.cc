@@ -103,6 +103,26 @@ TEST(LanePlans, LetThePeerDialWhenTheySaySo) {
   EXPECT_THAT(pair.sample.differing(pair.folder / "get"), testing::IsEmpty());
 }
 
+TEST(LanePlans, DialAgainWhoWasCompleteAndFetchesAnew) {
+  const Folder folder;
+  const Sample sample = one_file(3'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  Node seeder, leecher;
+  seeder.seed(sample, folder / "seed", transfer);
+  for (const std::string place : {"first", "again"}) {
+    SCOPED_TRACE(place);
+    leecher.fetch(sample, folder / place, transfer);
+    leecher.plan(transfer, {seeder.peer(4, false)});
+    seeder.plan(transfer, {leecher.peer(1)});  // nobody can dial it
+    ASSERT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
+    EXPECT_THAT(sample.differing(folder / place), testing::IsEmpty());
+    ASSERT_TRUE(eventually([&] { return sees_complete(seeder.snapshot(transfer), leecher.id); }));
+    seeder.plan(transfer, {});
+    leecher.engine->remove(transfer);
+  }
+}
+
 /// Whether the four lanes of a pair that dials from both ends come to be those of one end, with never fewer of them.
 /// Where an end dials late, it finds the other's lanes and leaves them: then they may be the other's, or of both.
 bool four_lanes_become(bool leechers) {
