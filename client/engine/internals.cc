@@ -9,9 +9,7 @@
 #include <ctime>
 #include <libtorrent/aux_/socket_type.hpp>
 #include <libtorrent/peer_connection.hpp>
-#include <libtorrent/peer_list.hpp>
 #include <libtorrent/ssl_stream.hpp>
-#include <libtorrent/torrent.hpp>
 #include <libtorrent/torrent_peer.hpp>
 #include <memory>
 #include <vector>
@@ -45,21 +43,10 @@ struct OutstandingBytes {
   using type = int lt::peer_connection::*;
   friend type member_of(OutstandingBytes);
 };
-struct PeerList {
-  using type = std::unique_ptr<lt::peer_list> lt::torrent_hot_members::*;
-  friend type member_of(PeerList);
-};
-template struct Reveal<PeerList, &lt::torrent_hot_members::m_peer_list>;
 template struct Reveal<DownloadQueue, &lt::peer_connection::m_download_queue>;
 template struct Reveal<OutstandingBytes, &lt::peer_connection::m_outstanding_bytes>;
 template struct Reveal<DesiredQueueSize, &lt::peer_connection::m_desired_queue_size>;
 template struct Reveal<MostOutstanding, &lt::peer_connection::m_max_out_request_queue>;
-
-/// As `torrent_peer::ip`, which the library keeps to itself.
-lt::tcp::endpoint endpoint_of(const lt::torrent_peer& peer) {
-  if (peer.is_v6_addr) return {lt::address_v6(static_cast<const lt::ipv6_peer&>(peer).addr), peer.port};
-  return {static_cast<const lt::ipv4_peer&>(peer).addr, peer.port};
-}
 
 WallTime time_of(const ASN1_TIME* time) {
   std::tm parts{};
@@ -125,23 +112,6 @@ void forget_request(const lt::peer_connection_handle& peer, int piece, int start
 void forbid_redial(const lt::peer_connection_handle& peer) {
   const auto connection = peer.native_handle();
   if (connection && connection->peer_info_struct() != nullptr) connection->peer_info_struct()->connectable = false;
-}
-
-void forget_completion(const lt::torrent_handle& torrent, std::span<const lt::tcp::endpoint> endpoints) {
-  const auto native = torrent.native_handle();
-  if (!native) return;
-// The one cast that may go to a private base ([expr.cast]/4).
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-  const auto& base = (const lt::torrent_hot_members&)*native;
-#pragma GCC diagnostic pop
-  const auto& peers = base.*member_of(PeerList{});
-  if (!peers) return;
-  for (lt::torrent_peer* const peer : *peers) {
-    if (peer->connection == nullptr && std::ranges::find(endpoints, endpoint_of(*peer)) != endpoints.end()) {
-      peer->seed = false;
-    }
-  }
 }
 
 }  // namespace gridtorrent::client::engine

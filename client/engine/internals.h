@@ -2,10 +2,7 @@
 
 #include <cstdint>
 #include <libtorrent/peer_connection_handle.hpp>
-#include <libtorrent/socket.hpp>
-#include <libtorrent/torrent_handle.hpp>
 #include <optional>
-#include <span>
 
 #include "client/engine/lane_rules.h"
 
@@ -36,9 +33,5 @@ void forget_request(const lt::peer_connection_handle& peer, int piece, int start
 
 /// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
 void forbid_redial(const lt::peer_connection_handle& peer);
-
-/// libtorrent remembers which endpoints had all of a torrent, and does not dial these where it has all, too. Makes it
-/// forget that of the given ones that have no connection.
-void forget_completion(const lt::torrent_handle& torrent, std::span<const lt::tcp::endpoint> endpoints);
 
 }  // namespace gridtorrent::client::engine

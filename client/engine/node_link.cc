@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace gridtorrent::client::engine {
+namespace {
+
+/// For how long what we saw outweighs the server, who says that the node wants data: this word may be late.
+constexpr std::chrono::seconds kCompleteFor{30};
+
+}  // namespace
 
 void NodeLink::set_plan(const PeerPlan& new_plan, bool tls) {
   std::vector<DialTarget> next;
@@ -18,8 +24,18 @@ void NodeLink::set_plan(const PeerPlan& new_plan, bool tls) {
     next.back().endpoint = endpoint;
   }
   targets = std::move(next);
-  planned_anew = planned_anew || !plan;
+  if (was_planned && !plan) seen_complete.reset();
   plan = new_plan;
+}
+
+void NodeLink::leave_plan() {
+  was_planned = was_planned || plan;
+  plan.reset();
+  targets.clear();
+}
+
+bool NodeLink::has_all(MonoTime now) const {
+  return seen_complete && now - *seen_complete < kCompleteFor;
 }
 
 DialTarget* NodeLink::find(const std::string& address_text, std::uint16_t port) {

@@ -35,15 +35,19 @@ struct NodeLink {
   int bad_in_a_row = 0;
   MonoTime held_until{};
   int lanes_peak = 0;
-  bool complete = false;
-  bool planned_anew = false;  ///< in the plan again since the last tick: what was known of it may be over
+  std::optional<MonoTime> seen_complete;  ///< when a lane of it last showed that it had all
   std::string address;
   std::string client;
   std::optional<MonoTime> without_lane_since;
   std::optional<MonoTime> both_since;  ///< lanes of both sides stand
+  bool was_planned = false;
 
   /// Takes over a new plan, of its endpoints those of the edition's kind; endpoints keep their history.
+  /// A node that was taken out of the plan and is in it again has lost what it had, or fetches to another place.
   void set_plan(const PeerPlan& new_plan, bool tls = false);
+  void leave_plan();
+  /// Whether it has all as far as we know: files get lost, and it may fetch anew.
+  bool has_all(MonoTime now) const;
   DialTarget* find(const std::string& address_text, std::uint16_t port);
   int usable_endpoints() const { return static_cast<int>(targets.size()); }
   void dial_failed(DialTarget& target, const std::string& error, MonoTime now);

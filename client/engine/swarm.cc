@@ -85,8 +85,7 @@ void Swarm::set_plan(const LanePlan& plan) {
     fetching_ = plan.fetching;
     for (auto& [key, link] : links_) {
       if (std::ranges::none_of(plan.peers, [&](const PeerPlan& p) { return p.node == key.first; })) {
-        link.plan.reset();
-        link.targets.clear();
+        link.leave_plan();
       }
     }
     for (const auto& peer : plan.peers) {
@@ -121,7 +120,6 @@ void Swarm::tick() {
     forget_failures(now);
     for (auto& [key, link] : links_) {
       if (key.first.is_nil()) continue;
-      if (link.planned_anew) forget_completion_of(link, orders);
       if (active_) move_towards_plan(key.first, link, orders, now);
       apply_congestion_control(key.first, link, orders);
       apply_request_depth(key.first, link);
@@ -185,7 +183,7 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
     state.plan_lanes = link.plan->lanes;
   }
   state.we_are_complete = complete_;
-  state.peer_is_complete = link.complete;
+  state.peer_is_complete = link.has_all(now);
   state.held_back = now < link.held_until;
   state.peer_wants = link.peer_wants;
   state.peer_grant = link.peer_grant;
@@ -197,7 +195,7 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
   if (target > state.outgoing) dial(node, link, target - state.outgoing, orders, now);
   if (target < state.outgoing) drop(node, state.outgoing - target, orders);
 
-  const bool wanted = link.plan && link.plan->lanes > 0 && !(complete_ && link.complete);
+  const bool wanted = link.plan && link.plan->lanes > 0 && !(complete_ && link.has_all(now));
   if (!wanted || open_lanes(node, true) + state.inbound_open > 0) {
     link.without_lane_since.reset();
   } else if (!link.without_lane_since) {
@@ -286,7 +284,7 @@ void Swarm::divide_among_fetching(Orders& orders) {
   std::vector<NodeId> fetching = fetching_;
   std::erase_if(fetching, [&](const NodeId& node) {
     const auto link = links_.find({node, ""});
-    return link != links_.end() && link->second.complete;
+    return link != links_.end() && link->second.seen_complete;
   });
   const Turns turns(self_, fetching);
   // Priorities of a million pieces take a tenth of a second.
@@ -319,14 +317,13 @@ void Swarm::carry_out(Orders& orders) {
   for (const auto& [lane, bytes] : orders.send) {
     if (!lane->peer.is_disconnecting()) lane->peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
-  if (!orders.may_lack.empty() || !orders.dial.empty() || orders.turns) {
+  if (!orders.dial.empty() || orders.turns) {
     lt::torrent_handle torrent;
     {
       const std::lock_guard lock(mutex_);
       torrent = torrent_;
     }
     try {
-      if (!orders.may_lack.empty()) forget_completion(torrent, orders.may_lack);
       if (orders.turns) ask_by_turns(orders.turns->first, orders.turns->second, torrent);
       for (const auto& endpoint : orders.dial) torrent.connect_peer(endpoint, lt::peer_info::tracker, {});
     } catch (const lt::system_error&) {

@@ -85,7 +85,6 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
  private:
   /// What a round of decisions asks of libtorrent, carried out without the mutex.
   struct Orders {
-    std::vector<lt::tcp::endpoint> may_lack;  ///< had all when last seen; filled by `tick` alone
     std::vector<lt::tcp::endpoint> dial;
     std::vector<std::shared_ptr<Lane>> close;
     std::vector<std::pair<std::shared_ptr<Lane>, std::vector<char>>> send;
@@ -105,7 +104,6 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void check_strangers(Orders& orders, MonoTime now);
   void check_bad_pieces(Orders& orders, MonoTime now);
   void forget_failures(MonoTime now);
-  void forget_completion_of(NodeLink& link, Orders& orders);
   void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
   /// Network thread only, as all that touches a socket.
   void apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders);

@@ -210,18 +210,6 @@ void Swarm::check_bad_pieces(Orders& orders, MonoTime now) {
   bad_pieces_.clear();
 }
 
-/// A node that had all and is planned again fetches anew: its files are lost, or go elsewhere.
-void Swarm::forget_completion_of(NodeLink& link, Orders& orders) {
-  link.planned_anew = false;
-  if (!link.complete) return;
-  link.complete = false;
-  for (const DialTarget& target : link.targets) {
-    lt::error_code error;
-    const lt::address address = lt::make_address(target.endpoint.address, error);
-    if (!error) orders.may_lack.emplace_back(address, target.endpoint.port);
-  }
-}
-
 /// Of endpoints to which lanes have stood for long enough.
 void Swarm::forget_failures(MonoTime now) {
   for (const auto& lane : lanes_) {
@@ -255,7 +243,7 @@ void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   if (link == nullptr) return;
   link->closed_received_bytes += lane.received_bytes;
   link->closed_sent_bytes += lane.sent_bytes;
-  link->complete = link->complete || lane.complete;
+  if (lane.complete) link->seen_complete = now;
   if (open_lanes(lane.node, true) + open_lanes(lane.node, false) == 0) {
     link->asked.reset();  // so that what is said anew is all that counts
     link->peer_wants.reset();

@@ -115,14 +115,14 @@ void Swarm::publish(MonoTime now) {
       if (lane->state == LaneState::kOpen) ++open;
       if (!address_known) peer.address = lane->remote.address().to_string();
       address_known = true;
-      link.complete = link.complete || lane->complete;
+      if (lane->complete) link.seen_complete = now;
       peer.received_bytes += lane->received_bytes;
       peer.sent_bytes += lane->sent_bytes;
       peer.receive_bits_per_s += lane->receive_bits_per_s;
       peer.send_bits_per_s += lane->send_bits_per_s;
       peer.lanes.push_back(std::move(snapshot));
     }
-    peer.complete = link.complete;
+    peer.complete = link.seen_complete.has_value();
     link.lanes_peak = std::max(link.lanes_peak, open);
     peer.lanes_peak = link.lanes_peak;
     report.received_bytes += peer.received_bytes;

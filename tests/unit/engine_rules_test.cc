@@ -250,6 +250,30 @@ TEST(NodeLinks, KeepTheHistoryOfEndpointsAcrossPlans) {
   EXPECT_EQ(link.address_failures("10.0.0.2"), 0);
 }
 
+TEST(NodeLinks, BelieveForHalfAMinuteThatANodeHasAll) {
+  NodeLink link;
+  const MonoTime start{seconds(100)};
+  EXPECT_FALSE(link.has_all(start));
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}));
+  link.seen_complete = start;
+  link.set_plan(plan_with({{"10.0.0.1", 50001, false, ""}}));
+  EXPECT_TRUE(link.has_all(start + seconds(29)));
+  EXPECT_FALSE(link.has_all(start + seconds(30))) << "it may have lost a file";
+}
+
+TEST(NodeLinks, ForgetThatANodeHadAllOnceItIsPlannedAgain) {
+  NodeLink link;
+  const MonoTime start{seconds(100)};
+  link.seen_complete = start;
+  link.leave_plan();
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}));
+  EXPECT_TRUE(link.has_all(start)) << "planned for the first time, maybe by a late word of the server";
+  link.leave_plan();
+  EXPECT_TRUE(link.has_all(start));
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}));
+  EXPECT_FALSE(link.has_all(start));
+}
+
 TEST(NodeLinks, LetAnAddressRestOnceAllOfItsPortsHaveFailed) {
   NodeLink link;
   const MonoTime start = MonoTime{} + std::chrono::hours(1);
