@@ -50,7 +50,7 @@ struct Stubs {
         nodes(v1::Nodes::NewStub(via)),
         swarms(v1::Swarms::NewStub(via)),
         tasks(v1::Tasks::NewStub(via)) {}
-  /// A call may be tried at once. gRPC makes a connection that failed anew by itself, every ten seconds at most.
+  /// A call may be tried at once. After a failed attempt gRPC goes on to try by itself, every ten seconds at most.
   bool connected() const { return channel->GetState(false) == GRPC_CHANNEL_READY; }
 
   const ServerAddress address;
@@ -102,7 +102,7 @@ class GrpcLink final : public RemoteLink {
   Error explain(const grpc::ClientContext& context, const grpc::Status& status);
   Status greet(const v1::Hello& hello);
   void keep_stream(std::stop_token stop, ServerListener& listener);
-  bool wait_to_retry(std::stop_token stop, const Stubs& server, milliseconds pause);
+  bool wait_to_retry(std::stop_token stop, const Stubs& server, bool was_connected, milliseconds pause);
   Status on_event(const v1::NodeEvent& event, ServerListener& listener);
   void tell_lost(const Error& reason, ServerListener& listener);
   void renew_if_due();
@@ -401,28 +401,30 @@ void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
         stream.run(request, token(), [&](const v1::NodeEvent& event) { return on_event(event, listener); }, stop);
     connected_ = false;
     if (stop.stop_requested()) return;
+    const bool was_connected = server->connected();  // now: to explain the end may take seconds
     tell_lost(explain(ended), listener);
     if (greeted_) attempt = 0;
     const milliseconds pause = backoff_pause(attempt, options_.backoff_min, options_.backoff_max, rng_.next());
-    if (wait_to_retry(stop, *server, pause)) attempt = -1;
+    if (wait_to_retry(stop, *server, was_connected, pause)) attempt = -1;
   }
 }
 
 /// Waits for `pause`, or less where a connection that was down is there again. Returns whether somebody asked to try at
 /// once.
-bool GrpcLink::wait_to_retry(std::stop_token stop, const Stubs& server, milliseconds pause) {
-  const auto end = std::chrono::steady_clock::now() + pause;
-  const bool was_connected = server.connected();
+bool GrpcLink::wait_to_retry(std::stop_token stop, const Stubs& server, bool was_connected, milliseconds pause) {
+  const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  while (!stop.stop_requested()) {
-    const auto left = std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now());
-    if (left.count() <= 0 || (!was_connected && server.connected())) return false;
-    if (wake_.wait_for(lock, stop, std::min(left, kLookForConnection),
-                       [this] { return std::exchange(try_now_, false); })) {
-      return true;
-    }
+  while (!stop.stop_requested() && !try_now_) {
+    const bool connected = server.connected();
+    const bool is_back = connected && !was_connected;
+    was_connected = connected && was_connected;
+    const auto left =
+        start + (is_back ? std::min(pause, options_.least_pause) : pause) - std::chrono::steady_clock::now();
+    if (left.count() <= 0) break;
+    wake_.wait_for(lock, stop, std::min(std::chrono::ceil<milliseconds>(left), kLookForConnection),
+                   [this] { return try_now_; });
   }
-  return false;
+  return std::exchange(try_now_, false);
 }
 
 void GrpcLink::tell_lost(const Error& reason, ServerListener& listener) {

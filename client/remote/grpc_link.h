@@ -36,9 +36,9 @@ struct ServerLinkOptions {
   Rng* rng = nullptr;                          ///< jitter and request ids; must outlive the link
   std::chrono::milliseconds deadline{15'000};  ///< of a short call; long ones get more by their size
   /// Pauses between attempts at the stream: uniform in [0, min(max, min · 2^attempt)] ("full jitter"; Brooker,
-  /// "Exponential Backoff And Jitter", AWS Architecture Blog 2015). A pause ends with the return of a connection that
-  /// was down.
-  std::chrono::milliseconds backoff_min{1'000}, backoff_max{60'000};
+  /// "Exponential Backoff And Jitter", AWS Architecture Blog 2015). A pause longer than `least_pause` ends with the
+  /// return of a connection that was down.
+  std::chrono::milliseconds backoff_min{1'000}, backoff_max{60'000}, least_pause{1'000};
   /// Without a message for so long the stream counts as lost; the server sends one every 30 s.
   std::chrono::milliseconds silence_max{95'000};
 };

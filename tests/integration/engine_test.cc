@@ -9,6 +9,7 @@
 #include <libtorrent/load_torrent.hpp>
 #include <libtorrent/session.hpp>
 #include <libtorrent/torrent_status.hpp>
+#include <optional>
 
 #include "tests/integration/engine_lab.h"
 
@@ -124,8 +125,8 @@ TEST(LanePlans, DialAgainWhoWasCompleteAndFetchesAnew) {
 }
 
 /// Whether the four lanes of a pair that dials from both ends come to be those of one end, with never fewer of them.
-/// Where an end dials late, it finds the other's lanes and leaves them: then they may be the other's, or of both.
-bool four_lanes_become(bool leechers) {
+/// Nothing where one end dialled so late that it found the other's lanes and left them.
+std::optional<bool> four_lanes_become(bool leechers) {
   SlowPair pair;
   PeerPlan of_leecher = pair.seeder.peer(4), of_seeder = pair.leecher.peer(4);
   of_leecher.by_rule = leechers;
@@ -133,24 +134,28 @@ bool four_lanes_become(bool leechers) {
   pair.leecher.plan(pair.transfer, {of_leecher});
   pair.seeder.plan(pair.transfer, {of_seeder});
   EXPECT_TRUE(eventually([&] { return open_lanes(pair.leecher.snapshot(pair.transfer), pair.seeder.id) >= 4; }));
-  int fewest = 16;
+  int fewest = 16, most = 0;
   const bool became = eventually([&] {
     const auto snapshot = pair.leecher.snapshot(pair.transfer);
-    fewest = std::min(fewest, open_lanes(snapshot, pair.seeder.id));
+    const int open = open_lanes(snapshot, pair.seeder.id);
+    fewest = std::min(fewest, open);
+    most = std::max(most, open);
     return snapshot.peers.size() == 1 && snapshot.peers[0].lanes.size() == 4 &&
            std::ranges::all_of(snapshot.peers[0].lanes,
                                [&](const LaneSnapshot& lane) { return lane.outgoing == leechers; });
   });
   EXPECT_GE(fewest, 4);
   EXPECT_TRUE(pair.stand(4));
-  return became;
+  return became || most > 4 ? std::optional(became) : std::nullopt;
 }
 
 /// Both dial at once, as after a wait on a busy machine: all that was asked for would be lost, were both to give way.
 TEST(LanePlans, KeepTheLanesOfWhomTheRuleNamesWhereBothDialAndNeverGoWithout) {
   for (const bool leechers : {true, false}) {
     SCOPED_TRACE(leechers ? "the rule names the leecher" : "the rule names the seeder");
-    EXPECT_TRUE(four_lanes_become(leechers) || four_lanes_become(leechers) || four_lanes_become(leechers));
+    std::optional<bool> became;
+    for (int attempt = 0; attempt < 3 && !became; ++attempt) became = four_lanes_become(leechers);
+    EXPECT_EQ(became, true);
   }
 }
 

@@ -302,6 +302,7 @@ TEST_F(Link, TheStreamComesBackWithTheConnection) {
   Recorder recorder;
   ServerLinkOptions slow = options();
   slow.backoff_min = slow.backoff_max = hours(1);
+  slow.least_pause = milliseconds(1);
   const auto one = link(slow);
   one->start(recorder, 0);
   EXPECT_EQ(recorder.next(), "connected");
