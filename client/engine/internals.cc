@@ -99,6 +99,14 @@ void set_request_depth(const lt::peer_connection_handle& peer, int blocks) {
   (*connection).*member_of(DesiredQueueSize{}) = static_cast<std::uint16_t>(std::clamp(blocks, 1, std::max(most, 1)));
 }
 
+void set_request_depth_at_arrival(const lt::peer_connection_handle& peer, int blocks, int at_once) {
+  const auto connection = peer.native_handle();
+  if (!connection) return;
+  // The block that is just arriving is still among those that are outstanding.
+  const int asked = static_cast<int>(((*connection).*member_of(DownloadQueue{})).size()) - 1;
+  set_request_depth(peer, blocks - asked < at_once ? std::max(asked, 1) : blocks);
+}
+
 void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length) {
   const auto connection = peer.native_handle();
   if (!connection) return;

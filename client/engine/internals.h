@@ -26,6 +26,9 @@ PayloadCounters payload_of(const lt::peer_connection_handle& peer);
 /// each, and tells the plugin right after. Within what the peer's `reqq` allows.
 void set_request_depth(const lt::peer_connection_handle& peer, int blocks);
 
+/// The same while a block arrives, which no longer counts; but where fewer than `at_once` lack, none is asked for yet.
+void set_request_depth_at_arrival(const lt::peer_connection_handle& peer, int blocks, int at_once);
+
 /// Takes a request off libtorrent's books that it believes to be outstanding on this connection and that never went
 /// out. Left there, the entry would keep the lane from ever asking for a busy block again, and stall it once it is
 /// snubbed.

@@ -94,7 +94,8 @@ class LanePlugin final : public lt::peer_plugin {
   bool on_piece(const lt::peer_request& request, lt::span<const char>) override {
     swarm_->data_comes(*lane_);
     swarm_->requests().arrived(*lane_, block_of(request));
-    set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));
+    const int depth = swarm_->requests().depth(*lane_);
+    set_request_depth_at_arrival(lane_->peer, depth, RequestDepth::at_once(depth));
     return false;
   }
 

@@ -68,4 +68,8 @@ int RequestDepth::blocks_at_the_end(double left_s) const {
   return static_cast<int>(std::clamp(blocks, 1.0, static_cast<double>(depth_)));
 }
 
+int RequestDepth::at_once(int depth) {
+  return std::clamp(depth / 8, 1, 8);
+}
+
 }  // namespace gridtorrent::client::engine

@@ -25,6 +25,9 @@ class RequestDepth {
   /// The same where in so many seconds nothing will be left to ask for: what comes at the present rate until then and
   /// for a round trip after. A lane that holds more would go on alone when the others have nothing left to do.
   int blocks_at_the_end(double left_s) const;
+  /// How many of a lane's blocks are asked for together, in one packet and one TLS record: an eighth of its depth,
+  /// which leaves more than a round trip's worth outstanding; 8 at most.
+  static int at_once(int depth);
   double bytes_per_s() const { return bytes_per_s_; }  ///< of late, see `end_round`; 0: not known
 
   static constexpr int kFirst = 4;  ///< before anything was measured

@@ -32,6 +32,15 @@ TEST(RequestDepth, AsksForEnoughToBeginWithAndForLittleOfASlowPeer) {
   EXPECT_LE(slow.depth.blocks(), RequestDepth::kLeast + 3);
 }
 
+TEST(RequestDepth, HasFewBlocksAskedForOneByOneAndManyTogether) {
+  EXPECT_EQ(RequestDepth::at_once(1), 1);
+  EXPECT_EQ(RequestDepth::at_once(RequestDepth::kFirst), 1);
+  EXPECT_EQ(RequestDepth::at_once(15), 1);
+  EXPECT_EQ(RequestDepth::at_once(16), 2);
+  EXPECT_EQ(RequestDepth::at_once(64), 8);
+  EXPECT_EQ(RequestDepth::at_once(2000), 8);
+}
+
 TEST(RequestDepth, NeverHoldsUpASenderThatDoublesEachRoundTrip) {
   Arrivals lane;
   lane.depth.set_round_trip(50'000);
