@@ -16,6 +16,10 @@ namespace gridtorrent::client::files {
 
 /// 'path', escaped, for messages.
 std::string quoted(std::string_view path);
+/// Where <iomanip> is included, std::quoted would be the better match for a std::string.
+inline std::string quoted(const std::string& path) {
+  return quoted(std::string_view(path));
+}
 
 /// What an errno means for a path: ENOENT is kNotFound, EACCES kDenied, EEXIST kConflict, ENOSPC kDisk, ...
 Error errno_error(int error_number, std::string_view path, std::string_view action);
