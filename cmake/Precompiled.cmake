@@ -20,6 +20,11 @@ function(gt_add_precompiled set)
   add_library(gt_precompiled_${set} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled/${set}.cc)
   target_link_libraries(gt_precompiled_${set} PRIVATE gt_build_options ${ARG_LINK})
   target_precompile_headers(gt_precompiled_${set} PRIVATE ${GT_STANDARD_HEADERS} ${ARG_HEADERS})
+  # No two compilations of a precompiled header are the same byte for byte. So that what one clone compiled serves the next,
+  # ccache reads this instead (CCACHE_PCH_EXTSUM in ./dev): what the header is made of. The flags it compares itself.
+  file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/gt_precompiled_${set}.dir/cmake_pch.hxx.gch.sum
+    "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} gRPC ${gRPC_VERSION} protobuf ${Protobuf_VERSION} "
+    "libtorrent ${TORRENT_VERSION} GoogleTest ${GTest_VERSION} ${GT_STANDARD_HEADERS} ${ARG_HEADERS}\n")
 endfunction()
 
 if(GT_PRECOMPILED)
