@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
+import against  # noqa: E402
 import report  # noqa: E402
 import scenarios  # noqa: E402
 import wide  # noqa: E402
@@ -70,6 +71,8 @@ def main():
         ['on loopback and on hosts in namespaces:', *(f'  {n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()),
          'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items())]).replace('%', '%%'))
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
+    parser.add_argument('--against', type=against.build_folder, metavar='BIN_DIR',
+                        help='run the programs of another build in turn with this one\'s, and print the ratios')
     parser.add_argument('--size', help='bytes a scenario moves, as 2GB (default: what the issue asks for)')
     parser.add_argument('--runs', type=above_zero(int), help='repetitions (default: what the issue asks for)')
     parser.add_argument('--minutes', type=above_zero(float), help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
@@ -88,14 +91,22 @@ def main():
     out = ROOT / 'bench-results'
     out.mkdir(exist_ok=True)
     for name in args.scenario or known:
+        if args.against:
+            print(f'\n== {name}, this build in turn with {args.against}', flush=True)
+            once = against.in_one_run(known[name]) if name in known else against.over_distance(name, about, against.results_folder(out), args.bin)
+            keep(out, name, about, against.run(once, args))
+            continue
         if name in over_distance:
             print(f'\n== {name}', flush=True)
             wide.run(name, args, about)
             continue
         print(f'\n== {name}: {known[name].__doc__.splitlines()[0]}', flush=True)
-        figures = known[name](args)
-        record = {'scenario': name, 'machine': about, 'figures': figures}
-        (out / f'{name}-{int(time.time())}.json').write_text(json.dumps(record, indent=1) + '\n')
+        keep(out, name, about, known[name](args))
+
+
+def keep(out, name, about, figures):
+    record = {'scenario': name, 'machine': about, 'figures': figures}
+    (out / f'{name}-{int(time.time())}.json').write_text(json.dumps(record, indent=1) + '\n')
 
 
 main()

@@ -231,9 +231,11 @@ def room_for(scenario):
     return str(memory) if min(free, available) > 1.1 * need * (1 + fetching) + 2e9 else None
 
 
-def run(name, args, machine):
-    """Runs what is missing of a scenario; whether it is complete."""
+def run(name, args, machine, only=lambda tool: True, emulator=None):
+    """Runs what is missing of a scenario, of its tools those that `only` lets through; whether it is complete. `emulator`: the folder of
+    its program, where it is not that of the others."""
     scenario = load(name)
+    scenario['tools'] = list(filter(only, scenario['tools']))
     lab.require_root()
     results = pathlib.Path(args.results) / f'{name}.jsonl'
     results.parent.mkdir(parents=True, exist_ok=True)
@@ -248,7 +250,7 @@ def run(name, args, machine):
     minutes = args.minutes or 30
     deadline = time.monotonic() + 60 * minutes
     tempfile.tempdir = room_for(scenario)
-    with lab.Lab(scenario['network'], args.bin, scenario['tcp']) as net, ours.Ours(net.hosts, args.bin) as gt:
+    with lab.Lab(scenario['network'], emulator or args.bin, scenario['tcp']) as net, ours.Ours(net.hosts, args.bin) as gt:
         folder = gt.scene.dir / 'bench'
         folder.mkdir()
         bench = Bench(scenario, net, gt, make_data(folder, scenario['data']), folder, pathlib.Path(args.bin))
