@@ -1,7 +1,7 @@
 if(TARGET gt_ccm_domain)
   gt_test(ccm_domain_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/ccm_names_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_policy_test.cc
-            ${CMAKE_CURRENT_LIST_DIR}/ccm_group_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/ccm_group_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_consents_test.cc
     DEPENDS common ccm/domain
     LABELS unit)
 endif()

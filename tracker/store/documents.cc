@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/crypto/digest.h"
+#include "ccm/domain/consents.h"
 #include "common/hex.h"
 #include "common/text.h"
 #include "tracker/store/metadata_folder.h"
@@ -44,6 +45,30 @@ Result<ccm::AuditHead> verify_audit(sql::Transaction& tx) {
                                        [](const sql::Row& row) { return row.boolean(0); }));
   if (!chained.value_or(false)) return ccm::AuditHead{};
   return SqlAudit(tx).verify();
+}
+
+/// Each member of a group has consented, and so has the group: the audit records tell of both.
+Status verify_consents(sql::Transaction& tx) {
+  GT_ASSIGN(const auto groups, tx.one("SELECT count(*) FROM sqlite_master WHERE name = 'membership'", {},
+                                      [](const sql::Row& row) { return row.boolean(0); }));
+  if (!groups.value_or(false)) return {};
+  ccm::Consents consents;
+  GT_TRY(
+      tx.each("SELECT at_ms, actor_id, actor_name, token_id, address, action, object, outcome, request_id FROM audit "
+              "WHERE action GLOB 'group.*' ORDER BY seq",
+              {}, [&](const sql::Row& row) -> Status {
+                GT_ASSIGN(const ccm::AuditRecord record, audit_from(row));
+                consents.follow(record);
+                return {};
+              }));
+  return tx.each(
+      "SELECT g.name, u.name FROM membership m JOIN user_group g USING (group_id) JOIN user u USING (user_id) "
+      "WHERE m.standing IN ('member', 'manager')",
+      {}, [&](const sql::Row& row) -> Status {
+        if (consents.member(row.text(0), row.text(1))) return {};
+        return Error{Code::kCorrupt, "user " + row.text(1) + " is a member of group " + row.text(0) +
+                                         ", but the audit records do not tell of both sides' consent"};
+      });
 }
 
 /// Nodes go on from the last task they took, which the backup may not know of. So every list goes on at the time of
@@ -101,6 +126,8 @@ Result<ccm::AuditHead> check(const std::string& data_dir) {
   GT_TRY(sql::check_file(options));
   const auto audit = sql::read_file(options, verify_audit);
   if (!audit) return Error{audit.error().code, audit.error().message + "; " + options.restore_hint};
+  const Status consented = sql::read_file(options, verify_consents);
+  if (!consented) return Error{consented.error().code, consented.error().message + "; " + options.restore_hint};
   GT_ASSIGN(const auto folder, MetadataFolder::attach(data_dir));
   GT_ASSIGN(const auto documents, sql::read_file(options, [](sql::Transaction& tx) { return documents_in_use(tx); }));
   for (const Document& document : documents) {
