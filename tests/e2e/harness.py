@@ -21,6 +21,8 @@ import tempfile
 import threading
 import time
 
+import sound
+
 START_TIMEOUT_S = 60
 CLI_TIMEOUT_S = 300
 
@@ -126,6 +128,7 @@ class Daemon:
     def start(self, wait=True):
         self.ready_file.unlink(missing_ok=True)
         prefix = inside(self.netns)
+        self.scene.commands.append(self.argv)
         log = open(self.log_path, 'ab')
         self.process = subprocess.Popen(prefix + self.argv + ['--ready-file', str(self.ready_file)], stdout=log, stderr=log,
                                         stdin=subprocess.DEVNULL, env=self.env, start_new_session=True)
@@ -184,6 +187,8 @@ class Daemon:
 
 
 class Server(Daemon):
+    at_start = None  # what it held when it was first ready
+
     def __init__(self, scene, name='server', listen=None, advertise=None, netns=None, args=(), env=None):
         self.data = scene.dir / name
         listen = listen or f'127.0.0.1:{free_ports()}'
@@ -191,6 +196,10 @@ class Server(Daemon):
         if advertise:
             argv += ['--advertise', advertise]
         super().__init__(scene, name, argv, netns, env)
+
+    def wait_ready(self):
+        super().wait_ready()
+        self.at_start = sound.measure(self)
 
     @property
     def address(self):
@@ -203,6 +212,7 @@ class Node(Daemon):
         self.user = user
         self.socket = scene.sockets / f'{name}.sock'
         token = scene.dir / f'{name}.enroll'
+        scene.secret_files.append(token)
         reply = user.cli('node', 'enroll-token', '--name', name, '--json').json
         token.touch(mode=0o600)
         token.write_text(reply['token'])
@@ -240,6 +250,7 @@ class User:
     def cli(self, *args, node=None, expect=0, cwd=None, timeout_s=CLI_TIMEOUT_S):
         """Runs the command line; checks the exit code unless `expect` is None."""
         argv = self.argv(args, node)
+        self.scene.commands.append(argv)
         started = time.monotonic()
         done = subprocess.run(argv, env=self.env, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s)
         result = Result(argv, done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace'),
@@ -258,7 +269,10 @@ class User:
 class Scene:
     """A temporary folder with all daemons that were started in it; leaving it stops and removes everything."""
 
-    def __init__(self, bin_dir=None, keep=False):
+    def __init__(self, bin_dir=None, keep=False, unsound=''):
+        """`unsound`: why the server's data cannot be sound at the end, where the test itself breaks it."""
+        self.unsound = unsound
+        self.commands, self.secret_files = [], []
         self.bin = pathlib.Path(bin_dir) if bin_dir else default_bin()
         if not (self.bin / 'gridtorrent-server').exists():
             raise SystemExit(f'{self.bin} holds no gridtorrent-server: build first, with ./dev build')
@@ -276,6 +290,40 @@ class Scene:
 
     def __exit__(self, kind, value, trace):
         failed = kind is not None and not (kind is SystemExit and value.code in (0, 77))
+        try:
+            if kind is None:
+                self.close()
+        except BaseException:
+            failed = True
+            raise
+        finally:
+            self.clear(failed)
+
+    def close(self):
+        """Ends everything in order, and raises where something is left that sound.py does not allow."""
+        server = self.the_server
+        running = server is not None and server.running()
+        told = {}
+        if running and not self.unsound:
+            for name, user in self.users.items():
+                quotas = self.users['admin'].cli('user', 'quota', name, '--json', expect=None)
+                if quotas.code == 0:
+                    told[name] = {quota['quota']: quota['used'] for quota in quotas.json['quotas']}
+        for daemon in reversed(self.daemons):
+            if daemon is not server and daemon.running():
+                daemon.stop()
+        if running:
+            sound.check_holdings(server, wait_until, sanitized())
+            server.stop()
+        if server is not None and not self.unsound:
+            sound.check_data(self, server)
+            sound.check_quotas(self, server, told)
+            server.start()
+            self.admin().cli('whoami')
+            server.stop()
+        sound.check_secrets(self)
+
+    def clear(self, failed):
         for daemon in reversed(self.daemons):
             if daemon.running():
                 try:
@@ -311,6 +359,7 @@ class Scene:
         """A new account, logged in by password."""
         password = password or f'{name} likes long passphrases'
         secret = self.dir / f'{name}.password'
+        self.secret_files.append(secret)
         secret.touch(mode=0o600)
         secret.write_text(password)
         self.admin(netns).cli('user', 'add', name, '--password-file', secret)
