@@ -161,17 +161,45 @@ Status copy_database(Connection& from, const std::string& file, bool replace, co
   return sync_folder_of(file);
 }
 
-Status check_file(const Options& options) {
-  GT_ASSIGN(auto connection, Connection::open({options.path, Connection::Mode::kReader, true, options.restore_hint}));
+namespace {
+
+/// Missing, or without a byte.
+Result<bool> is_empty(const std::string& path) {
+  struct stat there = {};
+  if (::stat(path.c_str(), &there) == 0) return there.st_size == 0;
+  if (errno == ENOENT) return true;
+  return disk_error("look at", path, errno);
+}
+
+/// For reading, and with a schema.
+Result<std::unique_ptr<Connection>> open_whole(const Options& options) {
+  GT_ASSIGN(const bool empty, is_empty(options.path));
+  if (!empty) {
+    GT_ASSIGN(auto connection, Connection::open({options.path, Connection::Mode::kReader, true, options.restore_hint}));
+    GT_ASSIGN(const int version, identify(*connection, options));
+    if (version > 0) return connection;
+  }
+  return Error{Code::kCorrupt, "database " + options.path + " is missing or empty; " + options.restore_hint};
+}
+
+}  // namespace
+
+Result<bool> holds_schema(const Options& options) {
+  GT_ASSIGN(const bool empty, is_empty(options.path));
+  if (empty) return false;
+  // Not for reading only: a first start that was killed may have left a journal to roll back.
+  GT_ASSIGN(auto connection, Connection::open({options.path, Connection::Mode::kPlain, true, options.restore_hint}));
   GT_ASSIGN(const int version, identify(*connection, options));
-  (void)version;
+  return version > 0;
+}
+
+Status check_file(const Options& options) {
+  GT_ASSIGN(auto connection, open_whole(options));
   return check_connection(*connection, false, options.restore_hint);
 }
 
 Status backup_file(const Options& options, const std::string& file) {
-  GT_ASSIGN(auto connection, Connection::open({options.path, Connection::Mode::kReader, true, options.restore_hint}));
-  GT_ASSIGN(const int version, identify(*connection, options));
-  (void)version;
+  GT_ASSIGN(auto connection, open_whole(options));
   return copy_database(*connection, file, false, options.restore_hint);
 }
 

@@ -101,9 +101,12 @@ class Database {
 };
 
 // For subcommands, beside a running program or without one; they open the file for reading only.
-/// As Database::check.
+/// Whether the file holds at least the first schema step; false where it is missing or empty. Errors: as
+/// Database::open.
+Result<bool> holds_schema(const Options& options);
+/// As Database::check; kCorrupt also where there is no schema.
 Status check_file(const Options& options);
-/// As Database::backup.
+/// As Database::backup; kCorrupt also where there is no schema.
 Status backup_file(const Options& options, const std::string& file);
 /// As Database::read, over a connection of its own.
 Status run_read_file(const Options& options, const std::function<Status(Transaction&)>& work);

@@ -34,6 +34,17 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
   gt_e2e(faults_clock_test 300)
   gt_e2e(faults_disk_test 600)
   gt_e2e(faults_metadata_test 300)
+  # gt_hold(<name> <timeout in s> [<processors>]): hold_<name>_test.py under the plain name hold_<name>
+  function(gt_hold name timeout)
+    add_test(NAME hold_${name} COMMAND ${GT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/e2e/hold_${name}_test.py)
+    set_tests_properties(hold_${name} PROPERTIES
+      ENVIRONMENT "GT_BIN=${CMAKE_BINARY_DIR}/bin;PYTHONDONTWRITEBYTECODE=1"
+      TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS e2e)
+    if(ARGC GREATER 2)
+      set_tests_properties(hold_${name} PROPERTIES PROCESSORS ${ARGV2})
+    endif()
+  endfunction()
+  gt_hold(lost_database 300)
   # These look at the clock: nothing else runs beside them.
   gt_e2e(netns_lanes_test 300 2)
   gt_e2e(netns_firewall_test 300 2)

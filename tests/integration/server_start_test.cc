@@ -15,6 +15,7 @@
 #include "base/crypto/keys.h"
 #include "tests/integration/server_lab.h"
 #include "tracker/app/data_folder.h"
+#include "tracker/app/first_start.h"
 #include "tracker/app/identity.h"
 #include "tracker/app/notify.h"
 #include "tracker/app/self_probe.h"
@@ -93,6 +94,27 @@ TEST(ServerFolder, IsClosedToOthersAndHeldByOne) {
     EXPECT_THAT(second.error().message, HasSubstr(std::to_string(::getpid())));
   }
   EXPECT_TRUE(DataFolderLock::take(path).ok());
+}
+
+TEST(ServerFolder, WithoutItsDatabaseBelongsToNoNewServer) {
+  const std::string folder = "/srv/gt";
+  EXPECT_TRUE(may_start({false, {}}, false, folder).ok()) << "a first start";
+  EXPECT_TRUE(may_start({true, {}}, false, folder).ok()) << "a later one";
+  const Status lost = may_start({false, {"ca.pem", "tls.pem", "2 metadata documents"}}, false, folder);
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(lost.error().code, Code::kCorrupt);
+  for (const char* part : {"/srv/gt/gridtorrent.db", "ca.pem, tls.pem and 2 metadata documents",
+                           "gridtorrent-server --data-dir /srv/gt restore FILE", "--new"}) {
+    EXPECT_THAT(lost.error().message, HasSubstr(part));
+  }
+}
+
+TEST(ServerFolder, IsMadeAnewOnlyWhereThereIsNoDatabase) {
+  EXPECT_TRUE(may_start({false, {"ca.pem"}}, true, "/srv/gt").ok());
+  EXPECT_TRUE(may_start({false, {}}, true, "/srv/gt").ok());
+  const Status twice = may_start({true, {}}, true, "/srv/gt");
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().code, Code::kConflict);
 }
 
 TEST(ServerProbe, SaysWhenNobodyAnswersAnyMore) {

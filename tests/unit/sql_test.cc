@@ -19,6 +19,7 @@
 namespace gridtorrent::sql {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -334,6 +335,35 @@ TEST(Sql, OnlyAWholeBackupOfOursIsRestored) {
   std::ofstream(folder.file("empty")) << "";
   EXPECT_EQ(restore(options, folder.file("empty")).error().code, Code::kInvalid);
   EXPECT_EQ(count(*open_ok(options)), 1) << "nothing was touched";
+}
+
+TEST(Sql, AMissingOrEmptyDatabaseIsNeitherSoundNorBackedUp) {
+  const TempFolder folder;
+  const Options options = options_for(folder);
+  const auto refuses = [&] {
+    EXPECT_FALSE(*holds_schema(options));
+    const Status checked = check_file(options);
+    ASSERT_FALSE(checked.ok());
+    EXPECT_EQ(checked.error().code, Code::kCorrupt);
+    EXPECT_THAT(checked.error().message, AllOf(HasSubstr("missing or empty"), HasSubstr(options.restore_hint)));
+    EXPECT_EQ(backup_file(options, folder.file("b.db")).error().code, Code::kCorrupt);
+    EXPECT_FALSE(std::filesystem::exists(folder.file("b.db")));
+  };
+  refuses();
+  std::ofstream(options.path) << "";
+  refuses();
+  (void)open_ok(options_for(folder, 0));  // ours by its mark, before the first step
+  refuses();
+  (void)open_ok(options);
+  EXPECT_TRUE(*holds_schema(options));
+  EXPECT_TRUE(check_file(options).ok());
+}
+
+TEST(Sql, ADatabaseThatIsNotOursIsNotTakenForAnEmptyOne) {
+  const TempFolder folder;
+  const Options options = options_for(folder);
+  std::ofstream(options.path) << std::string(10000, 'n');
+  EXPECT_EQ(holds_schema(options).error().code, Code::kCorrupt);
 }
 
 TEST(Sql, ALongWalIsWrittenBackWhileWorking) {

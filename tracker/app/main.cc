@@ -115,6 +115,7 @@ int serve(options::Parsed parsed) {
   config.advertise = parsed.str("advertise");
   config.metrics_listen = parsed.str("metrics-listen");
   config.sealing_key = parsed.str("sealing-key");
+  config.as_new = parsed.flag("new");
   config.reflection = parsed.flag("reflection");
   config.on_fatal = [&broken](const Error& error) {
     logging::error("cannot go on", {{"reason", error.message}});

@@ -38,6 +38,10 @@ options::Program make_program() {
          .value = "FILE",
          .help = "secret under which the data CA's keys are sealed in the database; made where there is none yet. "
                  "Default: sealing-key in the data folder; better on another disk, and never in the same backup"},
+        {.name = "new",
+         .help = "start a new server beside the CA, sealing key or metadata of one whose database is lost. Without it "
+                 "the server refuses; refused where there is a database",
+         .command_line_only = true},
         {.name = "reflection", .help = "let anybody list the gRPC services; for debugging"}},
        options::logging_options()});
   program.commands = {
@@ -65,13 +69,14 @@ options::Program make_program() {
                    {"DATA-DIR/tls.pem", "secret: the server's key and certificate"},
                    {"DATA-DIR/sealing-key", "secret: opens the data CA's keys, which are in the database"},
                    {"DATA-DIR/admin-token", "secret: admin's first token"}};
-  program.exit_codes = {{"0", "done"},
-                        {"2", "wrong usage"},
-                        {"4", "not allowed"},
-                        {"6", "the port or the data folder is in use, or a file is in the way"},
-                        {"7", "the database or a metadata document is damaged"},
-                        {"8", "disk full or not writable"},
-                        {"1", "anything else"}};
+  program.exit_codes = {
+      {"0", "done"},
+      {"2", "wrong usage"},
+      {"4", "not allowed"},
+      {"6", "the port or the data folder is in use, or a file is in the way"},
+      {"7", "the database is missing or empty beside the rest of a server, or it or a metadata document is damaged"},
+      {"8", "disk full or not writable"},
+      {"1", "anything else"}};
   program.man_section = 8;
   program.see_also = {"gridtorrent(1)", "gridtorrentd(8)"};
   return program;

@@ -32,6 +32,7 @@
 #include "common/version.h"
 #include "tracker/app/adapters.h"
 #include "tracker/app/data_folder.h"
+#include "tracker/app/first_start.h"
 #include "tracker/app/identity.h"
 #include "tracker/app/self_probe.h"
 #include "tracker/authority/data_authority.h"
@@ -323,6 +324,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerConfig config) {
   if (config.sealing_key.empty()) config.sealing_key = config.data_dir + "/sealing-key";
   GT_TRY(prepare_data_folder(config.data_dir));
   GT_ASSIGN(DataFolderLock lock, DataFolderLock::take(config.data_dir));
+  GT_ASSIGN(const DataFolderState found, inspect_data_folder(config.data_dir, config.sealing_key));
+  GT_TRY(may_start(found, config.as_new, config.data_dir));
+  // Before the CA, the sealing key and the first document: may_start relies on this order.
   GT_ASSIGN(auto sqlite, store::SqliteStore::open({config.data_dir, config.on_fatal}));
   GT_ASSIGN(auto files, store::MetadataFolder::open(config.data_dir));
   auto parts = std::make_unique<Parts>(std::move(config), std::move(lock), std::move(sqlite), std::move(files));

@@ -17,6 +17,7 @@ struct ServerConfig {
   std::string metrics_listen;  ///< empty: none
   std::string sealing_key;     ///< file of the key that the data CA's keys are sealed under; empty: in data_dir
   bool reflection = false;
+  bool as_new = false;  ///< start a new server deliberately, where the database is lost (first_start.h)
   std::chrono::milliseconds probe_period{15'000};
   crypto::ScryptCost password_cost;  ///< tests make it cheap
   /// Something is broken for good (the disk, the listener): the program should end. Called from any thread, maybe more

@@ -76,6 +76,20 @@ Result<std::unique_ptr<MetadataFolder>> MetadataFolder::open(const std::string& 
   return folder;
 }
 
+Result<std::size_t> MetadataFolder::count(const std::string& data_dir) {
+  namespace fs = std::filesystem;
+  const std::string folder = data_dir + "/metadata";
+  std::error_code failed;
+  std::size_t documents = 0;
+  fs::directory_iterator entry(folder, failed);
+  if (failed == std::errc::no_such_file_or_directory) return documents;
+  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
+    if (check_hash(entry->path().filename().string())) ++documents;
+  }
+  if (failed) return Error{Code::kDisk, "cannot read " + folder + ": " + failed.message()};
+  return documents;
+}
+
 Status MetadataFolder::put(const std::string& sha256_hex, std::string_view bytes) {
   GT_TRY(check_hash(sha256_hex));
   const std::string path = folder_ + "/" + sha256_hex;

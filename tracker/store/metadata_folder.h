@@ -15,6 +15,9 @@ class MetadataFolder final : public ccm::MetadataFiles {
   /// For subcommands that may run beside a server: makes the folder, touches nothing in it.
   static Result<std::unique_ptr<MetadataFolder>> attach(const std::string& data_dir);
 
+  /// How many documents lie there; 0 where there is no folder. Changes nothing. Errors: kDisk.
+  static Result<std::size_t> count(const std::string& data_dir);
+
   Status put(const std::string& sha256_hex, std::string_view bytes) override;
   Result<std::uint64_t> size(const std::string& sha256_hex) override;
   Result<std::string> read(const std::string& sha256_hex, std::uint64_t offset, std::size_t max_bytes) override;
