@@ -116,26 +116,60 @@ std::string listener_text(const v1::Endpoint& endpoint) {
   return host + ":" + std::to_string(endpoint.port()) + (endpoint.tls() ? " (TLS)" : "");
 }
 
+struct ListenerCounts {
+  int reached = 0, refused = 0, untried = 0;
+
+  void add(v1::Reachability reachability) {
+    ++(reachability == v1::REACHABLE ? reached : reachability == v1::UNREACHABLE ? refused : untried);
+  }
+  std::string text() const {
+    std::string text;
+    const auto say = [&](int count, const char* state) {
+      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + state;
+    };
+    say(reached, " reached");
+    say(refused, " not reached");
+    say(untried, " not tried");
+    return text;
+  }
+};
+
+/// "198.18.0.1: 32 reached; 10.0.0.1: 32 not tried": each address, in their order.
+std::string address_states(const v1::StatusReply& node) {
+  std::map<std::string, ListenerCounts> by_address;
+  for (const v1::NodeListener& listener : node.listeners()) {
+    by_address[listener.endpoint().address()].add(listener.reachability());
+  }
+  std::string text;
+  for (const auto& [address, counts] : by_address) {
+    text +=
+        (text.empty() ? "" : "; ") + (address.empty() ? "as the server sees the node" : address) + ": " + counts.text();
+  }
+  return text;
+}
+
 std::vector<Finding> judge_listeners(const v1::StatusReply& node) {
   std::string unreachable;
-  int reachable = 0, unknown = 0, least = 65536, most = 0;
+  int least = 65536, most = 0;
+  ListenerCounts all;
   for (const v1::NodeListener& listener : node.listeners()) {
-    if (listener.reachability() == v1::REACHABLE) ++reachable;
-    if (listener.reachability() == v1::REACHABILITY_UNKNOWN) ++unknown;
+    all.add(listener.reachability());
     if (listener.reachability() != v1::UNREACHABLE) continue;
     unreachable += (unreachable.empty() ? "" : ", ") + listener_text(listener.endpoint());
     least = std::min(least, static_cast<int>(listener.endpoint().port()));
     most = std::max(most, static_cast<int>(listener.endpoint().port()));
   }
   if (node.listeners_size() == 0) return {bad("lanes", "the node listens on no lane", "see the node's log for why")};
+  const std::string states = " (by the server's dial-back; " + address_states(node) + ")";
   if (!unreachable.empty())
-    return {bad("lanes", "the server cannot reach " + unreachable + ": others cannot dial this node, it must dial them",
+    return {bad("lanes",
+                "the server cannot reach " + unreachable + ": others cannot dial this node, it must dial them" + states,
                 "nft add rule inet filter input tcp dport " + range_text({least, most}) + " accept")};
-  const std::string count = std::to_string(node.listeners_size()) + " listeners";
-  if (unknown > 0)
-    return {
-        good("lanes", count + ", " + std::to_string(reachable) + " reached by the server, the others not tried yet")};
-  return {good("lanes", count + ", all reached by the server")};
+  const std::string count = std::to_string(node.listeners_size()) + " listeners" + states;
+  if (all.untried == 0) return {good("lanes", count)};
+  return {good("lanes", count +
+                            "; those not tried count as reachable: the server tries only the network that it sees the "
+                            "node in, and what its --dial-back-allow names")};
 }
 
 }  // namespace

@@ -130,13 +130,36 @@ TEST(DoctorNode, TellsWhichLanesCannotBeReached) {
   auto* listener = node.add_listeners();
   listener->mutable_endpoint()->set_address("198.18.0.1");
   listener->mutable_endpoint()->set_port(50000);
-  EXPECT_THAT(find(judge_node(node, {0}), "lanes").message, HasSubstr("not tried yet"));
+  EXPECT_THAT(find(judge_node(node, {0}), "lanes").message, HasSubstr("198.18.0.1: 1 not tried"));
   listener->set_reachability(v1::REACHABLE);
   EXPECT_TRUE(find(judge_node(node, {0}), "lanes").ok);
   listener->set_reachability(v1::UNREACHABLE);
   const Finding finding = find(judge_node(node, {0}), "lanes");
   EXPECT_THAT(finding.message, HasSubstr("the server cannot reach 198.18.0.1:50000"));
   EXPECT_EQ(finding.fix, "nft add rule inet filter input tcp dport 50000 accept");
+}
+
+TEST(DoctorNode, TellsWhichStateEachAddressHas) {
+  v1::StatusReply node;
+  const auto add = [&](const char* address, v1::Reachability reachability) {
+    auto* listener = node.add_listeners();
+    listener->mutable_endpoint()->set_address(address);
+    listener->mutable_endpoint()->set_port(50000);
+    listener->set_reachability(reachability);
+  };
+  add("198.18.0.1", v1::REACHABLE);
+  add("198.18.0.1", v1::REACHABLE);
+  add("10.0.0.1", v1::REACHABILITY_UNKNOWN);
+  const Finding untried = find(judge_node(node, {0}), "lanes");
+  EXPECT_TRUE(untried.ok) << "what was not tried counts as reachable";
+  EXPECT_THAT(untried.message, HasSubstr("10.0.0.1: 1 not tried; 198.18.0.1: 2 reached"));
+  EXPECT_THAT(untried.message, HasSubstr("--dial-back-allow"));
+  add("198.18.0.1", v1::UNREACHABLE);
+  add("", v1::UNREACHABLE);
+  const Finding closed = find(judge_node(node, {0}), "lanes");
+  EXPECT_FALSE(closed.ok);
+  EXPECT_THAT(closed.message, HasSubstr("as the server sees the node: 1 not reached"));
+  EXPECT_THAT(closed.message, HasSubstr("198.18.0.1: 2 reached, 1 not reached"));
 }
 
 TEST(DoctorNode, TellsWhyTheServerIsNotConnected) {

@@ -6,6 +6,7 @@
 
 #include "tracker/core/address.h"
 #include "tracker/core/dial_back.h"
+#include "tracker/core/dial_turns.h"
 #include "tracker/core/node.h"
 #include "tracker/core/selection.h"
 #include "tracker/core/task.h"
@@ -87,7 +88,12 @@ TEST(Endpoints, OneThatWorksMakesANodeReachable) {
 
 const std::vector<std::string> kServer = {"203.0.113.1", "2001:db8::1"};
 bool may(const std::string& address, int port, const std::string& observed) {
-  return may_dial_back({address, static_cast<std::uint16_t>(port), false, ""}, observed, kServer).dial;
+  return may_dial_back({address, static_cast<std::uint16_t>(port), false, ""}, {observed, kServer, {}}).dial;
+}
+bool may_by(const std::string& network, const std::string& address, const std::string& observed = "198.18.0.1") {
+  const auto allowed = Network::parse(network);
+  EXPECT_TRUE(allowed.ok()) << network;
+  return may_dial_back({address, 50000, false, ""}, {observed, kServer, {*allowed}}).dial;
 }
 
 TEST(DialBack, NeverTouchesPortsOfTheSystem) {
@@ -114,10 +120,152 @@ TEST(DialBack, TriesTheServersHostForNodesOnIt) {
 
 TEST(DialBack, NeedsTheAddressOfOneHost) {
   for (const char* bad : {"0.0.0.0", "224.0.0.1", "255.255.255.255", "ff02::1", "host", ""}) {
-    const auto choice = may_dial_back({bad, 50000, false, ""}, "198.18.0.1", kServer);
+    const auto choice = may_dial_back({bad, 50000, false, ""}, {"198.18.0.1", kServer, {}});
     EXPECT_FALSE(choice.dial) << bad;
     EXPECT_FALSE(choice.reason.empty());
   }
+}
+
+TEST(DialBack, TriesTheNetworkThatTheNodeIsSeenInAndNoOther) {
+  EXPECT_TRUE(may("198.18.0.1", 50000, "198.18.0.1"));
+  EXPECT_TRUE(may("198.18.0.255", 50000, "198.18.0.1"));
+  EXPECT_TRUE(may("198.18.0.7", 50000, "::ffff:198.18.0.1")) << "a mapped address is its IPv4 address";
+  EXPECT_TRUE(may("::ffff:198.18.0.7", 50000, "198.18.0.1"));
+  EXPECT_FALSE(may("198.18.1.1", 50000, "198.18.0.1"));
+  EXPECT_TRUE(may("2001:db8:1:2ff::9", 50000, "2001:db8:1:200::1"));
+  EXPECT_FALSE(may("2001:db8:1:300::9", 50000, "2001:db8:1:200::1"));
+  EXPECT_FALSE(may("2001:db8:1:200::9", 50000, "198.18.0.1")) << "seen at IPv4 alone";
+  EXPECT_FALSE(may("198.18.0.1", 50000, ""));
+  EXPECT_FALSE(may("198.18.0.1", 50000, "fd:8"));
+}
+
+TEST(DialBack, OfANodeBehindNatTriesOnlyItsOutside) {
+  EXPECT_FALSE(may("10.0.0.5", 50000, "198.18.0.1"));
+  EXPECT_FALSE(may("192.168.1.5", 50000, "198.18.0.1"));
+  EXPECT_TRUE(may("198.18.0.1", 50000, "198.18.0.1"));
+  const auto choice = may_dial_back({"10.0.0.5", 50000, false, ""}, {"198.18.0.1", kServer, {}});
+  EXPECT_THAT(choice.reason, HasSubstr("--dial-back-allow"));
+}
+
+TEST(DialBack, FromTheServersHostOpensNoOtherHost) {
+  EXPECT_FALSE(may("10.0.0.5", 50000, "127.0.0.1"));
+  EXPECT_FALSE(may("169.254.169.254", 50000, "127.0.0.1"));
+  EXPECT_TRUE(may("203.0.113.9", 50000, "203.0.113.1")) << "its own network";
+}
+
+TEST(DialBack, TriesWhatTheOperatorNamesAsWell) {
+  EXPECT_TRUE(may_by("10.0.0.0/8", "10.9.8.7"));
+  EXPECT_FALSE(may_by("10.0.0.0/8", "11.0.0.1"));
+  EXPECT_TRUE(may_by("2001:db8:8000::/33", "2001:db8:ffff::1"));
+  EXPECT_FALSE(may_by("2001:db8:8000::/33", "2001:db8:7fff::1"));
+  EXPECT_TRUE(may_by("0.0.0.0/0", "11.0.0.1"));
+  EXPECT_FALSE(may_by("0.0.0.0/0", "2001:db8:9::1"));
+  for (const char* never : {"127.0.0.1", "203.0.113.1", "169.254.169.254", "224.0.0.1", "255.255.255.255", "0.0.0.1"}) {
+    EXPECT_FALSE(may_by("0.0.0.0/0", never)) << never;
+  }
+  EXPECT_FALSE(may_by("::/0", "fe80::1"));
+  EXPECT_FALSE(may_by("::/0", "::1"));
+}
+
+TEST(Networks, AreReadFromCidrNotation) {
+  const auto in = [](const char* network, const char* address) {
+    return Network::parse(network)->contains(*Address::parse(address));
+  };
+  EXPECT_TRUE(in("192.0.2.0/25", "192.0.2.127"));
+  EXPECT_FALSE(in("192.0.2.0/25", "192.0.2.128"));
+  EXPECT_TRUE(in("192.0.2.9/32", "192.0.2.9"));
+  EXPECT_FALSE(in("192.0.2.9/32", "192.0.2.8"));
+  EXPECT_TRUE(in("0.0.0.0/0", "255.1.2.3"));
+  EXPECT_TRUE(in("2001:db8::/32", "2001:db8:ffff::"));
+  EXPECT_TRUE(in("::1/128", "::1"));
+  EXPECT_TRUE(in("::ffff:10.0.0.0/104", "10.1.2.3")) << "a mapped network is its IPv4 network";
+  EXPECT_FALSE(in("::ffff:10.0.0.0/104", "11.1.2.3"));
+}
+
+TEST(Networks, ThatAreNoneAreRefused) {
+  for (const std::string& bad : {std::string(),
+                                 std::string("/"),
+                                 std::string("10.0.0.0"),
+                                 std::string("10.0.0.0/"),
+                                 std::string("10.0.0.0/33"),
+                                 std::string("10.0.0.0/-1"),
+                                 std::string("10.0.0.0/+8"),
+                                 std::string("10.0.0.0/ 8"),
+                                 std::string("10.0.0.0/8 "),
+                                 std::string("10.0.0.0/8/8"),
+                                 std::string("10.0.0.0/0x8"),
+                                 std::string("10.0.0.0/0008"),
+                                 std::string("10.0.0.1/8"),
+                                 std::string("10/8"),
+                                 std::string("2001:db8::/129"),
+                                 std::string("2001:db8::1/32"),
+                                 std::string("fe80::%eth0/64"),
+                                 std::string("::ffff:10.0.0.0/8"),
+                                 std::string("host/8"),
+                                 std::string("10.0.0.0/8\0", 11),
+                                 std::string("10.0.0.0/99999999999999999999"),
+                                 std::string(100'000, '1')}) {
+    const auto refused = Network::parse(bad);
+    ASSERT_FALSE(refused.ok()) << bad.substr(0, 60);
+    EXPECT_EQ(refused.error().code, Code::kInvalid);
+    EXPECT_LT(refused.error().message.size(), 200u);
+  }
+}
+
+// Whose dial begins next
+
+class DialTurnsTest : public testing::Test {
+ protected:
+  void add(const UserId& user, std::uint64_t update, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(turns_.add(user, {update, i}, now_));
+  }
+  std::vector<std::uint64_t> next(std::size_t count) {
+    std::vector<std::uint64_t> updates;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const auto turn = turns_.next()) updates.push_back(turn->dial.update);
+    }
+    return updates;
+  }
+  SeededRng rng_{7};
+  const UserId alice_ = UserId::make({1}, rng_), bob_ = UserId::make({2}, rng_);
+  DialTurns turns_{{.at_once = 5, .at_once_of_user = 3, .waiting_of_user = 4, .patience = std::chrono::seconds(2)}};
+  MonoTime now_{};
+};
+
+TEST_F(DialTurnsTest, NobodyWaitsForAnothersDials) {
+  add(alice_, 1, 4);
+  EXPECT_THAT(next(9), testing::ElementsAre(1, 1, 1)) << "her places, and no more";
+  add(bob_, 2, 1);
+  EXPECT_THAT(next(9), testing::ElementsAre(2));
+  turns_.ended(alice_);
+  EXPECT_THAT(next(9), testing::ElementsAre(1));
+}
+
+TEST_F(DialTurnsTest, UsersTakeTurnsAtThePlaces) {
+  add(alice_, 1, 4);
+  add(bob_, 2, 4);
+  EXPECT_THAT(next(9), testing::UnorderedElementsAre(1, 1, 1, 2, 2)) << "five at once";
+  EXPECT_FALSE(turns_.next());
+  turns_.ended(alice_);
+  turns_.ended(alice_);
+  EXPECT_THAT(next(9), testing::UnorderedElementsAre(1, 2));
+}
+
+TEST_F(DialTurnsTest, TooManyOfOneUserAreNotTaken) {
+  add(alice_, 1, 4);
+  EXPECT_FALSE(turns_.add(alice_, {1, 4}, now_));
+  EXPECT_TRUE(turns_.add(bob_, {2, 0}, now_));
+}
+
+TEST_F(DialTurnsTest, WhatWaitedForLongIsGivenUp) {
+  add(alice_, 1, 4);
+  EXPECT_THAT(next(3), SizeIs(3));
+  EXPECT_EQ(turns_.next_expiry(), now_ + std::chrono::seconds(2));
+  EXPECT_THAT(turns_.expire(now_ + std::chrono::milliseconds(1999)), IsEmpty());
+  EXPECT_THAT(turns_.expire(now_ + std::chrono::seconds(2)), testing::ElementsAre(Dial{1, 3}));
+  EXPECT_FALSE(turns_.next_expiry());
+  for (int i = 0; i < 3; ++i) turns_.ended(alice_);
+  EXPECT_FALSE(turns_.next());
 }
 
 TEST(DialBack, IsBoundedPerNodeAndMinute) {
@@ -202,6 +350,15 @@ TEST_F(Selection, ANodeThatCannotBeDialledGetsThoseItCanDialFirst) {
   const auto chosen = select(peer(true, false, Reachability::kUnreachable), candidates);
   ASSERT_THAT(chosen, SizeIs(10));
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(chosen[i].reachability, Reachability::kReachable);
+}
+
+TEST_F(Selection, WhoWasNotTriedCountsAsReachable) {
+  limits_.max_peers = 10;
+  const auto untried = peers(4, false, true, Reachability::kUnknown);
+  const auto chosen = select(peer(true, false, Reachability::kUnreachable),
+                             both(peers(20, false, true, Reachability::kUnreachable), untried));
+  ASSERT_THAT(chosen, SizeIs(10));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(chosen[i].reachability, Reachability::kUnknown);
 }
 
 TEST_F(Selection, TwoThatCannotReachEachOtherAreStillTold) {

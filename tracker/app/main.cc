@@ -115,6 +115,11 @@ int serve(options::Parsed parsed) {
   config.advertise = parsed.str("advertise");
   config.metrics_listen = parsed.str("metrics-listen");
   config.sealing_key = parsed.str("sealing-key");
+  for (const std::string& text : parsed.list("dial-back-allow")) {
+    auto network = tracker::Network::parse(text);
+    if (!network) return fail(network.error());
+    config.dial_back_allow.push_back(std::move(*network));
+  }
   config.as_new = parsed.flag("new");
   config.reflection = parsed.flag("reflection");
   config.on_fatal = [&broken](const Error& error) {

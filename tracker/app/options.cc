@@ -1,5 +1,7 @@
 #include "tracker/app/options.h"
 
+#include "tracker/core/address.h"
+
 namespace gridtorrent::tracker::app {
 
 namespace {
@@ -38,6 +40,15 @@ options::Program make_program() {
          .value = "FILE",
          .help = "secret under which the data CA's keys are sealed in the database; made where there is none yet. "
                  "Default: sealing-key in the data folder; better on another disk, and never in the same backup"},
+        {.name = "dial-back-allow",
+         .value = "CIDR",
+         .help = "also try whether endpoints in this network can be reached; otherwise only where a node is seen, and "
+                 "in the /24 (IPv6: /56) around that",
+         .repeatable = true,
+         .check = [](std::string_view text) -> Status {
+           const auto network = Network::parse(text);
+           return network ? Status() : Status(network.error());
+         }},
         {.name = "new",
          .help = "start a new server beside the CA, sealing key or metadata of one whose database is lost. Without it "
                  "the server refuses; refused where there is a database",

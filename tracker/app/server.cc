@@ -120,7 +120,7 @@ struct Server::Parts {
   wire::Ticker ticker{clock, kTick};
   wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics}};
   wire::MemoryBudget uploads{kUploadBudgetBytes, kUploadBytesOfAUser};
-  tracker::rpc::Dialer dialer{clock};
+  tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};

@@ -4,9 +4,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/crypto/password.h"
 #include "common/result.h"
+#include "tracker/core/address.h"
 
 namespace gridtorrent::tracker::app {
 
@@ -18,6 +20,7 @@ struct ServerConfig {
   std::string sealing_key;     ///< file of the key that the data CA's keys are sealed under; empty: in data_dir
   bool reflection = false;
   bool as_new = false;  ///< start a new server deliberately, where the database is lost (first_start.h)
+  std::vector<Network> dial_back_allow;  ///< networks in which nodes' endpoints are dialled, wherever a node is seen
   std::chrono::milliseconds probe_period{15'000};
   crypto::ScryptCost password_cost;  ///< tests make it cheap
   /// Something is broken for good (the disk, the listener): the program should end. Called from any thread, maybe more

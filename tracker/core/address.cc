@@ -3,6 +3,10 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "common/text.h"
 
 namespace gridtorrent::tracker {
 
@@ -48,6 +52,65 @@ bool Address::is_multicast() const {
 
 bool Address::is_broadcast() const {
   return v4_ && std::all_of(bytes_.begin(), bytes_.begin() + 4, [](std::uint8_t b) { return b == 0xff; });
+}
+
+bool Address::shares_prefix(const Address& other, unsigned bits) const {
+  if (v4_ != other.v4_) return false;
+  const unsigned whole = bits / 8, rest = bits % 8;
+  if (!std::equal(bytes_.begin(), bytes_.begin() + whole, other.bytes_.begin())) return false;
+  return rest == 0 || ((bytes_[whole] ^ other.bytes_[whole]) >> (8 - rest)) == 0;
+}
+
+namespace {
+
+constexpr unsigned kV4Bits = 32, kV6Bits = 128, kMappedBits = 96;
+constexpr unsigned kV4HostNetwork = 24, kV6HostNetwork = 56;
+constexpr std::size_t kMaxNetworkText = INET6_ADDRSTRLEN + 4;
+
+Error no_network(std::string_view text) {
+  return {Code::kInvalid, "'" + escape_for_display(text.substr(0, kMaxNetworkText)) +
+                              "' is no network; write it like 192.0.2.0/24 or 2001:db8::/32"};
+}
+
+/// One to three digits, no more than `most`.
+std::optional<unsigned> read_bits(std::string_view digits, unsigned most) {
+  unsigned bits = 0;
+  const char* end = digits.data() + digits.size();
+  if (digits.empty() || digits.size() > 3) return std::nullopt;
+  const auto [stopped, failed] = std::from_chars(digits.data(), end, bits);
+  if (failed != std::errc() || stopped != end || bits > most) return std::nullopt;
+  return bits;
+}
+
+}  // namespace
+
+bool Address::is_zero_beyond(unsigned bits) const {
+  Address zero;
+  zero.v4_ = v4_;
+  std::copy_n(bytes_.begin(), bits / 8, zero.bytes_.begin());
+  if (bits % 8 != 0) zero.bytes_[bits / 8] = static_cast<std::uint8_t>(bytes_[bits / 8] & (0xff << (8 - bits % 8)));
+  return zero == *this;
+}
+
+Result<Network> Network::parse(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (text.size() > kMaxNetworkText || slash == std::string_view::npos) return no_network(text);
+  const auto base = Address::parse(text.substr(0, slash));
+  if (!base) return no_network(text);
+  const bool written_as_v6 = text.substr(0, slash).find(':') != std::string_view::npos;
+  auto bits = read_bits(text.substr(slash + 1), written_as_v6 ? kV6Bits : kV4Bits);
+  if (bits && written_as_v6 && base->is_v4())
+    bits = *bits < kMappedBits ? std::nullopt : std::optional(*bits - kMappedBits);
+  if (!bits) return no_network(text);
+  if (!base->is_zero_beyond(*bits)) {
+    return Error{Code::kInvalid,
+                 "'" + std::string(text) + "' names a host, not a network: bits beyond the prefix are set"};
+  }
+  return Network(*base, *bits);
+}
+
+Network Network::around(const Address& host) {
+  return {host, host.is_v4() ? kV4HostNetwork : kV6HostNetwork};
 }
 
 }  // namespace gridtorrent::tracker

@@ -20,21 +20,24 @@ bool is_own(const Address& address, const std::vector<std::string>& server_addre
 
 }  // namespace
 
-DialBackChoice may_dial_back(const Endpoint& endpoint, std::string_view observed_address,
-                             const std::vector<std::string>& server_addresses) {
+DialBackChoice may_dial_back(const Endpoint& endpoint, const DialBackFacts& facts) {
   if (endpoint.port < kFirstUnprivilegedPort) return {false, "ports below 1024 are not tried"};
   const auto address = Address::parse(endpoint.address);
   if (!address) return {false, "no numeric address"};
   if (address->is_unspecified() || address->is_multicast() || address->is_broadcast()) {
     return {false, "no address of a single host"};
   }
-  const auto observed = Address::parse(observed_address);
-  const bool same_host = observed && is_own(*observed, server_addresses);
-  if (is_own(*address, server_addresses) && !same_host) return {false, "an address of the server itself"};
-  if (address->is_link_local() && !(observed && (same_host || *observed == *address))) {
-    return {false, "a link-local address"};
+  const auto observed = Address::parse(facts.observed_address);
+  const bool same_host = observed && is_own(*observed, facts.server_addresses);
+  if (is_own(*address, facts.server_addresses)) {
+    return same_host ? DialBackChoice{true, ""} : DialBackChoice{false, "an address of the server itself"};
   }
-  return {true, ""};
+  if (observed && *observed == *address) return {true, ""};
+  if (address->is_link_local()) return {false, "a link-local address"};
+  if (observed && Network::around(*observed).contains(*address)) return {true, ""};
+  const auto has_it = [&](const Network& network) { return network.contains(*address); };
+  if (std::any_of(facts.allowed.begin(), facts.allowed.end(), has_it)) return {true, ""};
+  return {false, "neither in the network that the node is seen in, nor in one that --dial-back-allow names"};
 }
 
 std::size_t DialBackBudget::take(const NodeId& node, std::size_t wanted, MonoTime now) {

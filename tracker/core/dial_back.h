@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/ids.h"
+#include "tracker/core/address.h"
 #include "tracker/core/node.h"
 
 namespace gridtorrent::tracker {
@@ -23,11 +24,18 @@ struct DialBackChoice {
   std::string reason;  ///< why not
 };
 
-/// Whether the server may try this endpoint: port ≥ 1024; neither loopback nor link-local, nor one of the server's
-/// own addresses, unless the node itself is seen there (the same host); never unspecified, multicast or broadcast.
-/// Addresses are numeric. So the dial-back is of no use for scanning the server's own host. (model: "Who dials")
-DialBackChoice may_dial_back(const Endpoint& endpoint, std::string_view observed_address,
-                             const std::vector<std::string>& server_addresses);
+/// What the choice depends on besides the endpoint. Addresses are numeric.
+struct DialBackFacts {
+  std::string observed_address;               ///< where the server sees the node
+  std::vector<std::string> server_addresses;  ///< of this host's interfaces
+  std::vector<Network> allowed;               ///< further networks, by the operator (--dial-back-allow)
+};
+
+/// Whether the server may try this endpoint: port ≥ 1024; only the address at which it sees the node, the network
+/// around that (/24, /56 for IPv6), and what the operator allows: no user can have the server scan another network.
+/// Never unspecified, multicast or broadcast; link-local only as observed; loopback and the server's own addresses only
+/// where the node is seen on the same host, and `allowed` changes nothing in that. Pure. (model: "Who dials")
+DialBackChoice may_dial_back(const Endpoint& endpoint, const DialBackFacts& facts);
 
 /// At most kDialBacksPerMinute a node in any 60 s. Thread-safe (one private mutex).
 class DialBackBudget {

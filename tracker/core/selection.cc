@@ -13,24 +13,15 @@ void shuffle(std::vector<Peer>& peers, Rng& rng) {
   }
 }
 
-int dialling_rank(const Peer& peer) {
-  switch (peer.reachability) {
-    case Reachability::kReachable:
-      return 0;
-    case Reachability::kUnknown:
-      return 1;
-    case Reachability::kUnreachable:
-      return 2;
-  }
-  return 2;
+bool is_hidden(const Peer& peer) {
+  return peer.reachability == Reachability::kUnreachable;
 }
 
-/// Random, but for a requester that nobody can dial those first that it can.
+/// Random, but for a requester that nobody can dial those first that it can. Who was not tried counts as reachable.
 void arrange(std::vector<Peer>& peers, const Peer& requester, Rng& rng) {
   shuffle(peers, rng);
-  if (requester.reachability == Reachability::kReachable) return;
-  std::stable_sort(peers.begin(), peers.end(),
-                   [](const Peer& a, const Peer& b) { return dialling_rank(a) < dialling_rank(b); });
+  if (!is_hidden(requester)) return;
+  std::stable_partition(peers.begin(), peers.end(), [](const Peer& peer) { return !is_hidden(peer); });
 }
 
 void move_some(std::vector<Peer>& from, std::size_t count, std::vector<Peer>& to) {

@@ -4,22 +4,22 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <utility>
 
-#include "common/unique_fd.h"
+#include "common/check.h"
 
 namespace gridtorrent::tracker::rpc {
 
 namespace {
-
-struct Attempt {
-  std::size_t index = 0;  ///< in the endpoints
-  UniqueFd socket;
-};
 
 /// A connect that was begun; without a descriptor the verdict is in already (kUnknown: it could not be tried).
 struct Begun {
@@ -58,49 +58,139 @@ bool is_connected(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error_number, &size) == 0 && error_number == 0;
 }
 
-/// Waits for the attempts until the deadline; who has not answered by then is not reachable.
-void finish(std::vector<Attempt> attempts, MonoTime deadline, const Clock& clock,
-            std::vector<NodeEndpoint>& endpoints) {
-  while (!attempts.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.mono()).count();
-    std::vector<pollfd> waits;
-    for (const Attempt& attempt : attempts) waits.push_back({attempt.socket.get(), POLLOUT, 0});
-    const int ready = left > 0 ? ::poll(waits.data(), waits.size(), static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    std::vector<Attempt> waiting;
-    for (std::size_t i = 0; i < attempts.size(); ++i) {
-      NodeEndpoint& endpoint = endpoints[attempts[i].index];
-      if (ready > 0 && waits[i].revents == 0) {
-        waiting.push_back(std::move(attempts[i]));
-      } else {
-        const bool connected = ready > 0 && is_connected(attempts[i].socket.get());
-        endpoint.reachability = connected ? Reachability::kReachable : Reachability::kUnreachable;
-      }
-    }
-    attempts = std::move(waiting);
-  }
-}
+constexpr std::chrono::milliseconds kNothingToWaitFor{60'000};
 
 }  // namespace
 
-std::vector<NodeEndpoint> Dialer::judge(const NodeId& node, std::vector<NodeEndpoint> endpoints,
-                                        const std::string& observed_address) {
-  const std::vector<std::string> own = own_addresses();
+Dialer::Dialer(const Clock& clock, Options options)
+    : clock_(clock),
+      options_(std::move(options)),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      turns_(options_.limits) {
+  GT_CHECK(bell_);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  pthread_setname_np(thread_.native_handle(), "dial-back");
+}
+
+Dialer::~Dialer() {
+  thread_.request_stop();
+  ring();
+  thread_.join();
+  for (auto& [id, update] : updates_) update.done(std::move(update.endpoints));
+}
+
+void Dialer::judge(Request request, Done done) {
+  const DialBackFacts facts{request.observed_address, own_addresses(), options_.allowed};
   std::vector<std::size_t> allowed;
-  for (std::size_t i = 0; i < endpoints.size(); ++i) {
-    endpoints[i].reachability = Reachability::kUnknown;
-    if (may_dial_back(endpoints[i].endpoint, observed_address, own).dial) allowed.push_back(i);
+  for (std::size_t i = 0; i < request.endpoints.size(); ++i) {
+    request.endpoints[i].reachability = Reachability::kUnknown;
+    if (may_dial_back(request.endpoints[i].endpoint, facts).dial) allowed.push_back(i);
   }
-  allowed.resize(std::min(allowed.size(), budget_.take(node, allowed.size(), clock_.mono())));
-  const MonoTime deadline = clock_.mono() + timeout_;
-  std::vector<Attempt> attempts;
-  for (const std::size_t index : allowed) {
-    Begun begun = begin_connect(endpoints[index].endpoint);
-    endpoints[index].reachability = begun.verdict;
-    if (begun.socket) attempts.push_back({index, std::move(begun.socket)});
+  const MonoTime now = clock_.mono();
+  allowed.resize(std::min(allowed.size(), budget_.take(request.node, allowed.size(), now)));
+  {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t id = last_update_ + 1;
+    std::size_t open = 0;
+    for (const std::size_t index : allowed) open += turns_.add(request.user, {id, index}, now) ? 1U : 0U;
+    if (open > 0) {
+      last_update_ = id;
+      updates_[id] = {std::move(request.endpoints), open, std::move(done)};
+      ring();
+      return;
+    }
   }
-  finish(std::move(attempts), deadline, clock_, endpoints);
-  return endpoints;
+  done(std::move(request.endpoints));
+}
+
+void Dialer::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    begin_next();
+    wait();
+    settle_attempts();
+    give_up_waiting();
+    call_finished();
+  }
+}
+
+void Dialer::begin_next() {
+  const std::lock_guard lock(mutex_);
+  while (const auto turn = turns_.next()) {
+    const Update& update = updates_.at(turn->dial.update);
+    Begun begun = begin_connect(update.endpoints[turn->dial.endpoint].endpoint);
+    if (begun.socket) {
+      attempts_.push_back({*turn, std::move(begun.socket), clock_.mono() + options_.limits.timeout});
+      continue;
+    }
+    settle(turn->dial, begun.verdict);
+    turns_.ended(turn->user);
+  }
+}
+
+void Dialer::wait() {
+  std::vector<pollfd> waits;
+  waits.reserve(attempts_.size() + 1);
+  for (const Attempt& attempt : attempts_) waits.push_back({attempt.socket.get(), POLLOUT, 0});
+  waits.push_back({bell_.get(), POLLIN, 0});
+  const int ready = ::poll(waits.data(), waits.size(), static_cast<int>(time_left().count()));
+  answered_.assign(attempts_.size(), false);
+  if (ready <= 0) return;
+  for (std::size_t i = 0; i < attempts_.size(); ++i) answered_[i] = waits[i].revents != 0;
+  eventfd_t rings = 0;
+  if (waits.back().revents != 0) ::eventfd_read(bell_.get(), &rings);
+}
+
+void Dialer::settle_attempts() {
+  const MonoTime now = clock_.mono();
+  const std::lock_guard lock(mutex_);
+  std::vector<Attempt> open;
+  for (std::size_t i = 0; i < attempts_.size(); ++i) {
+    Attempt& attempt = attempts_[i];
+    if (!answered_[i] && attempt.until > now) {
+      open.push_back(std::move(attempt));
+      continue;
+    }
+    const bool connected = answered_[i] && is_connected(attempt.socket.get());
+    settle(attempt.turn.dial, connected ? Reachability::kReachable : Reachability::kUnreachable);
+    turns_.ended(attempt.turn.user);
+  }
+  attempts_ = std::move(open);
+}
+
+void Dialer::give_up_waiting() {
+  const std::lock_guard lock(mutex_);
+  for (const Dial& dial : turns_.expire(clock_.mono())) settle(dial, Reachability::kUnknown);
+}
+
+void Dialer::settle(const Dial& dial, Reachability verdict) {
+  const auto update = updates_.find(dial.update);
+  GT_CHECK(update != updates_.end());
+  update->second.endpoints[dial.endpoint].reachability = verdict;
+  if (--update->second.open > 0) return;
+  finished_.push_back(std::move(update->second));
+  updates_.erase(update);
+}
+
+void Dialer::call_finished() {
+  std::vector<Update> finished;
+  {
+    const std::lock_guard lock(mutex_);
+    finished.swap(finished_);
+  }
+  for (Update& update : finished) update.done(std::move(update.endpoints));
+}
+
+std::chrono::milliseconds Dialer::time_left() const {
+  const MonoTime now = clock_.mono();
+  const std::lock_guard lock(mutex_);
+  if (!finished_.empty()) return std::chrono::milliseconds(0);  // dials that needed no waiting
+  MonoTime until = turns_.next_expiry().value_or(now + kNothingToWaitFor);
+  for (const Attempt& attempt : attempts_) until = std::min(until, attempt.until);
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(until - now), std::chrono::milliseconds(0));
+}
+
+void Dialer::ring() const {
+  ::eventfd_write(bell_.get(), 1);  // full is rung enough
 }
 
 std::vector<std::string> own_addresses() {

@@ -1,5 +1,6 @@
 #include "tracker/rpc/swarms_rpc.h"
 
+#include "base/rpc/deferred.h"
 #include "tracker/rpc/convert.h"
 
 namespace gridtorrent::tracker::rpc {
@@ -10,8 +11,7 @@ using wire::Call;
 using wire::Need;
 
 constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
-// Dialling back waits for other hosts: on threads of its own.
-constexpr wire::Method kUpdateEndpoints{"Swarms/UpdateEndpoints", kNode, wire::Lane::kNetwork};
+constexpr wire::Method kUpdateEndpoints{"Swarms/UpdateEndpoints", kNode};
 constexpr wire::Method kAnnounce{"Swarms/Announce", kNode};
 
 // A node with tens of thousands of contents announces them all when it starts, and afterwards each ever more rarely.
@@ -26,13 +26,17 @@ constexpr wire::RateLimiter::Options kRefusalRate{.rate_per_s = 1.0 / 60, .burst
 SwarmsRpc::SwarmsRpc(Deps deps)
     : d_(deps), announce_rate_(kAnnounceRate), refusal_rate_(kRefusalRate), handshake_rate_(kRefusalRate) {}
 
+// The call waits for other hosts, so it holds no thread meanwhile.
 SwarmsRpc::Reactor* SwarmsRpc::UpdateEndpoints(Context* context, const v1::UpdateEndpointsRequest* request,
                                                v1::UpdateEndpointsReply* reply) {
-  return d_.door.unary(context, kUpdateEndpoints, request, reply,
-                       [this](const Call& call, const auto& q, auto& p) { return update(call, q, p); });
+  return wire::deferred(d_.door, context, kUpdateEndpoints, request, reply,
+                        [this](const Call& call, const auto& q, auto& p, wire::EndCall end) {
+                          return begin_update(call, q, p, std::move(end));
+                        });
 }
 
-Status SwarmsRpc::update(const Call& call, const v1::UpdateEndpointsRequest& request, v1::UpdateEndpointsReply& reply) {
+Status SwarmsRpc::begin_update(const Call& call, const v1::UpdateEndpointsRequest& request,
+                               v1::UpdateEndpointsReply& reply, wire::EndCall end) {
   std::vector<Endpoint> wanted;
   for (const v1::Endpoint& endpoint : request.endpoints()) {
     GT_ASSIGN(Endpoint parsed, from_wire(endpoint));
@@ -41,8 +45,20 @@ Status SwarmsRpc::update(const Call& call, const v1::UpdateEndpointsRequest& req
   const ccm::Actor actor = actor_of(call);
   GT_ASSIGN(std::vector<NodeEndpoint> planned,
             d_.nodes.plan_endpoints(actor, wanted, request.declared(), call.address));
-  const std::vector<NodeEndpoint> judged = d_.dialer.judge(actor.node, std::move(planned), call.address);
-  GT_TRY(d_.nodes.set_endpoints(actor, judged));
+  d_.dialer.judge({actor.user, actor.node, std::move(planned), call.address},
+                  [this, call, &reply, end = std::move(end)](std::vector<NodeEndpoint> judged) {
+                    const bool taken =
+                        d_.door.executor().post_always([this, call, &reply, end, judged = std::move(judged)] {
+                          end(d_.door.guard(call, [&] { return end_update(call, judged, reply); }));
+                        });
+                    if (!taken) end(Error{Code::kBusy, "the server is about to end; try again in a few seconds"});
+                  });
+  return {};
+}
+
+Status SwarmsRpc::end_update(const Call& call, const std::vector<NodeEndpoint>& judged,
+                             v1::UpdateEndpointsReply& reply) {
+  GT_TRY(d_.nodes.set_endpoints(actor_of(call), judged));
   for (const NodeEndpoint& endpoint : judged) *reply.add_endpoints() = to_wire(endpoint);
   reply.set_observed_address(call.address);
   return {};

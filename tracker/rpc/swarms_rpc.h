@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/rpc/deferred.h"
 #include "base/rpc/door.h"
 #include "base/rpc/limits.h"
 #include "common/clock.h"
@@ -27,8 +28,10 @@ class SwarmsRpc final : public v1::Swarms::CallbackService {
   Reactor* Announce(Context* context, const v1::AnnounceRequest* request, v1::AnnounceReply* reply) override;
 
  private:
-  Status update(const gridtorrent::rpc::Call& call, const v1::UpdateEndpointsRequest& request,
-                v1::UpdateEndpointsReply& reply);
+  Status begin_update(const gridtorrent::rpc::Call& call, const v1::UpdateEndpointsRequest& request,
+                      v1::UpdateEndpointsReply& reply, gridtorrent::rpc::EndCall end);
+  Status end_update(const gridtorrent::rpc::Call& call, const std::vector<NodeEndpoint>& judged,
+                    v1::UpdateEndpointsReply& reply);
   Status announce(const gridtorrent::rpc::Call& call, const v1::AnnounceRequest& request, v1::AnnounceReply& reply);
 
   Deps d_;
