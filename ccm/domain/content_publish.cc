@@ -131,31 +131,42 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
   return content;
 }
 
+/// Whether the owner's quota has room for a draft's metadata of that size; what the draft holds so far is left out.
+Status ContentService::check_metadata_quota(Tx& tx, const Actor& actor, const Content& draft,
+                                            std::uint64_t metadata_bytes) const {
+  GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
+  GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
+  const std::uint64_t others = usage.metadata_bytes - draft.metadata_bytes;
+  if (metadata_bytes <= quotas.metadata_bytes && others <= quotas.metadata_bytes - metadata_bytes) return {};
+  return Error{Code::kExhausted, "the metadata of content " + draft.id.str() + " goes beyond the quota of user " +
+                                     actor.name + "; ask the administrator for more"};
+}
+
 Status ContentService::check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
                                     std::uint64_t metadata_bytes) {
   return d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const Content found, open_content(tx, actor, Action::kFinish, content));
     GT_TRY(check_version(found, version));
     if (found.state != ContentState::kDraft) return {};
-    GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
-    GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
-    if (metadata_bytes > quotas.metadata_bytes || usage.metadata_bytes > quotas.metadata_bytes - metadata_bytes) {
-      return Error{Code::kExhausted, "the metadata of content " + content.str() + " goes beyond the quota of user " +
-                                         actor.name + "; ask the administrator for more"};
-    }
-    return {};
+    return check_metadata_quota(tx, actor, found, metadata_bytes);
   });
+}
+
+/// The draft counts with its metadata from here on, so that uploads side by side cannot overrun the quota together.
+Status ContentService::reserve_metadata(Tx& tx, const Actor& actor, const FinishPublish& request) const {
+  GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
+  GT_TRY(check_version(content, request.version));
+  GT_TRY(state_after(content, request));
+  if (content.state != ContentState::kDraft || content.metadata_bytes == request.metadata.size()) return {};
+  GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
+  content.metadata_bytes = request.metadata.size();
+  return tx.contents.update(content);
 }
 
 Result<ContentView> ContentService::finish_publish(const Actor& actor, const FinishPublish& request) {
   GT_TRY(check_sizes(request));
-  GT_TRY(check_finish(actor, request.content, request.version, request.metadata.size()));
-  // Asked before anything is kept: nobody would remove a document that no row names.
-  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(const Content content, open_content(tx, actor, Action::kFinish, request.content));
-    GT_TRY(state_after(content, request));
-    return {};
-  }));
+  // Decided before anything is kept: nobody would remove a document that no row names.
+  GT_TRY(d_.store.write([&](Tx& tx) { return reserve_metadata(tx, actor, request); }));
   // Durable before the row that names it.
   GT_TRY(d_.files.put(request.sha256_hex, request.metadata));
   Content content;
@@ -174,6 +185,8 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   GT_TRY(check_version(content, request.version));
   GT_ASSIGN(const ContentState next, state_after(content, request));
   if (next == content.state) return content;
+  // Again: the draft may have been begun anew meanwhile, and the quota changed.
+  GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
   content.state = next;
   content.bytes = request.bytes;
   content.files = request.files;

@@ -126,6 +126,8 @@ class ContentService {
   Result<std::uint32_t> edition_for(const Access& access, std::uint32_t now,
                                     const Result<std::uint32_t>& restricted) const;
   Result<Content> begin_in(Tx& tx, const Actor& actor, const BeginPublish& request, const Content& wanted) const;
+  Status check_metadata_quota(Tx& tx, const Actor& actor, const Content& draft, std::uint64_t metadata_bytes) const;
+  Status reserve_metadata(Tx& tx, const Actor& actor, const FinishPublish& request) const;
   Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const;
   /// Whom a change of a content concerns.
   struct Concerned {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "ccm/domain/ports.h"
 #include "common/rng.h"
@@ -35,6 +36,7 @@ class MemoryStore final : public ccm::Store, public tracker::Store {
 class MemoryFiles final : public ccm::MetadataFiles {
  public:
   Status put(const std::string& sha256_hex, std::string_view bytes) override {
+    if (before_put) std::exchange(before_put, nullptr)();
     if (full) return Error{Code::kDisk, "the disk is full"};
     files[sha256_hex] = std::string(bytes);
     return {};
@@ -45,6 +47,7 @@ class MemoryFiles final : public ccm::MetadataFiles {
   }
   std::map<std::string, std::string> files;
   bool full = false;
+  std::function<void()> before_put;  ///< called once, as somebody else who calls meanwhile
 };
 
 }  // namespace gridtorrent::testing_support
