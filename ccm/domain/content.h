@@ -58,6 +58,7 @@ struct Content {
   WallTime shared;              ///< when its access was set
   std::string metadata_sha256;  ///< hex; empty until published
   std::uint64_t metadata_bytes = 0;
+  std::uint64_t entries = 0;  ///< of the manifest, folders included; 0: published before rows kept it (learn_entries)
   std::uint32_t piece_bytes = 0;
   std::uint32_t generation = 0;  ///< edition: 0 is plain
   std::string checksums_sha256;  ///< hex name of the document of flat file digests; empty: none yet

@@ -15,7 +15,6 @@ namespace gridtorrent::ccm {
 namespace {
 
 constexpr std::string_view kBeginMethod = "content.begin";
-constexpr std::size_t kDigestBytes = 32;
 
 Result<Content> wanted_content(const Actor& actor, const BeginPublish& request, WallTime now) {
   GT_TRY(check_request_id(request.request_id));
@@ -68,7 +67,7 @@ Result<ContentState> state_after(const Content& content, const FinishPublish& re
 
 Status check_sizes(const FinishPublish& request) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (request.bytes > kMax || request.files > kMax) {
+  if (request.bytes > kMax || request.files > kMax || request.entries > kMax) {
     return Error{Code::kInvalid, "content " + request.content.str() + " claims an impossible size"};
   }
   return {};
@@ -190,6 +189,7 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   content.state = next;
   content.bytes = request.bytes;
   content.files = request.files;
+  content.entries = request.entries;
   content.piece_bytes = request.piece_bytes;
   content.metadata_sha256 = request.sha256_hex;
   content.metadata_bytes = request.metadata.size();
@@ -202,28 +202,60 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   return content;
 }
 
-Status ContentService::add_checksums(const Actor& actor, const AddChecksums& request) {
-  const auto check = [&](Tx& tx) -> Result<Content> {
-    GT_ASSIGN(Content content, open_content(tx, actor, Action::kAddChecksums, request.content));
-    GT_TRY(check_version(content, request.version));
-    if (request.digests.size() != request.entries * kDigestBytes) {
-      return Error{Code::kInvalid, "checksums of content " + request.content.str() + ": " +
-                                       std::to_string(request.digests.size()) + " bytes came, " +
-                                       std::to_string(request.entries * kDigestBytes) + " were due"};
-    }
-    if (!content.checksums_sha256.empty() && content.checksums_sha256 != request.sha256_hex) {
-      return Error{Code::kConflict,
-                   "content " + request.content.str() + " has other checksums already; they never change"};
-    }
-    return content;
-  };
+namespace {
+
+/// The content, if the actor may give it checksums now.
+Result<Content> open_for_checksums(Tx& tx, const Actor& actor, const ContentId& id, std::uint32_t version) {
+  GT_ASSIGN(Content content, open_content(tx, actor, Action::kAddChecksums, id));
+  GT_TRY(check_version(content, version));
+  if (content.metadata_sha256.empty()) {
+    return Error{Code::kConflict, "content " + id.str() + " is still being published; it has no metadata yet"};
+  }
+  return content;
+}
+
+Status check_digests(const Content& content, const AddChecksums& request) {
+  if (request.digests.size() != content.entries * kDigestBytes) {
+    return Error{Code::kInvalid, "checksums of content " + request.content.str() + ": " +
+                                     std::to_string(request.digests.size()) + " bytes came, " +
+                                     std::to_string(content.entries * kDigestBytes) + " were due"};
+  }
+  if (!content.checksums_sha256.empty() && content.checksums_sha256 != request.sha256_hex) {
+    return Error{Code::kConflict,
+                 "content " + request.content.str() + " has other checksums already; they never change"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Content> ContentService::check_checksums(const Actor& actor, const ContentId& id, std::uint32_t version) {
+  Content content;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_TRY(check(tx));
+    GT_ASSIGN(content, open_for_checksums(tx, actor, id, version));
     return {};
+  }));
+  return content;
+}
+
+Status ContentService::learn_entries(const Content& content, std::uint64_t entries) {
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(auto now, tx.contents.by_id(content.id));
+    if (!now || now->version != content.version || now->entries != 0) return {};
+    now->entries = entries;
+    return tx.contents.update(*now);
+  });
+}
+
+Status ContentService::add_checksums(const Actor& actor, const AddChecksums& request) {
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Content content, open_for_checksums(tx, actor, request.content, request.version));
+    return check_digests(content, request);
   }));
   GT_TRY(d_.files.put(request.sha256_hex, request.digests));
   return d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(Content content, check(tx));
+    GT_ASSIGN(Content content, open_for_checksums(tx, actor, request.content, request.version));
+    GT_TRY(check_digests(content, request));
     if (!content.checksums_sha256.empty()) return {};
     content.checksums_sha256 = request.sha256_hex;
     content.checksums_bytes = request.digests.size();

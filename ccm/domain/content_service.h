@@ -38,15 +38,17 @@ struct FinishPublish {
   std::string sha256_hex;     ///< of `metadata`
   std::string_view metadata;  ///< the document; must live until the call returns
   std::uint64_t bytes = 0, files = 0;
+  std::uint64_t entries = 0;  ///< of the manifest, folders included
   std::uint32_t piece_bytes = 0;  ///< of the first segment; 0 where there is none
 };
+
+inline constexpr std::size_t kDigestBytes = 32;  ///< SHA-256
 
 struct AddChecksums {
   ContentId content;
   std::uint32_t version = 1;
   std::string sha256_hex;     ///< of `digests`
-  std::string_view digests;   ///< 32 bytes an entry of the manifest
-  std::uint64_t entries = 0;  ///< of the manifest, as counted by the rpc room
+  std::string_view digests;   ///< kDigestBytes an entry of the manifest
 };
 
 struct SearchQuery {
@@ -96,6 +98,10 @@ class ContentService {
   /// What finish_publish would refuse before a byte of metadata is uploaded: rights, state, quota.
   Status check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
                       std::uint64_t metadata_bytes);
+  /// What add_checksums would refuse before a byte is uploaded: rights and state. The content, whose `entries` say how
+  /// many digests are due; where they are 0, somebody has to count them in the metadata and call learn_entries.
+  Result<Content> check_checksums(const Actor& actor, const ContentId& content, std::uint32_t version);
+  Status learn_entries(const Content& content, std::uint64_t entries);
   Status add_checksums(const Actor& actor, const AddChecksums& request);
 
   Result<SearchResult> search(const Actor& actor, const SearchQuery& query);

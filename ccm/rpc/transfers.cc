@@ -13,8 +13,6 @@ namespace gridtorrent::ccm::rpc {
 
 namespace {
 
-constexpr std::size_t kDigestBytes = 32;
-
 class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
  public:
   MetadataSink(ContentService& contents, wire::MemoryBudget& budget, Actor actor)
@@ -67,6 +65,7 @@ class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::F
     if (!metadata) return metadata.error().with_context("the metadata is refused");
     request_.bytes = metadata->manifest.total_bytes();
     request_.files = metadata->manifest.file_count();
+    request_.entries = metadata->manifest.entries.size();
     request_.piece_bytes = metadata->segments.empty() ? 0 : metadata->segments.front().piece_bytes;
     return {};
   }
@@ -88,42 +87,56 @@ Result<std::string> read_document(MetadataFiles& files, const std::string& sha25
   }
 }
 
+/// How many entries a version has whose row does not say.
+Result<std::uint64_t> count_entries(MetadataFiles& files, const Content& content) {
+  GT_ASSIGN(const std::string document, read_document(files, content.metadata_sha256));
+  GT_ASSIGN(const metainfo::VersionMetadata metadata, metainfo::decode(document));
+  return metadata.manifest.entries.size();
+}
+
 class ChecksumsSink final : public wire::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply> {
  public:
   ChecksumsSink(ContentService& contents, MetadataFiles& files, wire::MemoryBudget& budget, Actor actor)
       : contents_(contents), files_(files), actor_(std::move(actor)), digests_(budget, actor_.user.str()) {}
 
   Status accept(const v1::AddChecksumsChunk& chunk) override {
-    if (!started_) {
-      started_ = true;
-      GT_ASSIGN(request_.content, ContentId::parse(chunk.content_id()));
-      request_.version = chunk.version();
-      // Rights first, before anything is held in memory.
-      GT_TRY(contents_.open_metadata(actor_, request_.content, request_.version));
-    }
-    if (digests_.bytes().size() + chunk.data().size() > metainfo::kMaxEntries * kDigestBytes) {
-      return Error{Code::kInvalid, "more checksums than a version can have entries"};
+    if (!started_) GT_TRY(start(chunk));
+    if (digests_.bytes().size() + chunk.data().size() > due_bytes_) {
+      return Error{Code::kInvalid, "more checksums than the " + std::to_string(due_bytes_ / kDigestBytes) +
+                                       " entries that the version has"};
     }
     return digests_.append(chunk.data());
   }
 
   Status finish(v1::AddChecksumsReply&) override {
     if (!started_) return Error{Code::kInvalid, "the upload is empty"};
-    GT_ASSIGN(const Content content, contents_.open_metadata(actor_, request_.content, request_.version));
-    GT_ASSIGN(const std::string document, read_document(files_, content.metadata_sha256));
-    GT_ASSIGN(const metainfo::VersionMetadata metadata, metainfo::decode(document));
-    request_.entries = metadata.manifest.entries.size();
     request_.digests = digests_.bytes();
     request_.sha256_hex = digests_.sha256_hex();
     return contents_.add_checksums(actor_, request_);
   }
 
  private:
+  /// Rights first, before anything is held or decoded.
+  Status start(const v1::AddChecksumsChunk& header) {
+    GT_ASSIGN(request_.content, ContentId::parse(header.content_id()));
+    request_.version = header.version();
+    GT_ASSIGN(const Content content, contents_.check_checksums(actor_, request_.content, request_.version));
+    std::uint64_t entries = content.entries;
+    if (entries == 0) {
+      GT_ASSIGN(entries, count_entries(files_, content));
+      GT_TRY(contents_.learn_entries(content, entries));
+    }
+    due_bytes_ = entries * kDigestBytes;
+    started_ = true;
+    return {};
+  }
+
   ContentService& contents_;
   MetadataFiles& files_;
   const Actor actor_;
   wire::ReceivedDocument digests_;
   ccm::AddChecksums request_;
+  std::uint64_t due_bytes_ = 0;
   bool started_ = false;
 };
 

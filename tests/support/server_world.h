@@ -198,6 +198,7 @@ class ServerWorld {
     finish.metadata = "metadata";
     finish.bytes = bytes;
     finish.files = 3;
+    finish.entries = 2;
     finish.piece_bytes = 262144;
     return finish;
   }

@@ -479,11 +479,13 @@ TEST_P(Contents, ExplainSaysWhy) {
 TEST_P(Contents, ChecksumsAreAddedOnceAndNeverChange) {
   const auto content = w.publish(alice, "data");
   const std::string digests(64, 'd');
-  AddChecksums request{content.id, 1, std::string(64, 'c'), digests, 2};
+  AddChecksums request{content.id, 1, std::string(64, 'c'), digests};
   EXPECT_EQ(code_of(w.contents.add_checksums(bob, request)), Code::kDenied);
-  request.entries = 3;
+  EXPECT_EQ(code_of(w.contents.check_checksums(bob, content.id, 1)), Code::kDenied);
+  EXPECT_EQ(w.contents.check_checksums(alice, content.id, 1)->entries, 2u);
+  request.digests = std::string_view(digests).substr(32);
   EXPECT_EQ(code_of(w.contents.add_checksums(alice, request)), Code::kInvalid);
-  request.entries = 2;
+  request.digests = digests;
   ASSERT_TRUE(w.contents.add_checksums(alice, request).ok());
   ASSERT_TRUE(w.contents.add_checksums(alice, request).ok()) << "repeated";
   request.sha256_hex = std::string(64, 'e');
@@ -491,6 +493,26 @@ TEST_P(Contents, ChecksumsAreAddedOnceAndNeverChange) {
   const auto opened = w.contents.open_metadata(bob, content.id, 1);
   EXPECT_EQ(opened->checksums_sha256, std::string(64, 'c'));
   EXPECT_EQ(opened->checksums_bytes, 64u);
+}
+
+TEST_P(Contents, EntriesAreLearntOnceWhereARowDoesNotSay) {
+  const auto ticket = w.contents.begin_publish(alice, begin("old"));
+  auto finish = w.finish_of(ticket->content);
+  finish.entries = 0;  // as a row of an older server
+  ASSERT_TRUE(w.contents.finish_publish(alice, finish).ok());
+  const auto old = w.contents.check_checksums(alice, ticket->content, 1);
+  ASSERT_TRUE(old.ok()) << message_of(old);
+  EXPECT_EQ(old->entries, 0u);
+  ASSERT_TRUE(w.contents.learn_entries(*old, 2).ok());
+  ASSERT_TRUE(w.contents.learn_entries(*old, 3).ok());
+  EXPECT_EQ(w.contents.check_checksums(alice, ticket->content, 1)->entries, 2u);
+  const std::string digests(64, 'd');
+  EXPECT_TRUE(w.contents.add_checksums(alice, {ticket->content, 1, std::string(64, 'c'), digests}).ok());
+}
+
+TEST_P(Contents, ADraftTakesNoChecksums) {
+  const auto ticket = w.contents.begin_publish(alice, begin("data"));
+  EXPECT_EQ(code_of(w.contents.check_checksums(alice, ticket->content, 1)), Code::kConflict);
 }
 
 TEST_P(Contents, ReplicasAreShownWithWhoIsOnline) {

@@ -304,7 +304,13 @@ constexpr std::string_view kGenerations = R"sql(
 CREATE INDEX content_by_generation ON content(generation) WHERE generation > 0 AND state <> 'purged';
 )sql";
 
-constexpr std::array<sql::Migration, 9> kMigrations = {{{1, "accounts", kAccounts},
+// How many digests are due as checksums, without decoding the metadata; 0 where it is not known yet.
+constexpr std::string_view kEntries = R"sql(
+ALTER TABLE content ADD COLUMN entries INTEGER NOT NULL DEFAULT 0;
+UPDATE content SET entries = checksums_bytes / 32 WHERE checksums_bytes > 0;
+)sql";
+
+constexpr std::array<sql::Migration, 10> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -312,7 +318,8 @@ constexpr std::array<sql::Migration, 9> kMigrations = {{{1, "accounts", kAccount
                                                         {6, "groups and buddies", kPeople},
                                                         {7, "service accounts and quotas", kQuotas},
                                                         {8, "offers", kOffers},
-                                                        {9, "contents by generation", kGenerations}}};
+                                                        {9, "contents by generation", kGenerations},
+                                                        {10, "entries of contents", kEntries}}};
 
 }  // namespace
 
