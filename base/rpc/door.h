@@ -98,8 +98,7 @@ class Door {
   static constexpr std::chrono::seconds kMaxUnaryTime{60};
   static constexpr std::chrono::seconds kTokenRecheck{60};  ///< streams
   static constexpr std::chrono::seconds kMaxWriteTime{30};  ///< a client that does not read is cut off
-  static constexpr std::chrono::seconds kMaxUploadIdle{60};
-  static constexpr std::size_t kMaxStreamsPerCaller = 64;  ///< a user; or a node
+  static constexpr std::size_t kMaxStreamsPerCaller = 64;   ///< a user; or a node
   static constexpr std::size_t kMaxStreams = 10'000;
 
   explicit Door(Deps deps) : d_(deps), streams_(kMaxStreamsPerCaller), all_streams_(kMaxStreams) {}

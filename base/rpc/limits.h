@@ -52,7 +52,8 @@ class ConcurrencyLimiter {
   std::map<std::string, std::size_t> used_;
 };
 
-/// Bytes that uploads under way may hold in memory, all together and for one holder (a user). Thread-safe.
+/// Bytes that uploads under way may hold, all together and for one holder (a user): in memory, or in files.
+/// Thread-safe.
 class MemoryBudget {
  public:
   MemoryBudget(std::size_t bytes, std::size_t bytes_per_holder) : left_(bytes), per_holder_(bytes_per_holder) {}

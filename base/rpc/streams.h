@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/rpc/door.h"
+#include "base/rpc/upload_pace.h"
 
 namespace gridtorrent::rpc {
 
@@ -264,7 +265,7 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
   }
 
   void OnReadDone(bool ok) override {
-    note_activity(false);
+    note_read(ok ? chunk_.ByteSizeLong() : 0);
     const auto keep = this->shared_from_this();
     const auto job = [keep, ok] { ok ? keep->take_chunk() : keep->end_of_chunks(); };
     if (!door_.executor().post_always(job)) finish(Error{Code::kUnreachable, "the server stops"});
@@ -279,7 +280,10 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
 
   void tick(MonoTime now) override {
     const std::lock_guard lock(mutex_);
-    if (!finished_ && reading_ && now - last_activity_ > Door::kMaxUploadIdle) context_->TryCancel();
+    if (!finished_ && reading_ && pace_.is_too_slow(since_read_began(now))) {
+      too_slow_ = true;
+      context_->TryCancel();
+    }
   }
 
  private:
@@ -310,7 +314,7 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
   void read_next() {
     const auto keep = this->shared_from_this();
     chunk_.Clear();
-    note_activity(true);
+    note_reading();
     this->StartRead(&chunk_);
   }
 
@@ -321,6 +325,10 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
   }
 
   void end_of_chunks() {
+    if (was_too_slow()) {
+      return finish(Error{Code::kTimeout, "the upload came too slowly: at least " +
+                                              std::to_string(UploadPace::kLeastBytesPerS >> 10) + " KiB a second"});
+    }
     if (context_->IsCancelled()) return finish(Error{Code::kCancelled, "the upload was cut off"});
     finish(door_.guard(arrival_.call, [&] { return sink_->finish(*reply_); }));
   }
@@ -335,10 +343,26 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
     this->Finish(door_.conclude(arrival_, status));
   }
 
-  void note_activity(bool reading) {
+  void note_reading() {
     const std::lock_guard lock(mutex_);
-    reading_ = reading;
-    last_activity_ = door_.clock().mono();
+    reading_ = true;
+    read_began_ = door_.clock().mono();
+  }
+
+  void note_read(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    reading_ = false;
+    pace_.waited(since_read_began(door_.clock().mono()));
+    pace_.received(bytes);
+  }
+
+  bool was_too_slow() {
+    const std::lock_guard lock(mutex_);
+    return too_slow_;
+  }
+
+  std::chrono::milliseconds since_read_began(MonoTime now) const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now - read_began_);
   }
 
   Door& door_;
@@ -351,8 +375,9 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
   std::shared_ptr<UploadStream> self_;
 
   std::mutex mutex_;
-  MonoTime last_activity_{};
-  bool reading_ = false, finished_ = false;
+  UploadPace pace_;
+  MonoTime read_began_{};
+  bool reading_ = false, finished_ = false, too_slow_ = false;
 };
 
 }  // namespace gridtorrent::rpc

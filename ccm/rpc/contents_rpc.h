@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/rpc/document.h"
 #include "base/rpc/door.h"
 #include "base/rpc/limits.h"
 #include "ccm/domain/content_service.h"
@@ -16,7 +17,7 @@ class ContentsRpc final : public v1::Contents::CallbackService {
     gridtorrent::rpc::Door& door;
     ContentService& contents;
     MetadataFiles& files;
-    gridtorrent::rpc::MemoryBudget& uploads;  ///< what uploads under way may hold together
+    gridtorrent::rpc::UploadSpool& uploads;  ///< where uploads under way keep what has come
     const Clock& clock;
   };
   explicit ContentsRpc(Deps deps);

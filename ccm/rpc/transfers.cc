@@ -15,12 +15,12 @@ namespace {
 
 class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
  public:
-  MetadataSink(ContentService& contents, wire::MemoryBudget& budget, Actor actor)
-      : contents_(contents), actor_(std::move(actor)), document_(budget, actor_.user.str()) {}
+  MetadataSink(ContentService& contents, wire::UploadSpool& spool, Actor actor)
+      : contents_(contents), actor_(std::move(actor)), document_(spool, actor_.user.str()) {}
 
   Status accept(const v1::FinishPublishChunk& chunk) override {
     if (!started_) GT_TRY(start(chunk));
-    if (document_.bytes().size() + chunk.data().size() > total_bytes_) {
+    if (document_.size() + chunk.data().size() > total_bytes_) {
       return Error{Code::kInvalid,
                    "the upload brings more than the " + std::to_string(total_bytes_) + " bytes that it announced"};
     }
@@ -29,16 +29,15 @@ class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::F
 
   Status finish(v1::FinishPublishReply& reply) override {
     if (!started_) return Error{Code::kInvalid, "the upload is empty"};
-    const std::string& bytes = document_.bytes();
-    if (bytes.size() != total_bytes_) {
-      return Error{Code::kInvalid, "the upload was cut: " + std::to_string(bytes.size()) + " of " +
+    if (document_.size() != total_bytes_) {
+      return Error{Code::kInvalid, "the upload was cut: " + std::to_string(document_.size()) + " of " +
                                        std::to_string(total_bytes_) + " bytes came"};
     }
     if (document_.sha256_hex() != request_.sha256_hex) {
       return Error{Code::kCorrupt, "the metadata does not have the SHA-256 that was announced: publish again"};
     }
-    GT_TRY(describe(bytes));
-    request_.metadata = bytes;
+    GT_ASSIGN(request_.metadata, document_.whole());
+    GT_TRY(describe(request_.metadata));
     GT_ASSIGN(const ContentView view, contents_.finish_publish(actor_, request_));
     *reply.mutable_content() = to_wire(view);
     return {};
@@ -60,7 +59,7 @@ class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::F
     return contents_.check_finish(actor_, request_.content, request_.version, total_bytes_);
   }
 
-  Status describe(const std::string& bytes) {
+  Status describe(std::string_view bytes) {
     const Result<metainfo::VersionMetadata> metadata = metainfo::decode(bytes);
     if (!metadata) return metadata.error().with_context("the metadata is refused");
     request_.bytes = metadata->manifest.total_bytes();
@@ -96,12 +95,12 @@ Result<std::uint64_t> count_entries(MetadataFiles& files, const Content& content
 
 class ChecksumsSink final : public wire::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply> {
  public:
-  ChecksumsSink(ContentService& contents, MetadataFiles& files, wire::MemoryBudget& budget, Actor actor)
-      : contents_(contents), files_(files), actor_(std::move(actor)), digests_(budget, actor_.user.str()) {}
+  ChecksumsSink(ContentService& contents, MetadataFiles& files, wire::UploadSpool& spool, Actor actor)
+      : contents_(contents), files_(files), actor_(std::move(actor)), digests_(spool, actor_.user.str()) {}
 
   Status accept(const v1::AddChecksumsChunk& chunk) override {
     if (!started_) GT_TRY(start(chunk));
-    if (digests_.bytes().size() + chunk.data().size() > due_bytes_) {
+    if (digests_.size() + chunk.data().size() > due_bytes_) {
       return Error{Code::kInvalid, "more checksums than the " + std::to_string(due_bytes_ / kDigestBytes) +
                                        " entries that the version has"};
     }
@@ -110,7 +109,7 @@ class ChecksumsSink final : public wire::UploadSink<v1::AddChecksumsChunk, v1::A
 
   Status finish(v1::AddChecksumsReply&) override {
     if (!started_) return Error{Code::kInvalid, "the upload is empty"};
-    request_.digests = digests_.bytes();
+    GT_ASSIGN(request_.digests, digests_.whole());
     request_.sha256_hex = digests_.sha256_hex();
     return contents_.add_checksums(actor_, request_);
   }
@@ -172,15 +171,15 @@ class DocumentSource final : public ChunkSource {
 }  // namespace
 
 Result<std::unique_ptr<wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>> receive_metadata(
-    ContentService& contents, wire::MemoryBudget& budget, const Actor& actor) {
+    ContentService& contents, wire::UploadSpool& spool, const Actor& actor) {
   return std::unique_ptr<wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>(
-      std::make_unique<MetadataSink>(contents, budget, actor));
+      std::make_unique<MetadataSink>(contents, spool, actor));
 }
 
 Result<std::unique_ptr<wire::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply>>> receive_checksums(
-    ContentService& contents, MetadataFiles& files, wire::MemoryBudget& budget, const Actor& actor) {
+    ContentService& contents, MetadataFiles& files, wire::UploadSpool& spool, const Actor& actor) {
   return std::unique_ptr<wire::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply>>(
-      std::make_unique<ChecksumsSink>(contents, files, budget, actor));
+      std::make_unique<ChecksumsSink>(contents, files, spool, actor));
 }
 
 Result<std::unique_ptr<ChunkSource>> send_metadata(ContentService& contents, MetadataFiles& files, const Actor& actor,

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "base/rpc/document.h"
 #include "base/rpc/door.h"
-#include "base/rpc/limits.h"
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/ports.h"
 #include "gridtorrent/v1/ccm.pb.h"
@@ -11,14 +11,14 @@
 // The chunked halves of gridtorrent.v1.Contents. All that they are given must outlive the calls.
 namespace gridtorrent::ccm::rpc {
 
-/// FinishPublish: collects the document within the budget, checks length, SHA-256 and form (metainfo::decode),
+/// FinishPublish: collects the document in the spool, checks length, SHA-256 and form (metainfo::decode),
 /// publishes.
 Result<std::unique_ptr<gridtorrent::rpc::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>> receive_metadata(
-    ContentService& contents, gridtorrent::rpc::MemoryBudget& budget, const Actor& actor);
+    ContentService& contents, gridtorrent::rpc::UploadSpool& spool, const Actor& actor);
 
 /// AddChecksums: 32 bytes an entry of the manifest.
 Result<std::unique_ptr<gridtorrent::rpc::UploadSink<v1::AddChecksumsChunk, v1::AddChecksumsReply>>> receive_checksums(
-    ContentService& contents, MetadataFiles& files, gridtorrent::rpc::MemoryBudget& budget, const Actor& actor);
+    ContentService& contents, MetadataFiles& files, gridtorrent::rpc::UploadSpool& spool, const Actor& actor);
 
 using ChunkSource = gridtorrent::rpc::DownloadSource<v1::MetadataChunk>;
 Result<std::unique_ptr<ChunkSource>> send_metadata(ContentService& contents, MetadataFiles& files, const Actor& actor,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/crypto/digest.h"
 #include "common/hex.h"
 #include "tests/integration/server_lab.h"
@@ -221,6 +223,29 @@ TEST_F(ServerContent, ChecksumsComeLater) {
   ASSERT_TRUE(sums.ok()) << sums.error().message;
   EXPECT_EQ(*sums, std::string(32, 's'));
   EXPECT_TRUE(get(bob_, id)->content().has_checksums());
+}
+
+TEST_F(ServerContent, ALargeDocumentGoesThroughAFileThatDoesNotStay) {
+  metainfo::VersionMetadata large;
+  large.manifest.base_name = "large";
+  large.manifest.entries.resize(1);
+  large.manifest.entries.front().kind = metainfo::EntryKind::kFolder;
+  large.manifest.entries.front().mode = 0755;
+  for (int i = 0; i < 40'000; ++i) {
+    metainfo::ManifestEntry empty;
+    empty.path = "an empty file, and its number is " + std::to_string(1'000'000 + i);
+    empty.mode = 0644;
+    large.manifest.entries.push_back(empty);
+  }
+  const auto ticket = begin(alice_, "large", lab_.request_id());
+  ASSERT_TRUE(ticket.ok()) << ticket.error().message;
+  Upload upload = upload_of(lab_.request_id(), ticket->content_id(), large);
+  upload.chunk = 50'000;
+  ASSERT_GT(upload.document.size(), std::size_t{512} << 10);
+  const auto sent = send(lab_.channel(), alice_, upload);
+  ASSERT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_EQ(*download(lab_.channel(), bob_, ticket->content_id()), upload.document);
+  EXPECT_TRUE(std::filesystem::is_empty(lab_.data_dir() + "/uploads"));
 }
 
 TEST_F(ServerContent, WhatWasAcknowledgedIsThereAfterARestart) {

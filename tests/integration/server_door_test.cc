@@ -89,11 +89,12 @@ class OddContents final : public v1::Contents::CallbackService {
     struct Sink final : UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
       explicit Sink(std::promise<void>& arrived) : first(arrived) {}
       Status accept(const v1::FinishPublishChunk&) override {
-        first.set_value();
+        if (!std::exchange(told, true)) first.set_value();
         return {};
       }
       Status finish(v1::FinishPublishReply&) override { return {}; }
       std::promise<void>& first;
+      bool told = false;
     };
     return door_.upload<v1::FinishPublishChunk>(
         context, kMethod, reply,
@@ -344,7 +345,7 @@ TEST_F(ServerDoor, AnUploadThatFallsSilentIsCutOff) {
   std::atomic<bool> over = false;
   std::thread clock([&] {
     while (!over) {
-      pass(Door::kMaxUploadIdle + std::chrono::seconds(1));
+      pass(UploadPace::kPatience + std::chrono::seconds(1));
       std::this_thread::yield();
     }
   });
@@ -352,6 +353,22 @@ TEST_F(ServerDoor, AnUploadThatFallsSilentIsCutOff) {
   over = true;
   clock.join();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ServerDoor, AnUploadThatTricklesIsCutOff) {
+  const auto stub = v1::Contents::NewStub(channel_);
+  grpc::ClientContext context;
+  prepare(context, std::chrono::seconds(20), "alice");
+  v1::FinishPublishReply reply;
+  const auto writer = stub->FinishPublish(&context, &reply);
+  v1::FinishPublishChunk chunk;
+  chunk.set_data("x");
+  // A byte each 20 s, which is less than the silence that ends an upload.
+  while (writer->Write(chunk)) {
+    pass(std::chrono::seconds(20));
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(writer->Finish().error_code(), grpc::StatusCode::CANCELLED);
 }
 
 TEST_F(ServerDoor, ACallerHasSoManyStreamsAndNoMore) {

@@ -11,6 +11,7 @@
 #include <future>
 #include <set>
 
+#include "base/crypto/digest.h"
 #include "base/rpc/channel.h"
 #include "base/rpc/document.h"
 #include "base/rpc/executor.h"
@@ -20,6 +21,8 @@
 #include "base/rpc/status.h"
 #include "base/rpc/ticker.h"
 #include "base/rpc/unix_socket.h"
+#include "base/rpc/upload_pace.h"
+#include "common/hex.h"
 #include "common/version.h"
 #include "gridtorrent/v1/control.grpc.pb.h"
 
@@ -155,17 +158,121 @@ TEST(ConcurrencyLimit, GivesBack) {
   EXPECT_TRUE(limiter.take("a"));
 }
 
-TEST(ReceivedDocument, StaysWithinTheBudgetAndGivesItBack) {
-  MemoryBudget budget(10, 10);
-  {
-    ReceivedDocument document(budget, "alice");
-    EXPECT_TRUE(document.append("12345678").ok());
-    const Status more = document.append("abc");
+class ReceivedDocuments : public testing::Test {
+ protected:
+  static constexpr UploadLimits kSmall{.in_memory = 8,
+                                       .memory = 16,
+                                       .memory_of_holder = 12,
+                                       .disk = 100,
+                                       .disk_of_holder = 60,
+                                       .checked = 100,
+                                       .checked_of_holder = 60};
+  std::unique_ptr<UploadSpool> spool(const UploadLimits& limits = kSmall) {
+    auto opened = UploadSpool::open(folder_ / "uploads", limits);
+    EXPECT_TRUE(opened.ok());
+    return std::move(*opened);
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_ / "uploads"), {}));
+  }
+  const Folder folder_;
+};
+
+TEST_F(ReceivedDocuments, AreTheSameInMemoryAndOnDisk) {
+  const auto spool = this->spool();
+  for (const std::size_t parts : {0, 1, 2, 3, 12}) {
+    ReceivedDocument document(*spool, "alice");
+    std::string expected;
+    for (std::size_t i = 0; i < parts; ++i) {
+      const std::string part(4, static_cast<char>('a' + i));
+      ASSERT_TRUE(document.append(part).ok());
+      expected += part;
+    }
+    EXPECT_EQ(document.size(), expected.size());
+    EXPECT_EQ(*document.whole(), expected);
+    EXPECT_EQ(*document.whole(), expected) << "again";
+    EXPECT_EQ(document.sha256_hex(), hex_encode(crypto::sha256(as_bytes(expected))));
+    EXPECT_EQ(files(), 0u) << "a file without a name";
+  }
+}
+
+TEST_F(ReceivedDocuments, KeepWithinTheSharesAndGiveThemBack) {
+  const auto spool = this->spool();
+  for (int round = 0; round < 2; ++round) {
+    ReceivedDocument document(*spool, "alice");
+    ASSERT_TRUE(document.append(std::string(60, 'x')).ok());
+    const Status more = document.append("y");
     ASSERT_FALSE(more.ok());
     EXPECT_EQ(more.error().code, Code::kBusy);
-    EXPECT_EQ(document.bytes(), "12345678");
+    ReceivedDocument others(*spool, "bob");
+    EXPECT_TRUE(others.append(std::string(40, 'x')).ok());
+    EXPECT_FALSE(others.append("y").ok()) << "the spool is full";
   }
-  EXPECT_TRUE(budget.take("alice", 10));
+}
+
+TEST_F(ReceivedDocuments, GoToDiskWhereTheMemoryIsTaken) {
+  const auto spool = this->spool();
+  ReceivedDocument first(*spool, "alice"), second(*spool, "alice");
+  ASSERT_TRUE(first.append("12345678").ok());
+  ASSERT_TRUE(second.append("1234").ok());
+  ASSERT_TRUE(second.append("5").ok()) << "small, but alice's memory is used up";
+  EXPECT_EQ(*second.whole(), "12345");
+}
+
+TEST_F(ReceivedDocuments, AreCheckedAFewAtATime) {
+  const auto spool = this->spool();
+  ReceivedDocument first(*spool, "alice"), second(*spool, "alice");
+  ASSERT_TRUE(first.append(std::string(30, 'x')).ok());
+  ASSERT_TRUE(second.append(std::string(30, 'x')).ok());
+  auto narrow = kSmall;
+  narrow.checked_of_holder = 10;
+  const auto other = this->spool(narrow);
+  ReceivedDocument third(*other, "alice");
+  ASSERT_TRUE(third.append(std::string(30, 'x')).ok());
+  EXPECT_EQ(third.whole().error().code, Code::kBusy);
+  EXPECT_TRUE(first.whole().ok());
+  EXPECT_TRUE(second.whole().ok());
+}
+
+TEST_F(ReceivedDocuments, OfAProcessThatWasKilledAreRemoved) {
+  {
+    const auto made = spool();
+  }
+  std::ofstream(folder_ / "uploads/77-1") << "left";
+  {
+    const auto again = spool();
+  }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST(UploadPace, EndsWhoTrickles) {
+  using std::chrono::milliseconds;
+  UploadPace pace;
+  int seconds = 0;
+  for (; seconds < 1000 && !pace.is_too_slow(milliseconds(20'000)); seconds += 20) {
+    pace.waited(milliseconds(20'000));
+    pace.received(1);
+  }
+  EXPECT_EQ(seconds, 60) << "a byte each 20 s";
+}
+
+TEST(UploadPace, LetsTheLeastRateGoOn) {
+  UploadPace pace;
+  for (int second = 0; second < 10'000; ++second) {
+    pace.waited(std::chrono::milliseconds(1000));
+    ASSERT_FALSE(pace.is_too_slow(std::chrono::milliseconds(0))) << second;
+    pace.received(UploadPace::kLeastBytesPerS);
+  }
+}
+
+TEST(UploadPace, BearsABreakOfAMinuteHoweverMuchCameBefore) {
+  UploadPace pace;
+  pace.received(std::size_t{128} << 20);
+  EXPECT_FALSE(pace.is_too_slow(UploadPace::kPatience));
+  EXPECT_TRUE(pace.is_too_slow(UploadPace::kPatience + std::chrono::milliseconds(1))) << "nobody rests on what came";
+  pace.waited(UploadPace::kPatience);
+  pace.received(std::size_t{4} << 20);
+  EXPECT_FALSE(pace.is_too_slow(UploadPace::kPatience)) << "and again";
 }
 
 TEST(MemoryBudget, LeavesRoomForOthers) {

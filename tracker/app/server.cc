@@ -15,6 +15,7 @@
 #include "base/logging/logging.h"
 #include "base/metrics/metrics.h"
 #include "base/rpc/channel.h"
+#include "base/rpc/document.h"
 #include "base/rpc/door.h"
 #include "base/rpc/server.h"
 #include "ccm/domain/account_service.h"
@@ -56,8 +57,6 @@ namespace {
 
 constexpr char kFirstUser[] = "admin";
 constexpr std::chrono::hours kAdminTokenLife{365 * 24};
-// Four of the largest documents at a time, and two of one user.
-constexpr std::size_t kUploadBudgetBytes = std::size_t{512} << 20, kUploadBytesOfAUser = std::size_t{256} << 20;
 constexpr std::chrono::milliseconds kTick{1000};
 constexpr std::chrono::seconds kSweepNodes{5};
 constexpr std::chrono::minutes kSweepRest{5};
@@ -77,11 +76,12 @@ void log_failure(std::string_view what, const Status& status) {
 /// Members in the order of who leans on whom; destroyed in the reverse.
 struct Server::Parts {
   Parts(ServerConfig wanted, DataFolderLock held, std::unique_ptr<store::SqliteStore> opened,
-        std::unique_ptr<store::MetadataFolder> folder)
+        std::unique_ptr<store::MetadataFolder> folder, std::unique_ptr<wire::UploadSpool> spool)
       : config(std::move(wanted)),
         lock(std::move(held)),
         sqlite(std::move(opened)),
         files(std::move(folder)),
+        uploads(std::move(spool)),
         logins(accounts, clock, config.password_cost) {}
 
   ServerConfig config;
@@ -91,6 +91,7 @@ struct Server::Parts {
   metrics::Registry metrics;
   std::unique_ptr<store::SqliteStore> sqlite;
   std::unique_ptr<store::MetadataFolder> files;
+  std::unique_ptr<wire::UploadSpool> uploads;
 
   Swarms swarms{clock, rng};
   NodeHub node_hub;
@@ -119,11 +120,10 @@ struct Server::Parts {
   wire::Executor network{"rpc-dial", 2, 64};
   wire::Ticker ticker{clock, kTick};
   wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics}};
-  wire::MemoryBudget uploads{kUploadBudgetBytes, kUploadBytesOfAUser};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
-  ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, uploads, clock}};
+  ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, *uploads, clock}};
   ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, handovers, inboxes, clock}};
   tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock, [this] { wake_housekeeping(); }}};
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
@@ -329,7 +329,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerConfig config) {
   // Before the CA, the sealing key and the first document: may_start relies on this order.
   GT_ASSIGN(auto sqlite, store::SqliteStore::open({config.data_dir, config.on_fatal}));
   GT_ASSIGN(auto files, store::MetadataFolder::open(config.data_dir));
-  auto parts = std::make_unique<Parts>(std::move(config), std::move(lock), std::move(sqlite), std::move(files));
+  GT_ASSIGN(auto uploads, wire::UploadSpool::open(config.data_dir + "/uploads"));
+  auto parts = std::make_unique<Parts>(std::move(config), std::move(lock), std::move(sqlite), std::move(files),
+                                       std::move(uploads));
   parts->listen = listen;
   parts->advertise = advertise;
   GT_ASSIGN(parts->identity, ensure_identity(parts->config.data_dir, parts->names(), parts->clock.wall()));
