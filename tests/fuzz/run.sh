@@ -16,7 +16,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(bencode metadata glob torrent certificate_request gt_message audience token)
+[ ${#targets[@]} -gt 0 ] || targets=(bencode metadata glob torrent certificate_request gt_message audience token http2_guard)
 # clang warns of other things than GCC, which the project's build keeps clean.
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++-19 \
   -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link -DGT_SANITIZE=address -DGT_FUZZ=ON -DGT_WERROR=OFF >/dev/null

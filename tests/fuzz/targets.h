@@ -23,6 +23,7 @@ void certificate_request(std::span<const std::uint8_t> input);
 void gt_message(std::span<const std::uint8_t> input);
 void audience(std::span<const std::uint8_t> input);
 void token(std::span<const std::uint8_t> input);
+void http2_guard(std::span<const std::uint8_t> input);
 
 inline constexpr NamedTarget kTargets[] = {{"bencode", bencode},
                                            {"metadata", metadata},
@@ -31,6 +32,7 @@ inline constexpr NamedTarget kTargets[] = {{"bencode", bencode},
                                            {"certificate_request", certificate_request},
                                            {"gt_message", gt_message},
                                            {"audience", audience},
-                                           {"token", token}};
+                                           {"token", token},
+                                           {"http2_guard", http2_guard}};
 
 }  // namespace gridtorrent::fuzz
