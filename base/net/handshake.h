@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/crypto/tls_server.h"
+#include "base/net/event_loop.h"
+#include "base/net/pump.h"
+
+namespace gridtorrent::net {
+
+/// Shakes hands with one caller, in a loop of its own kind: a handshake takes half a millisecond of CPU, for which
+/// calls under way must not wait. A caller that says nothing costs a socket only.
+class Handshake final : public Task {
+ public:
+  struct Parts {
+    std::function<std::shared_ptr<const crypto::TlsServerContext>()> tls;
+    std::string protocol;  ///< that must be agreed upon
+    std::chrono::milliseconds time{10'000};
+    Refused refused;
+    /// Takes the connection over.
+    std::function<void(Caller, crypto::TlsSession)> done;
+  };
+  Handshake(Caller caller, const Parts& parts) : parts_(parts), caller_(std::move(caller)) {}
+
+  Next begin() override;
+  Next ready(unsigned slot, std::uint32_t events) override;
+  Next tick(MonoTime now) override;
+
+ private:
+  Next refuse(Reason reason);
+
+  const Parts& parts_;
+  Caller caller_;
+  std::optional<crypto::TlsSession> tls_;
+  MonoTime began_{};
+};
+
+}  // namespace gridtorrent::net
