@@ -21,7 +21,7 @@ gt_allow(base/crypto  common)
 gt_allow(base/sql     common)
 gt_allow(base/http2   common)
 gt_allow(base/net     common base/crypto)
-gt_allow(base/rpc     common proto base/options base/logging base/metrics base/crypto base/sql)
+gt_allow(base/rpc     common proto base/options base/logging base/metrics base/crypto base/sql base/http2 base/net)
 
 gt_allow(metainfo common base/crypto)
 

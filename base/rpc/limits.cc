@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
+#include "base/net/address.h"
+#include "base/rpc/backend_name.h"
 #include "common/units.h"
 
 namespace gridtorrent::rpc {
@@ -74,6 +75,7 @@ void MemoryBudget::give_back(const std::string& holder, std::size_t bytes) {
 
 std::string peer_address(std::string_view grpc_peer) {
   std::string text(grpc_peer);
+  if (const auto behind_guard = address_in_backend_name(text)) return *behind_guard;
   const bool v4 = text.starts_with("ipv4:");
   const bool v6 = text.starts_with("ipv6:");
   if (!v4 && !v6) return text;
@@ -94,12 +96,7 @@ std::string peer_address(std::string_view grpc_peer) {
 }
 
 std::string address_bucket(std::string_view address) {
-  in6_addr parsed{};
-  const std::string text(address);
-  if (inet_pton(AF_INET6, text.c_str(), &parsed) != 1) return text;
-  std::memset(&parsed.s6_addr[8], 0, 8);
-  std::array<char, INET6_ADDRSTRLEN> out{};
-  return inet_ntop(AF_INET6, &parsed, out.data(), out.size()) != nullptr ? std::string(out.data()) + "/64" : text;
+  return net::address_bucket(address);
 }
 
 }  // namespace gridtorrent::rpc

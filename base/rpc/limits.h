@@ -68,10 +68,10 @@ class MemoryBudget {
 };
 
 /// The numeric address in gRPC's peer text: "ipv4:1.2.3.4:5" → "1.2.3.4", "ipv6:%5B::1%5D:5" → "::1" (an IPv4-mapped
-/// one as IPv4); "fd:8" and the like stay as they are.
+/// one as IPv4), and that of a TlsServer's caller, as backend_name() gives it; "fd:8" and the like stay as they are.
 std::string peer_address(std::string_view grpc_peer);
 
-/// The key that an address is limited by: itself for IPv4, its /64 for IPv6.
+/// The key that an address is limited by (net::address_bucket).
 std::string address_bucket(std::string_view address);
 
 }  // namespace gridtorrent::rpc

@@ -4,19 +4,19 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_credentials_options.h>
 
 #include <cstdlib>
 
 #include "base/rpc/channel.h"
+#include "base/rpc/guarded_port.h"
 #include "common/text.h"
 
 namespace gridtorrent::rpc {
 
 namespace {
 
-constexpr unsigned kCertificateRefreshSeconds = 5;
+// gRPC has ended all calls; what it said last is on its way to callers who may be slow.
+constexpr std::chrono::milliseconds kFlushTime{2'000};
 
 void apply_limits(grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(kMaxReceiveBytes);
@@ -45,34 +45,47 @@ Result<std::unique_ptr<TlsServer>> TlsServer::start(const ServerOptions& options
   GT_ASSIGN(const HostPort address, parse_host_port(options.listen));
   route_grpc_log();
   if (options.reflection) GT_TRY(load_reflection());
-  namespace tls = grpc::experimental;
-  auto provider = std::make_shared<tls::FileWatcherCertificateProvider>(options.pem_file, options.pem_file,
-                                                                        kCertificateRefreshSeconds);
-  tls::TlsServerCredentialsOptions credentials(provider);
-  credentials.watch_identity_key_cert_pairs();
-  credentials.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
-
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   apply_limits(builder);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 600'000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, 3'600'000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, 30'000);
-  // Otherwise a second server on the same port starts without a word, and each gets half of the callers.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  int port = 0;
-  builder.AddListeningPort(address.str(), tls::TlsServerCredentials(credentials), &port);
+  // A message in small pieces holds the reads that they came in: the guard reckons with reads of this size at most.
+  builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, static_cast<int>(http2::kReadSliceBytes));
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, grpc::InsecureServerCredentials());
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (!server || port == 0) {
+  if (!server) return Error{Code::kInternal, "gRPC does not start"};
+  GuardedPort::Options guarded;
+  guarded.host = address.host;
+  guarded.port = address.port;
+  guarded.pem_file = options.pem_file;
+  guarded.connections_by_address = options.connections_by_address;
+  guarded.metrics = options.metrics;
+  guarded.hand_to_grpc = [to = acceptor.get()](UniqueFd socket) {
+    Acceptor::NewConnectionParameters connection;
+    connection.fd = socket.release();
+    to->HandleNewConnection(&connection);
+  };
+  auto port = GuardedPort::start(std::move(guarded));
+  if (!port) {
+    server->Shutdown(std::chrono::system_clock::now());
+    server->Wait();
+    if (port.error().code != Code::kConflict) return port.error();
     return Error{Code::kConflict,
                  "cannot listen on " + escape_for_display(options.listen) +
                      ": the port is in use, or the address is none of this host's; choose another with "
                      "--listen"};
   }
   server->GetHealthCheckService()->SetServingStatus(true);
-  return std::unique_ptr<TlsServer>(new TlsServer(std::move(server), static_cast<std::uint16_t>(port)));
+  return std::unique_ptr<TlsServer>(new TlsServer(std::move(acceptor), std::move(server), std::move(*port)));
 }
+
+TlsServer::TlsServer(std::unique_ptr<Acceptor> acceptor, std::unique_ptr<grpc::Server> server,
+                     std::unique_ptr<GuardedPort> port)
+    : acceptor_(std::move(acceptor)), server_(std::move(server)), port_(std::move(port)) {}
 
 TlsServer::~TlsServer() {
   drain(std::chrono::milliseconds(0));
@@ -80,8 +93,19 @@ TlsServer::~TlsServer() {
 
 void TlsServer::drain(std::chrono::milliseconds grace) {
   set_serving(false);
+  // gRPC loses sockets that are handed to it while it shuts down.
+  port_->stop_accepting();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
+  port_->finish(kFlushTime);
+}
+
+std::uint16_t TlsServer::port() const {
+  return port_->port();
+}
+
+void TlsServer::reload_certificate() {
+  port_->reload_certificate();
 }
 
 void TlsServer::set_serving(bool serving) {

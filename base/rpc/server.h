@@ -9,7 +9,13 @@
 
 #include "common/result.h"
 
+namespace gridtorrent::metrics {
+class Registry;
+}
+
 namespace gridtorrent::rpc {
+
+class GuardedPort;
 
 inline constexpr int kMaxReceiveBytes = 1 << 20;  ///< larger things are streamed in chunks
 inline constexpr int kMaxSendBytes = 4 << 20;
@@ -21,9 +27,12 @@ struct ServerOptions {
                          ///< (security.md, F12)
   bool reflection = false;
   std::vector<grpc::Service*> services;  ///< callback services; must outlive the server
+  metrics::Registry* metrics = nullptr;  ///< for connections; must outlive the server
+  std::size_t connections_by_address = 512;
 };
 
-/// A gRPC server over TLS (1.2 or newer) with the limits of security.md, 1.7, and the health service. Thread-safe.
+/// A gRPC server over TLS (1.2 or newer) behind a GuardedPort, with the limits of security.md, 1.7, and the health
+/// service. Thread-safe.
 class TlsServer {
  public:
   /// Errors: kInvalid a bad address or certificate file, kConflict the port is in use or the address not of this host.
@@ -31,17 +40,22 @@ class TlsServer {
   /// drain(0).
   ~TlsServer();
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const;
 
   /// Takes no new calls, lets those under way finish for so long, then cancels them; returns when all have ended.
   void drain(std::chrono::milliseconds grace);
+  /// Looks at the certificate's file now, not only within a second.
+  void reload_certificate();
   /// What the health service says; serving after start().
   void set_serving(bool serving);
 
  private:
-  TlsServer(std::unique_ptr<grpc::Server> server, std::uint16_t port) : server_(std::move(server)), port_(port) {}
+  using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+  TlsServer(std::unique_ptr<Acceptor> acceptor, std::unique_ptr<grpc::Server> server,
+            std::unique_ptr<GuardedPort> port);
+  const std::unique_ptr<Acceptor> acceptor_;
   const std::unique_ptr<grpc::Server> server_;
-  const std::uint16_t port_;
+  const std::unique_ptr<GuardedPort> port_;
 };
 
 /// The same limits for a server on a Unix socket: no port, connections come from UnixListener::serve.

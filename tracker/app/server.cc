@@ -197,6 +197,7 @@ Status Server::Parts::serve() {
   options.listen = config.listen;
   options.pem_file = identity.pem_file;
   options.reflection = config.reflection;
+  options.metrics = &metrics;
   options.services = {&accounts_rpc, &contents_rpc, &collaboration_rpc, &nodes_rpc, &swarms_rpc, &tasks_rpc};
   GT_ASSIGN(server, wire::TlsServer::start(options));
   if (!config.metrics_listen.empty()) {
@@ -379,6 +380,7 @@ std::string Server::ready_json() const {
 Status Server::renew_certificate() {
   GT_ASSIGN(const Identity identity, ensure_identity(parts_->config.data_dir, parts_->names(), parts_->clock.wall()));
   if (identity.reissued) logging::info("made a new server certificate");
+  parts_->server->reload_certificate();
   return {};
 }
 
