@@ -109,6 +109,9 @@ class Engine {
   /// Bits per second of payload received and sent by this torrent; 0: unlimited.
   virtual void set_rate_limit(const TransferId& id, std::uint64_t receive_bits_per_s,
                               std::uint64_t send_bits_per_s) = 0;
+  /// The same for all torrents together, in even parts: of what is received for the torrents that want more, of what is
+  /// sent for the nodes that do. Takes hold at once.
+  virtual void set_node_limit(std::uint64_t receive_bits_per_s, std::uint64_t send_bits_per_s) = 0;
   virtual void pause(const TransferId& id) = 0;
   /// Also clears kError.
   virtual void resume(const TransferId& id) = 0;

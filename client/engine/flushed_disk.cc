@@ -1,6 +1,7 @@
 #include "client/engine/flushed_disk.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -28,9 +29,11 @@ class FlushedDisk final : public lt::disk_interface {
  public:
   using HashHandler = std::function<void(lt::piece_index_t, const lt::sha1_hash&, const lt::storage_error&)>;
 
-  FlushedDisk(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network, std::size_t memory_bytes)
-      : disk_(std::move(disk)), memory_(memory_bytes) {
+  FlushedDisk(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network, std::size_t memory_bytes,
+              HeldReads* reads)
+      : disk_(std::move(disk)), reads_(reads), memory_(memory_bytes) {
     if (memory_bytes > 0) hasher_.emplace(network);
+    if (reads_ != nullptr) reads_->set_submit([this] { disk_->submit_jobs(); });
   }
 
   lt::storage_holder new_torrent(const lt::storage_params& params, const std::shared_ptr<void>& torrent) override {
@@ -38,12 +41,13 @@ class FlushedDisk final : public lt::disk_interface {
     const lt::storage_index_t index = inner;
     const auto piece_bytes = static_cast<std::uint64_t>(params.files.piece_length());
     const auto total_bytes = static_cast<std::uint64_t>(params.files.total_size());
-    torrents_[index] = OpenTorrent{std::move(inner), next_serial_++, piece_bytes, total_bytes};
+    torrents_[index] = OpenTorrent{std::move(inner), torrent.get(), next_serial_++, piece_bytes, total_bytes};
     return {index, *this};
   }
 
   void remove_torrent(lt::storage_index_t storage) override {
     let_go_all(storage);
+    let_go_reads(storage);
     torrents_.erase(storage);
   }
 
@@ -100,15 +104,34 @@ class FlushedDisk final : public lt::disk_interface {
 
   void async_stop_torrent(lt::storage_index_t storage, std::function<void()> handler) override {
     let_go_all(storage);
+    let_go_reads(storage);
     disk_->async_stop_torrent(storage, std::move(handler));
   }
 
-  // What follows only forwards.
   void async_read(lt::storage_index_t storage, const lt::peer_request& request,
                   std::function<void(lt::disk_buffer_holder, const lt::storage_error&)> handler,
                   lt::disk_job_flags_t flags) override {
-    disk_->async_read(storage, request, std::move(handler), flags);
+    const auto torrent = torrents_.find(storage);
+    if (reads_ == nullptr || !reads_->concerns() || torrent == torrents_.end())
+      return disk_->async_read(storage, request, std::move(handler), flags);
+    reads_->read(
+        torrent->second.torrent, {static_cast<int>(request.piece), request.start, request.length},
+        [this, storage, request, done = std::move(handler), flags] {
+          disk_->async_read(storage, request, done, flags);
+        },
+        std::chrono::steady_clock::now());
   }
+
+  void abort(bool wait) override {
+    if (reads_ != nullptr) {
+      reads_->let_go_all();
+      reads_->set_submit({});
+      reads_ = nullptr;
+    }
+    disk_->abort(wait);
+  }
+
+  // What follows only forwards.
   void async_hash2(
       lt::storage_index_t storage, lt::piece_index_t piece, int offset, lt::disk_job_flags_t flags,
       std::function<void(lt::piece_index_t, const lt::sha256_hash&, const lt::storage_error&)> handler) override {
@@ -146,7 +169,6 @@ class FlushedDisk final : public lt::disk_interface {
   std::vector<lt::open_file_state> get_status(lt::storage_index_t storage) const override {
     return disk_->get_status(storage);
   }
-  void abort(bool wait) override { disk_->abort(wait); }
   void submit_jobs() override { disk_->submit_jobs(); }
   void settings_updated() override { disk_->settings_updated(); }
 
@@ -164,6 +186,7 @@ class FlushedDisk final : public lt::disk_interface {
   };
   struct OpenTorrent {
     lt::storage_holder storage;
+    HeldReads::TorrentKey torrent;
     std::uint32_t serial;
     std::uint64_t piece_bytes, total_bytes;
   };
@@ -203,6 +226,11 @@ class FlushedDisk final : public lt::disk_interface {
     for (auto it = pieces_.begin(); it != pieces_.end();) {
       it = it->first.serial == torrent->second.serial ? let_go(it) : std::next(it);
     }
+  }
+
+  void let_go_reads(lt::storage_index_t storage) {
+    const auto torrent = torrents_.find(storage);
+    if (reads_ != nullptr && torrent != torrents_.end()) reads_->let_go(torrent->second.torrent);
   }
 
   void written(const Key& key, const lt::storage_error& error) {
@@ -265,6 +293,7 @@ class FlushedDisk final : public lt::disk_interface {
   }
 
   const std::unique_ptr<lt::disk_interface> disk_;
+  HeldReads* reads_;  ///< null: none, or over
   PieceMemory memory_;
   std::uint32_t next_serial_ = 1;
   std::unordered_map<lt::storage_index_t, OpenTorrent> torrents_;
@@ -275,16 +304,17 @@ class FlushedDisk final : public lt::disk_interface {
 }  // namespace
 
 std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network,
-                                                      std::size_t memory_bytes) {
-  return std::make_unique<FlushedDisk>(std::move(disk), network, memory_bytes);
+                                                      std::size_t memory_bytes, HeldReads* reads) {
+  return std::make_unique<FlushedDisk>(std::move(disk), network, memory_bytes, reads);
 }
 
-lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, std::function<void(lt::io_context&)> on_loop) {
-  return [memory_bytes, on_loop = std::move(on_loop)](lt::io_context& network, const lt::settings_interface& settings,
-                                                      lt::counters& counters) {
+lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, HeldReads& reads,
+                                             std::function<void(lt::io_context&)> on_loop) {
+  return [memory_bytes, &reads, on_loop = std::move(on_loop)](
+             lt::io_context& network, const lt::settings_interface& settings, lt::counters& counters) {
     on_loop(network);
     return flush_before_hash(lt::mmap_disk_io_constructor(network, settings, counters), network,
-                             PieceHasher::worthwhile() ? memory_bytes : 0);
+                             PieceHasher::worthwhile() ? memory_bytes : 0, &reads);
   };
 }
 

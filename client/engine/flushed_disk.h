@@ -7,6 +7,8 @@
 #include <libtorrent/session_params.hpp>
 #include <memory>
 
+#include "client/engine/held_reads.h"
+
 namespace gridtorrent::client::engine {
 
 /// A disk back end with one promise more: a piece passes its hash only after all of its blocks are written, and never
@@ -15,12 +17,15 @@ namespace gridtorrent::client::engine {
 ///
 /// A piece that came in whole while it was watched is hashed from memory, many at a time (PieceHasher). `memory_bytes`
 /// bounds what is kept for that; other pieces, and all at 0, are hashed by `disk`, which reads them back.
+/// What is read goes through `reads`, where that is given, which may hold it back.
 /// Every call and every completion is in the network thread, whose loop `network` is.
 std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network,
-                                                      std::size_t memory_bytes);
+                                                      std::size_t memory_bytes, HeldReads* reads = nullptr);
 
 /// That around libtorrent 2.0's own back end; hashes from memory only where the CPU gains by it. `on_loop`: called
 /// once, before the network thread runs, with its loop, which libtorrent shows to disk back ends alone.
-lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, std::function<void(lt::io_context&)> on_loop);
+/// `reads` outlives the disk.
+lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, HeldReads& reads,
+                                             std::function<void(lt::io_context&)> on_loop);
 
 }  // namespace gridtorrent::client::engine

@@ -24,8 +24,8 @@ Block block_of(const lt::peer_request& request) {
 /// One connection's side of the gt extension.
 class LanePlugin final : public lt::peer_plugin {
  public:
-  LanePlugin(std::shared_ptr<Swarm> swarm, const lt::peer_connection_handle& peer)
-      : swarm_(std::move(swarm)), lane_(swarm_->lane_opened(peer)) {}
+  LanePlugin(std::shared_ptr<Swarm> swarm, const void* torrent, const lt::peer_connection_handle& peer)
+      : swarm_(std::move(swarm)), torrent_(torrent), lane_(swarm_->lane_opened(peer)) {}
 
   lt::string_view type() const override { return "gt"; }
 
@@ -99,9 +99,18 @@ class LanePlugin final : public lt::peer_plugin {
     return false;
   }
 
-  bool on_request(const lt::peer_request&) override {
+  bool on_request(const lt::peer_request& request) override {
     swarm_->data_goes(*lane_);
+    swarm_->asked_of_us(*lane_, torrent_, block_of(request));
     return false;
+  }
+  /// Where the other end does not speak BEP 6, libtorrent tells it, and us, nothing more of the request.
+  bool on_cancel(const lt::peer_request& request) override {
+    swarm_->refused_by_us(*lane_, torrent_, block_of(request));
+    return false;
+  }
+  void sent_reject_request(const lt::peer_request& request) override {
+    swarm_->refused_by_us(*lane_, torrent_, block_of(request));
   }
 
   bool write_request(const lt::peer_request& request) override {
@@ -140,14 +149,15 @@ class LanePlugin final : public lt::peer_plugin {
   }
 
   const std::shared_ptr<Swarm> swarm_;
+  const void* const torrent_;
   const std::shared_ptr<Lane> lane_;
 };
 
 class TorrentPlugin final : public lt::torrent_plugin {
  public:
-  explicit TorrentPlugin(std::shared_ptr<Swarm> swarm) : swarm_(std::move(swarm)) {}
+  TorrentPlugin(std::shared_ptr<Swarm> swarm, const void* torrent) : swarm_(std::move(swarm)), torrent_(torrent) {}
   std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& peer) override {
-    return std::make_shared<LanePlugin>(swarm_, peer);
+    return std::make_shared<LanePlugin>(swarm_, torrent_, peer);
   }
   void on_state(lt::torrent_status::state_t state) override {
     if (state == lt::torrent_status::seeding) swarm_->tell_of_completion();
@@ -156,12 +166,13 @@ class TorrentPlugin final : public lt::torrent_plugin {
 
  private:
   const std::shared_ptr<Swarm> swarm_;
+  const void* const torrent_;
 };
 
 }  // namespace
 
-std::shared_ptr<lt::torrent_plugin> make_torrent_plugin(std::shared_ptr<Swarm> swarm) {
-  return std::make_shared<TorrentPlugin>(std::move(swarm));
+std::shared_ptr<lt::torrent_plugin> make_torrent_plugin(std::shared_ptr<Swarm> swarm, const void* torrent) {
+  return std::make_shared<TorrentPlugin>(std::move(swarm), torrent);
 }
 
 }  // namespace gridtorrent::client::engine

@@ -7,7 +7,8 @@
 
 namespace gridtorrent::client::engine {
 
-/// Hooks libtorrent's connections of one torrent up to its Swarm. All calls are in the network thread.
-std::shared_ptr<lt::torrent_plugin> make_torrent_plugin(std::shared_ptr<Swarm> swarm);
+/// Hooks libtorrent's connections of one torrent up to its Swarm. `torrent`: libtorrent's object. All calls are in the
+/// network thread.
+std::shared_ptr<lt::torrent_plugin> make_torrent_plugin(std::shared_ptr<Swarm> swarm, const void* torrent);
 
 }  // namespace gridtorrent::client::engine

@@ -41,6 +41,14 @@ constexpr int kRoundsToEnd = 20;
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
  public:
+  std::shared_ptr<NodeRates> rates;  ///< set before the session starts
+
+  /// What was held back and is due. Network thread.
+  void go_on() const {
+    for (const auto& swarm : all()) swarm->requests().go_on();
+    rates->sending.go_on(SystemClock().mono());
+  }
+
   /// Connections that never became lanes, since somebody last asked.
   std::atomic<std::size_t> ended_handshakes = 0;
 
@@ -77,6 +85,7 @@ class RoundPlugin final : public lt::plugin {
   void on_tick() override {
     const auto swarms = swarms_->all();
     for (const auto& swarm : swarms) swarm->tick();
+    swarms_->rates->sending.go_on(SystemClock().mono());
     uplink_.tick(SystemClock().mono(), swarms);
     const std::size_t ended = handshakes_.tick(lanes_of(swarms), SystemClock().mono());
     if (ended > 0) swarms_->ended_handshakes += ended;
@@ -126,14 +135,15 @@ struct Opened {
 /// One attempt to start a session on the wanted ports. The first alerts are consumed: they say what listens.
 Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<SwarmList>& swarms) {
   GT_ASSIGN(auto sockets, choose_listen_sockets(options));
-  const auto loop = std::make_shared<NetworkLoop>([swarms] {
-    for (const auto& swarm : swarms->all()) swarm->requests().go_on();
+  const auto loop = std::make_shared<NetworkLoop>([weak = std::weak_ptr(swarms)] {
+    if (const auto all = weak.lock()) all->go_on();
   });
+  swarms->rates = std::make_shared<NodeRates>(loop);
   const auto rounds = std::make_shared<RoundPlugin>(swarms, loop, sockets);
   lt::session_params params(make_settings(this_machine(), to_listen_interfaces(sockets)),
                             std::vector<std::shared_ptr<lt::plugin>>{rounds});
-  params.disk_io_constructor =
-      flushed_disk_io(piece_memory_bytes(this_machine()), [loop](lt::io_context& network) { loop->attach(network); });
+  params.disk_io_constructor = flushed_disk_io(piece_memory_bytes(this_machine()), swarms->rates->sending,
+                                               [loop](lt::io_context& network) { loop->attach(network); });
   Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets), loop};
   const bool listening =
       opened.session->is_listening();  // waits for the network thread, which has tried them all by then
@@ -243,6 +253,10 @@ class LibtorrentEngine final : public Engine {
     if (const auto torrent = find(id)) torrent->set_rate_limit(to_bytes(receive_bits_per_s), to_bytes(send_bits_per_s));
   }
 
+  void set_node_limit(std::uint64_t receive_bits_per_s, std::uint64_t send_bits_per_s) override {
+    swarms_->rates->set((receive_bits_per_s + 7) / 8, (send_bits_per_s + 7) / 8);
+  }
+
   void pause(const TransferId& id) override {
     if (const auto torrent = find(id)) torrent->pause();
   }
@@ -289,7 +303,7 @@ class LibtorrentEngine final : public Engine {
   }
 
   Status add_new(const TorrentSpec& spec) {
-    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, loop_));
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, loop_, swarms_->rates));
     const std::optional<LaneIdentity> before = identity_of(torrent->generation());
     GT_TRY(insert(torrent));
     const std::lock_guard lock(mutex_);

@@ -17,12 +17,16 @@ void RequestPacer::set_rate(std::uint64_t bytes_per_s) {
 }
 
 bool RequestPacer::passes(MonoTime now, std::uint64_t bytes) {
-  if (rate_ == 0) return true;
+  if (!ready(now)) return false;
+  take(now, bytes);
+  return true;
+}
+
+void RequestPacer::take(MonoTime now, std::uint64_t bytes) {
+  if (rate_ == 0) return;
   if (clock_ == MonoTime{}) clock_ = now;
-  if (clock_ > now) return false;
   const auto takes = static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(rate_));
   clock_ = std::max(clock_, now - kMadeUp) + std::chrono::nanoseconds(takes);
-  return true;
 }
 
 }  // namespace gridtorrent::client::engine

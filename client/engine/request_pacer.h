@@ -17,6 +17,9 @@ class RequestPacer {
   bool limits() const { return rate_ > 0; }
   /// Whether so many bytes may be asked for now; where they may, they are taken as asked for.
   bool passes(MonoTime now, std::uint64_t bytes);
+  /// The two halves of `passes`, for whoever has to ask somebody else in between.
+  bool ready(MonoTime now) const { return rate_ == 0 || clock_ <= now; }
+  void take(MonoTime now, std::uint64_t bytes);
 
  private:
   std::uint64_t rate_ = 0;

@@ -65,24 +65,55 @@ int Requests::depth(const Lane& lane) const {
   const RequestDepth own = found == depths_.end() ? RequestDepth() : found->second;
   const int planned = lane.planned_blocks;
   const int blocks = planned > 0 ? planned : left_s_ ? own.blocks_at_the_end(*left_s_) : own.blocks();
-  const std::uint64_t limit = limit_;
+  const std::uint64_t limit = this->limit();
   if (limit == 0) return blocks;
   const double lanes = static_cast<double>(std::max<std::size_t>(depths_.size(), 1));
   const double share = kWaitS * static_cast<double>(limit) / kBlockBytes / lanes;
   return std::min(blocks, 1 + static_cast<int>(std::min(share, 60'000.0)));
 }
 
+/// Bytes a second that this torrent may count on; 0: no limit.
+std::uint64_t Requests::limit() const {
+  const std::uint64_t own = limit_, of_node = rates_->asking.part_of(*this);
+  return own == 0 || of_node == 0 ? std::max(own, of_node) : std::min(own, of_node);
+}
+
 bool Requests::may_ask(Lane& lane, const Block& block) {
   const MonoTime now = now_mono();
+  const auto bytes = static_cast<std::uint64_t>(block.length);
   pacer_.set_rate(limit_);
-  if (!waiting_.empty() || !pacer_.passes(now, static_cast<std::uint64_t>(block.length))) {
+  if (!waiting_.empty() || !pacer_.ready(now) || !rates_->asking.may_ask(*this, now)) {
     waiting_.push_back({&lane, block});
-  } else if (asked_.ask(&lane, block, now)) {
-    lane.hurry(now);
-    return true;
+    note_waiting();
+  } else {
+    pacer_.take(now, bytes);
+    rates_->asking.asked(*this, bytes, now);
+    if (asked_.ask(&lane, block, now)) {
+      lane.hurry(now);
+      return true;
+    }
   }
   loop_->tick_soon();
   return false;
+}
+
+bool Requests::may_ask_next(MonoTime now) {
+  pacer_.set_rate(limit_);
+  return !waiting_.empty() && pacer_.ready(now);
+}
+
+std::uint64_t Requests::ask_next(MonoTime now) {
+  const Waiting next = waiting_.front();
+  waiting_.pop_front();
+  note_waiting();
+  const auto bytes = static_cast<std::uint64_t>(next.block.length);
+  pacer_.take(now, bytes);
+  if (asked_.ask(next.lane, next.block, now)) send_request(*next.lane, next.block, now);
+  return bytes;
+}
+
+void Requests::note_waiting() {
+  rates_->asking.waits(*this, !waiting_.empty());
 }
 
 void Requests::arrived(Lane& lane, const Block& block) {
@@ -97,6 +128,7 @@ void Requests::arrived(Lane& lane, const Block& block) {
     if (waiting.lane != &lane) forget(*waiting.lane, block);
     return true;
   });
+  note_waiting();
   if (++arrivals_ % kLookEvery == 0) foresee_the_end();
   go_on();
 }
@@ -116,6 +148,7 @@ bool Requests::take_out(Lane& lane, const Block& block) {
   const bool waited = std::erase_if(waiting_, [&](const Waiting& waiting) {
                         return waiting.lane == &lane && waiting.block == block;
                       }) > 0;
+  note_waiting();
   return asked_.cancelled(&lane, block) || waited;
 }
 
@@ -136,6 +169,7 @@ void Requests::rejected(Lane& lane, const Block& block) {
 void Requests::lane_closed(Lane& lane) {
   asked_.lane_closed(&lane);
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.lane == &lane; });
+  note_waiting();
   confused_.erase(&lane);
   depths_.erase(&lane);
 }
@@ -144,12 +178,7 @@ void Requests::go_on() {
   const MonoTime now = now_mono();
   const std::set<Lane*> confused = std::exchange(confused_, {});
   for (Lane* const lane : confused) lane->peer.disconnect(lt::errors::no_error, lt::operation_t::bittorrent);
-  pacer_.set_rate(limit_);
-  while (!waiting_.empty() && pacer_.passes(now, static_cast<std::uint64_t>(waiting_.front().block.length))) {
-    const Waiting next = waiting_.front();
-    waiting_.pop_front();
-    if (asked_.ask(next.lane, next.block, now)) send_request(*next.lane, next.block, now);
-  }
+  rates_->asking.go_on(now);
   for (const auto& kept : asked_.due(now)) send_request(lane_of(kept.lane), kept.block, now);
   if (!waiting_.empty() || asked_.keeps_any()) loop_->tick_soon();
 }

@@ -12,6 +12,7 @@
 #include "client/engine/asked_blocks.h"
 #include "client/engine/lane.h"
 #include "client/engine/network_loop.h"
+#include "client/engine/node_rates.h"
 #include "client/engine/rate_window.h"
 #include "client/engine/request_depth.h"
 #include "client/engine/request_pacer.h"
@@ -21,9 +22,10 @@ namespace gridtorrent::client::engine {
 /// What one torrent asks of its lanes, and when: libtorrent chooses the blocks, this holds requests back and sends them
 /// in its stead. How much a lane has outstanding is RequestDepth's, at what rate all ask together RequestPacer's, and
 /// whether two are asked for the same block AskedBlocks'. Network thread only, but for `set_limit`.
-class Requests {
+class Requests final : private Asker {
  public:
-  explicit Requests(std::shared_ptr<NetworkLoop> loop) : loop_(std::move(loop)) {}
+  Requests(std::shared_ptr<NetworkLoop> loop, std::shared_ptr<NodeRates> rates)
+      : loop_(std::move(loop)), rates_(std::move(rates)) {}
 
   /// Bytes a second that all lanes together ask for; 0: no limit. Any thread.
   void set_limit(std::uint64_t bytes_per_s) { limit_ = bytes_per_s; }
@@ -46,14 +48,19 @@ class Requests {
     Lane* lane;
     Block block;
   };
+  bool may_ask_next(MonoTime now) override;
+  std::uint64_t ask_next(MonoTime now) override;
+  std::uint64_t limit() const;
+  void note_waiting();
   bool take_out(Lane& lane, const Block& block);
   void foresee_the_end();
 
   const std::shared_ptr<NetworkLoop> loop_;
+  const std::shared_ptr<NodeRates> rates_;
   std::atomic<std::uint64_t> limit_ = 0;
   RequestPacer pacer_;
   AskedBlocks asked_;
-  std::deque<Waiting> waiting_;  ///< for the pacer
+  std::deque<Waiting> waiting_;  ///< for the pacer, or for the node's
   std::set<Lane*> confused_;     ///< to be closed
   std::map<const Lane*, RequestDepth> depths_;
   RateWindow rate_;               ///< of all lanes

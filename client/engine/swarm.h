@@ -38,8 +38,15 @@ struct SwarmReport {
 class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
   /// `tls`: of a TLS edition, whose lanes only the audience may have.
-  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener, std::shared_ptr<NetworkLoop> loop)
-      : id_(id), self_(self), tls_(tls), listener_(listener), loop_(std::move(loop)), requests_(loop_) {}
+  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener, std::shared_ptr<NetworkLoop> loop,
+        std::shared_ptr<NodeRates> rates)
+      : id_(id),
+        self_(self),
+        tls_(tls),
+        listener_(listener),
+        loop_(std::move(loop)),
+        rates_(std::move(rates)),
+        requests_(loop_, rates_) {}
 
   /// The torrent to dial for; a new one after it was added again.
   void attach(const lt::torrent_handle& torrent);
@@ -78,6 +85,9 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
 
   /// A block was asked of us, or came, over the lane. Network thread.
   void data_goes(const Lane& lane) { loop_->data_goes(lane.least_round_trip_us); }
+  /// Which block was asked of us, and that it will not be sent. `torrent`: libtorrent's object. Network thread.
+  void asked_of_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block);
+  void refused_by_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block);
   void data_comes(const Lane& lane);
   /// What is asked of the lanes; network thread only.
   Requests& requests() { return requests_; }
@@ -124,6 +134,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   EngineListener& listener_;
 
   const std::shared_ptr<NetworkLoop> loop_;
+  const std::shared_ptr<NodeRates> rates_;
   Requests requests_;
 
   mutable std::mutex mutex_;

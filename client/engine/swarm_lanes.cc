@@ -225,8 +225,23 @@ void Swarm::data_comes(const Lane& lane) {
   loop_->data_comes(socket_of(lane.peer), lane.least_round_trip_us);
 }
 
+void Swarm::asked_of_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block) {
+  if (!rates_->sending.limits()) return;
+  PeerKey node;
+  {
+    const std::lock_guard lock(mutex_);
+    node = key_of(lane);
+  }
+  rates_->sending.asked(&lane, node, torrent, block);
+}
+
+void Swarm::refused_by_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block) {
+  rates_->sending.refused(&lane, torrent, block);
+}
+
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   requests_.lane_closed(lane);
+  rates_->sending.lane_closed(&lane);
   loop_->socket_closes(socket_of(lane.peer));
   // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being
   // completed, and waits for the other end, up to 3 s. That one counts the lane until then, and may refuse new ones for

@@ -142,7 +142,7 @@ std::vector<std::size_t> Geometry::files_of(const std::vector<bool>& pieces) con
 }
 
 Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info, const NodeId& self,
-                 EngineListener& listener, std::shared_ptr<NetworkLoop> loop)
+                 EngineListener& listener, std::shared_ptr<NetworkLoop> loop, std::shared_ptr<NodeRates> rates)
     : id_(spec.id),
       file_paths_(spec.file_paths),
       wanted_files_(spec.wanted),
@@ -151,7 +151,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       info_hash_(info->info_hashes().v1),
       tls_(!info->ssl_cert().empty()),
       generation_(spec.generation),
-      swarm_(std::make_shared<Swarm>(spec.id, self, tls_, listener, std::move(loop))),
+      swarm_(std::make_shared<Swarm>(spec.id, self, tls_, listener, std::move(loop), std::move(rates))),
       info_(std::move(info)),
       save_path_(spec.save_path),
       trust_(spec.trust),
@@ -168,10 +168,11 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
 }
 
 Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener,
-                                               std::shared_ptr<NetworkLoop> loop) {
+                                               std::shared_ptr<NetworkLoop> loop, std::shared_ptr<NodeRates> rates) {
   GT_TRY(check_paths(spec));
   GT_ASSIGN(auto info, parse_info(spec));
-  auto torrent = std::shared_ptr<Torrent>(new Torrent(spec, std::move(info), self, listener, std::move(loop)));
+  auto torrent =
+      std::shared_ptr<Torrent>(new Torrent(spec, std::move(info), self, listener, std::move(loop), std::move(rates)));
   if (spec.trust == DiskTrust::kComplete) {
     GT_TRY(torrent->check_sizes());
     torrent->have_ = torrent->synced_ = torrent->geometry_.whole_pieces();
@@ -240,8 +241,9 @@ lt::add_torrent_params Torrent::parameters() {
       if (have_[i]) p.have_pieces.set_bit(lt::piece_index_t(static_cast<int>(i)));
     }
   }
-  p.extensions.emplace_back(
-      [swarm = swarm_](const lt::torrent_handle&, lt::client_data_t) { return make_torrent_plugin(swarm); });
+  p.extensions.emplace_back([swarm = swarm_](const lt::torrent_handle& handle, lt::client_data_t) {
+    return make_torrent_plugin(swarm, handle.native_handle().get());
+  });
   return p;
 }
 

@@ -64,6 +64,14 @@ class FakeEngine final : public client::Engine {
     torrents_[id].receive_limit = receive;
     torrents_[id].send_limit = send;
   }
+  void set_node_limit(std::uint64_t receive, std::uint64_t send) override {
+    const std::lock_guard lock(mutex_);
+    node_limit_ = {receive, send};
+  }
+  std::pair<std::uint64_t, std::uint64_t> node_limit() const {
+    const std::lock_guard lock(mutex_);
+    return node_limit_;
+  }
   void pause(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     if (torrents_.contains(id)) torrents_[id].paused = true;
@@ -143,6 +151,7 @@ class FakeEngine final : public client::Engine {
   std::map<TransferId, Torrent> torrents_;
   std::vector<client::TorrentSpec> added_;
   std::optional<Error> refuse_;
+  std::pair<std::uint64_t, std::uint64_t> node_limit_{};  ///< bits a second, received and sent
   std::map<std::uint32_t, std::string> identities_;
   int resumes_saved_ = 0;
 };
