@@ -60,6 +60,16 @@ std::vector<options::Option> node_options() {
        .help = "transfers that fetch at once; the others wait their turn",
        .default_value = "4",
        .check = options::integer_between(1, 64)},
+      {.name = "upload-limit",
+       .value = "RATE",
+       .help = "send no faster than this, all transfers together, as in 200Mbit; nodes that want more get even parts",
+       .default_value = "unlimited",
+       .check = options::is_rate},
+      {.name = "download-limit",
+       .value = "RATE",
+       .help = "receive no faster than this; transfers that want more get even parts",
+       .default_value = "unlimited",
+       .check = options::is_rate},
       {.name = "list-lifetime",
        .value = "TIME",
        .help = "how long this node goes on serving when the server cannot be heard: as long may somebody whose right "
@@ -114,8 +124,8 @@ const options::Program& program() {
         "a key and a credential of its own in the data folder; later starts need neither token nor server.\n\n"
         "SIGTERM ends it in order: what was fetched is written down, so that nothing is fetched twice. A second "
         "SIGTERM ends it at "
-        "once. SIGHUP reads the configuration again: roots, --max-fetching, the CA file and the log's options take "
-        "effect, "
+        "once. SIGHUP reads the configuration again: roots, --max-fetching, the limits, the CA file and the log's "
+        "options take effect, "
         "and the log says what needs a restart.";
     made.options = options::join({options::daemon_options(), node_options(), options::logging_options()});
     made.examples = {
@@ -162,6 +172,9 @@ Result<Config> read_config(const options::Parsed& parsed) {
   config.socket = parsed.has("socket") ? absolute(parsed.str("socket")) : default_socket(config.data_dir);
   config.metrics_listen = parsed.str("metrics-listen");
   config.max_fetching = static_cast<std::size_t>(parsed.integer("max-fetching"));
+  config.limits = {parsed.bits_per_s("upload-limit"), parsed.bits_per_s("download-limit")};
+  if (const Status good = check_limits(config.limits); !good)
+    return Error{good.error().code, "--" + good.error().message};
   config.list_lifetime = parsed.duration("list-lifetime");
   if (config.list_lifetime < kShortestListLifetime) {
     return Error{Code::kInvalid, "--list-lifetime " + parsed.str("list-lifetime") +

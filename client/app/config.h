@@ -25,6 +25,7 @@ struct Config {
   std::string socket;
   std::string metrics_listen;
   std::size_t max_fetching = 4;
+  NodeLimits limits;
   std::chrono::milliseconds list_lifetime{0};
   std::string log_format, log_level;
 };

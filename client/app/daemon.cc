@@ -136,7 +136,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.server = identity.server;
   options.data_dir = config.data_dir;
   options.addresses = config.addresses;
-  options.settings = {config.share_roots, config.download_roots, config.max_fetching};
+  options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits};
   options.credential_expires = identity.expires;
   options.list_lifetime = config.list_lifetime;
   const NodePorts ports{*parts.engine,    *parts.files,  *parts.link, *parts.store, parts.guard,
@@ -224,7 +224,7 @@ Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Part
     GT_TRY(parts.ca->use(ca));
   }
   GT_TRY(logging::configure(now.log_format, now.log_level));
-  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching});
+  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching, now.limits});
   const auto changes = compare(config, now);
   // What needs a restart goes on as it was, and is named again the next time.
   config.log_format = now.log_format;
@@ -233,6 +233,7 @@ Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Part
   config.share_roots = now.share_roots;
   config.download_roots = now.download_roots;
   config.max_fetching = now.max_fetching;
+  config.limits = now.limits;
   return changes;
 }
 

@@ -34,6 +34,10 @@ void register_node_metrics(metrics::Registry& registry, Node& node) {
                           [&node] { return sum(node, [](const auto& view) { return view.receive_bits_per_s; }); });
   registry.gauge_callback("gridtorrent_node_send_bits_per_s", "payload rate", {},
                           [&node] { return sum(node, [](const auto& view) { return view.send_bits_per_s; }); });
+  registry.gauge_callback("gridtorrent_node_send_limit_bits_per_s", "upload limit of the node; 0: none", {},
+                          [&node] { return static_cast<double>(node.status().limits.send_bits_per_s); });
+  registry.gauge_callback("gridtorrent_node_receive_limit_bits_per_s", "download limit of the node; 0: none", {},
+                          [&node] { return static_cast<double>(node.status().limits.receive_bits_per_s); });
   registry.gauge_callback("gridtorrent_node_lanes", "open lanes", {},
                           [&node] { return sum(node, [](const auto& view) { return view.lanes; }); });
   registry.gauge_callback("gridtorrent_node_server_connected", "1 while the server's stream stands", {},

@@ -51,6 +51,20 @@ Status show(Context& c) {
   return {};
 }
 
+Status limit(Context& c) {
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  v1::SetNodeLimitsRequest request;
+  if (c.options.has("upload")) request.set_upload_bits_per_s(c.options.bits_per_s("upload"));
+  if (c.options.has("download")) request.set_download_bits_per_s(c.options.bits_per_s("download"));
+  GT_ASSIGN(const v1::NodeLimits limits, node->set_limits(std::move(request)));
+  if (c.json) {
+    c.print(to_json(limits));
+  } else {
+    c.terminal.result(limits_text(limits) + "\n");
+  }
+  return {};
+}
+
 /// "NODE:ROOT/PATH" or "NODE:ROOT:PATH" → node and "ROOT:PATH"; "NODE:" and "NODE" stand for the list of roots.
 std::pair<std::string, std::string> split_place(const std::string& text) {
   const std::size_t colon = text.find(':');
@@ -136,6 +150,22 @@ std::vector<CommandEntry> node_commands() {
             .examples = {{"gridtorrent node ls cluster7:scratch/run42", ""}},
             .group = group},
            ls},
+          {{.name = "node limit",
+            .summary = "show or set the limits of this machine's node, for all its transfers together",
+            .description = "They hold until the node starts anew or reads its configuration again: --upload-limit and "
+                           "--download-limit of gridtorrentd are for good.",
+            .options = {{.name = "upload",
+                         .value = "RATE",
+                         .help = "send no faster than this; 0: no limit",
+                         .check = options::is_rate},
+                        {.name = "download",
+                         .value = "RATE",
+                         .help = "receive no faster than this; 0: no limit",
+                         .check = options::is_rate}},
+            .examples = {{"gridtorrent node limit --upload 200Mbit", "takes effect at once"},
+                         {"gridtorrent node limit", "shows them"}},
+            .group = group},
+           limit},
           {{.name = "doctor",
             .summary = "check node, server, clock, ports, disk and kernel, and say what to set",
             .description = "Each line is ok or warn; a warning comes with the line to run. Nothing is changed.",

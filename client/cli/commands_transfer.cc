@@ -10,29 +10,34 @@ namespace {
 
 constexpr std::chrono::seconds kWatchInterval{1};
 
-Result<std::vector<v1::Transfer>> list(Context& c) {
+Result<v1::ListTransfersReply> list(Context& c) {
   GT_ASSIGN(api::NodeApi* const node, c.node());
-  GT_ASSIGN(const v1::ListTransfersReply reply, node->list_transfers());
-  return std::vector<v1::Transfer>(reply.transfers().begin(), reply.transfers().end());
+  return node->list_transfers();
 }
 
-Json as_json(const std::vector<v1::Transfer>& transfers) {
+Json as_json(const v1::ListTransfersReply& reply) {
   Json array = Json::array();
-  for (const v1::Transfer& transfer : transfers) array.push_back(to_json(transfer));
-  return {{"transfers", std::move(array)}};
+  for (const v1::Transfer& transfer : reply.transfers()) array.push_back(to_json(transfer));
+  return {{"transfers", std::move(array)}, {"limits", to_json(reply.limits())}};
+}
+
+std::string as_text(const v1::ListTransfersReply& reply) {
+  const bool limited = reply.limits().upload_bits_per_s() > 0 || reply.limits().download_bits_per_s() > 0;
+  return transfers_table({reply.transfers().begin(), reply.transfers().end()}) +
+         (limited ? "\nlimits of the node: " + limits_text(reply.limits()) + "\n" : "");
 }
 
 Status watch(Context& c) {
   Interrupt interrupt;
   do {
-    GT_ASSIGN(const std::vector<v1::Transfer> transfers, list(c));
+    GT_ASSIGN(const v1::ListTransfersReply transfers, list(c));
     if (c.json) {
       Json json = event("transfers", c.clock.wall());
       json.update(as_json(transfers));
       c.emit(json);
     } else {
       c.terminal.clear_screen();
-      c.terminal.result(transfers_table(transfers));
+      c.terminal.result(as_text(transfers));
     }
     GT_TRY(c.terminal.finish());
   } while (!interrupt.wait_for(kWatchInterval));
@@ -41,11 +46,11 @@ Status watch(Context& c) {
 
 Status transfers(Context& c) {
   if (c.options.flag("watch")) return watch(c);
-  GT_ASSIGN(const std::vector<v1::Transfer> all, list(c));
+  GT_ASSIGN(const v1::ListTransfersReply all, list(c));
   if (c.json) {
     c.print(as_json(all));
   } else {
-    c.terminal.result(transfers_table(all));
+    c.terminal.result(as_text(all));
   }
   return {};
 }

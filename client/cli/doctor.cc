@@ -259,6 +259,9 @@ std::vector<Finding> judge_node(const v1::StatusReply& node, WallTime now) {
         "ends at " + to_rfc3339({node.credential_expires_ms()}) + "; the node renews it while the server answers", ""));
   if (!node.hash_backend().empty())
     findings.push_back(good("hashing", "by " + escape_for_display(node.hash_backend())));
+  if (node.limits().upload_bits_per_s() > 0 || node.limits().download_bits_per_s() > 0)
+    findings.push_back(
+        good("limits", limits_text(node.limits()) + ", as set; change them with gridtorrent node limit"));
   for (Finding& finding : judge_listeners(node)) findings.push_back(std::move(finding));
   return findings;
 }

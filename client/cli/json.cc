@@ -171,6 +171,10 @@ Json to_json(const v1::Transfer& transfer) {
   return json;
 }
 
+Json to_json(const v1::NodeLimits& limits) {
+  return {{"upload_bits_per_s", limits.upload_bits_per_s()}, {"download_bits_per_s", limits.download_bits_per_s()}};
+}
+
 Json to_json(const v1::Node& node) {
   return {{"node_id", node.node_id()},
           {"name", json_text(node.name())},

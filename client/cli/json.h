@@ -28,6 +28,7 @@ Json to_json(const v1::Access& access);
 Json to_json(const v1::Content& content);
 Json to_json(const v1::Replica& replica);
 Json to_json(const v1::Transfer& transfer);
+Json to_json(const v1::NodeLimits& limits);
 Json to_json(const v1::PeerStats& peer);
 Json to_json(const v1::LaneStats& lane);
 Json to_json(const v1::Node& node);

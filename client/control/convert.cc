@@ -129,8 +129,16 @@ v1::Transfer to_message(const TransferView& view) {
   return out;
 }
 
+v1::NodeLimits to_message(const NodeLimits& limits) {
+  v1::NodeLimits out;
+  out.set_upload_bits_per_s(limits.send_bits_per_s);
+  out.set_download_bits_per_s(limits.receive_bits_per_s);
+  return out;
+}
+
 void fill(v1::StatusReply& reply, const NodeStatus& status) {
   reply.set_node_id(status.node.str());
+  *reply.mutable_limits() = to_message(status.limits);
   reply.set_node_name(status.node_name);
   reply.set_owner_id(status.owner_id.str());
   reply.set_owner(status.owner);

@@ -9,6 +9,7 @@ namespace gridtorrent::client::control {
 // of range with kInvalid and the field's name as people know it.
 
 v1::Transfer to_message(const TransferView& view);
+v1::NodeLimits to_message(const NodeLimits& limits);
 void fill(v1::StatusReply& reply, const NodeStatus& status);
 v1::Published to_message(const PublishOutcome& outcome);
 /// Faults, digests and totals.

@@ -79,6 +79,17 @@ grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusReques
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::SetNodeLimits(grpc::ServerContext*, const v1::SetNodeLimitsRequest* request,
+                                           v1::NodeLimits* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  NodeLimits limits = node_.status().limits;
+  if (request->has_upload_bits_per_s()) limits.send_bits_per_s = request->upload_bits_per_s();
+  if (request->has_download_bits_per_s()) limits.receive_bits_per_s = request->download_bits_per_s();
+  if (auto ok = node_.set_limits(limits); !ok) return rpc::to_grpc(ok.error());
+  *reply = to_message(limits);
+  return grpc::Status::OK;
+}
+
 void ControlService::run_reporting(grpc::ServerContext& context, const char* thread_name,
                                    const std::function<void(std::stop_token, const ProgressFn&)>& work,
                                    const std::function<bool(std::uint64_t, std::uint64_t)>& report) {
@@ -186,6 +197,7 @@ grpc::Status ControlService::ListTransfers(grpc::ServerContext*, const v1::ListT
                                            v1::ListTransfersReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   for (const TransferView& view : node_.transfers()) *reply->add_transfers() = to_message(view);
+  *reply->mutable_limits() = to_message(node_.status().limits);
   return grpc::Status::OK;
 }
 

@@ -26,6 +26,8 @@ class ControlService final : public v1::Control::Service {
   void stop();
 
   grpc::Status Status(grpc::ServerContext* context, const v1::StatusRequest* request, v1::StatusReply* reply) override;
+  grpc::Status SetNodeLimits(grpc::ServerContext* context, const v1::SetNodeLimitsRequest* request,
+                             v1::NodeLimits* reply) override;
   grpc::Status Publish(grpc::ServerContext* context, const v1::PublishRequest* request,
                        grpc::ServerWriter<v1::PublishEvent>* writer) override;
   grpc::Status Get(grpc::ServerContext* context, const v1::GetRequest* request, v1::GetReply* reply) override;

@@ -88,6 +88,16 @@ struct TransferSettings {
   std::optional<std::uint64_t> limit_bits_per_s;
 };
 
+/// Of the whole node, in bits of payload a second; 0: none.
+struct NodeLimits {
+  std::uint64_t send_bits_per_s = 0, receive_bits_per_s = 0;
+  friend bool operator==(const NodeLimits&, const NodeLimits&) = default;
+};
+/// Lower ones are refused: a block (16 KiB) on each of a few dozen lanes would take longer than peers wait for it.
+inline constexpr std::uint64_t kLeastNodeLimit = 1'000'000;
+/// kInvalid names the option ("upload-limit", "download-limit").
+Status check_limits(const NodeLimits& limits);
+
 struct VerifyOutcome {
   ContentId content;
   std::string name;
@@ -112,6 +122,7 @@ struct NodeStatus {
   DiskSpace data_dir_space;
   std::vector<NamedRoot> share_roots, download_roots;
   WallTime credential_expires;
+  NodeLimits limits;
 };
 
 /// All that a node does for its owner; what the control API and the task manager call. Thread-safe; methods that hash
@@ -121,6 +132,9 @@ class Node {
   virtual ~Node() = default;
 
   virtual NodeStatus status() = 0;
+
+  /// Until they are set again, or the configuration is read again. kInvalid for what `check_limits` refuses.
+  virtual Status set_limits(const NodeLimits& limits) = 0;
 
   /// Walks, hashes, publishes and seeds. Repeated with the same request_id (after a crash of either side) it goes on
   /// where it was and publishes once.

@@ -31,8 +31,15 @@ void NodeContext::set_settings(NodeSettings settings) {
   {
     const std::lock_guard lock(settings_mutex_);
     settings_ = std::move(settings);
+    ports.engine.set_node_limit(settings_.limits.receive_bits_per_s, settings_.limits.send_bits_per_s);
   }
   wake();
+}
+
+void NodeContext::set_limits(const NodeLimits& limits) {
+  const std::lock_guard lock(settings_mutex_);
+  settings_.limits = limits;
+  ports.engine.set_node_limit(limits.receive_bits_per_s, limits.send_bits_per_s);
 }
 
 void NodeContext::wake() {

@@ -41,7 +41,9 @@ class NodeContext {
   bool wait(std::chrono::milliseconds timeout);
 
   NodeSettings settings() const;
+  /// Its limits take hold in the engine.
   void set_settings(NodeSettings settings);
+  void set_limits(const NodeLimits& limits);
 
   /// Before the next attempt after `failures` failures: growing, jittered, and no less than the server asks for.
   std::chrono::milliseconds retry_pause(int failures);

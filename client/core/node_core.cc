@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/units.h"
+
 namespace gridtorrent::client {
 namespace {
 
@@ -40,7 +42,18 @@ NodeCore::~NodeCore() {
   stop();
 }
 
+Status check_limits(const NodeLimits& limits) {
+  const auto check = [](const char* option, std::uint64_t limit) -> Status {
+    if (limit == 0 || limit >= kLeastNodeLimit) return {};
+    return Error{Code::kInvalid, std::string(option) + " " + format_bits_per_s(limit) +
+                                     " is too low: give 1Mbit or more, or 0 for no limit"};
+  };
+  GT_TRY(check("upload-limit", limits.send_bits_per_s));
+  return check("download-limit", limits.receive_bits_per_s);
+}
+
 Status NodeCore::start() {
+  c_.set_limits(c_.options.settings.limits);
   GT_TRY(rights_.restore());
   GT_TRY(restore());
   GT_TRY(tasks_.restore());
@@ -270,11 +283,18 @@ NodeStatus NodeCore::status() {
   auto settings = c_.settings();
   status.share_roots = std::move(settings.share_roots);
   status.download_roots = std::move(settings.download_roots);
+  status.limits = settings.limits;
   status.credential_expires = c_.options.credential_expires;
   const std::lock_guard lock(link_mutex_);
   status.server_error = status.server_connected ? "" : server_error_;
   status.listeners = listeners_;
   return status;
+}
+
+Status NodeCore::set_limits(const NodeLimits& limits) {
+  GT_TRY(check_limits(limits));
+  c_.set_limits(limits);
+  return {};
 }
 
 Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {

@@ -39,6 +39,7 @@ class NodeCore final : public Node, private ServerListener {
   void reconfigure(NodeSettings settings) { c_.set_settings(std::move(settings)); }
 
   NodeStatus status() override;
+  Status set_limits(const NodeLimits& limits) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;
   Result<TransferView> seed(const std::string& content, const std::string& from) override;

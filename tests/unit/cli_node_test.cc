@@ -29,6 +29,12 @@ TransferId id_of(std::uint8_t tag) {
 /// Plays scripted states of one transfer, one a look, and remembers what it was asked for. Own mutex.
 class PlayedNode final : public Node {
  public:
+  Status set_limits(const NodeLimits& wanted) override {
+    GT_TRY(check_limits(wanted));
+    limits = wanted;
+    return {};
+  }
+  NodeLimits limits;
   NodeStatus status() override {
     NodeStatus status;
     NodeId::Bytes bytes{};
@@ -43,6 +49,7 @@ class PlayedNode final : public Node {
     status.server_connected = true;
     status.data_dir = "/";
     status.listeners = {{{"198.18.0.1", 50000, false, ""}, Reachability::kReachable}};
+    status.limits = limits;
     return status;
   }
 
@@ -400,6 +407,20 @@ TEST_F(WithNode, VerifyNamesWhatIsNotAsPublished) {
 TEST_F(WithNode, VerifyPrintsSumsThatCoreutilsReads) {
   EXPECT_EQ(run({"verify", "run42", "--sha256"}), 0);
   EXPECT_EQ(out_, "\\" + std::string(64, '0') + "  run42/a\\nb\n");
+}
+
+TEST_F(WithNode, TheLimitsOfTheNodeAreSetAndShown) {
+  EXPECT_EQ(run({"node", "limit"}), 0) << err_;
+  EXPECT_EQ(out_, "upload unlimited, download unlimited\n");
+  EXPECT_EQ(run({"node", "limit", "--upload", "200Mbit"}), 0) << err_;
+  EXPECT_EQ(out_, "upload 200 Mbit/s, download unlimited\n");
+  EXPECT_EQ(run({"--json", "node", "limit", "--download", "25MB"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_), (Json{{"upload_bits_per_s", 200'000'000}, {"download_bits_per_s", 200'000'000}}));
+  EXPECT_EQ(run({"transfers"}), 0);
+  EXPECT_THAT(out_, EndsWith("\nlimits of the node: upload 200 Mbit/s, download 200 Mbit/s\n"));
+  EXPECT_EQ(run({"node", "limit", "--upload", "9600"}), 2);
+  EXPECT_THAT(err_, HasSubstr("upload-limit 9.60 kbit/s is too low: give 1Mbit or more, or 0 for no limit"));
+  EXPECT_EQ(node_.limits.send_bits_per_s, 200'000'000U);
 }
 
 TEST_F(WithNode, DoctorSeesTheNode) {

@@ -36,6 +36,12 @@ UserId owner_id() {
 /// A Node whose transfers and publishes the test steers. Own mutex.
 class FakeNode final : public Node {
  public:
+  Status set_limits(const NodeLimits& wanted) override {
+    GT_TRY(check_limits(wanted));
+    limits = wanted;
+    return {};
+  }
+  NodeLimits limits;
   NodeStatus status() override {
     NodeStatus status;
     NodeId::Bytes bytes{};
@@ -45,6 +51,7 @@ class FakeNode final : public Node {
     status.owner = "ann";
     status.owner_id = owner_id();
     status.listeners = {{{"198.18.0.1", 50000, false, "wan"}, Reachability::kReachable}};
+    status.limits = limits;
     return status;
   }
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override {
@@ -411,6 +418,23 @@ TEST_F(Control, CommandsReachTheNode) {
   seed.set_from("/data");
   EXPECT_EQ(caller->seed(seed)->transfer().state(), "verifying");
   EXPECT_EQ(node_.seeded, std::pair(std::string("ann/data"), std::string("/data")));
+}
+
+TEST_F(Control, SetsOnlyTheLimitThatIsNamed) {
+  node_.limits = {30'000'000, 40'000'000};
+  const auto caller = api();
+  v1::SetNodeLimitsRequest set;
+  EXPECT_EQ(caller->set_limits(set)->upload_bits_per_s(), 30'000'000U) << "naming none, one sees them";
+  set.set_upload_bits_per_s(200'000'000);
+  const auto now = caller->set_limits(set);
+  ASSERT_TRUE(now) << now.error().message;
+  EXPECT_EQ(now->upload_bits_per_s(), 200'000'000U);
+  EXPECT_EQ(now->download_bits_per_s(), 40'000'000U);
+  EXPECT_EQ(caller->status()->limits().upload_bits_per_s(), 200'000'000U);
+  EXPECT_EQ(caller->list_transfers()->limits().upload_bits_per_s(), 200'000'000U);
+  set.set_upload_bits_per_s(1);
+  EXPECT_EQ(caller->set_limits(set).error().code, Code::kInvalid);
+  EXPECT_EQ(node_.limits.send_bits_per_s, 200'000'000U);
 }
 
 TEST_F(Control, VerifyCarriesMoreDigestsThanGrpcsUsualMessage) {

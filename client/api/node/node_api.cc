@@ -141,6 +141,10 @@ Result<v1::StatusReply> NodeApi::status() {
   return reply;
 }
 
+Result<v1::NodeLimits> NodeApi::set_limits(v1::SetNodeLimitsRequest request) {
+  return impl_->call(&v1::Control::Stub::SetNodeLimits, std::move(request));
+}
+
 Status NodeApi::publish(v1::PublishRequest request, const PublishEventFn& on_event, std::stop_token stop) {
   if (request.request_id().empty()) {
     SystemRng rng;

@@ -38,6 +38,8 @@ class NodeApi {
   NodeApi& operator=(const NodeApi&) = delete;
 
   Result<v1::StatusReply> status();
+  /// Returns what holds from now on.
+  Result<v1::NodeLimits> set_limits(v1::SetNodeLimitsRequest request);
   /// Hashing, warnings, then `published`, after which it returns. A stop request (kCancelled) stops the hashing too; a
   /// later call with the same request_id goes on from there. An empty request_id is made here.
   Status publish(v1::PublishRequest request, const PublishEventFn& on_event, std::stop_token stop);
