@@ -156,7 +156,9 @@ Status ContentService::reserve_metadata(Tx& tx, const Actor& actor, const Finish
   GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
   GT_TRY(check_version(content, request.version));
   GT_TRY(state_after(content, request));
-  if (content.state != ContentState::kDraft || content.metadata_bytes == request.metadata.size()) return {};
+  if (content.state != ContentState::kDraft) return {};
+  GT_TRY(check_new_content_name(content.name));
+  if (content.metadata_bytes == request.metadata.size()) return {};
   GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
   content.metadata_bytes = request.metadata.size();
   return tx.contents.update(content);

@@ -206,6 +206,7 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     std::string name = content.name;
     if (!new_name.empty()) {
       GT_ASSIGN(name, normalize_content_name(new_name));
+      if (name != content.name) GT_TRY(check_new_content_name(name));
     }
     GT_ASSIGN(const auto namesake, tx.contents.by_owner_and_name(actor.user, name));
     if (namesake) {

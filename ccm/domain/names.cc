@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "ccm/domain/name_characters.h"
 #include "common/ids.h"
 #include "common/text.h"
 
@@ -59,6 +60,11 @@ bool is_invisible(utf8proc_int32_t code_point) {
     default:
       return false;
   }
+}
+
+/// White_Space that is no control character.
+bool is_space(utf8proc_int32_t code_point) {
+  return utf8proc_category(code_point) == UTF8PROC_CATEGORY_ZS;
 }
 
 struct TextFacts {
@@ -120,6 +126,31 @@ Result<std::string> normalize_content_name(std::string_view name) {
     return invalid(what, name, "is refused: it starts or ends with a space");
   if (looks_like_id(*nfc)) return invalid(what, name, "is refused: it has the form of an id; choose another");
   return std::move(*nfc);
+}
+
+Status check_new_content_name(std::string_view name) {
+  constexpr std::string_view what = "content name";
+  if (name == "." || name == "..") return invalid(what, name, "is refused: it would name a folder; choose another");
+  Script mixed = Script::kOther;
+  bool latin = false, ignorable = false;
+  std::int32_t first = 0, last = 0;
+  each_code_point(name, [&](utf8proc_int32_t code_point) {
+    if (first == 0) first = code_point;
+    last = code_point;
+    ignorable = ignorable || is_default_ignorable(code_point);
+    const Script script = script_of(code_point);
+    if (script == Script::kLatin) latin = true;
+    if (script != Script::kLatin && script != Script::kOther) mixed = script;
+    return true;
+  });
+  if (ignorable) return invalid(what, name, "is refused: it holds characters that are not shown");
+  if (is_space(first) || is_space(last)) return invalid(what, name, "is refused: it starts or ends with white space");
+  if (latin && mixed != Script::kOther) {
+    return invalid(what, name,
+                   std::string("is refused: it mixes Latin and ") + script_name(mixed) +
+                       " letters, which look alike; write it in one script");
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> normalize_tags(const std::vector<std::string>& tags) {

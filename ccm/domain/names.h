@@ -25,6 +25,11 @@ Status check_name(std::string_view what, std::string_view name);
 /// characters, no space at either end, not in the form of an id. Case is kept. Errors: kInvalid.
 Result<std::string> normalize_content_name(std::string_view name);
 
+/// What a name must fulfil beyond that to be given to a content now; those given earlier stay usable. `name` as it is
+/// kept. No code point that is not shown (Default_Ignorable_Code_Point), no white space at either end, not "." or "..",
+/// no Latin letters beside Cyrillic, Armenian or Cherokee ones. Errors: kInvalid.
+Status check_new_content_name(std::string_view name);
+
 /// A tag: NFC, 1 to 64 characters, no control characters, no comma. Duplicates go, order stays.
 Result<std::vector<std::string>> normalize_tags(const std::vector<std::string>& tags);
 

@@ -62,7 +62,8 @@ Status check_range(std::string_view what, std::int32_t value, std::int32_t low, 
 struct Checker {
   Status operator()(const PublishTask& task) const {
     GT_TRY(check_root_path(task.root_path));
-    if (auto name = ccm::normalize_content_name(task.name); !name) return name.error();
+    GT_ASSIGN(const std::string name, ccm::normalize_content_name(task.name));
+    GT_TRY(ccm::check_new_content_name(name));
     if (task.access.empty() || task.access.size() > kMaxAccessText) {
       return Error{Code::kInvalid, "the access \"" + escape_for_display(task.access.substr(0, 200)) +
                                        "\" is refused: public, private, or user:NAME,..."};
