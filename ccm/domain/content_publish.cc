@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -31,6 +32,37 @@ Result<Content> wanted_content(const Actor& actor, const BeginPublish& request, 
   content.touched = now;
   return content;
 }
+
+/// What a request asked for, to tell it from another under the same id: 16 hex digits of FNV-1a over all fields. It
+/// finds mistakes; who makes two requests collide deceives nobody but themselves.
+std::string arguments_of(const Content& wanted) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&hash](std::string_view field) {
+    for (const char c : std::to_string(field.size()) + ":")
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    for (const char c : field) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  };
+  add(wanted.name);
+  add(to_text(wanted.access));
+  add(wanted.description);
+  add(wanted.license);
+  for (const std::string& tag : wanted.tags) add(tag);
+  std::string hex(16, '0');
+  for (auto digit = hex.rbegin(); digit != hex.rend(); ++digit, hash >>= 4) *digit = "0123456789abcdef"[hash & 15];
+  return hex;
+}
+
+/// The kept answer: "c_… 0123456789abcdef". Answers of earlier versions are the id alone.
+struct BeginAnswer {
+  ContentId content;
+  std::string_view arguments;
+
+  static Result<BeginAnswer> parse(std::string_view text) {
+    const std::size_t blank = text.find(' ');
+    GT_ASSIGN(const ContentId id, ContentId::parse(text.substr(0, blank)));
+    return BeginAnswer{id, blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1)};
+  }
+};
 
 Error name_taken(const Content& by) {
   const std::string who = by.owner_name + "/" + escape_for_display(by.name);
@@ -91,8 +123,13 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
                                          const Content& wanted) const {
   GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request.request_id, kBeginMethod));
   if (answered) {
-    GT_ASSIGN(const ContentId id, ContentId::parse(*answered));
-    GT_ASSIGN(auto before, tx.contents.by_id(id));
+    GT_ASSIGN(const BeginAnswer first, BeginAnswer::parse(*answered));
+    if (!first.arguments.empty() && first.arguments != arguments_of(wanted)) {
+      return Error{Code::kConflict, "request_id " + request.request_id +
+                                        " was used to publish something else; make a new one for " +
+                                        escape_for_display(wanted.name)};
+    }
+    GT_ASSIGN(auto before, tx.contents.by_id(first.content));
     // A draft that was given up meanwhile is begun anew.
     if (before && before->state != ContentState::kPurged) return std::move(*before);
   }
@@ -116,6 +153,7 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
   if (taken_up) {
     GT_TRY(tx.contents.update(content));
   } else {
+    GT_TRY(check_new_content_name(content.name));
     GT_ASSIGN(const auto usage, tx.contents.usage(actor.user));
     GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
     if (usage.contents >= quotas.contents) {
@@ -125,7 +163,8 @@ Result<Content> ContentService::begin_in(Tx& tx, const Actor& actor, const Begin
     content.id = ContentId::make(wanted.created, d_.rng);
     GT_TRY(tx.contents.insert(content));
   }
-  GT_TRY(keep_answer(tx, actor.user, request.request_id, kBeginMethod, content.id.str(), wanted.touched));
+  GT_TRY(keep_answer(tx, actor.user, request.request_id, kBeginMethod, content.id.str() + " " + arguments_of(wanted),
+                     wanted.touched));
   GT_TRY(tx.audit.append(audit_record(actor, wanted.touched, kBeginMethod, content.id.str(), request.request_id)));
   return content;
 }
@@ -156,9 +195,7 @@ Status ContentService::reserve_metadata(Tx& tx, const Actor& actor, const Finish
   GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
   GT_TRY(check_version(content, request.version));
   GT_TRY(state_after(content, request));
-  if (content.state != ContentState::kDraft) return {};
-  GT_TRY(check_new_content_name(content.name));
-  if (content.metadata_bytes == request.metadata.size()) return {};
+  if (content.state != ContentState::kDraft || content.metadata_bytes == request.metadata.size()) return {};
   GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
   content.metadata_bytes = request.metadata.size();
   return tx.contents.update(content);

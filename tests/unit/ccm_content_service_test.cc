@@ -82,6 +82,48 @@ TEST_P(Contents, ARepeatedBeginGivesTheFirstAnswer) {
   EXPECT_EQ(third->content, first->content);
 }
 
+TEST_P(Contents, ARepeatedBeginWithOtherArgumentsIsRefused) {
+  auto request = begin("data");
+  request.description = "about";
+  request.tags = {"a"};
+  const auto first = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(first.ok()) << message_of(first);
+  const auto refused = [&](const std::function<void(BeginPublish&)>& change) {
+    BeginPublish other = request;
+    change(other);
+    EXPECT_EQ(code_of(w.contents.begin_publish(alice, other)), Code::kConflict);
+  };
+  refused([](auto& r) { r.name = "other"; });
+  refused([](auto& r) { r.access.level = AccessLevel::kPrivate; });
+  refused([](auto& r) { r.description = "aboutx"; });
+  refused([](auto& r) { r.license = "CC0"; });
+  refused([](auto& r) { r.tags = {"a", "b"}; });
+  const auto again = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(again.ok()) << message_of(again);
+  EXPECT_EQ(again->content, first->content);
+}
+
+TEST_P(Contents, AnAnswerOfAnEarlierVersionIsStillGiven) {
+  const auto request = begin("data");
+  const auto first = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(first.ok()) << message_of(first);
+  ASSERT_TRUE(w.store.ccm()
+                  .write([&](Tx& tx) {
+                    return tx.requests.put(alice.user, request.request_id, {"content.begin", first->content.str()},
+                                           w.clock.wall());
+                  })
+                  .ok());
+  const auto again = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(again.ok()) << message_of(again);
+  EXPECT_EQ(again->content, first->content);
+}
+
+TEST_P(Contents, ANameThatMisleadsIsRefusedAtBegin) {
+  for (const char* name : {"\u0441limate", "..", "a\u00adb", "\u00a0a"}) {
+    EXPECT_EQ(code_of(w.contents.begin_publish(alice, begin(name))), Code::kInvalid) << name;
+  }
+}
+
 TEST_P(Contents, ARequestIdIsForOneMethodAndOneUser) {
   auto request = begin("data");
   const auto ticket = w.contents.begin_publish(alice, request);
