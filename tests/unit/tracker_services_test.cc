@@ -198,6 +198,28 @@ TEST_P(TrackerServices, RefusedLanesAreAudited) {
   EXPECT_EQ(records[0].outcome, "3 connections without the right");
 }
 
+TEST_P(TrackerServices, NobodyForgesRefusalsForContentThatIsHiddenFromThem) {
+  const ccm::Actor stranger = w.node(bob, "strange"), root = w.user("root", true);
+  const auto hidden = w.publish(alice, "hidden", ccm::AccessLevel::kPrivate);
+  for (const auto role : {SwarmRole::kGone, SwarmRole::kSeeding}) {
+    auto announce = w.announce_of(hidden, role, 0);
+    announce.refused_lanes = std::uint64_t{1} << 63;
+    static_cast<void>(w.nodes.announce(stranger, announce));
+  }
+  for (const auto& record : *w.audit(root, 100)) EXPECT_NE(record.action, "lane.refused");
+}
+
+TEST_P(TrackerServices, WhatANodeRefusedIsWrittenDownWhenItLeavesAndWithinReason) {
+  const ccm::Actor node = w.node(alice, "own"), root = w.user("root", true);
+  auto announce = w.announce_of(w.publish(alice, "hidden", ccm::AccessLevel::kPrivate), SwarmRole::kGone, 0);
+  announce.refused_lanes = std::uint64_t{1} << 63;
+  ASSERT_TRUE(w.nodes.announce(node, announce).ok());
+  auto records = *w.audit(root, 100);
+  std::erase_if(records, [](const auto& record) { return record.action != "lane.refused"; });
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_EQ(records[0].outcome, "over 1000000 connections without the right");
+}
+
 TEST_P(TrackerServices, RefusedHandshakesAreAuditedUnderTheNodeThatRefusedThem) {
   const ccm::Actor node = w.node(alice, "own"), root = w.user("root", true);
   auto announce = w.announce_of(w.publish(alice, "open"), SwarmRole::kSeeding, 1000);

@@ -20,6 +20,9 @@ constexpr std::uint32_t kMaxUses = 100'000;
 constexpr std::size_t kMaxPublicKeyBytes = 4096;
 constexpr std::size_t kMaxVersionBytes = 64;
 constexpr std::size_t kSweepBatch = 100;
+/// Refusals that one announce can have written down; a node that refuses a thousand dials a second for 17 minutes
+/// counts as many.
+constexpr std::uint64_t kMaxRefusals = 1'000'000;
 constexpr std::size_t kSuffixCharacters = 8;
 
 /// The random end of an id: what tells nodes apart whose name somebody else chose.
@@ -251,7 +254,13 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
   ccm::Content content;
   const Status allowed = d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(node, node_of(tx, actor));
-    if (own.role == SwarmRole::kGone) return {};
+    if (own.role == SwarmRole::kGone) {
+      // It leaves, whatever it is. What it says about others is written down only for content that it may have.
+      if (own.refused_lanes > 0 && !ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content)) {
+        own.refused_lanes = 0;
+      }
+      return {};
+    }
     GT_ASSIGN(content, ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content));
     if (own.total_bytes > content.bytes || own.verified_bytes > own.total_bytes) {
       return Error{Code::kInvalid,
@@ -296,7 +305,8 @@ Status NodeService::audit_refusals(const ccm::Actor& actor, const Announce& own)
   if (own.refused_lanes == 0 && own.refused_handshakes == 0) return {};
   const WallTime now = d_.clock.wall();
   const auto record = [&](std::string_view action, std::string object, std::uint64_t count, const char* why) {
-    return ccm::audit_record(actor, now, action, std::move(object), "", std::to_string(count) + " connections " + why);
+    const std::string number = count > kMaxRefusals ? "over " + std::to_string(kMaxRefusals) : std::to_string(count);
+    return ccm::audit_record(actor, now, action, std::move(object), "", number + " connections " + why);
   };
   return d_.store.write([&](Tx& tx) -> Status {
     if (own.refused_lanes > 0)
