@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "base/sql/transaction.h"
+#include "common/interruptible.h"
 
 namespace gridtorrent::sql {
 
 namespace {
 constexpr std::size_t kMaxPrepared = 256;
+// Between two looks at whether a read should end: some 10,000 steps of SQLite's virtual machine take about 1 ms.
+constexpr int kStepsBetweenLooks = 10'000;
 
 std::string_view shortened(std::string_view sql) {
   return sql.substr(0, 120);
@@ -145,6 +148,8 @@ Status Connection::configure(Mode mode) {
     case Mode::kReader:
       // Only the writer may checkpoint, closing included (SQLite 3.40's WAL-reset race).
       sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+      sqlite3_progress_handler(
+          db_, kStepsBetweenLooks, [](void* self) { return static_cast<Connection*>(self)->look_up(); }, this);
       return script("PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0;");
     case Mode::kPlain:
       return script("PRAGMA synchronous=FULL;");
@@ -152,8 +157,14 @@ Status Connection::configure(Mode mode) {
   return {};
 }
 
+int Connection::look_up() {
+  interrupted_ = Interruptible::reason();
+  return interrupted_ ? 1 : 0;
+}
+
 Error Connection::error(int result, std::string_view doing) {
   last_failure_ = result;
+  if ((result & 0xff) == SQLITE_INTERRUPT && interrupted_) return *std::exchange(interrupted_, std::nullopt);
   const std::string detail = db_ != nullptr ? sqlite3_errmsg(db_) : sqlite3_errstr(result);
   const std::string head = "database " + path_ + " " + std::string(doing) + ": ";
   const Code code = code_of(result);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +62,8 @@ class Connection {
   Connection(sqlite3* db, std::string path, std::string restore_hint);
   Status configure(Mode mode);
   Result<sqlite3_stmt*> prepare(std::string_view sql);
+  /// The progress handler: not 0 ends the statement.
+  int look_up();
 
   struct Prepared {
     sqlite3_stmt* statement = nullptr;
@@ -71,6 +74,7 @@ class Connection {
   std::string restore_hint_;
   std::unordered_map<std::string, Prepared> statements_;
   int last_failure_ = 0;
+  std::optional<Error> interrupted_;  ///< why the statement under way was ended
   std::function<void(std::string_view)> on_statement_;
 };
 

@@ -73,6 +73,7 @@ class Database {
 
   /// Runs `work(Transaction&)` on this thread in one read transaction: a consistent picture that holds every write that
   /// returned before. Should take less than 100 ms, so that checkpoints get through.
+  /// Ends early where an Interruptible of this thread says so (common/interruptible.h), with its error.
   template <class F>
   auto read(F&& work) -> std::invoke_result_t<F&, Transaction&> {
     using R = std::invoke_result_t<F&, Transaction&>;

@@ -1,5 +1,5 @@
 if(TARGET gt_base_sql)
-  gt_test(sql_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/sql_test.cc DEPENDS common base/sql LABELS unit)
+  gt_test(sql_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/sql_test.cc ${CMAKE_CURRENT_LIST_DIR}/sql_interrupt_test.cc DEPENDS common base/sql LABELS unit)
   # A program of its own: it puts a failing disk below SQLite for the whole process.
   gt_test(sql_fault_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/sql_fault_test.cc
