@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/logging/logging.h"
+#include "common/interruptible.h"
 
 namespace gridtorrent::rpc {
 
@@ -87,6 +88,30 @@ Status Door::admit(Arrival& arrival) {
   });
 }
 
+RateLimiter& Door::limiter(const Method& method) {
+  const std::lock_guard lock(rates_mutex_);
+  auto& limiter = rates_[method.name];
+  if (!limiter) {
+    limiter = std::make_unique<RateLimiter>(
+        RateLimiter::Options{.rate_per_s = method.allowance.rate_per_s, .burst = method.allowance.burst});
+  }
+  return *limiter;
+}
+
+Status Door::charge(const Arrival& arrival) {
+  const Method& method = *arrival.method;
+  const Allowance& allowance = method.allowance;
+  if (allowance.burst == 0) return {};
+  const Principal& principal = arrival.call.principal;
+  std::optional<std::uint64_t> own;
+  if (d_.own_rates != nullptr && !allowance.own_rate.empty()) {
+    GT_ASSIGN(own, d_.own_rates->calls_per_hour(principal.user, allowance.own_rate));
+  }
+  const std::string_view name(method.name);
+  return limiter(method).take(name.substr(name.find('/') + 1), caller_key(method, principal, arrival.call.address),
+                              d_.clock.mono(), rate_of(allowance, own));
+}
+
 Status Door::guard(const Call& call, const std::function<Status()>& work) {
   try {
     return work();
@@ -144,28 +169,77 @@ Executor& Door::lane(Lane lane) {
     case Lane::kNetwork:
       return d_.network;
     case Lane::kNormal:
+    case Lane::kReads:  // first it must be known whose turn it takes
       break;
   }
   return d_.executor;
 }
 
+struct Door::Unary {
+  Arrival arrival;
+  std::function<Status(const Call&)> work;
+  std::function<void(const grpc::Status&)> finish;
+};
+
+void Door::end(const Unary& unary, const Status& status) {
+  unary.finish(conclude(unary.arrival, status));
+}
+
+std::optional<Error> Door::given_up(const Unary& unary) const {
+  const Arrival& arrival = unary.arrival;
+  if (arrival.context->IsCancelled()) return Error{Code::kCancelled, "the caller is gone"};
+  if (d_.clock.mono() - arrival.at > kMaxUnaryTime || std::chrono::system_clock::now() > arrival.deadline) {
+    return Error{Code::kTimeout, "the server did not get to this in time; try again"};
+  }
+  return std::nullopt;
+}
+
 void Door::run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
                std::function<void(const grpc::Status&)> finish) {
-  auto arrival = std::make_shared<Arrival>(arrive(context, method));
-  const auto job = [this, context, arrival, work = std::move(work), finish] {
-    Status status;
-    if (context->IsCancelled()) {
-      status = Error{Code::kCancelled, "the caller is gone"};
-    } else if (d_.clock.mono() - arrival->at > kMaxUnaryTime || std::chrono::system_clock::now() > arrival->deadline) {
-      status = Error{Code::kTimeout, "the server did not get to this in time; try again"};
-    } else {
-      status = admit(*arrival);
-      if (status.ok()) status = guard(arrival->call, [&] { return work(arrival->call); });
-    }
-    finish(conclude(*arrival, status));
+  auto unary = std::make_shared<Unary>(Unary{arrive(context, method), std::move(work), std::move(finish)});
+  // By address, and so before it takes a place in a queue.
+  if (method.need.anonymous) {
+    if (const Status charged = charge(unary->arrival); !charged.ok()) return end(*unary, charged);
+  }
+  if (!lane(method.lane).post([this, unary] { begin(unary); })) {
+    end(*unary, Error{Code::kBusy, "the server is overloaded; try again in a few seconds"});
+  }
+}
+
+void Door::begin(const std::shared_ptr<Unary>& unary) {
+  const Method& method = *unary->arrival.method;
+  if (const auto reason = given_up(*unary)) return end(*unary, *reason);
+  Status status = admit(unary->arrival);
+  if (status.ok() && !method.need.anonymous) status = charge(unary->arrival);
+  if (!status.ok()) return end(*unary, status);
+  method.lane == Lane::kReads ? read_in_turn(unary) : handle(unary);
+}
+
+void Door::handle(const std::shared_ptr<Unary>& unary) {
+  const Call& call = unary->arrival.call;
+  end(*unary, guard(call, [&] { return unary->work(call); }));
+}
+
+void Door::read_in_turn(const std::shared_ptr<Unary>& unary) {
+  using Put = FairExecutor::Queue::Put;
+  const auto job = [this, unary] {
+    if (const auto reason = given_up(*unary)) return end(*unary, *reason);
+    const MonoTime until = d_.clock.mono() + kMaxReadTime;
+    const Interruptible scope([this, &unary, until]() -> std::optional<Error> {
+      if (auto reason = given_up(*unary)) return reason;
+      if (d_.clock.mono() < until) return std::nullopt;
+      return Error{Code::kTimeout, "the server ended this read after " + std::to_string(kMaxReadTime.count()) +
+                                       " s: ask for less, by an owner, a tag or a smaller page"};
+    });
+    handle(unary);
   };
-  if (!lane(method.lane).post(job)) {
-    finish(conclude(*arrival, Error{Code::kBusy, "the server is overloaded; try again in a few seconds"}));
+  switch (d_.reads.post(unary->arrival.call.principal.user.str(), job)) {
+    case Put::kTaken:
+      return;
+    case Put::kKeyIsFull:
+      return end(*unary, Error{Code::kBusy, "too many of your searches and lists wait already; let some end first"});
+    case Put::kIsFull:
+      return end(*unary, Error{Code::kBusy, "too many searches and lists wait; try again in a few seconds"});
   }
 }
 

@@ -4,14 +4,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/metrics/metrics.h"
 #include "base/rpc/executor.h"
+#include "base/rpc/fair_executor.h"
 #include "base/rpc/limits.h"
+#include "base/rpc/method.h"
 #include "base/rpc/principal.h"
 #include "base/rpc/status.h"
 #include "base/rpc/ticker.h"
@@ -24,20 +29,6 @@ template <class Message>
 class EventStream;
 template <class Chunk, class Reply>
 class UploadStream;
-
-/// Where a unary handler runs: what takes long has threads of its own, so that it holds up nobody else.
-enum class Lane : std::uint8_t {
-  kNormal,
-  kPasswords,  ///< scrypt: few at once
-  kNetwork,    ///< waits for others' sockets
-};
-
-/// A method as its service declares it.
-struct Method {
-  const char* name;  ///< "Contents/Search": for logs and metrics
-  Need need;         ///< who may call
-  Lane lane = Lane::kNormal;
-};
 
 /// What a handler is told about its call; a value.
 struct Call {
@@ -81,8 +72,9 @@ class DownloadSource {
 };
 
 /// The one door through which every call goes: finds out who calls (exactly one "authorization: Bearer" header), checks
-/// what the method needs, runs the handler on our executor, maps its error, counts it. Unary calls end after 60 s in
-/// the queue at the latest, whatever deadline the client set. Thread-safe; must outlive the server.
+/// what the method needs and how often the caller may, runs the handler on our executor, maps its error, counts it.
+/// Unary calls end after 60 s in the queue at the latest, whatever deadline the client set. Thread-safe; must outlive
+/// the server.
 class Door {
  public:
   struct Deps {
@@ -94,8 +86,13 @@ class Door {
     const Clock& clock;
     Rng& rng;
     metrics::Registry& metrics;
+    FairExecutor& reads;
+    OwnRates* own_rates = nullptr;  ///< nothing: the declared rates hold for everybody
   };
   static constexpr std::chrono::seconds kMaxUnaryTime{60};
+  /// A read that scans is interrupted then, in the middle of a query if need be. An absent word among 400,000 contents
+  /// takes a second or two; clients give up after 15 s.
+  static constexpr std::chrono::seconds kMaxReadTime{10};
   static constexpr std::chrono::seconds kTokenRecheck{60};  ///< streams
   static constexpr std::chrono::seconds kMaxWriteTime{30};  ///< a client that does not read is cut off
   static constexpr std::size_t kMaxStreamsPerCaller = 64;   ///< a user; or a node
@@ -148,6 +145,8 @@ class Door {
   Arrival arrive(grpc::CallbackServerContext* context, const Method& method);
   /// Who it is and whether it may; fills in `call.principal`. Blocks.
   Status admit(Arrival& arrival);
+  /// Counts the call against what its caller may do with the method: kBusy beyond. After admit(); may block.
+  Status charge(const Arrival& arrival);
   /// `work` with every exception turned into an error.
   Status guard(const Call& call, const std::function<Status()>& work);
   /// Counts and logs the end of a call, and makes the status to finish it with.
@@ -162,13 +161,24 @@ class Door {
   void give_back_stream(const std::string& key);
 
  private:
+  struct Unary;
   void run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
            std::function<void(const grpc::Status&)> finish);
+  /// On an executor thread: who it is; then the handler, or a place in the line of reads.
+  void begin(const std::shared_ptr<Unary>& unary);
+  void handle(const std::shared_ptr<Unary>& unary);
+  void read_in_turn(const std::shared_ptr<Unary>& unary);
+  void end(const Unary& unary, const Status& status);
+  /// Why the call should not be worked on (any more), if it should not.
+  std::optional<Error> given_up(const Unary& unary) const;
 
   Executor& lane(Lane lane);
+  RateLimiter& limiter(const Method& method);
 
   Deps d_;
   ConcurrencyLimiter streams_, all_streams_;
+  std::mutex rates_mutex_;
+  std::map<std::string_view, std::unique_ptr<RateLimiter>> rates_;  ///< by name of the method
 };
 
 /// The key under which a caller's streams are counted.

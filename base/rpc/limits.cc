@@ -13,22 +13,28 @@
 namespace gridtorrent::rpc {
 
 Status RateLimiter::take(std::string_view what, const std::string& key, MonoTime now) {
+  return take(what, key, now, {options_.rate_per_s, options_.burst});
+}
+
+Status RateLimiter::take(std::string_view what, const std::string& key, MonoTime now, const Rate& rate) {
+  if (rate.per_s <= 0 || rate.burst < 1) {
+    return Error{Code::kExhausted, std::string(what) + ": the account's quota allows none; ask the administrator"};
+  }
   const std::lock_guard lock(mutex_);
   if (buckets_.size() >= options_.max_keys && !buckets_.contains(key)) forget_full(now);
   if (buckets_.size() >= options_.max_keys && !buckets_.contains(key)) {
     return Error{Code::kBusy, std::string(what) + ": too many callers at once; try again in a minute"};
   }
-  auto [it, fresh] = buckets_.try_emplace(key, Bucket{options_.burst, now});
+  auto [it, fresh] = buckets_.try_emplace(key, Bucket{rate.burst, now});
   Bucket& bucket = it->second;
   const double passed_s = std::chrono::duration<double>(now - bucket.at).count();
-  bucket.filled = std::min(options_.burst, bucket.filled + std::max(0.0, passed_s) * options_.rate_per_s);
+  bucket.filled = std::min(rate.burst, bucket.filled + std::max(0.0, passed_s) * rate.per_s);
   bucket.at = now;
   if (bucket.filled >= 1) {
     bucket.filled -= 1;
     return {};
   }
-  const auto wait =
-      std::chrono::milliseconds(std::llround(std::ceil((1 - bucket.filled) / options_.rate_per_s * 1000)));
+  const auto wait = std::chrono::milliseconds(std::llround(std::ceil((1 - bucket.filled) / rate.per_s * 1000)));
   return Error{Code::kBusy, std::string(what) + ": too often; try again in " +
                                 format_duration(std::max(wait, std::chrono::milliseconds(1000)))};
 }

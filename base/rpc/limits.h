@@ -12,6 +12,13 @@
 
 namespace gridtorrent::rpc {
 
+/// `per_s` on average, `burst` at once.
+struct Rate {
+  double per_s = 1;
+  double burst = 1;
+  friend bool operator==(const Rate&, const Rate&) = default;
+};
+
 /// Token buckets by key (an account, an address): `rate_per_s` on average, `burst` at once. Forgets full buckets, and
 /// holds at most `max_keys`. Thread-safe (private mutex), does not block.
 class RateLimiter {
@@ -25,6 +32,8 @@ class RateLimiter {
 
   /// Takes one; kBusy, naming `what` and when to come back, where none is left.
   Status take(std::string_view what, const std::string& key, MonoTime now);
+  /// The same at a rate of the key's own. kExhausted where that is 0.
+  Status take(std::string_view what, const std::string& key, MonoTime now, const Rate& rate);
 
  private:
   struct Bucket {

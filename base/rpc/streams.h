@@ -140,6 +140,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
 
   void open(const Opened& opened) {
     Status status = door_.admit(arrival_);
+    if (status.ok()) status = door_.charge(arrival_);
     if (status.ok()) {
       const std::string key = stream_key(arrival_.call.principal);
       const std::lock_guard lock(mutex_);
@@ -292,6 +293,7 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
 
   void open(const Open& open) {
     Status status = door_.admit(arrival_);
+    if (status.ok()) status = door_.charge(arrival_);
     if (status.ok()) {
       const std::string key = stream_key(arrival_.call.principal);
       if (door_.take_stream(key)) {

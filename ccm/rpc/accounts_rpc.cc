@@ -1,5 +1,7 @@
 #include "ccm/rpc/accounts_rpc.h"
 
+#include <array>
+
 #include "base/rpc/hello.h"
 #include "ccm/rpc/convert.h"
 
@@ -10,23 +12,41 @@ namespace {
 using wire::Call;
 using wire::Need;
 
+// A class is added, or disabled, by a script.
+constexpr wire::Allowance kByAdmin{.burst = 1000};
+// These write an audit record.
+constexpr wire::Allowance kAudited{.rate_per_s = 5, .burst = 300};
 // Who may call what. A person's own token does these; scope "account" keeps narrower ones (job scripts) from making
 // more.
-constexpr wire::Method kLogin{"Accounts/Login", Need::nobody(), wire::Lane::kPasswords};
+constexpr wire::Method kLogin{
+    "Accounts/Login", Need::nobody(), wire::Lane::kPasswords, {.rate_per_s = 5, .burst = 300, .quota = "tokens"}};
 constexpr wire::Method kLogout{"Accounts/Logout", Need::scope(bit(Scope::kAccount))};
-constexpr wire::Method kWhoAmI{"Accounts/WhoAmI", Need::scope(0)};
-constexpr wire::Method kCreateToken{"Accounts/CreateToken", Need::scope(bit(Scope::kAccount))};
-constexpr wire::Method kListTokens{"Accounts/ListTokens", Need::scope(bit(Scope::kAccount))};
-constexpr wire::Method kRevokeToken{"Accounts/RevokeToken", Need::scope(bit(Scope::kAccount))};
-constexpr wire::Method kAddUser{"Accounts/AddUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kPasswords};
-constexpr wire::Method kListUsers{"Accounts/ListUsers", Need::scope(bit(Scope::kAdmin))};
-constexpr wire::Method kDisableUser{"Accounts/DisableUser", Need::scope(bit(Scope::kAdmin))};
-constexpr wire::Method kEnableUser{"Accounts/EnableUser", Need::scope(bit(Scope::kAdmin))};
-constexpr wire::Method kChangePassword{"Accounts/ChangePassword", Need::scope(bit(Scope::kAccount)),
-                                       wire::Lane::kPasswords};
-constexpr wire::Method kGetQuotas{"Accounts/GetQuotas", Need::scope(bit(Scope::kAccount))};
-constexpr wire::Method kChangeQuotas{"Accounts/ChangeQuotas", Need::scope(bit(Scope::kAdmin))};
-constexpr wire::Method kListAuditRecords{"Accounts/ListAuditRecords", Need::scope(bit(Scope::kAdmin))};
+constexpr wire::Method kWhoAmI{"Accounts/WhoAmI", Need::scope(0), wire::Lane::kNormal, wire::reads()};
+constexpr wire::Method kCreateToken{"Accounts/CreateToken",
+                                    Need::scope(bit(Scope::kAccount)),
+                                    wire::Lane::kNormal,
+                                    {.rate_per_s = 0.2, .burst = 100, .quota = "tokens"}};
+constexpr wire::Method kListTokens{"Accounts/ListTokens", Need::scope(bit(Scope::kAccount)), wire::Lane::kReads,
+                                   wire::reads()};
+constexpr wire::Method kRevokeToken{
+    "Accounts/RevokeToken", Need::scope(bit(Scope::kAccount)), wire::Lane::kNormal, {.burst = 200}};
+constexpr wire::Method kAddUser{"Accounts/AddUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kPasswords, kByAdmin};
+constexpr wire::Method kListUsers{"Accounts/ListUsers", Need::scope(bit(Scope::kAdmin)), wire::Lane::kReads, kAudited};
+constexpr wire::Method kDisableUser{"Accounts/DisableUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kNormal,
+                                    kByAdmin};
+constexpr wire::Method kEnableUser{"Accounts/EnableUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kNormal,
+                                   kByAdmin};
+constexpr wire::Method kChangePassword{
+    "Accounts/ChangePassword", Need::scope(bit(Scope::kAccount)), wire::Lane::kPasswords, {.rate_per_s = 0.1}};
+constexpr wire::Method kGetQuotas{"Accounts/GetQuotas", Need::scope(bit(Scope::kAccount)), wire::Lane::kReads,
+                                  wire::reads()};
+constexpr wire::Method kChangeQuotas{"Accounts/ChangeQuotas", Need::scope(bit(Scope::kAdmin)), wire::Lane::kNormal,
+                                     kByAdmin};
+constexpr wire::Method kListAuditRecords{"Accounts/ListAuditRecords", Need::scope(bit(Scope::kAdmin)),
+                                         wire::Lane::kReads, kAudited};
+constexpr std::array kMethods = {&kLogin,          &kLogout,    &kWhoAmI,       &kCreateToken,     &kListTokens,
+                                 &kRevokeToken,    &kAddUser,   &kListUsers,    &kDisableUser,     &kEnableUser,
+                                 &kChangePassword, &kGetQuotas, &kChangeQuotas, &kListAuditRecords};
 constexpr std::uint32_t kAuditPage = 100;
 
 /// One role says it all: admin and service have user in them, or in its place.
@@ -44,6 +64,10 @@ Result<Role> role_of(const google::protobuf::RepeatedPtrField<std::string>& name
 }
 
 }  // namespace
+
+wire::Methods AccountsRpc::methods() {
+  return kMethods;
+}
 
 AccountsRpc::Reactor* AccountsRpc::Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) {
   return door_.unary(context, kLogin, request, reply,

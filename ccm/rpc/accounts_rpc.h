@@ -14,6 +14,9 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
   AccountsRpc(gridtorrent::rpc::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock)
       : door_(door), accounts_(accounts), secrets_(secrets), clock_(clock) {}
 
+  /// As they are declared, each with what a caller may do with it.
+  static gridtorrent::rpc::Methods methods();
+
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
   Reactor* Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) override;

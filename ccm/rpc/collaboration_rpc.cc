@@ -1,5 +1,7 @@
 #include "ccm/rpc/collaboration_rpc.h"
 
+#include <array>
+
 #include "base/rpc/hello.h"
 #include "ccm/rpc/convert.h"
 #include "ccm/rpc/inbox_watch.h"
@@ -11,45 +13,45 @@ namespace {
 using wire::Call;
 using wire::Need;
 
+// A class is invited at once; a script that invites and withdraws all day is slowed down.
+constexpr wire::Allowance kChange{.rate_per_s = 0.5, .burst = 500, .bytes = 4096};
+constexpr wire::Allowance kGroups{.rate_per_s = 0.5, .burst = 500, .quota = "groups", .bytes = 4096};
+constexpr wire::Allowance kRequests{.rate_per_s = 0.5, .burst = 500, .quota = "open-requests", .bytes = 4096};
+constexpr wire::Allowance kBuddies{.rate_per_s = 0.5, .burst = 500, .quota = "buddies"};
+constexpr wire::Allowance kRead = wire::reads(5, 100);
 constexpr Need kNeed = Need::scope(bit(Scope::kGroup));
-constexpr wire::Method kCreateGroup{"Collaboration/CreateGroup", kNeed};
-constexpr wire::Method kDeleteGroup{"Collaboration/DeleteGroup", kNeed};
-constexpr wire::Method kDescribeGroup{"Collaboration/DescribeGroup", kNeed};
-constexpr wire::Method kListGroups{"Collaboration/ListGroups", kNeed};
-constexpr wire::Method kGetGroup{"Collaboration/GetGroup", kNeed};
-constexpr wire::Method kChangeMembership{"Collaboration/ChangeMembership", kNeed};
-constexpr wire::Method kAddBuddy{"Collaboration/AddBuddy", kNeed};
-constexpr wire::Method kRemoveBuddy{"Collaboration/RemoveBuddy", kNeed};
-constexpr wire::Method kListBuddies{"Collaboration/ListBuddies", kNeed};
-constexpr wire::Method kGetInbox{"Collaboration/GetInbox", kNeed};
-constexpr wire::Method kWatchInbox{"Collaboration/WatchInbox", kNeed};
-constexpr wire::Method kMarkInboxRead{"Collaboration/MarkInboxRead", kNeed};
+constexpr wire::Method kCreateGroup{"Collaboration/CreateGroup", kNeed, wire::Lane::kNormal, kGroups};
+constexpr wire::Method kDeleteGroup{"Collaboration/DeleteGroup", kNeed, wire::Lane::kNormal, kChange};
+constexpr wire::Method kDescribeGroup{"Collaboration/DescribeGroup", kNeed, wire::Lane::kNormal, kChange};
+constexpr wire::Method kListGroups{"Collaboration/ListGroups", kNeed, wire::Lane::kReads, kRead};
+constexpr wire::Method kGetGroup{"Collaboration/GetGroup", kNeed, wire::Lane::kReads, kRead};
+constexpr wire::Method kChangeMembership{"Collaboration/ChangeMembership", kNeed, wire::Lane::kNormal, kRequests};
+constexpr wire::Method kAddBuddy{"Collaboration/AddBuddy", kNeed, wire::Lane::kNormal, kBuddies};
+constexpr wire::Method kRemoveBuddy{"Collaboration/RemoveBuddy", kNeed, wire::Lane::kNormal, kChange};
+constexpr wire::Method kListBuddies{"Collaboration/ListBuddies", kNeed, wire::Lane::kReads, kRead};
+constexpr wire::Method kGetInbox{"Collaboration/GetInbox", kNeed, wire::Lane::kReads, kRead};
+constexpr wire::Method kWatchInbox{"Collaboration/WatchInbox", kNeed, wire::Lane::kNormal, kRead};
+constexpr wire::Method kMarkInboxRead{"Collaboration/MarkInboxRead", kNeed, wire::Lane::kNormal, kChange};
 // What is offered and taken is content: a token for groups alone is not enough, nor is a node's for publishing.
 constexpr Need kNeedBoth = Need::scope(bit(Scope::kGroup) | bit(Scope::kContentPublish));
-constexpr wire::Method kOfferContent{"Collaboration/OfferContent", kNeedBoth};
-constexpr wire::Method kAnswerOffer{"Collaboration/AnswerOffer", kNeedBoth};
-constexpr wire::Method kListOffers{"Collaboration/ListOffers", kNeed};
+constexpr wire::Method kOfferContent{"Collaboration/OfferContent", kNeedBoth, wire::Lane::kNormal, kRequests};
+constexpr wire::Method kAnswerOffer{"Collaboration/AnswerOffer", kNeedBoth, wire::Lane::kNormal, kChange};
+constexpr wire::Method kListOffers{"Collaboration/ListOffers", kNeed, wire::Lane::kReads, kRead};
 
-// A class is invited at once; a script that invites and withdraws all day is slowed down.
-constexpr wire::RateLimiter::Options kChangeRate{.rate_per_s = 0.5, .burst = 500};
-constexpr wire::RateLimiter::Options kReadRate{.rate_per_s = 5, .burst = 100};
+constexpr std::array kMethods = {&kCreateGroup,      &kDeleteGroup,   &kDescribeGroup, &kListGroups,  &kGetGroup,
+                                 &kChangeMembership, &kAddBuddy,      &kRemoveBuddy,   &kListBuddies, &kGetInbox,
+                                 &kWatchInbox,       &kMarkInboxRead, &kOfferContent,  &kAnswerOffer, &kListOffers};
 
 }  // namespace
 
-CollaborationRpc::CollaborationRpc(Deps deps) : d_(deps), change_rate_(kChangeRate), read_rate_(kReadRate) {}
-
-Status CollaborationRpc::take_change(const Call& call) {
-  return change_rate_.take("change", call.principal.user.str(), d_.clock.mono());
-}
-Status CollaborationRpc::take_read(const Call& call) {
-  return read_rate_.take("read", call.principal.user.str(), d_.clock.mono());
+wire::Methods CollaborationRpc::methods() {
+  return kMethods;
 }
 
 CollaborationRpc::Reactor* CollaborationRpc::CreateGroup(Context* context, const v1::CreateGroupRequest* request,
                                                          v1::GroupReply* reply) {
   return d_.door.unary(context, kCreateGroup, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_TRY(take_change(call));
                          const NewGroup wanted{q.request_id(), q.name(), q.description(), q.hidden()};
                          GT_ASSIGN(const GroupView made, d_.groups.create(actor_of(call), wanted));
                          *p.mutable_group() = to_wire(made);
@@ -60,7 +62,6 @@ CollaborationRpc::Reactor* CollaborationRpc::CreateGroup(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::DeleteGroup(Context* context, const v1::DeleteGroupRequest* request,
                                                          v1::DeleteGroupReply* reply) {
   return d_.door.unary(context, kDeleteGroup, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
-    GT_TRY(take_change(call));
     return d_.groups.remove(actor_of(call), q.request_id(), q.group());
   });
 }
@@ -69,7 +70,6 @@ CollaborationRpc::Reactor* CollaborationRpc::DescribeGroup(Context* context, con
                                                            v1::GroupReply* reply) {
   return d_.door.unary(context, kDescribeGroup, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_TRY(take_change(call));
                          std::optional<std::string> description;
                          if (q.has_description()) description = q.description();
                          std::optional<bool> hidden;
@@ -85,7 +85,6 @@ CollaborationRpc::Reactor* CollaborationRpc::ListGroups(Context* context, const 
                                                         v1::ListGroupsReply* reply) {
   return d_.door.unary(context, kListGroups, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_TRY(take_read(call));
                          GT_ASSIGN(const auto views, d_.groups.list(actor_of(call), q.all(), q.after()));
                          for (const GroupView& view : views) *p.add_groups() = to_wire(view);
                          return {};
@@ -95,7 +94,6 @@ CollaborationRpc::Reactor* CollaborationRpc::ListGroups(Context* context, const 
 CollaborationRpc::Reactor* CollaborationRpc::GetGroup(Context* context, const v1::GetGroupRequest* request,
                                                       v1::GroupReply* reply) {
   return d_.door.unary(context, kGetGroup, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_TRY(take_read(call));
     GT_ASSIGN(const GroupView view, d_.groups.get(actor_of(call), q.group()));
     *p.mutable_group() = to_wire(view);
     return {};
@@ -111,7 +109,6 @@ CollaborationRpc::Reactor* CollaborationRpc::ChangeMembership(Context* context,
 
 Status CollaborationRpc::change_membership(const Call& call, const v1::ChangeMembershipRequest& request,
                                            v1::GroupReply& reply) {
-  GT_TRY(take_change(call));
   MembershipChange change;
   change.request_id = request.request_id();
   change.group = request.group();
@@ -126,7 +123,6 @@ Status CollaborationRpc::change_membership(const Call& call, const v1::ChangeMem
 CollaborationRpc::Reactor* CollaborationRpc::AddBuddy(Context* context, const v1::BuddyRequest* request,
                                                       v1::BuddyReply* reply) {
   return d_.door.unary(context, kAddBuddy, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_TRY(take_change(call));
     GT_ASSIGN(const User buddy, d_.buddies.add(actor_of(call), q.request_id(), q.user()));
     p.set_user_id(buddy.id.str());
     p.set_user(buddy.name);
@@ -138,7 +134,6 @@ CollaborationRpc::Reactor* CollaborationRpc::RemoveBuddy(Context* context, const
                                                          v1::BuddyReply* reply) {
   return d_.door.unary(context, kRemoveBuddy, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_TRY(take_change(call));
                          GT_ASSIGN(const User buddy, d_.buddies.remove(actor_of(call), q.request_id(), q.user()));
                          p.set_user_id(buddy.id.str());
                          p.set_user(buddy.name);
@@ -149,7 +144,6 @@ CollaborationRpc::Reactor* CollaborationRpc::RemoveBuddy(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::ListBuddies(Context* context, const v1::ListBuddiesRequest* request,
                                                          v1::ListBuddiesReply* reply) {
   return d_.door.unary(context, kListBuddies, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_TRY(take_read(call));
     GT_ASSIGN(const auto buddies, d_.buddies.list(actor_of(call)));
     for (const User& buddy : buddies) {
       v1::BuddyReply& one = *p.add_buddies();
@@ -163,7 +157,6 @@ CollaborationRpc::Reactor* CollaborationRpc::ListBuddies(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::GetInbox(Context* context, const v1::GetInboxRequest* request,
                                                       v1::Inbox* reply) {
   return d_.door.unary(context, kGetInbox, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_TRY(take_read(call));
     GT_ASSIGN(const Inbox inbox, d_.inbox.read(actor_of(call)));
     p = to_wire(inbox, d_.clock.wall());
     return {};
@@ -184,7 +177,6 @@ CollaborationRpc::Reactor* CollaborationRpc::MarkInboxRead(Context* context, con
                                                            v1::MarkInboxReadReply* reply) {
   return d_.door.unary(context, kMarkInboxRead, request, reply,
                        [this](const Call& call, const auto& q, auto&) -> Status {
-                         GT_TRY(take_change(call));
                          const WallTime until = q.until_ms() == 0 ? d_.clock.wall() : WallTime{q.until_ms()};
                          return d_.inbox.mark_read(actor_of(call), until);
                        });
@@ -194,7 +186,6 @@ CollaborationRpc::Reactor* CollaborationRpc::OfferContent(Context* context, cons
                                                           v1::OfferReply* reply) {
   return d_.door.unary(context, kOfferContent, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_TRY(take_change(call));
                          const NewOffer wanted{q.request_id(), q.content(), q.to(), q.message()};
                          GT_ASSIGN(const Offer offer, d_.handovers.offer(actor_of(call), wanted));
                          *p.mutable_offer() = to_wire(offer);
@@ -206,7 +197,6 @@ CollaborationRpc::Reactor* CollaborationRpc::AnswerOffer(Context* context, const
                                                          v1::OfferReply* reply) {
   return d_.door.unary(
       context, kAnswerOffer, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-        GT_TRY(take_change(call));
         const Actor actor = actor_of(call);
         Result<Offer> answered = Error{Code::kInvalid, "an offer is answered by accept, decline or withdraw"};
         if (q.answer() == "accept") answered = d_.handovers.accept(actor, q.request_id(), q.content(), q.name());
@@ -221,7 +211,6 @@ CollaborationRpc::Reactor* CollaborationRpc::AnswerOffer(Context* context, const
 CollaborationRpc::Reactor* CollaborationRpc::ListOffers(Context* context, const v1::ListOffersRequest* request,
                                                         v1::ListOffersReply* reply) {
   return d_.door.unary(context, kListOffers, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_TRY(take_read(call));
     GT_ASSIGN(const Offers offers, d_.handovers.list(actor_of(call)));
     for (const Offer& one : offers.to_me) *p.add_to_me() = to_wire(one);
     for (const Offer& one : offers.by_me) *p.add_by_me() = to_wire(one);

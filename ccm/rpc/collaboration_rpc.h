@@ -23,7 +23,10 @@ class CollaborationRpc final : public v1::Collaboration::CallbackService {
     InboxHub& inboxes;
     const Clock& clock;
   };
-  explicit CollaborationRpc(Deps deps);
+  explicit CollaborationRpc(Deps deps) : d_(deps) {}
+
+  /// As they are declared, each with what a caller may do with it.
+  static gridtorrent::rpc::Methods methods();
 
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
@@ -50,9 +53,6 @@ class CollaborationRpc final : public v1::Collaboration::CallbackService {
                            v1::GroupReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter change_rate_, read_rate_;
-  Status take_change(const gridtorrent::rpc::Call& call);
-  Status take_read(const gridtorrent::rpc::Call& call);
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -20,7 +20,10 @@ class ContentsRpc final : public v1::Contents::CallbackService {
     gridtorrent::rpc::UploadSpool& uploads;  ///< where uploads under way keep what has come
     const Clock& clock;
   };
-  explicit ContentsRpc(Deps deps);
+  explicit ContentsRpc(Deps deps) : d_(deps) {}
+
+  /// As they are declared, each with what a caller may do with it.
+  static gridtorrent::rpc::Methods methods();
 
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
@@ -48,7 +51,6 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Status search(const gridtorrent::rpc::Call& call, const v1::SearchRequest& request, v1::SearchReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter publish_rate_, upload_rate_, access_rate_, search_rate_;
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -8,6 +8,10 @@ if(TARGET gt_tracker_app)
             ${CMAKE_CURRENT_LIST_DIR}/server_http2_probe.cc ${CMAKE_CURRENT_LIST_DIR}/server_lab.cc
     DEPENDS tracker/app
     LINK OpenSSL::SSL gt_test_memory_store LABELS integration)
+  gt_test(server_reads_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/server_reads_test.cc
+    DEPENDS base/rpc tracker/rpc tracker/store
+    LINK gt_test_memory_store LABELS integration)
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND)
     add_test(NAME server_process

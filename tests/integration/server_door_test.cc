@@ -19,6 +19,7 @@
 #include "base/rpc/unix_socket.h"
 #include "gridtorrent/v1/ccm.grpc.pb.h"
 #include "gridtorrent/v1/tracker.grpc.pb.h"
+#include "tests/support/fake_authenticator.h"
 #include "tests/support/server_world.h"
 #include "tracker/rpc/tasks_rpc.h"
 
@@ -26,35 +27,8 @@ namespace gridtorrent::rpc {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::FakeAuthenticator;
 using testing_support::ServerWorld;
-
-/// Knows tokens by heart; they can be taken away.
-class FakeAuthenticator final : public Authenticator {
- public:
-  Result<Principal> resolve(std::string_view token, std::string_view) override {
-    const std::lock_guard lock(mutex_);
-    const auto it = known_.find(std::string(token));
-    if (it == known_.end()) return Error{Code::kUnauthenticated, "the token is not valid"};
-    return it->second;
-  }
-  void add(const std::string& token, const ccm::Actor& actor) {
-    Principal principal;
-    principal.user = actor.user;
-    principal.user_name = actor.name;
-    principal.node = actor.node;
-    principal.scopes = actor.scopes.bits();
-    const std::lock_guard lock(mutex_);
-    known_[token] = principal;
-  }
-  void remove(const std::string& token) {
-    const std::lock_guard lock(mutex_);
-    known_.erase(token);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, Principal> known_;
-};
 
 /// Handlers that misbehave in every way a handler can.
 class OddContents final : public v1::Contents::CallbackService {
@@ -66,14 +40,14 @@ class OddContents final : public v1::Contents::CallbackService {
 
   grpc::ServerUnaryReactor* GetContent(grpc::CallbackServerContext* context, const v1::GetContentRequest* request,
                                        v1::GetContentReply* reply) override {
-    static constexpr Method kMethod{"Odd/GetContent", Need::scope(0)};
+    static constexpr Method kMethod{"Odd/GetContent", Need::scope(0), Lane::kNormal, reads()};
     return door_.unary(context, kMethod, request, reply,
                        [this](const Call& call, const auto&, auto&) { return on_get(call); });
   }
   /// Fills the queue with more than a connection takes in while the client does not read.
   grpc::ServerWriteReactor<v1::MetadataChunk>* GetMetadata(grpc::CallbackServerContext* context,
                                                            const v1::GetMetadataRequest*) override {
-    static constexpr Method kMethod{"Odd/GetMetadata", Need::scope(0)};
+    static constexpr Method kMethod{"Odd/GetMetadata", Need::scope(0), Lane::kNormal, reads()};
     using Stream = EventStream<v1::MetadataChunk>;
     return door_.events<v1::MetadataChunk>(context, kMethod,
                                            [this](const Call&, const std::shared_ptr<Stream>& stream) -> Status {
@@ -85,7 +59,7 @@ class OddContents final : public v1::Contents::CallbackService {
   }
   grpc::ServerReadReactor<v1::FinishPublishChunk>* FinishPublish(grpc::CallbackServerContext* context,
                                                                  v1::FinishPublishReply* reply) override {
-    static constexpr Method kMethod{"Odd/FinishPublish", Need::scope(0)};
+    static constexpr Method kMethod{"Odd/FinishPublish", Need::scope(0), Lane::kNormal, reads()};
     struct Sink final : UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
       explicit Sink(std::promise<void>& arrived) : first(arrived) {}
       Status accept(const v1::FinishPublishChunk&) override {
@@ -128,6 +102,7 @@ class ServerDoor : public ::testing::Test {
     server_->Wait();
     ticker_.stop();
     executor_.stop();
+    reads_.stop();
   }
 
   Result<v1::GetContentReply> get(const std::string& token = "alice") {
@@ -171,7 +146,8 @@ class ServerDoor : public ::testing::Test {
   metrics::Registry metrics_;
   Executor executor_{"rpc-work", 2, 4};
   Ticker ticker_{world_.clock, std::chrono::hours(1)};  // ticks by hand
-  Door door_{{tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_}};
+  FairExecutor reads_{"rpc-read", 2, {.waiting_of_key = 2, .waiting = 4, .running_of_key = 1}};
+  Door door_{{tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_}};
   tracker::rpc::TasksRpc tasks_rpc_{
       {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   OddContents odd_{door_};

@@ -46,6 +46,7 @@ class AnyStore {
   }
   ccm::Store& ccm() { return memory_ ? static_cast<ccm::Store&>(*memory_) : *sqlite_; }
   tracker::Store& tracker() { return memory_ ? static_cast<tracker::Store&>(*memory_) : *sqlite_; }
+  tracker::store::SqliteStore& sqlite() { return *sqlite_; }  ///< of that kind only
   const std::string& folder() const { return folder_.path(); }
   /// What SQLite was asked since the last call; of the fake, nothing.
   std::vector<std::string> take_statements() {

@@ -67,6 +67,13 @@ std::size_t cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+/// Threads for reads that scan: two at least, so that one user's leave one to everybody else.
+std::size_t read_threads() {
+  return std::clamp<std::size_t>(cores() / 2, 2, store::kScans);
+}
+// A person's browser and scripts ask for some lists at once; more at a time is a loop without a pause.
+constexpr std::size_t kWaitingReadsOfAUser = 16, kWaitingReads = 256;
+
 void log_failure(std::string_view what, const Status& status) {
   if (!status) logging::error(what, {{"reason", status.error().message}});
 }
@@ -119,7 +126,8 @@ struct Server::Parts {
   wire::Executor passwords{"rpc-pass", std::max<std::size_t>(1, cores() / 2), 32};
   wire::Executor network{"rpc-dial", 2, 64};
   wire::Ticker ticker{clock, kTick};
-  wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics}};
+  wire::FairExecutor reads{"rpc-read", read_threads(), {kWaitingReadsOfAUser, kWaitingReads, read_threads() - 1}};
+  wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics, reads}};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
@@ -249,6 +257,8 @@ void Server::Parts::register_metrics() {
         [this] { return static_cast<double>(executor.queued()); });
   gauge("gridtorrent_password_queue_calls", "Logins that wait for their turn.",
         [this] { return static_cast<double>(passwords.queued()); });
+  gauge("gridtorrent_read_queue_calls", "Searches and lists that wait for their turn.",
+        [this] { return static_cast<double>(reads.queued()); });
 }
 
 /// Who is entitled changed: nodes are told at once, many changes in a row together.
@@ -396,6 +406,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (p.server) p.server->drain(grace);
   p.ticker.stop();
   p.executor.stop();
+  p.reads.stop();
   p.passwords.stop();
   p.network.stop();
 }

@@ -1,5 +1,7 @@
 #include "tracker/rpc/nodes_rpc.h"
 
+#include <array>
+
 #include "base/rpc/hello.h"
 #include "tracker/rpc/convert.h"
 
@@ -10,22 +12,39 @@ namespace {
 using wire::Call;
 using wire::Need;
 
-constexpr wire::Method kCreateEnrollToken{"Nodes/CreateEnrollToken", Need::scope(bit(ccm::Scope::kAccount))};
+constexpr wire::Method kCreateEnrollToken{"Nodes/CreateEnrollToken",
+                                          Need::scope(bit(ccm::Scope::kAccount)),
+                                          wire::Lane::kNormal,
+                                          {.rate_per_s = 0.2, .burst = 100, .quota = "enroll-tokens"}};
 // The enrolment token in the header is checked by Enrollment: it is no identity, and good for this alone.
-constexpr wire::Method kEnroll{"Nodes/Enroll", Need::nobody()};
-constexpr wire::Method kListNodes{"Nodes/ListNodes", Need::scope(bit(ccm::Scope::kContentRead))};
-constexpr wire::Method kGetNode{"Nodes/GetNode", Need::scope(bit(ccm::Scope::kContentRead))};
-constexpr wire::Method kRenewNode{"Nodes/RenewNode", Need::node_scope(bit(ccm::Scope::kNodeRun))};
-constexpr wire::Method kCertify{"Nodes/Certify", Need::node_scope(bit(ccm::Scope::kNodeRun))};
-constexpr wire::Method kListDataCa{"Nodes/ListDataCa", Need::scope(bit(ccm::Scope::kAdmin))};
-constexpr wire::Method kRotateDataCa{"Nodes/RotateDataCa", Need::scope(bit(ccm::Scope::kAdmin))};
-
+// Counted by address: all nodes of a cluster may come through one. What a token gives is bounded by its uses.
+constexpr wire::Method kEnroll{
+    "Nodes/Enroll", Need::nobody(), wire::Lane::kNormal, {.rate_per_s = 10, .burst = 10'000, .quota = "nodes"}};
+constexpr wire::Method kListNodes{"Nodes/ListNodes", Need::scope(bit(ccm::Scope::kContentRead)), wire::Lane::kReads,
+                                  wire::reads()};
+constexpr wire::Method kGetNode{"Nodes/GetNode", Need::scope(bit(ccm::Scope::kContentRead)), wire::Lane::kNormal,
+                                wire::reads()};
+constexpr wire::Method kRenewNode{
+    "Nodes/RenewNode", Need::node_scope(bit(ccm::Scope::kNodeRun)), wire::Lane::kNormal, {.rate_per_s = 0.1}};
 // A node asks twice a week; one that starts again and again a little more often.
-constexpr wire::RateLimiter::Options kCertifyRate{.rate_per_s = 1.0 / 60, .burst = 20};
+constexpr wire::Method kCertify{"Nodes/Certify",
+                                Need::node_scope(bit(ccm::Scope::kNodeRun)),
+                                wire::Lane::kNormal,
+                                {.rate_per_s = 1.0 / 60, .burst = 20}};
+constexpr wire::Method kListDataCa{"Nodes/ListDataCa", Need::scope(bit(ccm::Scope::kAdmin)), wire::Lane::kReads,
+                                   wire::reads()};
+constexpr wire::Method kRotateDataCa{"Nodes/RotateDataCa",
+                                     Need::scope(bit(ccm::Scope::kAdmin)),
+                                     wire::Lane::kNormal,
+                                     {.rate_per_s = 1.0 / 60, .burst = 20, .bytes = 16 * 1024}};
+constexpr std::array kMethods = {&kCreateEnrollToken, &kEnroll,  &kListNodes,  &kGetNode,
+                                 &kRenewNode,         &kCertify, &kListDataCa, &kRotateDataCa};
 
 }  // namespace
 
-NodesRpc::NodesRpc(Deps deps) : d_(deps), certify_rate_(kCertifyRate) {}
+wire::Methods NodesRpc::methods() {
+  return kMethods;
+}
 
 NodesRpc::Reactor* NodesRpc::CreateEnrollToken(Context* context, const v1::CreateEnrollTokenRequest* request,
                                                v1::CreateEnrollTokenReply* reply) {
@@ -117,7 +136,6 @@ NodesRpc::Reactor* NodesRpc::Certify(Context* context, const v1::CertifyRequest*
 }
 
 Status NodesRpc::certify(const Call& call, const v1::CertifyRequest& request, v1::CertifyReply& reply) {
-  GT_TRY(certify_rate_.take("certify", call.principal.node.str(), d_.clock.mono()));
   GT_ASSIGN(const auto certificates, d_.data_ca.certify(actor_of(call), request.certificate_request()));
   for (const auto& one : certificates) {
     v1::NodeCertificate* out = reply.add_certificates();

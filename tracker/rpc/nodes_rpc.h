@@ -23,7 +23,10 @@ class NodesRpc final : public v1::Nodes::CallbackService {
     const Clock& clock;
     std::function<void()> rotated;  ///< called after a rotation, to have contents moved
   };
-  explicit NodesRpc(Deps deps);
+  explicit NodesRpc(Deps deps) : d_(deps) {}
+
+  /// As they are declared, each with what a caller may do with it.
+  static gridtorrent::rpc::Methods methods();
 
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
@@ -45,7 +48,6 @@ class NodesRpc final : public v1::Nodes::CallbackService {
   Status certify(const gridtorrent::rpc::Call& call, const v1::CertifyRequest& request, v1::CertifyReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter certify_rate_;
 };
 
 }  // namespace gridtorrent::tracker::rpc

@@ -1,5 +1,7 @@
 #include "tracker/rpc/swarms_rpc.h"
 
+#include <array>
+
 #include "base/rpc/deferred.h"
 #include "tracker/rpc/convert.h"
 
@@ -11,11 +13,12 @@ using wire::Call;
 using wire::Need;
 
 constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
-constexpr wire::Method kUpdateEndpoints{"Swarms/UpdateEndpoints", kNode};
-constexpr wire::Method kAnnounce{"Swarms/Announce", kNode};
-
+constexpr wire::Method kUpdateEndpoints{
+    "Swarms/UpdateEndpoints", kNode, wire::Lane::kNormal, {.rate_per_s = 0.1, .bytes = 8 * 1024}};
 // A node with tens of thousands of contents announces them all when it starts, and afterwards each ever more rarely.
-constexpr wire::RateLimiter::Options kAnnounceRate{.rate_per_s = 500, .burst = 25'000};
+constexpr wire::Method kAnnounce{
+    "Swarms/Announce", kNode, wire::Lane::kNormal, {.rate_per_s = 500, .burst = 25'000, .bytes = 512}};
+constexpr std::array kMethods = {&kUpdateEndpoints, &kAnnounce};
 
 // Audit records are kept for good: a node must not be able to write any number of them. Strangers without a certificate
 // must not use up what is there for those with one.
@@ -23,8 +26,11 @@ constexpr wire::RateLimiter::Options kRefusalRate{.rate_per_s = 1.0 / 60, .burst
 
 }  // namespace
 
-SwarmsRpc::SwarmsRpc(Deps deps)
-    : d_(deps), announce_rate_(kAnnounceRate), refusal_rate_(kRefusalRate), handshake_rate_(kRefusalRate) {}
+SwarmsRpc::SwarmsRpc(Deps deps) : d_(deps), refusal_rate_(kRefusalRate), handshake_rate_(kRefusalRate) {}
+
+wire::Methods SwarmsRpc::methods() {
+  return kMethods;
+}
 
 // The call waits for other hosts, so it holds no thread meanwhile.
 SwarmsRpc::Reactor* SwarmsRpc::UpdateEndpoints(Context* context, const v1::UpdateEndpointsRequest* request,
@@ -71,7 +77,6 @@ SwarmsRpc::Reactor* SwarmsRpc::Announce(Context* context, const v1::AnnounceRequ
 }
 
 Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request, v1::AnnounceReply& reply) {
-  GT_TRY(announce_rate_.take("announce", call.principal.node.str(), d_.clock.mono()));
   const ccm::Actor actor = actor_of(call);
   GT_ASSIGN(tracker::Announce own, from_wire(actor.node, request));
   const auto bounded = [&](std::uint64_t& count, wire::RateLimiter& rate) {

@@ -21,6 +21,9 @@ class SwarmsRpc final : public v1::Swarms::CallbackService {
   };
   explicit SwarmsRpc(Deps deps);
 
+  /// As they are declared, each with what a caller may do with it.
+  static gridtorrent::rpc::Methods methods();
+
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
   Reactor* UpdateEndpoints(Context* context, const v1::UpdateEndpointsRequest* request,
@@ -35,7 +38,7 @@ class SwarmsRpc final : public v1::Swarms::CallbackService {
   Status announce(const gridtorrent::rpc::Call& call, const v1::AnnounceRequest& request, v1::AnnounceReply& reply);
 
   Deps d_;
-  gridtorrent::rpc::RateLimiter announce_rate_, refusal_rate_, handshake_rate_;
+  gridtorrent::rpc::RateLimiter refusal_rate_, handshake_rate_;
 };
 
 }  // namespace gridtorrent::tracker::rpc

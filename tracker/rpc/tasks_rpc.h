@@ -23,6 +23,9 @@ class TasksRpc final : public v1::Tasks::CallbackService {
   };
   explicit TasksRpc(Deps deps) : d_(deps) {}
 
+  /// As they are declared, each with what a caller may do with it.
+  static gridtorrent::rpc::Methods methods();
+
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
   Reactor* CreateTask(Context* context, const v1::CreateTaskRequest* request, v1::CreateTaskReply* reply) override;

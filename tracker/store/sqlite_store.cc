@@ -13,6 +13,7 @@ sql::Options database_options(const std::string& data_dir) {
   options.path = data_dir + "/gridtorrent.db";
   options.application_id = kApplicationId;
   options.migrations = migrations();
+  options.readers += kScans;
   options.restore_hint = "restore a backup: gridtorrent-server --data-dir " + data_dir + " restore FILE";
   return options;
 }

@@ -11,6 +11,9 @@
 
 namespace gridtorrent::tracker::store {
 
+/// So many reads that take seconds run at once at most; connections beyond these are left to all others.
+inline constexpr std::size_t kScans = 4;
+
 /// The server's database, "<data dir>/gridtorrent.db", behind the store ports of ccm and tracker. Thread-safe.
 class SqliteStore final : public ccm::Store, public tracker::Store {
  public:
