@@ -160,6 +160,8 @@ Result<std::vector<QuotaUse>> AccountService::quotas(const Actor& actor, const s
     used.open_requests_and_invitations = steps + offers;
     GT_ASSIGN(const std::vector<User> buddies, tx.buddies.of(whose.id));
     used.buddies = buddies.size();
+    GT_ASSIGN(used.tasks, tx.node_effects.count_tasks(whose.id));
+    GT_ASSIGN(used.publishes_per_hour, tx.contents.count_created(whose.id, now - std::chrono::hours(1)));
     for (std::size_t i = 0; i < kQuotaCount; ++i) {
       const auto quota = static_cast<Quota>(i);
       const bool is_own = std::any_of(own.begin(), own.end(), [&](const QuotaLimit& l) { return l.quota == quota; });
@@ -168,6 +170,18 @@ Result<std::vector<QuotaUse>> AccountService::quotas(const Actor& actor, const s
     return {};
   }));
   return uses;
+}
+
+Result<std::optional<std::uint64_t>> AccountService::own_limit(const UserId& user, Quota quota) {
+  std::vector<QuotaLimit> limits;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(limits, tx.users.quota_limits(user));
+    return {};
+  }));
+  for (const QuotaLimit& one : limits) {
+    if (one.quota == quota) return std::optional(one.limit);
+  }
+  return std::optional<std::uint64_t>();
 }
 
 Status AccountService::change_quotas(const Actor& actor, const std::string& request_id, const std::string& user,

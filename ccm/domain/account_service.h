@@ -58,6 +58,8 @@ class AccountService {
 
   /// The actor's own, or with role admin another's; `user` empty: the actor.
   Result<std::vector<QuotaUse>> quotas(const Actor& actor, const std::string& user);
+  /// What an administrator has set for this person, if anything.
+  Result<std::optional<std::uint64_t>> own_limit(const UserId& user, Quota quota);
   /// Role admin. What is there already stays, above a limit, too.
   Status change_quotas(const Actor& actor, const std::string& request_id, const std::string& user,
                        const std::vector<QuotaChange>& changes);

@@ -114,6 +114,8 @@ class ContentStore {
     std::uint64_t metadata_bytes = 0;
   };
   virtual Result<Usage> usage(const UserId& owner) = 0;
+  /// How many of the owner's were begun at `since` or later, drafts included, purged ones left out.
+  virtual Result<std::uint64_t> count_created(const UserId& owner, WallTime since) = 0;
 };
 
 class ReplicaStore {
@@ -194,6 +196,8 @@ class NodeEffects {
   /// nodes.
   virtual Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) = 0;
   virtual Result<std::uint64_t> count_nodes(const UserId& owner) = 0;
+  /// Tasks that this person has given nodes, ended ones included; not those that content_closed made.
+  virtual Result<std::uint64_t> count_tasks(const UserId& by) = 0;
 };
 
 /// The ports inside one transaction.

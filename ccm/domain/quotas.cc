@@ -21,7 +21,9 @@ constexpr std::array<Known, kQuotaCount> kKnown = {{{"contents", &Quotas::conten
                                                     {"enroll-tokens", &Quotas::enroll_tokens},
                                                     {"groups", &Quotas::groups},
                                                     {"open-requests", &Quotas::open_requests_and_invitations},
-                                                    {"buddies", &Quotas::buddies}}};
+                                                    {"buddies", &Quotas::buddies},
+                                                    {"tasks", &Quotas::tasks},
+                                                    {"publishes-per-hour", &Quotas::publishes_per_hour}}};
 
 const Known& known(Quota quota) {
   return kKnown.at(static_cast<std::size_t>(quota));

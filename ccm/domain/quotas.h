@@ -19,9 +19,12 @@ enum class Quota : std::uint8_t {
   kGroups,        ///< that one manages
   kOpenRequests,  ///< requests, invitations and offers that one has made and nobody has answered
   kBuddies,
+  kTasks,             ///< that one has given nodes, until they are forgotten; ended ones make room
+  kPublishesPerHour,  ///< a rate, which the door keeps
 };
-inline constexpr std::size_t kQuotaCount = 8;
-/// "contents", "metadata-bytes", "nodes", "tokens", "enroll-tokens", "groups", "open-requests", "buddies".
+inline constexpr std::size_t kQuotaCount = 10;
+/// "contents", "metadata-bytes", "nodes", "tokens", "enroll-tokens", "groups", "open-requests", "buddies", "tasks",
+/// "publishes-per-hour".
 std::string_view quota_name(Quota quota);
 /// kInvalid names the choices.
 Result<Quota> parse_quota(std::string_view text);
@@ -36,7 +39,9 @@ struct Quotas {
   std::uint64_t groups = 100;
   std::uint64_t open_requests_and_invitations = 500;
   std::uint64_t buddies = 1000;
-  std::uint64_t group_members = 10'000;  ///< of one group, requests and invitations included; the same for all
+  std::uint64_t tasks = 20'000;              ///< two for each node of a user who has all that are allowed
+  std::uint64_t publishes_per_hour = 3'600;  ///< as the methods of publishing declare: one a second
+  std::uint64_t group_members = 10'000;      ///< of one group, requests and invitations included; the same for all
 
   std::uint64_t& at(Quota quota);
   std::uint64_t at(Quota quota) const;

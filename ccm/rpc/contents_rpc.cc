@@ -16,10 +16,12 @@ using wire::Need;
 constexpr std::uint32_t kRead = bit(Scope::kContentRead);
 constexpr std::uint32_t kPublish = bit(Scope::kContentPublish);
 // An instrument publishes once a second all day; a script that publishes a folder of folders is not held up at all.
+// An administrator gives an instrument that publishes more often a rate of its own.
+constexpr std::string_view kRate = "publishes-per-hour";
 // The largest row names 1,000 people, in its text and in rows of their own.
-constexpr wire::Allowance kBegin{.burst = 600, .quota = "contents", .bytes = 256 * 1024};
+constexpr wire::Allowance kBegin{.burst = 600, .quota = "contents", .bytes = 256 * 1024, .own_rate = kRate};
 // Documents are files beside the database.
-constexpr wire::Allowance kUpload{.burst = 600, .quota = "metadata-bytes"};
+constexpr wire::Allowance kUpload{.burst = 600, .quota = "metadata-bytes", .own_rate = kRate};
 // The record names the people before and after.
 constexpr wire::Allowance kAccess{.burst = 1000, .bytes = 512 * 1024};
 // A task for each node that has the content; so much for a hundred.

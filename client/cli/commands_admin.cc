@@ -258,7 +258,8 @@ std::vector<CommandEntry> user_commands() {
       {{.name = "user quota",
         .summary = "show what an account may have and has, or set it",
         .description = "Without USER your own. QUOTA is contents, metadata-bytes, nodes, tokens, enroll-tokens, "
-                       "groups, open-requests or buddies; what is there already stays, above the limit, too.",
+                       "groups, open-requests, buddies, tasks or publishes-per-hour; what is there already stays, "
+                       "above the limit, too.",
         .positionals = {{.name = "USER", .help = "name or id", .required = false}},
         .options = {{.name = "set",
                      .value = "QUOTA=N",

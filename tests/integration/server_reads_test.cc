@@ -50,12 +50,21 @@ class ScanningContents final : public v1::Contents::CallbackService {
   /// A write, three at once and one a second.
   grpc::ServerUnaryReactor* Unpublish(grpc::CallbackServerContext* context, const v1::UnpublishRequest* request,
                                       v1::UnpublishReply* reply) override {
-    static constexpr Method kMethod{"Scanning/Unpublish", Need::scope(0), Lane::kNormal, {.burst = 3}};
+    static constexpr Method kMethod{
+        "Scanning/Unpublish", Need::scope(0), Lane::kNormal, {.burst = 3, .own_rate = "writes-per-hour"}};
     return door_.unary(context, kMethod, request, reply, [](const Call&, const auto&, auto&) { return Status(); });
   }
 
  private:
   Door& door_;
+};
+
+struct SetRates final : OwnRates {
+  std::map<UserId, std::uint64_t> rates;
+  Result<std::optional<std::uint64_t>> calls_per_hour(const UserId& user, std::string_view) override {
+    const auto found = rates.find(user);
+    return found == rates.end() ? std::nullopt : std::optional(found->second);
+  }
 };
 
 class ServerReads : public ::testing::Test {
@@ -132,7 +141,9 @@ class ServerReads : public ::testing::Test {
   Executor executor_{"rpc-work", 2, 16};
   Ticker ticker_{world_.clock, std::chrono::hours(1)};
   FairExecutor reads_{"rpc-read", 2, {.waiting_of_key = kWaitingOfAUser, .waiting = 3, .running_of_key = 1}};
-  Door door_{{tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_}};
+  SetRates own_rates_;
+  Door door_{
+      {tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_, &own_rates_}};
   tracker::rpc::TasksRpc tasks_rpc_{
       {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   ScanningContents contents_{door_};
@@ -252,6 +263,16 @@ TEST_F(ServerReads, AWriteHasItsDeclaredRateForEachAccount) {
   world_.clock.advance(std::chrono::seconds(1));
   EXPECT_TRUE(write("alice").ok());
   EXPECT_FALSE(write("alice").ok());
+}
+
+TEST_F(ServerReads, ARateThatIsSetForAnAccountTakesThePlaceOfTheDeclaredOne) {
+  own_rates_.rates[world_.user("alice").user] = 36'000;
+  own_rates_.rates[world_.user("bob").user] = 0;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(write("alice").ok());
+  EXPECT_FALSE(write("alice").ok());
+  world_.clock.advance(std::chrono::milliseconds(100));
+  EXPECT_TRUE(write("alice").ok()) << "ten a second";
+  EXPECT_EQ(write("bob").error().code, Code::kExhausted) << "no waiting helps";
 }
 
 }  // namespace

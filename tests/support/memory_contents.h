@@ -142,6 +142,13 @@ class Contents final : public ccm::ContentStore {
     }
     return usage;
   }
+  Result<std::uint64_t> count_created(const UserId& owner, WallTime since) override {
+    std::uint64_t count = 0;
+    for (const auto& [id, c] : s_.contents) {
+      count += c.owner == owner && c.created >= since && c.state != ccm::ContentState::kPurged ? 1U : 0U;
+    }
+    return count;
+  }
 
  private:
   static std::pair<std::int64_t, std::string> order(const ccm::Content& c) { return {c.published.ms, c.id.str()}; }

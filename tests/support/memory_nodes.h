@@ -172,6 +172,17 @@ class Tasks final : public tracker::TaskStore {
                   [&](const auto& entry) { return has_ended(entry.second.state) && entry.second.updated < before; });
     return {};
   }
+  Result<bool> forget_first_ended(const UserId& created_by) override {
+    auto first = s_.tasks.end();
+    for (auto it = s_.tasks.begin(); it != s_.tasks.end(); ++it) {
+      const tracker::Task& task = it->second;
+      if (task.created_by != created_by || task.by_server || !has_ended(task.state)) continue;
+      if (first == s_.tasks.end() || task.updated < first->second.updated) first = it;
+    }
+    if (first == s_.tasks.end()) return false;
+    s_.tasks.erase(first);
+    return true;
+  }
 
  private:
   tracker::Task named(tracker::Task task) const {
@@ -198,6 +209,11 @@ class Effects final : public ccm::NodeEffects {
     for (const auto& [id, node] : s_.nodes) count += node.owner == owner ? 1U : 0U;
     return count;
   }
+  Result<std::uint64_t> count_tasks(const UserId& by) override {
+    std::uint64_t count = 0;
+    for (const auto& [id, task] : s_.tasks) count += task.created_by == by && !task.by_server ? 1U : 0U;
+    return count;
+  }
   Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) override {
     std::set<NodeId> holders;
     for (const auto& [key, replica] : s_.replicas) {
@@ -209,6 +225,7 @@ class Effects final : public ccm::NodeEffects {
       task.node = node;
       task.work = tracker::StopSeedingTask{content.str()};
       task.created_by = by;
+      task.by_server = true;
       task.created = now;
       task.updated = now;
       GT_TRY(tasks_.append(task));

@@ -109,7 +109,7 @@ class ServerWorld {
   ccm::HandoverService handovers{{store.ccm(), news, inboxes, clock, quotas_}};
   ccm::AccountService accounts{{store.ccm(), news, clock, rng, quotas_}};
   tracker::NodeService nodes{{store.tracker(), swarms, hub, audiences, clock, rng, quotas_}};
-  tracker::TaskService tasks{{store.tracker(), hub, task_hub, clock, rng}};
+  tracker::TaskService tasks{{store.tracker(), hub, task_hub, clock, rng, quotas_}};
 
   /// The newest audit records as an administrator reads them.
   Result<std::vector<ccm::AuditRecord>> audit(const ccm::Actor& actor, std::size_t limit) {

@@ -262,6 +262,8 @@ TEST_P(Accounts, AQuotaThatIsSetForOnePersonHoldsForThemAlone) {
   ASSERT_TRUE(w.accounts.add_token(bob, "", token("b1")).ok());
   ASSERT_TRUE(w.accounts.add_token(bob, "", token("b2")).ok());
   EXPECT_FALSE(limit(bob, Quota::kTokens).own_limit);
+  EXPECT_EQ(*w.accounts.own_limit(alice.user, Quota::kTokens), 1u);
+  EXPECT_EQ(*w.accounts.own_limit(bob.user, Quota::kTokens), std::nullopt);
 
   ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{Quota::kTokens, std::nullopt}}).ok());
   EXPECT_TRUE(w.accounts.add_token(alice, "", token("t2")).ok());

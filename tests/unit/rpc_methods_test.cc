@@ -79,6 +79,16 @@ TEST(Methods, TheQuotasThatTheyNameExist) {
   }
 }
 
+TEST(Methods, EverybodysRateOfPublishingIsTheQuotaThatPeopleAreShown) {
+  for (const Method& method : declared()) {
+    if (method.allowance.own_rate.empty()) continue;
+    const ccm::Quotas everybodys;
+    EXPECT_EQ(method.allowance.rate_per_s * 3600,
+              static_cast<double>(everybodys.at(*ccm::parse_quota(method.allowance.own_rate))))
+        << method.name;
+  }
+}
+
 std::string with_commas(std::uint64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {

@@ -450,6 +450,60 @@ TEST_P(TrackerServices, TasksThatNobodyTakesExpireAndAreForgotten) {
   EXPECT_EQ(code_of(w.tasks.get(alice, task.id)), Code::kNotFound);
 }
 
+TEST_P(TrackerServices, TasksFillTheQuotaOnlyUntilTheyEnd) {
+  const ccm::Actor root = w.user("root", true);
+  const ccm::Actor node = w.node(alice, "n1");
+  ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{ccm::Quota::kTasks, 2}}).ok());
+  const auto create = [&] { return list_folder(alice, "n1"); };
+  const auto first = create(), second = create();
+  ASSERT_TRUE(first.ok() && second.ok());
+  const auto refused = create();
+  EXPECT_EQ(code_of(refused), Code::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("2 tasks that have not ended"));
+  const auto used = [&] { return w.accounts.quotas(alice, "")->at(static_cast<std::size_t>(ccm::Quota::kTasks)).used; };
+  EXPECT_EQ(used(), 2u);
+
+  TaskReport done;
+  done.task = second->id;
+  done.state = TaskState::kDone;
+  ASSERT_TRUE(w.tasks.ack(node, 2).ok());
+  ASSERT_TRUE(w.tasks.report(node, done).ok());
+  ASSERT_TRUE(create().ok()) << "what has ended makes room";
+  EXPECT_EQ(code_of(w.tasks.get(alice, second->id)), Code::kNotFound);
+  EXPECT_TRUE(w.tasks.get(alice, first->id).ok());
+  EXPECT_EQ(used(), 2u);
+  EXPECT_EQ(code_of(create()), Code::kExhausted);
+}
+
+TEST(TaskWorks, AreRefusedWhereTheyTakeTooMuchSpace) {
+  ServerWorld w("sqlite");
+  const ccm::Actor alice = w.user("alice");
+  w.node(alice, "n1");
+  const ccm::Content content = w.publish(alice, "data");
+  GetTask get;
+  get.content = content.id.str();
+  get.globs.assign(1000, std::string(4000, 'x'));
+  const auto refused = w.tasks.create(alice, w.request_id(), "n1", get);
+  EXPECT_EQ(code_of(refused), Code::kInvalid);
+  EXPECT_THAT(message_of(refused), HasSubstr("name fewer files"));
+  get.globs.resize(20);
+  EXPECT_TRUE(w.tasks.create(alice, w.request_id(), "n1", get).ok());
+}
+
+TEST_P(TrackerServices, ATaskThatAChangeOfContentMadeIsInNobodysQuota) {
+  const ccm::Actor node = w.node(alice, "n1");
+  const ccm::Content content = w.publish(alice, "data");
+  Announce announce;
+  announce.content = content.id;
+  announce.version = content.version;
+  announce.role = SwarmRole::kSeeding;
+  announce.verified_bytes = announce.total_bytes = content.bytes;
+  ASSERT_TRUE(w.nodes.announce(node, announce).ok());
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), content.id).ok());
+  ASSERT_EQ(w.tasks.list(alice, "", false)->size(), 1u);
+  EXPECT_EQ(w.accounts.quotas(alice, "")->at(static_cast<std::size_t>(ccm::Quota::kTasks)).used, 0u);
+}
+
 TEST(NodeQuotas, AreRefusedByName) {
   ccm::Quotas quotas;
   quotas.nodes = 1;

@@ -28,6 +28,11 @@ Result<gridtorrent::rpc::Principal> RpcAuthenticator::resolve(std::string_view t
   return principal;
 }
 
+Result<std::optional<std::uint64_t>> AccountRates::calls_per_hour(const UserId& user, std::string_view quota) {
+  GT_ASSIGN(const ccm::Quota known, ccm::parse_quota(quota));
+  return accounts_.own_limit(user, known);
+}
+
 Result<ccm::rpc::Secrets::Issued> RpcSecrets::login(const std::string& user, const std::string& password,
                                                     const std::string& device, const std::string& address) {
   return convert(logins_.login(user, password, device, address, gridtorrent::rpc::address_bucket(address)));

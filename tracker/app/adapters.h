@@ -1,6 +1,8 @@
 #pragma once
 
+#include "base/rpc/method.h"
 #include "base/rpc/principal.h"
+#include "ccm/domain/account_service.h"
 #include "ccm/rpc/secrets.h"
 #include "tracker/authority/authenticator.h"
 #include "tracker/authority/logins.h"
@@ -16,6 +18,16 @@ class RpcAuthenticator final : public gridtorrent::rpc::Authenticator {
 
  private:
   authority::TokenAuthenticator& tokens_;
+};
+
+/// base/rpc's port over the quotas that are rates. Thread-safe; blocks on the store.
+class AccountRates final : public gridtorrent::rpc::OwnRates {
+ public:
+  explicit AccountRates(ccm::AccountService& accounts) : accounts_(accounts) {}
+  Result<std::optional<std::uint64_t>> calls_per_hour(const UserId& user, std::string_view quota) override;
+
+ private:
+  ccm::AccountService& accounts_;
 };
 
 /// ccm/rpc's port over tracker/authority. Thread-safe.

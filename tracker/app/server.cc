@@ -114,20 +114,21 @@ struct Server::Parts {
   ccm::InboxService inbox{{*sqlite, inboxes, clock}};
   ccm::HandoverService handovers{{*sqlite, news, inboxes, clock, {}}};
   NodeService nodes{{*sqlite, swarms, node_hub, audiences, clock, rng, {}}};
-  TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng}};
+  TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng, {}}};
   authority::TokenAuthenticator tokens{accounts, clock};
   authority::GenerationMover generations{{*sqlite, data_ca, news, clock}};
   authority::Logins logins;
   authority::Enrollment enrollment{accounts, nodes, clock};
   RpcAuthenticator authenticator{tokens};
   RpcSecrets secrets{logins, tokens};
+  AccountRates own_rates{accounts};
 
   wire::Executor executor{"rpc-work", std::clamp<std::size_t>(cores() * 2, 4, 8), 1024};
   wire::Executor passwords{"rpc-pass", std::max<std::size_t>(1, cores() / 2), 32};
   wire::Executor network{"rpc-dial", 2, 64};
   wire::Ticker ticker{clock, kTick};
   wire::FairExecutor reads{"rpc-read", read_threads(), {kWaitingReadsOfAUser, kWaitingReads, read_threads() - 1}};
-  wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics, reads}};
+  wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics, reads, &own_rates}};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};

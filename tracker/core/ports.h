@@ -44,6 +44,7 @@ class TaskStore {
  public:
   virtual ~TaskStore() = default;
   /// Gives the task the next sequence of its node (no gaps: the counter moves in the same transaction) and keeps it.
+  /// kInvalid: its work takes more than kMaxWorkBytes.
   virtual Result<std::uint64_t> append(const Task& task) = 0;
   /// State, progress, result; not the work.
   virtual Status update(const Task& task) = 0;
@@ -63,6 +64,9 @@ class TaskStore {
   virtual Result<std::vector<Task>> queued_since(WallTime before, std::size_t limit) = 0;
   /// Forgets what ended before `before`.
   virtual Status prune(WallTime before) = 0;
+  /// Of the tasks that this person has given nodes (those made by_server left out), forgets the one that ended first;
+  /// false: none has ended.
+  virtual Result<bool> forget_first_ended(const UserId& created_by) = 0;
 };
 
 class DataCaStore {

@@ -76,6 +76,7 @@ struct Task {
   WallTime created, updated;
   std::uint64_t done = 0, total = 0;
   std::string result_json, error_code, error_message;
+  bool by_server = false;  ///< a change of a content made it: it counts in nobody's quota
   friend bool operator==(const Task&, const Task&) = default;
 };
 
@@ -87,6 +88,8 @@ struct TaskReport {
 };
 
 inline constexpr std::size_t kMaxTaskTextBytes = 8192;
+/// Of the work of one task as it is kept: a thousand patterns of files, or an access list of a thousand names.
+inline constexpr std::size_t kMaxWorkBytes = std::size_t{120} << 10;
 inline constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
 inline constexpr std::chrono::milliseconds kTaskLifetime = std::chrono::hours(24 * 30);
 inline constexpr std::chrono::milliseconds kEndedTaskLifetime = std::chrono::hours(24 * 30);

@@ -39,6 +39,17 @@ Status check_content(Tx& tx, const ccm::Actor& actor, const TaskWork& work) {
   return {};
 }
 
+Status make_room(Tx& tx, const ccm::Actor& actor, const ccm::Quotas& everybodys) {
+  GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, everybodys, actor.user));
+  GT_ASSIGN(const std::uint64_t count, tx.node_effects.count_tasks(actor.user));
+  if (count < quotas.tasks) return {};
+  GT_ASSIGN(const bool forgotten, tx.tasks.forget_first_ended(actor.user));
+  if (forgotten && quotas.tasks > 0) return {};
+  return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
+                                     " tasks that have not ended, as many as the quota allows; cancel some "
+                                     "(gridtorrent task cancel), or ask the administrator for more"};
+}
+
 Status check_report(const TaskReport& report) {
   if (report.state == TaskState::kQueued) {
     return Error{Code::kInvalid, "task " + report.task.str() + ": a node cannot report it as queued"};
@@ -69,6 +80,7 @@ Result<Task> TaskService::create(const ccm::Actor& actor, const std::string& req
     }
     GT_ASSIGN(const NodeRecord target, own_node(tx, actor.user, node));
     GT_TRY(check_content(tx, actor, work));
+    GT_TRY(make_room(tx, actor, d_.quotas));
     const WallTime now = d_.clock.wall();
     task.id = TaskId::make(now, d_.rng);
     task.node = target.id;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ccm/domain/quotas.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
 #include "common/result.h"
@@ -19,7 +20,7 @@ namespace gridtorrent::tracker {
 /// from the node's cursor on, the node acknowledges what it has written down, and gets the rest again after a break.
 /// Tasks that ended before they were delivered (cancelled, expired) are left out: their sequences are passed over.
 /// Thread-safe; blocks on the store. Errors besides those of the store: kInvalid; kNotFound (missing or another's);
-/// kDenied no node credential; kConflict, kUnsupported: the content cannot be transferred.
+/// kDenied no node credential; kConflict, kUnsupported: the content cannot be transferred; kExhausted quota.
 class TaskService {
  public:
   struct Deps {
@@ -28,10 +29,12 @@ class TaskService {
     TaskHub& task_hub;
     const Clock& clock;
     Rng& rng;
+    ccm::Quotas quotas;
   };
   explicit TaskService(Deps deps) : d_(deps) {}
 
-  /// For one of the actor's own nodes, by id or name.
+  /// For one of the actor's own nodes, by id or name. Where the quota is full, the actor's task that ended first is
+  /// forgotten.
   Result<Task> create(const ccm::Actor& actor, const std::string& request_id, std::string_view node,
                       const TaskWork& work);
   /// Newest first, at most 1000. `node` empty: of all own nodes.

@@ -17,8 +17,10 @@ using wire::Need;
 constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
 constexpr Need kRead = Need::scope(bit(ccm::Scope::kTaskRead));
 constexpr Need kWrite = Need::scope(bit(ccm::Scope::kTaskWrite));
-constexpr wire::Method kCreateTask{
-    "Tasks/CreateTask", kWrite, wire::Lane::kNormal, {.rate_per_s = 2, .burst = 2000, .bytes = 128 * 1024}};
+constexpr wire::Method kCreateTask{"Tasks/CreateTask",
+                                   kWrite,
+                                   wire::Lane::kNormal,
+                                   {.rate_per_s = 2, .burst = 2000, .quota = "tasks", .bytes = 128 * 1024}};
 constexpr wire::Method kListTasks{"Tasks/ListTasks", kRead, wire::Lane::kReads, wire::reads()};
 constexpr wire::Method kGetTask{"Tasks/GetTask", kRead, wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kCancelTask{"Tasks/CancelTask", kWrite, wire::Lane::kNormal, {.rate_per_s = 2, .burst = 2000}};
@@ -26,8 +28,10 @@ constexpr wire::Method kWatchTask{"Tasks/WatchTask", kRead, wire::Lane::kNormal,
 constexpr wire::Method kWatchNode{"Tasks/WatchNode", kNode, wire::Lane::kNormal, {.bytes = 256}};
 constexpr wire::Method kAckTask{
     "Tasks/AckTask", kNode, wire::Lane::kNormal, {.rate_per_s = 20, .burst = 2000, .bytes = 0}};
-constexpr wire::Method kReportTask{
-    "Tasks/ReportTask", kNode, wire::Lane::kNormal, {.rate_per_s = 20, .burst = 2000, .bytes = (1 << 20) + 16 * 1024}};
+constexpr wire::Method kReportTask{"Tasks/ReportTask",
+                                   kNode,
+                                   wire::Lane::kNormal,
+                                   {.rate_per_s = 20, .burst = 2000, .quota = "tasks", .bytes = (1 << 20) + 16 * 1024}};
 constexpr std::array kMethods = {&kCreateTask, &kListTasks, &kGetTask, &kCancelTask,
                                  &kWatchTask,  &kWatchNode, &kAckTask, &kReportTask};
 

@@ -348,6 +348,13 @@ Result<ccm::ContentStore::Usage> SqlContents::usage(const UserId& owner) {
   return usage.value_or(Usage{});
 }
 
+Result<std::uint64_t> SqlContents::count_created(const UserId& owner, WallTime since) {
+  GT_ASSIGN(const auto count,
+            tx_.one("SELECT count(*) FROM content WHERE owner_id = ? AND created_ms >= ? AND state <> 'purged'",
+                    {owner.str(), since.ms}, [](const sql::Row& row) { return row.u64(0); }));
+  return count.value_or(0);
+}
+
 Status SqlReplicas::put(const ccm::Replica& r) {
   return tx_.exec(
       "INSERT OR REPLACE INTO replica(content_id, version, node_id, verified_bytes, complete, last_seen_ms) "

@@ -310,7 +310,13 @@ ALTER TABLE content ADD COLUMN entries INTEGER NOT NULL DEFAULT 0;
 UPDATE content SET entries = checksums_bytes / 32 WHERE checksums_bytes > 0;
 )sql";
 
-constexpr std::array<sql::Migration, 10> kMigrations = {{{1, "accounts", kAccounts},
+// How many tasks a person has given nodes is asked at each new one; what a change of a content made does not count.
+constexpr std::string_view kTaskQuota = R"sql(
+ALTER TABLE task ADD COLUMN by_server INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX task_of_person ON task(created_by, ended, updated_ms) WHERE by_server = 0;
+)sql";
+
+constexpr std::array<sql::Migration, 11> kMigrations = {{{1, "accounts", kAccounts},
                                                         {2, "contents", kContents},
                                                         {3, "nodes and tasks", kNodes},
                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -319,7 +325,8 @@ constexpr std::array<sql::Migration, 10> kMigrations = {{{1, "accounts", kAccoun
                                                         {7, "service accounts and quotas", kQuotas},
                                                         {8, "offers", kOffers},
                                                         {9, "contents by generation", kGenerations},
-                                                        {10, "entries of contents", kEntries}}};
+                                                        {10, "entries of contents", kEntries},
+                                                        {11, "quota of tasks", kTaskQuota}}};
 
 }  // namespace
 

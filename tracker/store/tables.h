@@ -68,6 +68,7 @@ class SqlContents final : public ccm::ContentStore {
   Result<std::vector<ccm::Content>> before_generation(std::uint32_t generation, std::size_t limit) override;
   Result<std::map<std::uint32_t, std::uint64_t>> count_by_generation() override;
   Result<Usage> usage(const UserId& owner) override;
+  Result<std::uint64_t> count_created(const UserId& owner, WallTime since) override;
 
  private:
   Status put_lists(const ccm::Content& content);
@@ -149,6 +150,7 @@ class SqlTasks final : public TaskStore {
   Status set_acked(const NodeId& node, std::uint64_t sequence) override;
   Result<std::vector<Task>> queued_since(WallTime before, std::size_t limit) override;
   Status prune(WallTime before) override;
+  Result<bool> forget_first_ended(const UserId& created_by) override;
 
  private:
   sql::Transaction& tx_;
@@ -159,6 +161,7 @@ class SqlNodeEffects final : public ccm::NodeEffects {
   SqlNodeEffects(sql::Transaction& tx, TaskStore& tasks, Rng& rng) : tx_(tx), tasks_(tasks), rng_(rng) {}
   Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) override;
   Result<std::uint64_t> count_nodes(const UserId& owner) override;
+  Result<std::uint64_t> count_tasks(const UserId& by) override;
 
  private:
   sql::Transaction& tx_;

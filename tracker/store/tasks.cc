@@ -10,7 +10,7 @@ namespace {
 
 const std::string kSelect =
     "SELECT t.task_id, t.node_id, t.sequence, t.work, t.state, t.cancel_requested, t.created_by, u.name, t.created_ms, "
-    "t.updated_ms, t.done, t.total, t.result_json, t.error_code, t.error_message "
+    "t.updated_ms, t.done, t.total, t.result_json, t.error_code, t.error_message, t.by_server "
     "FROM task t JOIN user u ON u.user_id = t.created_by ";
 
 Result<Task> task_from(const sql::Row& row) {
@@ -32,23 +32,29 @@ Result<Task> task_from(const sql::Row& row) {
   task.result_json = row.text(12);
   task.error_code = row.text(13);
   task.error_message = row.text(14);
+  task.by_server = row.boolean(15);
   return task;
 }
 
 }  // namespace
 
 Result<std::uint64_t> SqlTasks::append(const Task& t) {
+  const std::string work = work_to_json(t.work);
+  if (work.size() > kMaxWorkBytes) {
+    return Error{Code::kInvalid, "the task takes " + std::to_string(work.size()) + " bytes, more than the " +
+                                     std::to_string(kMaxWorkBytes) + " allowed: name fewer files or people"};
+  }
   GT_ASSIGN(const auto sequence,
             tx_.one("UPDATE node SET last_sequence = last_sequence + 1 WHERE node_id = ? RETURNING last_sequence",
                     {t.node.str()}, [](const sql::Row& row) { return row.u64(0); }));
   if (!sequence) return Error{Code::kNotFound, "no node " + t.node.str()};
   GT_TRY(tx_.exec(
       "INSERT INTO task(task_id, node_id, sequence, work, state, ended, cancel_requested, created_by, created_ms, "
-      "updated_ms, done, total, result_json, error_code, error_message) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {t.id.str(), t.node.str(), *sequence, work_to_json(t.work), task_state_name(t.state), has_ended(t.state),
-       t.cancel_requested, t.created_by.str(), t.created.ms, t.updated.ms, t.done, t.total, t.result_json, t.error_code,
-       t.error_message}));
+      "updated_ms, done, total, result_json, error_code, error_message, by_server) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {t.id.str(), t.node.str(), *sequence, work, task_state_name(t.state), has_ended(t.state), t.cancel_requested,
+       t.created_by.str(), t.created.ms, t.updated.ms, t.done, t.total, t.result_json, t.error_code, t.error_message,
+       t.by_server}));
   return *sequence;
 }
 
@@ -106,6 +112,14 @@ Status SqlTasks::prune(WallTime before) {
   return tx_.exec("DELETE FROM task WHERE ended = 1 AND updated_ms < ?", {before.ms});
 }
 
+Result<bool> SqlTasks::forget_first_ended(const UserId& created_by) {
+  GT_ASSIGN(const std::int64_t forgotten,
+            tx_.change("DELETE FROM task WHERE task_id = (SELECT task_id FROM task WHERE created_by = ? AND "
+                       "by_server = 0 AND ended = 1 ORDER BY updated_ms LIMIT 1)",
+                       {created_by.str()}));
+  return forgotten > 0;
+}
+
 Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& content, const UserId& by, WallTime now) {
   GT_ASSIGN(auto nodes, tx_.all("SELECT DISTINCT node_id FROM replica WHERE content_id = ? ORDER BY node_id",
                                 {content.str()}, [](const sql::Row& row) { return id_at<NodeId>(row, 0); }));
@@ -115,6 +129,7 @@ Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& cont
     task.node = node;
     task.work = StopSeedingTask{content.str()};
     task.created_by = by;
+    task.by_server = true;
     task.created = now;
     task.updated = now;
     GT_ASSIGN(const std::uint64_t sequence, tasks_.append(task));
@@ -125,6 +140,12 @@ Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& cont
 
 Result<std::uint64_t> SqlNodeEffects::count_nodes(const UserId& owner) {
   GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM node WHERE owner_id = ?", {owner.str()},
+                                      [](const sql::Row& row) { return row.u64(0); }));
+  return count.value_or(0);
+}
+
+Result<std::uint64_t> SqlNodeEffects::count_tasks(const UserId& by) {
+  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM task WHERE created_by = ? AND by_server = 0", {by.str()},
                                       [](const sql::Row& row) { return row.u64(0); }));
   return count.value_or(0);
 }
