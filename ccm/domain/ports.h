@@ -58,6 +58,8 @@ class TokenStore {
   virtual Result<bool> take_use(std::string_view id) = 0;
   /// Those of a kind that are good at `now`.
   virtual Result<std::uint64_t> count_good(const UserId& user, TokenKind kind, WallTime now) = 0;
+  /// Credentials that this node was given at `since` or later, revoked ones included.
+  virtual Result<std::uint64_t> count_of_node(const NodeId& node, WallTime since) = 0;
   /// Forgets what ended before `before`.
   virtual Status prune(WallTime before) = 0;
 };

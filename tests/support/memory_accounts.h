@@ -86,6 +86,11 @@ class Tokens final : public ccm::TokenStore {
   Status revoke_all_of_node(const NodeId& node, WallTime now) override {
     return revoke_where([&](const ccm::Token& t) { return t.node == node; }, now);
   }
+  Result<std::uint64_t> count_of_node(const NodeId& node, WallTime since) override {
+    std::uint64_t count = 0;
+    for (const auto& [id, token] : s_.tokens) count += token.node == node && token.created >= since ? 1U : 0U;
+    return count;
+  }
   Status set_last_used(std::string_view id, WallTime now) override {
     s_.tokens.at(std::string(id)).last_used = now;
     return {};

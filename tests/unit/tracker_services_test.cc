@@ -450,6 +450,39 @@ TEST_P(TrackerServices, TasksThatNobodyTakesExpireAndAreForgotten) {
   EXPECT_EQ(code_of(w.tasks.get(alice, task.id)), Code::kNotFound);
 }
 
+TEST_P(TrackerServices, AUsedUpTokenIsRefusedAndNothingIsWritten) {
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e1")).ok());
+  ASSERT_TRUE(w.nodes.enroll(enroll_with("e1", "", "k1")).ok());
+  (void)w.store.take_statements();
+  EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "", "k2"))), Code::kUnauthenticated);
+  for (const std::string& statement : w.store.take_statements()) {
+    EXPECT_TRUE(statement.starts_with("SELECT")) << statement;
+  }
+}
+
+TEST_P(TrackerServices, ANodeThatEnrolsAgainAndAgainHasToWait) {
+  ccm::Token token = enroll_token("e1");
+  token.expires = w.clock.wall() + std::chrono::hours(3);
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), token).ok());
+  const auto enroll = [&] { return w.nodes.enroll(enroll_with("e1", "", "k1")); };
+  const auto first = enroll();
+  ASSERT_TRUE(first.ok());
+  for (int i = 1; i < 10; ++i) {
+    const auto again = enroll();
+    ASSERT_TRUE(again.ok()) << "the answer may have been lost, or the credential";
+    EXPECT_EQ(again->node.id, first->node.id);
+  }
+  const std::size_t records = w.audit(w.user("root", true), 1000)->size();
+  (void)w.store.take_statements();
+  EXPECT_EQ(code_of(enroll()), Code::kBusy);
+  for (const std::string& statement : w.store.take_statements()) {
+    EXPECT_TRUE(statement.starts_with("SELECT")) << statement;
+  }
+  EXPECT_EQ(w.audit(w.user("root", true), 1000)->size(), records + 1) << "of reading the records alone";
+  w.clock.advance(std::chrono::hours(1) + std::chrono::seconds(1));
+  EXPECT_TRUE(enroll().ok());
+}
+
 TEST_P(TrackerServices, TasksFillTheQuotaOnlyUntilTheyEnd) {
   const ccm::Actor root = w.user("root", true);
   const ccm::Actor node = w.node(alice, "n1");

@@ -24,6 +24,9 @@ constexpr std::size_t kSweepBatch = 100;
 /// counts as many.
 constexpr std::uint64_t kMaxRefusals = 1'000'000;
 constexpr std::size_t kSuffixCharacters = 8;
+// A node enrols anew when it lost its credential, or the answer that brought it. More is a loop, and each leaves a
+// token and an audit record.
+constexpr std::uint64_t kCredentialsAnHour = 10;
 
 /// The random end of an id: what tells nodes apart whose name somebody else chose.
 std::string suffix_of(const NodeId& id) {
@@ -45,6 +48,19 @@ Status check_enrollment(const EnrollNode& request) {
     return Error{Code::kInvalid, "the node's program version is longer than 64 bytes or no UTF-8"};
   }
   return {};
+}
+
+/// Refused before anything is written, and without a turn of the one writer: a token that has ended or is used up, and
+/// a node that enrols again and again.
+Status check_enrollable(Tx& tx, const EnrollNode& request, WallTime now) {
+  GT_ASSIGN(const auto token, tx.tokens.by_id(request.token_id));
+  if (!token || token->kind != ccm::TokenKind::kEnroll || !token->is_good(now)) return token_ended();
+  GT_ASSIGN(const auto before, tx.nodes.by_public_key(request.public_key));
+  if (!before) return token->uses_left > 0 ? Status() : Status(token_ended());
+  GT_ASSIGN(const std::uint64_t given, tx.tokens.count_of_node(before->id, now - std::chrono::hours(1)));
+  if (given < kCredentialsAnHour) return {};
+  return Error{Code::kBusy, "node " + before->id.str() + " was enrolled " + std::to_string(given) +
+                                " times within the hour; try again later"};
 }
 
 /// The name asked for; or the token's, or one made up, told apart by a suffix where it is taken.
@@ -119,6 +135,7 @@ Status NodeService::add_enroll_token(const ccm::Actor& actor, const std::string&
 
 Result<EnrolledNode> NodeService::enroll(const EnrollNode& request) {
   GT_TRY(check_enrollment(request));
+  GT_TRY(d_.store.read([&](Tx& tx) { return check_enrollable(tx, request, d_.clock.wall()); }));
   std::optional<EnrolledNode> enrolled;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(enrolled, enroll_in(tx, request));
@@ -130,8 +147,8 @@ Result<EnrolledNode> NodeService::enroll(const EnrollNode& request) {
 
 Result<EnrolledNode> NodeService::enroll_in(Tx& tx, const EnrollNode& request) {
   const WallTime now = d_.clock.wall();
+  GT_TRY(check_enrollable(tx, request, now));  // again: others wrote meanwhile
   GT_ASSIGN(const auto token, tx.tokens.by_id(request.token_id));
-  if (!token || token->kind != ccm::TokenKind::kEnroll || !token->is_good(now)) return token_ended();
   GT_ASSIGN(const auto owner, tx.users.by_id(token->user));
   if (!owner || owner->disabled) return token_ended();
 

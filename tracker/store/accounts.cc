@@ -120,6 +120,11 @@ Status SqlTokens::revoke_personal_of_user(const UserId& user, WallTime now) {
 Status SqlTokens::revoke_all_of_node(const NodeId& node, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE node_id = ? AND revoked_ms = 0", {now.ms, node.str()});
 }
+Result<std::uint64_t> SqlTokens::count_of_node(const NodeId& node, WallTime since) {
+  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM token WHERE node_id = ? AND created_ms >= ?",
+                                      {node.str(), since.ms}, [](const sql::Row& row) { return row.u64(0); }));
+  return count.value_or(0);
+}
 Status SqlTokens::set_last_used(std::string_view id, WallTime now) {
   return tx_.exec("UPDATE token SET last_used_ms = ? WHERE token_id = ?", {now.ms, id});
 }

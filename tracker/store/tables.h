@@ -41,6 +41,7 @@ class SqlTokens final : public ccm::TokenStore {
   Status set_expires(std::string_view id, WallTime expires) override;
   Result<bool> take_use(std::string_view id) override;
   Result<std::uint64_t> count_good(const UserId& user, ccm::TokenKind kind, WallTime now) override;
+  Result<std::uint64_t> count_of_node(const NodeId& node, WallTime since) override;
   Status prune(WallTime before) override;
 
  private:
