@@ -74,7 +74,7 @@ def each_remainder_alone_is_enough():
         server.data.rename(whole)
         server.data.mkdir(mode=0o700)
         refused_as_lost(server, key)  # the disk of the data folder is not mounted
-        key.unlink()
+        hidden = key.rename(scene.dir / 'hidden-key')
         for name in ('ca.pem', 'ca-key.pem', 'tls.pem', 'admin-token'):
             shutil.copy2(whole / name, server.data / name)
             refused_as_lost(server, name)
@@ -87,6 +87,10 @@ def each_remainder_alone_is_enough():
             shutil.copy2(whole / 'gridtorrent.db', server.data / name)
             refused_as_lost(server, name)
             (server.data / name).unlink()
+        shutil.rmtree(server.data)
+        whole.rename(server.data)
+        hidden.rename(key)
+        server.start()
 
 
 def new_starts_a_new_server_and_once_only():
@@ -99,7 +103,7 @@ def new_starts_a_new_server_and_once_only():
         server.argv.append('--new')
         server.start()
         cases.check((server.data / 'ca.pem').read_bytes() == ca, 'clients would have to trust another CA')
-        admin = harness.User(scene, 'again')
+        admin = scene.users['admin'] = harness.User(scene, 'again')
         admin.cli('login', '--server', server.address, '--ca', server.ready['ca_file'], '--user', 'admin', '--token-file',
                   server.ready['admin_token_file'])
         cases.check([u['name'] for u in admin.cli('user', 'list', '--json').json['users']] == ['admin'], 'it is not new')

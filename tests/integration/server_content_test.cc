@@ -242,7 +242,7 @@ TEST_F(ServerContent, ALargeDocumentGoesThroughAFileThatDoesNotStay) {
   Upload upload = upload_of(lab_.request_id(), ticket->content_id(), large);
   upload.chunk = 50'000;
   ASSERT_GT(upload.document.size(), std::size_t{512} << 10);
-  const auto sent = send(lab_.channel(), alice_, upload);
+  const auto sent = test::send(lab_.channel(), alice_, upload);
   ASSERT_TRUE(sent.ok()) << sent.error().message;
   EXPECT_EQ(*download(lab_.channel(), bob_, ticket->content_id()), upload.document);
   EXPECT_TRUE(std::filesystem::is_empty(lab_.data_dir() + "/uploads"));

@@ -44,7 +44,9 @@ class Port {
     address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address_;
     EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address_), size), 0);
-    if (backlog >= 0) EXPECT_EQ(::listen(socket_.get(), backlog), 0);
+    if (backlog >= 0) {
+      EXPECT_EQ(::listen(socket_.get(), backlog), 0);
+    }
     EXPECT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address_), &size), 0);
   }
   UniqueFd socket_;

@@ -321,7 +321,7 @@ TEST_F(ServerDoor, AnUploadThatFallsSilentIsCutOff) {
   std::atomic<bool> over = false;
   std::thread clock([&] {
     while (!over) {
-      pass(UploadPace::kPatience + std::chrono::seconds(1));
+      pass(std::chrono::ceil<std::chrono::seconds>(UploadPace::kPatience) + std::chrono::seconds(1));
       std::this_thread::yield();
     }
   });

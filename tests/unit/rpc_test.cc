@@ -180,7 +180,7 @@ class ReceivedDocuments : public testing::Test {
 
 TEST_F(ReceivedDocuments, AreTheSameInMemoryAndOnDisk) {
   const auto spool = this->spool();
-  for (const std::size_t parts : {0, 1, 2, 3, 12}) {
+  for (const std::size_t parts : {0U, 1U, 2U, 3U, 12U}) {
     ReceivedDocument document(*spool, "alice");
     std::string expected;
     for (std::size_t i = 0; i < parts; ++i) {
