@@ -14,8 +14,10 @@
 
 namespace gridtorrent::http2 {
 
-/// So many at once, and so many a second after that.
+/// So many at once, and so many a second after that. A new connection has fewer at first: otherwise who connects again
+/// after each refusal would have the burst each time.
 struct Rate {
+  double initial = 1;
   double burst = 1;
   double per_s = 1;
 };
@@ -23,7 +25,7 @@ struct Rate {
 /// A token bucket. Pure: the time is given.
 class Bucket {
  public:
-  Bucket(Rate rate, MonoTime now) : rate_(rate), filled_(rate.burst), at_(now) {}
+  Bucket(Rate rate, MonoTime now) : rate_(rate), filled_(rate.initial), at_(now) {}
   /// False: none is left.
   bool take(MonoTime now);
 
@@ -40,9 +42,12 @@ struct GuardLimits {
   std::size_t header_block_frames = 8;             ///< 16 KiB are one frame of the usual size
   std::chrono::milliseconds header_block_time{10'000};
   std::size_t open_streams = 256;  ///< the server allows 32; before its SETTINGS arrive a client may open more
-  Rate resets{200, 50};            ///< RST_STREAM of either end: cancelled calls
-  Rate control_frames{200, 50};    ///< SETTINGS and PING with their acknowledgements
-  Rate idle_frames{20'000, 20'000};
+  Rate resets{20, 200, 50};        ///< RST_STREAM of either end: cancelled calls
+  /// SETTINGS and PING with their acknowledgements. Busy gRPC clients in C++ and Python send up to 9 PINGs a second
+  /// (they measure the path with them), and two SETTINGS in all.
+  Rate control_frames{50, 200, 50};
+  /// Everything else that carries nothing. The same clients send two WINDOW_UPDATEs a call, so this is 50,000 calls.
+  Rate idle_frames{10'000, 100'000, 100'000};
   std::chrono::milliseconds message_time{60'000};  ///< as the longest time of a call that is answered at once
   std::chrono::milliseconds rate_grace{10'000};    ///< a message is not measured before
   std::uint64_t least_bytes_per_s = 2'000;         ///< of DATA on the connection while a message is unfinished

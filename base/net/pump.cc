@@ -13,7 +13,10 @@ namespace gridtorrent::net {
 namespace {
 
 constexpr unsigned kCallerSlot = 0, kBackendSlot = 1;
-constexpr int kTurnsInARow = 4;  // of 64 KiB; then other connections come first
+// A refused caller keeps its place so long. With 64 connections that broke a limit and came again at once, the server
+// spent its time on handshakes; so it ends 64 a second at most.
+constexpr std::chrono::seconds kLinger{1};
+constexpr int kLingerReceiveBytes = 4096;
 // The backend is gone, and the caller does not take the rest.
 constexpr std::chrono::seconds kFlushTime{10};
 
@@ -33,9 +36,7 @@ Next Pump::begin() {
       [&its_loop, its_id](Reason reason) {
         its_loop.post([&its_loop, its_id, reason] {
           auto* pump = static_cast<Pump*>(its_loop.find(its_id));
-          if (pump == nullptr) return;
-          pump->refuse(reason);
-          its_loop.end(its_id);
+          if (pump != nullptr) pump->refuse(reason);
         });
       },
       now());
@@ -43,6 +44,7 @@ Next Pump::begin() {
 }
 
 Next Pump::ready(unsigned slot, std::uint32_t events) {
+  if (refused_at_) return Next::kWait;
   if (slot == kCallerSlot) {
     if ((events & EPOLLERR) != 0) return Next::kOver;
     if ((events & (EPOLLIN | EPOLLHUP)) != 0 || read_wants_write_) caller_readable_ = true;
@@ -59,20 +61,29 @@ Next Pump::ready(unsigned slot, std::uint32_t events) {
 }
 
 Next Pump::tick(MonoTime now) {
+  if (refused_at_) return now - *refused_at_ >= kLinger ? Next::kOver : Next::kWait;
   if (const auto reason = filter_->check_time(now)) {
     refuse(*reason);
-    return Next::kOver;
+    return over();
   }
   if (backend_ended_ && now - ended_since_ > kFlushTime) return Next::kOver;
   return Next::kWait;
 }
 
 void Pump::refuse(Reason reason) {
+  if (std::exchange(refused_at_, now())) return;
   parts_.refused(reason, caller_.address);
   to_caller_ += filter_->farewell(reason);
   // Twice: the first may only finish what was begun.
   if (send_to_caller() == Go::kOn && !to_caller_.empty()) send_to_caller();
   tls_.close();
+  unwatch(kCallerSlot, caller_.socket.get());
+  ::setsockopt(caller_.socket.get(), SOL_SOCKET, SO_RCVBUF, &kLingerReceiveBytes, sizeof kLingerReceiveBytes);
+  unwatch(kBackendSlot, backend_.get());
+  backend_.reset();
+  filter_.reset();
+  std::string().swap(to_backend_);
+  std::string().swap(to_caller_);
 }
 
 bool Pump::caller_may_be_read() const {
@@ -84,13 +95,10 @@ bool Pump::backend_may_be_read() const {
 }
 
 Next Pump::move() {
-  bool more = false;
-  for (int turn = 0; turn < kTurnsInARow; ++turn) {
-    if (move_from_caller() == Go::kOver || move_from_backend() == Go::kOver) return Next::kOver;
-    more = (caller_may_be_read() && !read_wants_write_ && (caller_readable_ || tls_.has_pending())) ||
-           (backend_may_be_read() && (backend_readable_ || backend_hung_up_));
-    if (!more) break;
-  }
+  if (move_from_caller() == Go::kOver || move_from_backend() == Go::kOver) return over();
+  // One turn of 64 KiB each way; others come before the next.
+  const bool more = (caller_may_be_read() && !read_wants_write_ && (caller_readable_ || tls_.has_pending())) ||
+                    (backend_may_be_read() && (backend_readable_ || backend_hung_up_));
   if (backend_ended_ && to_caller_.empty()) {
     tls_.close();
     return Next::kOver;

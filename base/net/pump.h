@@ -36,12 +36,14 @@ class Pump final : public Task {
   Next begin() override;
   Next ready(unsigned slot, std::uint32_t events) override;
   Next tick(MonoTime now) override;
-  /// The connection ends now; the caller is told as far as its socket takes it at once.
+  /// Ends the connection: the caller is told as far as its socket takes it at once, and nothing more is read. Socket
+  /// and place are kept for another moment, so that who connects again after each refusal cannot do so faster.
   void refuse(Reason reason);
 
  private:
   enum class Go : std::uint8_t { kOn, kOver };
   Next move();
+  Next over() const { return refused_at_ ? Next::kWait : Next::kOver; }
   Go move_from_caller();
   Go move_from_backend();
   Go take_from_caller(std::span<const std::uint8_t> bytes);
@@ -65,6 +67,7 @@ class Pump final : public Task {
   bool told_backend_ = false;
   bool read_wants_write_ = false;  ///< TLS must answer the caller before it can read on
   MonoTime ended_since_{};
+  std::optional<MonoTime> refused_at_;
 };
 
 }  // namespace gridtorrent::net

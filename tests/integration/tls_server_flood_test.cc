@@ -254,8 +254,9 @@ TEST_F(TlsServerFlood, HandlersSeeTheCallersAddress) {
 }
 
 TEST_F(TlsServerFlood, ConnectionsOfOneAddressAreBoundedAndThoseOfOthersAreNot) {
+  Echo echo;
   rpc::ServerOptions options = options_;
-  options.services = {};
+  options.services = {&echo};
   options.connections_by_address = 3;
   const auto server = rpc::TlsServer::start(options);
   ASSERT_TRUE(server.ok());

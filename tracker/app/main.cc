@@ -122,6 +122,7 @@ int serve(options::Parsed parsed) {
   }
   config.as_new = parsed.flag("new");
   config.reflection = parsed.flag("reflection");
+  config.connections_by_address = static_cast<std::size_t>(parsed.integer("max-connections-per-address"));
   config.on_fatal = [&broken](const Error& error) {
     logging::error("cannot go on", {{"reason", error.message}});
     if (!broken.exchange(true)) ::kill(::getpid(), SIGTERM);

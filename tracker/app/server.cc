@@ -207,6 +207,7 @@ Status Server::Parts::serve() {
   options.pem_file = identity.pem_file;
   options.reflection = config.reflection;
   options.metrics = &metrics;
+  options.connections_by_address = config.connections_by_address;
   options.services = {&accounts_rpc, &contents_rpc, &collaboration_rpc, &nodes_rpc, &swarms_rpc, &tasks_rpc};
   GT_ASSIGN(server, wire::TlsServer::start(options));
   if (!config.metrics_listen.empty()) {

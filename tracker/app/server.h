@@ -21,6 +21,7 @@ struct ServerConfig {
   bool reflection = false;
   bool as_new = false;  ///< start a new server deliberately, where the database is lost (first_start.h)
   std::vector<Network> dial_back_allow;  ///< networks in which nodes' endpoints are dialled, wherever a node is seen
+  std::size_t connections_by_address = 512;
   std::chrono::milliseconds probe_period{15'000};
   crypto::ScryptCost password_cost;  ///< tests make it cheap
   /// Something is broken for good (the disk, the listener): the program should end. Called from any thread, maybe more
