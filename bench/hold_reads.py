@@ -9,8 +9,8 @@ import secrets
 import sqlite3
 import statistics
 
-import hold
-from hold import harness
+import hold_scene
+from hold_scene import harness
 
 SEARCHERS = 8
 CONNECTIONS = 4  # of each searcher
@@ -58,11 +58,11 @@ def verdict(name, quiet, loaded):
 
 
 def main():
-    args = hold.arguments(__doc__, contents=(400_000, 'in the database'), seconds=(30, 'of each half of a round'), rounds=(3, 'of quiet and load'))
+    args = hold_scene.arguments(__doc__, contents=(400_000, 'in the database'), seconds=(30, 'of each half of a round'), rounds=(3, 'of quiet and load'))
     with harness.Scene(args.bin) as scene:
         server = scene.server()
         people = ['owner', 'quick', 'writer'] + [f'searcher{i}' for i in range(SEARCHERS)]
-        tokens = {name: hold.token_of(scene.user(name)) for name in people}
+        tokens = {name: hold_scene.token_of(scene.user(name)) for name in people}
         owner = scene.users['owner']
         scene.users['writer'].cli('group', 'create', 'lab')
         node = scene.node(owner, 'seeder')
@@ -73,11 +73,11 @@ def main():
         put_contents(server.data / 'gridtorrent.db', first['content_id'], args.contents)
         server.start()
 
-        quick = others(tokens, hold.node_token_of(node), first['content_id'], 100_000)
+        quick = others(tokens, hold_scene.node_token_of(node), first['content_id'], 100_000)
         rounds = []
         for _ in range(args.rounds):
-            quiet = hold.load(args, scene, args.seconds, quick)
-            loaded = hold.load(args, scene, args.seconds, quick + searches(tokens))
+            quiet = hold_scene.load(args, scene, args.seconds, quick)
+            loaded = hold_scene.load(args, scene, args.seconds, quick + searches(tokens))
             rounds.append((quiet, loaded))
         ended = {}
         for _, loaded in rounds:

@@ -10,8 +10,8 @@ import secrets
 import subprocess
 import time
 
-import hold
-from hold import harness
+import hold_scene
+from hold_scene import harness
 
 CONNECTIONS = 4
 SLACK_BYTES = 5_000_000
@@ -42,7 +42,7 @@ def enrolment(scene, node):
 
     def openssl(*args, data=b''):
         return base64.b64encode(subprocess.run(['openssl', *args], input=data, capture_output=True, check=True).stdout).decode()
-    return token, {'hello': hold.hello(), 'requestId': '$ID', 'publicKey': openssl('pkey', '-in', key, '-pubout', '-outform', 'DER'),
+    return token, {'hello': hold_scene.hello(), 'requestId': '$ID', 'publicKey': openssl('pkey', '-in', key, '-pubout', '-outform', 'DER'),
                    'proof': openssl('dgst', '-sha256', '-sign', key, data=f'gridtorrent-enroll:{token}'.encode())}
 
 
@@ -53,7 +53,7 @@ class Cases:
         self.scene = scene
         server = scene.server()
         self.people = {name: scene.user(name) for name in ('alice', 'bob', 'victim', 'leaver')}
-        self.token = {name: hold.token_of(user) for name, user in self.people.items()} | {'admin': hold.token_of(scene.admin())}
+        self.token = {name: hold_scene.token_of(user) for name, user in self.people.items()} | {'admin': hold_scene.token_of(scene.admin())}
         alice = self.people['alice']
         self.node = scene.node(alice, 'n1')
         (scene.dir / 'data.bin').write_bytes(secrets.token_bytes(100_000))
@@ -66,7 +66,7 @@ class Cases:
 
     def all(self):
         """(method, [(token, request), …]): requests of one method run side by side."""
-        alice, admin, node = self.token['alice'], self.token['admin'], hold.node_token_of(self.node)
+        alice, admin, node = self.token['alice'], self.token['admin'], hold_scene.node_token_of(self.node)
         with_id = {'requestId': '$ID'}
         enroll_token, enroll = enrolment(self.scene, self.node)
         one, two, three = self.content
@@ -104,7 +104,7 @@ class Cases:
         yield 'Accounts/ListUsers', [(admin, {})]
         yield 'Accounts/ListAuditRecords', [(admin, {'limit': 1})]
         yield 'Accounts/Logout', [(self.token['leaver'], with_id)]
-        yield 'Accounts/Login', [('', {'hello': hold.hello(), 'user': 'bob', 'password': password, 'device': text(100)})
+        yield 'Accounts/Login', [('', {'hello': hold_scene.hello(), 'user': 'bob', 'password': password, 'device': text(100)})
                                  for password in ('bob likes long passphrases', 'a wrong passphrase')]
         yield 'Nodes/CreateEnrollToken', [(alice, {**with_id, 'uses': 1, 'ttlMs': '60000'})]
         yield 'Nodes/Enroll', [(enroll_token, enroll)]
@@ -112,7 +112,7 @@ class Cases:
 
     def of_the_node(self, token):
         """Methods for nodes alone; before Enroll, which ends this credential."""
-        yield 'Nodes/RenewNode', [(token, {'hello': hold.hello()})]
+        yield 'Nodes/RenewNode', [(token, {'hello': hold_scene.hello()})]
         yield 'Nodes/Certify', [(token, {'certificateRequest': base64.b64encode(text(500).encode()).decode()})]
         yield 'Swarms/UpdateEndpoints', [(token, {'endpoints': [{'address': '127.0.0.1', 'port': '$N', 'path': f'net{i}'} for i in range(60)], 'declared': True})]
         yield 'Swarms/Announce', [(token, {'contentId': self.content[0], 'version': 1, 'role': role, 'verifiedBytes': '100000', 'totalBytes': '100000',
@@ -124,7 +124,7 @@ def measure(args, scene, server, allowed, method, calls):
     before = settled_size(server)
     jobs = [{'name': str(i), 'method': method, 'token': token, 'connections': max(1, CONNECTIONS // len(calls)), 'request': request}
             for i, (token, request) in enumerate(calls)]
-    outcomes = hold.load(args, scene, args.seconds, jobs).values()
+    outcomes = hold_scene.load(args, scene, args.seconds, jobs).values()
     time.sleep(2.5)  # it writes its log back when idle for two seconds
     grown = settled_size(server) - before
     codes = {}
@@ -139,7 +139,7 @@ def measure(args, scene, server, allowed, method, calls):
 
 
 def main():
-    args = hold.arguments(__doc__, seconds=(60, 'for each method'))
+    args = hold_scene.arguments(__doc__, seconds=(60, 'for each method'))
     allowed = declared()
     with harness.Scene(args.bin) as scene:
         cases = Cases(scene)
@@ -150,7 +150,7 @@ def main():
                 measured.add(method)
                 fine.append(measure(args, scene, cases.server, allowed, method, calls))
         # The node's own first: Enroll ends its credential.
-        run(cases.of_the_node(hold.node_token_of(cases.node)))
+        run(cases.of_the_node(hold_scene.node_token_of(cases.node)))
         run(cases.all())
         print(f'not called: {", ".join(sorted(set(allowed) - measured))}')
         return 0 if all(fine) else 1
