@@ -21,6 +21,11 @@ namespace gridtorrent::rpc {
 
 namespace {
 
+/// Others take what is given up here, too: there are some for as many attempts.
+constexpr std::size_t kReserve = 8;
+constexpr int kRefillPauseMs = 1'000;
+constexpr int kNoDescriptorPauseMs = 20;
+
 Error system_error(const std::string& what, int error_number) {
   const Code code = error_number == EACCES || error_number == EPERM ? Code::kDenied : Code::kDisk;
   return {code, what + ": " + errno_text(error_number)};
@@ -116,7 +121,9 @@ UnixListener::UnixListener(std::string path, UniqueFd listening, UniqueFd wake, 
       listening_(std::move(listening)),
       wake_(std::move(wake)),
       allowed_uids_(std::move(allowed_uids)),
-      inode_(inode_of(path_)) {}
+      inode_(inode_of(path_)) {
+  fill_reserve();
+}
 
 UnixListener::~UnixListener() {
   stop();
@@ -139,15 +146,33 @@ void UnixListener::stop() {
   if (inode_ != 0 && inode_of(path_) == inode_) ::unlink(path_.c_str());
 }
 
+void UnixListener::fill_reserve() {
+  while (reserve_.size() < kReserve) {
+    UniqueFd spare(::fcntl(wake_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!spare) return;
+    reserve_.push_back(std::move(spare));
+  }
+}
+
+/// Empty, with the errno, where there was none.
+UniqueFd UnixListener::accept_one() {
+  while (true) {
+    UniqueFd connection(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (connection || (errno != EMFILE && errno != ENFILE) || reserve_.empty()) return connection;
+    reserve_.pop_back();
+  }
+}
+
 void UnixListener::accept_loop(const std::stop_token& stop, grpc::Server& server) {
   while (!stop.stop_requested()) {
+    fill_reserve();
     pollfd waits[] = {{listening_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;
+    if (::poll(waits, 2, reserve_.size() < kReserve ? kRefillPauseMs : -1) < 0 && errno != EINTR) return;
     if ((waits[0].revents & POLLIN) == 0) continue;
-    UniqueFd connection(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd connection = accept_one();
     if (!connection) {
       // Out of descriptors: the pending connection would wake us at once, again and again.
-      if (errno == EMFILE || errno == ENFILE) ::poll(&waits[1], 1, 200);
+      if (errno == EMFILE || errno == ENFILE) ::poll(&waits[1], 1, kNoDescriptorPauseMs);
       continue;
     }
     ucred peer{};

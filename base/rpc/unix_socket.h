@@ -19,7 +19,8 @@ inline constexpr std::size_t kMaxSocketPathBytes = 107;
 
 /// A listening Unix socket for a local control API. The socket is 0600, a missing parent folder is made 0700; each
 /// connection's uid (SO_PEERCRED) must be our own or a listed one, else it is closed before gRPC sees it. gRPC's own
-/// "unix:" listener does neither. Owns the descriptor, the file and one accept thread ("rpc-accept"). Thread-safe.
+/// "unix:" listener does neither. Keeps a few descriptors in reserve, so that it answers where the process has none
+/// left. Owns the descriptor, the file and one accept thread ("rpc-accept"). Thread-safe.
 class UnixListener {
  public:
   /// Binds and listens. A stale socket file (nobody answers) is replaced; a live one is kConflict; a path over 107
@@ -43,12 +44,15 @@ class UnixListener {
  private:
   UnixListener(std::string path, UniqueFd listening, UniqueFd wake, std::vector<uid_t> allowed_uids);
   void accept_loop(const std::stop_token& stop, grpc::Server& server);
+  UniqueFd accept_one();
+  void fill_reserve();
 
   const std::string path_;
   const UniqueFd listening_;
   const UniqueFd wake_;
   const std::vector<uid_t> allowed_uids_;
   const ino_t inode_;  ///< of our socket file: a stranger's in its place is left alone
+  std::vector<UniqueFd> reserve_;
   std::jthread thread_;
 };
 

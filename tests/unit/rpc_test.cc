@@ -1,5 +1,8 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -381,6 +384,45 @@ TEST(UnixSocket, ALiveSocketIsAConflictAndAStaleOneIsReplaced) {
     ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
   EXPECT_TRUE(UnixListener::open(path).ok());
+}
+
+TEST(UnixSocket, AnswersWhereTheProcessHasNoDescriptorLeft) {
+  const Folder folder;
+  const std::string path = folder / "control.sock";
+  auto listener = UnixListener::open(path);
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  EchoControl service;
+  const auto server = start_local_server({&service});
+  ASSERT_TRUE(server);
+  (*listener)->serve(*server);
+  ASSERT_TRUE(ask(path).ok());
+
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  std::vector<UniqueFd> callers;
+  for (int i = 0; i < 4; ++i) callers.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = std::min<rlim_t>(before.rlim_cur, 256);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<UniqueFd> all;
+  for (UniqueFd fd(::open("/dev/null", O_RDONLY)); fd; fd.reset(::open("/dev/null", O_RDONLY))) {
+    all.push_back(std::move(fd));
+  }
+  EXPECT_EQ(errno, EMFILE);
+  for (const UniqueFd& caller : callers) {
+    EXPECT_EQ(::connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    pollfd answer{caller.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&answer, 1, 10'000), 1) << "the server's HTTP/2 settings";
+  }
+  all.clear();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  callers.clear();
+  EXPECT_TRUE(ask(path).ok());
+  (*listener)->stop();
+  server->Shutdown(std::chrono::system_clock::now());
 }
 
 TEST(UnixSocket, RefusesWhatIsUnsafeOrTooLong) {
