@@ -78,7 +78,7 @@ std::vector<int> descriptors() {
 
 }  // namespace
 
-std::vector<std::size_t> handshakes_to_end(std::span<const HalfOpen> open, MonoTime now) {
+std::vector<std::size_t> handshakes_to_end(std::span<const HalfOpen> open, MonoTime now, const HalfOpenLimits& limits) {
   std::vector<std::size_t> youngest_first(open.size());
   for (std::size_t i = 0; i < open.size(); ++i) youngest_first[i] = i;
   std::stable_sort(youngest_first.begin(), youngest_first.end(),
@@ -88,7 +88,7 @@ std::vector<std::size_t> handshakes_to_end(std::span<const HalfOpen> open, MonoT
   std::size_t kept = 0;
   for (const std::size_t i : youngest_first) {
     std::size_t& of_address = kept_of[open[i].address];
-    if (now - open[i].since >= kHandshakeTime || kept >= kMaxHalfOpen || of_address >= kMaxHalfOpenOfAnAddress) {
+    if (now - open[i].since >= kHandshakeTime || kept >= limits.in_all || of_address >= limits.of_address) {
       end.push_back(i);
     } else {
       ++kept;
@@ -99,6 +99,7 @@ std::vector<std::size_t> handshakes_to_end(std::span<const HalfOpen> open, MonoT
 }
 
 std::size_t HandshakeGuard::tick(const std::set<int>& lanes, MonoTime now) {
+  connected_ = 0;
   if (ports_.empty()) return 0;
   std::map<int, Seen> present;
   for (const int fd : descriptors()) {
@@ -113,7 +114,7 @@ std::size_t HandshakeGuard::tick(const std::set<int>& lanes, MonoTime now) {
   seen_ = std::move(present);
   std::vector<HalfOpen> open;
   for (const auto& [fd, seen] : seen_) open.push_back(seen.half);
-  const auto end = handshakes_to_end(open, now);
+  const auto end = handshakes_to_end(open, now, limits_);
   for (const std::size_t i : end) ::shutdown(open[i].socket, SHUT_RDWR);
   return end.size();
 }

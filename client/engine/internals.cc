@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/variant/get.hpp>
 #include <ctime>
+#include <libtorrent/aux_/session_impl.hpp>
 #include <libtorrent/aux_/socket_type.hpp>
 #include <libtorrent/peer_connection.hpp>
 #include <libtorrent/ssl_stream.hpp>
@@ -43,10 +44,37 @@ struct OutstandingBytes {
   using type = int lt::peer_connection::*;
   friend type member_of(OutstandingBytes);
 };
+struct ListenSockets {
+  using type = std::vector<std::shared_ptr<lt::aux::listen_socket_t>> lt::aux::session_impl::*;
+  friend type member_of(ListenSockets);
+};
+struct PeerTlsContext {
+  using type = boost::asio::ssl::context lt::aux::session_impl::*;
+  friend type member_of(PeerTlsContext);
+};
+struct DatagramSocket {
+  using type = lt::udp::socket lt::udp_socket::*;
+  friend type member_of(DatagramSocket);
+};
+template struct Reveal<ListenSockets, &lt::aux::session_impl::m_listen_sockets>;
+template struct Reveal<PeerTlsContext, &lt::aux::session_impl::m_peer_ssl_ctx>;
+template struct Reveal<DatagramSocket, &lt::udp_socket::m_socket>;
 template struct Reveal<DownloadQueue, &lt::peer_connection::m_download_queue>;
 template struct Reveal<OutstandingBytes, &lt::peer_connection::m_outstanding_bytes>;
 template struct Reveal<DesiredQueueSize, &lt::peer_connection::m_desired_queue_size>;
 template struct Reveal<MostOutstanding, &lt::peer_connection::m_max_out_request_queue>;
+
+int told_index() {
+  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
+/// OpenSSL's, at each step of a handshake. Asio starts it right after the connection was accepted.
+void on_tls_step(const SSL* tls, int where, int) {
+  if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
+  const auto* told = static_cast<const std::function<void()>*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(tls), told_index()));
+  if (told != nullptr) (*told)();
+}
 
 WallTime time_of(const ASN1_TIME* time) {
   std::tm parts{};
@@ -115,6 +143,26 @@ void forget_request(const lt::peer_connection_handle& peer, int piece, int start
   if (std::erase_if(queue, [&](const lt::pending_block& pending) { return pending.block == block; }) == 0) return;
   int& outstanding = (*connection).*member_of(OutstandingBytes{});
   outstanding = std::max(0, outstanding - length);
+}
+
+/// As when the system closes them: what waits on them ends with operation_aborted, of which libtorrent takes no notice.
+void close_udp(const lt::session_handle& session) {
+  const auto impl = session.native_handle();
+  if (!impl) return;
+  for (const auto& listening : (*impl).*member_of(ListenSockets{})) {
+    if (!listening->udp_sock) continue;
+    lt::udp::socket& socket = listening->udp_sock->sock.*member_of(DatagramSocket{});
+    lt::error_code ignored;
+    if (socket.is_open()) socket.close(ignored);
+  }
+}
+
+void tell_of_tls_connections(const lt::session_handle& session, const std::function<void()>* told) {
+  const auto impl = session.native_handle();
+  if (!impl) return;
+  SSL_CTX* const context = ((*impl).*member_of(PeerTlsContext{})).native_handle();
+  SSL_CTX_set_ex_data(context, told_index(), const_cast<std::function<void()>*>(told));
+  SSL_CTX_set_info_callback(context, told == nullptr ? nullptr : on_tls_step);
 }
 
 void forbid_redial(const lt::peer_connection_handle& peer) {

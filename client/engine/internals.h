@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <libtorrent/peer_connection_handle.hpp>
+#include <libtorrent/session_handle.hpp>
 #include <optional>
 
 #include "client/engine/lane_rules.h"
@@ -33,6 +35,15 @@ void set_request_depth_at_arrival(const lt::peer_connection_handle& peer, int bl
 /// out. Left there, the entry would keep the lane from ever asking for a busy block again, and stall it once it is
 /// snubbed.
 void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length);
+
+/// Closes the UDP sockets that libtorrent opens beside each listening socket. Nothing here is sent or heard over them
+/// (no DHT, no uTP, no UDP trackers), and they are as many as the lane ports. Sockets that are opened later (an address
+/// that came back) have to be closed anew.
+void close_udp(const lt::session_handle& session);
+
+/// Calls `told` for each connection to a TLS lane port as soon as it is accepted, which libtorrent tells nobody; null:
+/// no more. `told` outlives that.
+void tell_of_tls_connections(const lt::session_handle& session, const std::function<void()>* told);
 
 /// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
 void forbid_redial(const lt::peer_connection_handle& peer);

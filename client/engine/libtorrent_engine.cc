@@ -1,6 +1,7 @@
 #include "client/engine/libtorrent_engine.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,8 +18,10 @@
 #include <unordered_map>
 
 #include "client/engine/byte_paths.h"
+#include "client/engine/descriptor_shares.h"
 #include "client/engine/flushed_disk.h"
 #include "client/engine/half_open.h"
+#include "client/engine/internals.h"
 #include "client/engine/listen.h"
 #include "client/engine/settings.h"
 #include "client/engine/torrent.h"
@@ -38,17 +41,33 @@ constexpr auto kShowPause = std::chrono::milliseconds(200);
 constexpr auto kHandshakesEnd = std::chrono::seconds(1);
 constexpr int kRoundsToEnd = 20;
 
+std::uint64_t most_descriptors() {
+  rlimit files{};
+  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? static_cast<std::uint64_t>(files.rlim_cur) : 1'024;
+}
+
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {
  public:
-  std::shared_ptr<NodeRates> rates;  ///< set before the session starts
+  std::shared_ptr<NodeRates> rates;            ///< this and the next are set before the session starts
+  std::unique_ptr<HandshakeGuard> handshakes;  ///< network thread
 
   /// What was held back and is due. Network thread.
-  void go_on() const {
+  void go_on() {
     for (const auto& swarm : all()) swarm->requests().go_on();
     rates->sending.go_on(SystemClock().mono());
+    if (std::exchange(many_connected, false)) look_at_handshakes();
+  }
+  /// Ends connections that are too many, or too old, and have not become lanes. Network thread.
+  void look_at_handshakes() { ended_handshakes += handshakes->tick(sockets(), SystemClock().mono()); }
+  /// Of all lanes.
+  std::set<int> sockets() const {
+    std::set<int> sockets;
+    for (const auto& swarm : all()) swarm->add_sockets(sockets);
+    return sockets;
   }
 
+  bool many_connected = false;  ///< since the last look; network thread
   /// Connections that never became lanes, since somebody last asked.
   std::atomic<std::size_t> ended_handshakes = 0;
 
@@ -73,29 +92,36 @@ class SwarmList {
 /// libtorrent's once-a-second call in the network thread, just before it dials.
 class RoundPlugin final : public lt::plugin {
  public:
-  RoundPlugin(std::shared_ptr<SwarmList> swarms, std::shared_ptr<NetworkLoop> loop,
-              const std::vector<ListenSocket>& sockets)
-      : swarms_(std::move(swarms)), loop_(std::move(loop)), handshakes_(tls_ports(sockets)) {}
-  void added(const lt::session_handle& session) override { session_ = session; }
+  RoundPlugin(std::shared_ptr<SwarmList> swarms, std::shared_ptr<NetworkLoop> loop)
+      : swarms_(std::move(swarms)), loop_(std::move(loop)), on_connection_([this] { connected(); }) {}
+  void added(const lt::session_handle& session) override {
+    session_ = session;
+    tell_of_tls_connections(session_, &on_connection_);
+  }
   void abort() override {
+    tell_of_tls_connections(session_, nullptr);
     loop_->stop();
     end_handshakes();
   }
-  lt::feature_flags_t implemented_features() override { return tick_feature; }
+  lt::feature_flags_t implemented_features() override { return tick_feature | alert_feature; }
+  /// In the network thread as well, and under libtorrent's lock of its alerts: does no more than take note.
+  void on_alert(const lt::alert* alert) override {
+    if (lt::alert_cast<lt::incoming_connection_alert>(alert) != nullptr) connected();
+  }
   void on_tick() override {
     const auto swarms = swarms_->all();
     for (const auto& swarm : swarms) swarm->tick();
     swarms_->rates->sending.go_on(SystemClock().mono());
     uplink_.tick(SystemClock().mono(), swarms);
-    const std::size_t ended = handshakes_.tick(lanes_of(swarms), SystemClock().mono());
-    if (ended > 0) swarms_->ended_handshakes += ended;
+    swarms_->look_at_handshakes();
+    close_udp(session_);
   }
 
  private:
-  static std::set<int> lanes_of(const std::vector<std::shared_ptr<Swarm>>& swarms) {
-    std::set<int> lanes;
-    for (const auto& swarm : swarms) swarm->add_sockets(lanes);
-    return lanes;
+  void connected() {
+    if (!swarms_->handshakes->connected()) return;
+    swarms_->many_connected = true;
+    loop_->tick_soon();
   }
 
   /// What libtorrent does next (session_impl::abort) frees the sockets of handshakes that are under way, and these go
@@ -106,30 +132,23 @@ class RoundPlugin final : public lt::plugin {
     session_.apply_settings(deaf);
     const auto patient_until = std::chrono::steady_clock::now() + kHandshakesEnd;
     for (int round = 0; round < kRoundsToEnd || std::chrono::steady_clock::now() < patient_until; ++round) {
-      if (handshakes_.end_all(lanes_of(swarms_->all())) == 0) return;
+      if (swarms_->handshakes->end_all(swarms_->sockets()) == 0) return;
       if (loop_->handle_ready() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 
-  static std::set<std::uint16_t> tls_ports(const std::vector<ListenSocket>& sockets) {
-    std::set<std::uint16_t> ports;
-    for (const ListenSocket& socket : sockets) {
-      if (socket.tls) ports.insert(socket.port);
-    }
-    return ports;
-  }
-
   const std::shared_ptr<SwarmList> swarms_;
   const std::shared_ptr<NetworkLoop> loop_;
+  const std::function<void()> on_connection_;
   lt::session_handle session_;
   Uplink uplink_;
-  HandshakeGuard handshakes_;
 };
 
 struct Opened {
   std::unique_ptr<lt::session> session;
   std::vector<ListenSocket> sockets;
   std::shared_ptr<NetworkLoop> loop;
+  int connections_limit = 0;
 };
 
 /// One attempt to start a session on the wanted ports. The first alerts are consumed: they say what listens.
@@ -139,12 +158,18 @@ Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<
     if (const auto all = weak.lock()) all->go_on();
   });
   swarms->rates = std::make_shared<NodeRates>(loop);
-  const auto rounds = std::make_shared<RoundPlugin>(swarms, loop, sockets);
-  lt::session_params params(make_settings(this_machine(), to_listen_interfaces(sockets)),
-                            std::vector<std::shared_ptr<lt::plugin>>{rounds});
+  const DescriptorShares shares = share_descriptors(most_descriptors(), sockets.size());
+  std::set<std::uint16_t> ports;
+  for (const ListenSocket& socket : sockets) ports.insert(socket.port);
+  swarms->handshakes = std::make_unique<HandshakeGuard>(std::move(ports), shares.half_open);
+  lt::settings_pack settings = make_settings(this_machine(), to_listen_interfaces(sockets));
+  settings.set_int(lt::settings_pack::connections_limit, shares.connections);
+  settings.set_int(lt::settings_pack::file_pool_size, shares.open_files);
+  const auto rounds = std::make_shared<RoundPlugin>(swarms, loop);
+  lt::session_params params(std::move(settings), std::vector<std::shared_ptr<lt::plugin>>{rounds});
   params.disk_io_constructor = flushed_disk_io(piece_memory_bytes(this_machine()), swarms->rates->sending,
                                                [loop](lt::io_context& network) { loop->attach(network); });
-  Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets), loop};
+  Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets), loop, shares.connections};
   const bool listening =
       opened.session->is_listening();  // waits for the network thread, which has tried them all by then
   std::vector<lt::alert*> alerts;
@@ -172,6 +197,7 @@ class LibtorrentEngine final : public Engine {
         swarms_(std::move(swarms)),
         sockets_(std::move(opened.sockets)),
         loop_(std::move(opened.loop)),
+        connections_limit_(opened.connections_limit),
         session_(std::move(opened.session)),
         alert_thread_([this](const std::stop_token& stop) { run(stop); }) {}
   ~LibtorrentEngine() override { stop(); }
@@ -359,18 +385,31 @@ class LibtorrentEngine final : public Engine {
       last_second = now;
       session_->post_torrent_updates();
       for (const auto& torrent : all()) torrent->on_second();
+      if (std::exchange(may_accept_less_, false)) restore_connections_limit();
       if (now - last_warning < std::chrono::minutes(1)) continue;
       if (warn_of_strangers()) last_warning = now;
     }
   }
 
+  /// Where it has no descriptor to accept a connection, libtorrent lowers its limit to what it has then, for good.
+  void restore_connections_limit() {
+    lt::settings_pack settings;
+    settings.set_int(lt::settings_pack::connections_limit, connections_limit_);
+    session_->apply_settings(std::move(settings));
+  }
+
   bool warn_of_strangers() {
+    const std::uint64_t failed = std::exchange(failed_accepts_, 0);
+    if (failed > 0) {
+      listener_.warning({}, "could not accept connections to lane ports " + std::to_string(failed) +
+                                " times: " + last_failure_ + "; descriptors: " + std::to_string(most_descriptors()) +
+                                " (ulimit -n, LimitNOFILE=); lane ports listen all the same");
+    }
     const std::size_t ended = swarms_->ended_handshakes.exchange(0);
     if (ended > 0) {
-      listener_.warning({},
-                        "ended " + std::to_string(ended) +
-                            " connections to TLS lane ports whose handshake did not get on: a scanner, an attack, or "
-                            "a path that loses packets");
+      listener_.warning({}, "ended " + std::to_string(ended) +
+                                " connections to lane ports whose handshake did not get on: a scanner, an attack, or "
+                                "a path that loses packets");
     }
     const std::uint64_t refused = refused_handshakes_ - told_of_refused_;
     if (refused > 0) {
@@ -378,7 +417,7 @@ class LibtorrentEngine final : public Engine {
       listener_.warning({}, "refused " + std::to_string(refused) +
                                 " connections to TLS lane ports in their handshake; the last, from " + last_refused_);
     }
-    return ended + refused > 0;
+    return failed + ended + refused > 0;
   }
 
   std::vector<std::shared_ptr<Torrent>> all() const {
@@ -400,8 +439,9 @@ class LibtorrentEngine final : public Engine {
         if (const auto torrent = of(status.handle)) torrent->on_progress(status);
       }
     } else if (const auto* dead = lt::alert_cast<lt::listen_failed_alert>(&alert)) {
+      if (dead->op == lt::operation_t::sock_accept) return failed_to_accept(dead->error);
       listener_.warning({}, "the lane port " + std::to_string(dead->port) + " on " + dead->address.to_string() +
-                                " no longer listens: " + dead->error.message());
+                                " does not listen: " + dead->error.message());
     } else if (const auto* refused = lt::alert_cast<lt::peer_error_alert>(&alert)) {
       // What ended otherwise (closed, timed out) is no refusal; what belongs to a torrent was dialled by us.
       if (refused->op != lt::operation_t::ssl_handshake || refused->handle.is_valid() ||
@@ -412,6 +452,12 @@ class LibtorrentEngine final : public Engine {
     } else if (const auto* about = dynamic_cast<const lt::torrent_alert*>(&alert)) {
       if (const auto torrent = of(about->handle)) handle_torrent(*torrent, alert);
     }
+  }
+
+  void failed_to_accept(const lt::error_code& error) {
+    ++failed_accepts_;
+    last_failure_ = error.message();
+    may_accept_less_ = true;
   }
 
   /// A renewed certificate: the network thread is busy with each for a millisecond.
@@ -452,6 +498,7 @@ class LibtorrentEngine final : public Engine {
   const std::shared_ptr<SwarmList> swarms_;
   const std::vector<ListenSocket> sockets_;
   const std::shared_ptr<NetworkLoop> loop_;
+  const int connections_limit_;
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
@@ -462,6 +509,9 @@ class LibtorrentEngine final : public Engine {
   std::atomic<std::uint64_t> refused_handshakes_ = 0;
   std::uint64_t told_of_refused_ = 0;  ///< this and the next: alert thread only
   std::string last_refused_;
+  std::uint64_t failed_accepts_ = 0;  ///< since somebody was told
+  std::string last_failure_;
+  bool may_accept_less_ = false;
   std::unique_ptr<lt::session> session_;
   std::jthread alert_thread_;  ///< last: uses all of the above
 };

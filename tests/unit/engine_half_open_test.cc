@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include "client/engine/descriptor_shares.h"
 #include "client/engine/half_open.h"
 #include "common/unique_fd.h"
 
@@ -47,6 +48,47 @@ TEST(HandshakesToEnd, AreTheOldestOfTooManyAltogether) {
     open.push_back(from("address" + std::to_string(i % 50), start + milliseconds(static_cast<int>(i))));
   }
   EXPECT_THAT(handshakes_to_end(open, start + seconds(1)), testing::UnorderedElementsAre(0, 1, 2));
+}
+
+TEST(HandshakesToEnd, AreMoreWhereDescriptorsAreFew) {
+  const MonoTime start{};
+  std::vector<HalfOpen> open;
+  for (int i = 0; i < 10; ++i) open.push_back(from("address" + std::to_string(i), start + milliseconds(i)));
+  EXPECT_THAT(handshakes_to_end(open, start + seconds(1), {8, 3}), testing::UnorderedElementsAre(0, 1));
+}
+
+TEST(HandshakeGuard, IsDueAsSoonAsManyHaveConnected) {
+  HandshakeGuard guard({50'000}, {16, 6});
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(guard.connected()) << i;
+  EXPECT_TRUE(guard.connected());
+  guard.tick({}, MonoTime(seconds(1)));
+  EXPECT_FALSE(guard.connected()) << "it has looked";
+}
+
+TEST(DescriptorShares, NeverComeToMoreThanThereAre) {
+  for (const std::uint64_t limit : {256U, 300U, 512U, 1'024U, 4'096U, 65'536U, 1'048'576U}) {
+    const DescriptorShares shares = share_descriptors(limit, 32);
+    const std::uint64_t all =
+        static_cast<std::uint64_t>(shares.connections + shares.open_files) + 32 + shares.half_open.in_all;
+    EXPECT_LE(all + 64, limit) << "64 are for everything else";
+    EXPECT_GE(shares.connections, 24) << limit;
+    EXPECT_LE(shares.half_open.of_address, shares.half_open.in_all);
+  }
+}
+
+TEST(DescriptorShares, AreTheUsualOnesWhereThereAreEnough) {
+  const DescriptorShares shares = share_descriptors(65'536, 64);
+  EXPECT_EQ(shares.connections, 4'000);
+  EXPECT_EQ(shares.open_files, 500);
+  EXPECT_EQ(shares.half_open.in_all, kMaxHalfOpen);
+  EXPECT_EQ(shares.half_open.of_address, kMaxHalfOpenOfAnAddress);
+}
+
+TEST(DescriptorShares, LeaveSomethingToEachWhereThereAreTooFew) {
+  const DescriptorShares shares = share_descriptors(64, 320);
+  EXPECT_GT(shares.connections, 0);
+  EXPECT_GT(shares.open_files, 0);
+  EXPECT_GT(shares.half_open.of_address, 0U);
 }
 
 /// A listening port on loopback, and connections to it.
