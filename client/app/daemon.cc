@@ -14,6 +14,7 @@
 #include "base/metrics/metrics.h"
 #include "client/app/config.h"
 #include "client/app/data_dir.h"
+#include "client/app/listen_addresses.h"
 #include "client/app/log_bridge.h"
 #include "client/app/node_metrics.h"
 #include "client/app/ready_file.h"
@@ -56,7 +57,12 @@ struct Parts {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<NodeCore> node;
   std::unique_ptr<control::ControlServer> control;
+  std::unique_ptr<ServerRoute> route;
+  std::vector<std::string> listening;  ///< addresses
 };
+
+/// Another network, or another address of the same one: lanes listen there within so long.
+constexpr std::chrono::seconds kLookAtAddresses{30};
 
 Result<NodeIdentity> enrol(const Config& config, const options::Parsed& parsed, const std::string& ca_file,
                            Parts& parts) {
@@ -118,6 +124,9 @@ Status make_link(const Config& config, const NodeIdentity& identity, const std::
 Status make_engine(const Config& config, const NodeIdentity& identity, Parts& parts) {
   EngineOptions options;
   options.node = identity.node;
+  parts.route = std::make_unique<ServerRoute>(identity.server);
+  parts.listening = choose_listen_addresses(config.addresses, parts.route->facts());
+  options.listen_addresses = parts.listening;
   options.first_lane_port = config.lane_ports.first;
   options.last_lane_port = config.lane_ports.second;
   options.tls_lanes = true;
@@ -143,6 +152,20 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
                         parts.controller, *parts.papers, parts.clock, parts.rng,    make_log()};
   parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);
   return parts.node->start();
+}
+
+/// Where the machine has other addresses now.
+void follow_addresses(const Config& config, Parts& parts) {
+  const AddressFacts facts = parts.route->facts();
+  if (config.addresses.empty() && facts.towards_server.empty()) return;  // no network: it may come back as it was
+  std::vector<std::string> now = choose_listen_addresses(config.addresses, facts);
+  if (now == parts.listening) return;
+  std::string text;
+  for (const std::string& address : now) text += (text.empty() ? "" : ", ") + address;
+  logging::info("the addresses of this machine changed: lanes listen on " + text);
+  parts.listening = std::move(now);
+  parts.engine->listen_on(parts.listening);
+  parts.node->addresses_changed();
 }
 
 [[noreturn]] void disk_lost(const Error& error) {
@@ -266,7 +289,8 @@ int run_daemon(const options::Parsed& parsed) {
     return report(started.error());
   }
   while (true) {
-    const auto signal = wait_for_signal(std::chrono::milliseconds(-1));
+    const auto signal = wait_for_signal(kLookAtAddresses);
+    if (!signal) follow_addresses(*config, parts);
     if (signal == Signal::kReload) on_reload(parsed, *config, parts);
     if (signal == Signal::kEnd) break;
   }

@@ -90,6 +90,8 @@ class Engine {
 
   /// The sockets really bound. Addresses are as configured ("0.0.0.0"); the caller turns wildcards into real ones.
   virtual std::vector<LaneEndpoint> listening() const = 0;
+  /// On the same ports of other addresses from now on. What cannot be listened on is a warning. Lanes stand.
+  virtual void listen_on(const std::vector<std::string>& addresses) = 0;
 
   /// Refuses a malformed info dictionary and an id or info-hash that is already there. Nothing is dialled before a
   /// plan.

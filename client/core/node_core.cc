@@ -162,15 +162,16 @@ std::vector<LaneEndpoint> NodeCore::endpoints_to_publish() const {
     if (seen.insert(endpoint).second) published.push_back(endpoint);
   };
   for (auto endpoint : c_.ports.engine.listening()) {
+    if (c_.options.addresses.empty()) {
+      endpoint.address.clear();  // as the server sees this node
+      add(endpoint);
+      continue;
+    }
     if (!is_wildcard(endpoint.address)) {
       add(endpoint);
       continue;
     }
     const bool ipv6 = is_ipv6(endpoint.address);
-    if (c_.options.addresses.empty()) {
-      endpoint.address.clear();  // as the server sees this node
-      add(endpoint);
-    }
     for (const auto& address : c_.options.addresses) {
       if (is_ipv6(address) != ipv6) continue;
       endpoint.address = address;
@@ -265,6 +266,14 @@ void NodeCore::content_changed(const std::optional<ContentId>& content) {
   {
     const auto lock = c_.book.lock();
     announcer_.content_changed(content, c_.ports.clock.mono());
+  }
+  c_.wake();
+}
+
+void NodeCore::addresses_changed() {
+  {
+    const std::lock_guard lock(link_mutex_);
+    endpoints_due_ = {};
   }
   c_.wake();
 }

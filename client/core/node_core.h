@@ -38,6 +38,9 @@ class NodeCore final : public Node, private ServerListener {
   /// Roots count for tasks that begin from now on; any thread.
   void reconfigure(NodeSettings settings) { c_.set_settings(std::move(settings)); }
 
+  /// The engine listens on others: the server is to know.
+  void addresses_changed();
+
   NodeStatus status() override;
   Status set_limits(const NodeLimits& limits) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;

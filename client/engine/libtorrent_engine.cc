@@ -204,9 +204,18 @@ class LibtorrentEngine final : public Engine {
 
   std::vector<LaneEndpoint> listening() const override {
     std::vector<LaneEndpoint> endpoints;
+    const std::lock_guard lock(mutex_);
     for (const auto& socket : sockets_)
       endpoints.push_back({socket.address, socket.port, socket.tls, options_.advertised_path});
     return endpoints;
+  }
+
+  void listen_on(const std::vector<std::string>& addresses) override {
+    const std::lock_guard lock(mutex_);
+    sockets_ = on_addresses(sockets_, addresses);
+    lt::settings_pack settings;
+    settings.set_str(lt::settings_pack::listen_interfaces, to_listen_interfaces(sockets_));
+    session_->apply_settings(std::move(settings));
   }
 
   Status add(const TorrentSpec& spec) override {
@@ -496,7 +505,7 @@ class LibtorrentEngine final : public Engine {
   const EngineOptions options_;
   EngineListener& listener_;
   const std::shared_ptr<SwarmList> swarms_;
-  const std::vector<ListenSocket> sockets_;
+  std::vector<ListenSocket> sockets_;
   const std::shared_ptr<NetworkLoop> loop_;
   const int connections_limit_;
   mutable std::mutex mutex_;

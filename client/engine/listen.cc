@@ -177,6 +177,17 @@ Result<std::vector<ListenSocket>> choose_listen_sockets(const EngineOptions& opt
   return sockets;
 }
 
+std::vector<ListenSocket> on_addresses(const std::vector<ListenSocket>& sockets,
+                                       const std::vector<std::string>& addresses) {
+  std::vector<ListenSocket> moved;
+  for (const std::string& address : addresses) {
+    for (const ListenSocket& socket : sockets) {
+      if (socket.address == sockets.front().address) moved.push_back({address, socket.port, socket.tls});
+    }
+  }
+  return moved;
+}
+
 std::string to_listen_interfaces(const std::vector<ListenSocket>& sockets) {
   std::string text;
   for (const auto& socket : sockets) {

@@ -23,6 +23,10 @@ inline constexpr int kFreePorts = 16;
 /// ports in use (Code::kConflict, so that the caller can try again).
 Result<std::vector<ListenSocket>> choose_listen_sockets(const EngineOptions& options);
 
+/// The same ports on other addresses.
+std::vector<ListenSocket> on_addresses(const std::vector<ListenSocket>& sockets,
+                                       const std::vector<std::string>& addresses);
+
 /// "0.0.0.0:50000,[::]:50000".
 std::string to_listen_interfaces(const std::vector<ListenSocket>& sockets);
 

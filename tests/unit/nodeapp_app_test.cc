@@ -3,9 +3,11 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "client/app/config.h"
 #include "client/app/data_dir.h"
+#include "client/app/listen_addresses.h"
 #include "client/app/ready_file.h"
 #include "client/app/reload.h"
 #include "client/app/server_ca.h"
@@ -81,6 +83,42 @@ TEST(Reload, SaysWhatTakesEffectAndWhatNeedsARestart) {
   EXPECT_EQ(describe(compare(before, now)),
             "configuration read again: nothing new takes effect; a restart is needed for data-dir, ready-file, server, "
             "address, lane-ports, tls-lane-ports, socket, metrics-listen");
+}
+
+AddressFacts facts_of(std::vector<std::string> towards_server, std::set<std::string> local) {
+  return {[local = std::move(local)](const std::string& address) { return local.contains(address); },
+          std::move(towards_server)};
+}
+
+using Addresses = std::vector<std::string>;
+
+TEST(ListenAddresses, AreThoseThatTheServerSees) {
+  EXPECT_EQ(choose_listen_addresses({}, facts_of({"192.0.2.7"}, {"192.0.2.7", "10.0.0.1", "127.0.0.1"})),
+            Addresses{"192.0.2.7"});
+  EXPECT_EQ(choose_listen_addresses({}, facts_of({"192.0.2.7", "2001:db8::7"}, {})),
+            (Addresses{"192.0.2.7", "2001:db8::7"}))
+      << "its name has both, and either may be used";
+}
+
+TEST(ListenAddresses, AreTheDeclaredOnesThatAreLocal) {
+  EXPECT_EQ(choose_listen_addresses({"192.0.2.7", "2001:db8::7"}, facts_of({"10.0.0.1"}, {"192.0.2.7", "2001:db8::7"})),
+            (Addresses{"192.0.2.7", "2001:db8::7"}));
+  EXPECT_EQ(choose_listen_addresses({"192.0.2.7", "192.0.2.7"}, facts_of({}, {"192.0.2.7"})), Addresses{"192.0.2.7"});
+}
+
+TEST(ListenAddresses, AreAllWhereARouterForwardsOrNothingIsKnown) {
+  EXPECT_EQ(choose_listen_addresses({"203.0.113.5"}, facts_of({"10.0.0.1"}, {"10.0.0.1"})), Addresses{"0.0.0.0"});
+  EXPECT_EQ(choose_listen_addresses({"203.0.113.5", "2001:db8::7"}, facts_of({}, {"2001:db8::7"})),
+            (Addresses{"0.0.0.0", "2001:db8::7"}));
+  EXPECT_EQ(choose_listen_addresses({}, facts_of({}, {})), (Addresses{"0.0.0.0", "::"}));
+}
+
+TEST(ListenAddresses, OfThisMachineAreFound) {
+  const AddressFacts facts = ServerRoute("127.0.0.1:7443").facts();
+  EXPECT_EQ(facts.towards_server, Addresses{"127.0.0.1"});
+  EXPECT_TRUE(facts.is_local("127.0.0.1"));
+  EXPECT_FALSE(facts.is_local("192.0.2.1")) << "kept for documents (RFC 5737)";
+  EXPECT_TRUE(ServerRoute("no.such.host.invalid:1").facts().towards_server.empty());
 }
 
 TEST(ServerCaFile, IsNamedAsGivenAndRememberedForLaterStarts) {
