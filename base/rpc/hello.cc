@@ -29,7 +29,8 @@ Status check_hello(const v1::Hello& theirs, WallTime now, std::string_view who, 
                                          std::to_string(kProtocolMax) + ": upgrade the older one"};
   }
   if (theirs.time_ms() == 0) return {};
-  const auto ahead = WallTime{theirs.time_ms()} - now;
+  // Nobody's clock stands before 1970; the difference of two times since then cannot overflow.
+  const auto ahead = WallTime{std::max<std::int64_t>(theirs.time_ms(), 0)} - now;
   const auto apart = ahead < ahead.zero() ? -ahead : ahead;
   if (apart > kMaxClockSkew) {
     return Error{Code::kInvalid, "the clock of " + std::string(who) + " is " + format_duration(apart) +
