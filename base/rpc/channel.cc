@@ -1,5 +1,6 @@
 #include "base/rpc/channel.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 
 #include <charconv>
@@ -19,6 +20,11 @@ void log_from_grpc(gpr_log_func_args* arguments) {
   logging::debug(arguments->message, {{"from", "grpc"}});
 }
 
+void log_from_protobuf(google::protobuf::LogLevel, const char*, int, const std::string& message) {
+  // It writes a line for each malformed message, which anybody can send.
+  logging::debug(message, {{"from", "protobuf"}});
+}
+
 constexpr int kKeepaliveMs = 45'000;  // servers count pings below 30 s as abuse
 constexpr int kKeepaliveTimeoutMs = 20'000;
 constexpr int kMaxMessageBytes = 4 << 20;
@@ -27,7 +33,10 @@ constexpr int kMaxMessageBytes = 4 << 20;
 
 void route_grpc_log() {
   static std::once_flag once;
-  std::call_once(once, [] { gpr_set_log_function(log_from_grpc); });
+  std::call_once(once, [] {
+    gpr_set_log_function(log_from_grpc);
+    google::protobuf::SetLogHandler(log_from_protobuf);
+  });
 }
 
 grpc::ChannelArguments client_channel_arguments() {
