@@ -151,15 +151,11 @@ grpc::Status Door::conclude(const Arrival& arrival, const Status& status) {
 }
 
 bool Door::take_stream(const std::string& key) {
-  if (!all_streams_.take("")) return false;
-  if (streams_.take(key)) return true;
-  all_streams_.give_back("");
-  return false;
+  return streams_.take(key);
 }
 
 void Door::give_back_stream(const std::string& key) {
   streams_.give_back(key);
-  all_streams_.give_back("");
 }
 
 Executor& Door::lane(Lane lane) {

@@ -95,10 +95,11 @@ class Door {
   static constexpr std::chrono::seconds kMaxReadTime{10};
   static constexpr std::chrono::seconds kTokenRecheck{60};  ///< streams
   static constexpr std::chrono::seconds kMaxWriteTime{30};  ///< a client that does not read is cut off
-  static constexpr std::size_t kMaxStreamsPerCaller = 64;   ///< a user; or a node
-  static constexpr std::size_t kMaxStreams = 10'000;
+  static constexpr std::size_t kMaxStreamsPerCaller = 64;  ///< a user; or a node
+  static constexpr std::size_t kMaxNodeStreams = 10'000;
+  static constexpr std::size_t kMaxPeopleStreams = 2'000;  ///< watchers, uploads and downloads of all users
 
-  explicit Door(Deps deps) : d_(deps), streams_(kMaxStreamsPerCaller), all_streams_(kMaxStreams) {}
+  explicit Door(Deps deps) : d_(deps), streams_({kMaxStreamsPerCaller, kMaxNodeStreams, kMaxPeopleStreams}) {}
 
   /// `handler`: Status(const Call&, const Request&, Reply&).
   template <class Request, class Reply, class Handler>
@@ -155,8 +156,8 @@ class Door {
   Executor& executor() { return d_.executor; }
   Ticker& ticker() { return d_.ticker; }
   const Clock& clock() const { return d_.clock; }
-  /// A place among the open streams: kMaxStreamsPerCaller of a caller, kMaxStreams in all. True: give_back_stream is
-  /// due.
+  /// A place among the open streams: kMaxStreamsPerCaller of a caller, and so many of all nodes or of all people.
+  /// True: give_back_stream is due.
   bool take_stream(const std::string& key);
   void give_back_stream(const std::string& key);
 
@@ -176,7 +177,7 @@ class Door {
   RateLimiter& limiter(const Method& method);
 
   Deps d_;
-  ConcurrencyLimiter streams_, all_streams_;
+  StreamPlaces streams_;
   std::mutex rates_mutex_;
   std::map<std::string_view, std::unique_ptr<RateLimiter>> rates_;  ///< by name of the method
 };

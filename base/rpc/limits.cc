@@ -8,6 +8,7 @@
 
 #include "base/net/address.h"
 #include "base/rpc/backend_name.h"
+#include "common/ids.h"
 #include "common/units.h"
 
 namespace gridtorrent::rpc {
@@ -58,6 +59,22 @@ void ConcurrencyLimiter::give_back(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto it = used_.find(key);
   if (it != used_.end() && --it->second == 0) used_.erase(it);
+}
+
+ConcurrencyLimiter& StreamPlaces::all(const std::string& caller_id) {
+  return NodeId::parse(caller_id) ? of_nodes_ : of_people_;
+}
+
+bool StreamPlaces::take(const std::string& caller_id) {
+  if (!all(caller_id).take("")) return false;
+  if (of_caller_.take(caller_id)) return true;
+  all(caller_id).give_back("");
+  return false;
+}
+
+void StreamPlaces::give_back(const std::string& caller_id) {
+  of_caller_.give_back(caller_id);
+  all(caller_id).give_back("");
 }
 
 bool MemoryBudget::take(const std::string& holder, std::size_t bytes) {

@@ -61,6 +61,25 @@ class ConcurrencyLimiter {
   std::map<std::string, std::size_t> used_;
 };
 
+/// Places among the streams that are open at once. People's and nodes' are counted apart, so that neither take those of
+/// the others. Thread-safe.
+class StreamPlaces {
+ public:
+  struct Limits {
+    std::size_t of_caller, of_nodes, of_people;
+  };
+  explicit StreamPlaces(Limits limits)
+      : of_caller_(limits.of_caller), of_nodes_(limits.of_nodes), of_people_(limits.of_people) {}
+  /// For a node or user of this id. False where a limit is reached; otherwise give_back() is due.
+  bool take(const std::string& caller_id);
+  void give_back(const std::string& caller_id);
+
+ private:
+  ConcurrencyLimiter& all(const std::string& caller_id);
+
+  ConcurrencyLimiter of_caller_, of_nodes_, of_people_;
+};
+
 /// Bytes that uploads under way may hold, all together and for one holder (a user): in memory, or in files.
 /// Thread-safe.
 class MemoryBudget {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <limits>
 #include <set>
 
 #include "base/crypto/digest.h"
@@ -26,6 +27,9 @@
 #include "base/rpc/unix_socket.h"
 #include "base/rpc/upload_pace.h"
 #include "common/hex.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/rng.h"
 #include "common/version.h"
 #include "gridtorrent/v1/control.grpc.pb.h"
 
@@ -97,6 +101,39 @@ TEST(RpcHello, ClocksMayBe48HoursApartAndNoMore) {
     EXPECT_THAT(far.error().message,
                 HasSubstr(sign > 0 ? "3 d 0 h ahead of this machine's" : "3 d 0 h behind this machine's"));
   }
+}
+
+TEST(RpcHello, ATimeThatNoClockShowsIsJustFarAway) {
+  const WallTime now{1'700'000'000'000};
+  for (const std::int64_t time :
+       {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    v1::Hello hello = make_hello(now);
+    hello.set_time_ms(time);
+    const Status far = check_hello(hello, now, "the client");
+    ASSERT_FALSE(far.ok()) << time;
+    EXPECT_EQ(far.error().code, Code::kInvalid);
+    EXPECT_THAT(far.error().message, HasSubstr(time < 0 ? " behind " : " ahead of "));
+  }
+}
+
+TEST(StreamPlaces, PeopleAndNodesDoNotTakeEachOthers) {
+  ManualClock clock;
+  SeededRng rng{42};
+  const std::string node = NodeId::make(clock.wall(), rng).str(), other = NodeId::make(clock.wall(), rng).str();
+  const std::string user = UserId::make(clock.wall(), rng).str(), friend_ = UserId::make(clock.wall(), rng).str();
+  StreamPlaces places({.of_caller = 2, .of_nodes = 3, .of_people = 2});
+  EXPECT_TRUE(places.take(user));
+  EXPECT_TRUE(places.take(user));
+  EXPECT_FALSE(places.take(friend_)) << "two of people in all";
+  EXPECT_TRUE(places.take(node));
+  EXPECT_TRUE(places.take(node));
+  EXPECT_FALSE(places.take(node)) << "two of a caller";
+  EXPECT_TRUE(places.take(other)) << "the refusal took no place";
+  EXPECT_FALSE(places.take(other)) << "three of nodes in all";
+  places.give_back(user);
+  EXPECT_TRUE(places.take(friend_));
+  places.give_back(node);
+  EXPECT_TRUE(places.take(other));
 }
 
 TEST(RpcHello, TheServerNamesItsClockForTheOneWhoReads) {
