@@ -1,5 +1,7 @@
 if(TARGET gt_base_rpc)
-  gt_test(rpc_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/rpc_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_fair_test.cc DEPENDS base/rpc LABELS unit)
+  gt_test(rpc_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/rpc_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_fair_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/rpc_turns_test.cc
+    DEPENDS base/rpc LABELS unit)
 endif()
 if(TARGET gt_ccm_rpc AND TARGET gt_tracker_rpc)
   gt_test(rpc_methods_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/rpc_methods_test.cc DEPENDS base/rpc ccm/rpc tracker/rpc LABELS unit)
