@@ -160,12 +160,11 @@ void Door::give_back_stream(const std::string& key) {
 
 Executor& Door::lane(Lane lane) {
   switch (lane) {
-    case Lane::kPasswords:
-      return d_.passwords;
     case Lane::kNetwork:
       return d_.network;
     case Lane::kNormal:
     case Lane::kReads:  // first it must be known whose turn it takes
+    case Lane::kPasswords:  // its quick part; see run_in_turn
       break;
   }
   return d_.executor;
@@ -181,8 +180,7 @@ void Door::end(const Unary& unary, const Status& status) {
   unary.finish(conclude(unary.arrival, status));
 }
 
-std::optional<Error> Door::given_up(const Unary& unary) const {
-  const Arrival& arrival = unary.arrival;
+std::optional<Error> Door::given_up(const Arrival& arrival) const {
   if (arrival.context->IsCancelled()) return Error{Code::kCancelled, "the caller is gone"};
   if (d_.clock.mono() - arrival.at > kMaxUnaryTime || std::chrono::system_clock::now() > arrival.deadline) {
     return Error{Code::kTimeout, "the server did not get to this in time; try again"};
@@ -204,7 +202,7 @@ void Door::run(grpc::CallbackServerContext* context, const Method& method, std::
 
 void Door::begin(const std::shared_ptr<Unary>& unary) {
   const Method& method = *unary->arrival.method;
-  if (const auto reason = given_up(*unary)) return end(*unary, *reason);
+  if (const auto reason = given_up(unary->arrival)) return end(*unary, *reason);
   Status status = admit(unary->arrival);
   if (status.ok() && !method.need.anonymous) status = charge(unary->arrival);
   if (!status.ok()) return end(*unary, status);
@@ -219,10 +217,10 @@ void Door::handle(const std::shared_ptr<Unary>& unary) {
 void Door::read_in_turn(const std::shared_ptr<Unary>& unary) {
   using Put = FairExecutor::Queue::Put;
   const auto job = [this, unary] {
-    if (const auto reason = given_up(*unary)) return end(*unary, *reason);
+    if (const auto reason = given_up(unary->arrival)) return end(*unary, *reason);
     const MonoTime until = d_.clock.mono() + kMaxReadTime;
     const Interruptible scope([this, &unary, until]() -> std::optional<Error> {
-      if (auto reason = given_up(*unary)) return reason;
+      if (auto reason = given_up(unary->arrival)) return reason;
       if (d_.clock.mono() < until) return std::nullopt;
       return Error{Code::kTimeout, "the server ended this read after " + std::to_string(kMaxReadTime.count()) +
                                        " s: ask for less, by an owner, a tag or a smaller page"};
@@ -237,6 +235,71 @@ void Door::read_in_turn(const std::shared_ptr<Unary>& unary) {
     case Put::kIsFull:
       return end(*unary, Error{Code::kBusy, "too many searches and lists wait; try again in a few seconds"});
   }
+}
+
+void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& method,
+                       std::function<Result<SlowWork>(const Call&)> plan,
+                       std::function<void(const grpc::Status&)> finish) {
+  auto arrival = std::make_shared<Arrival>(arrive(context, method));
+  const auto end = [this, arrival, finish = std::move(finish)](const Status& status) {
+    finish(conclude(*arrival, status));
+  };
+  if (method.need.anonymous) {
+    if (const Status charged = charge(*arrival); !charged.ok()) return end(charged);
+  }
+  const auto quick = [this, arrival, end, plan = std::move(plan)] {
+    if (const auto reason = given_up(*arrival)) return end(*reason);
+    SlowWork slow;
+    Status status = admit(*arrival);
+    if (status.ok() && !arrival->method->need.anonymous) status = charge(*arrival);
+    if (status.ok()) {
+      status = guard(arrival->call, [&]() -> Status {
+        GT_ASSIGN(slow, plan(arrival->call));
+        return {};
+      });
+    }
+    if (!status.ok()) return end(status);
+    Turn turn{slow.rank, slow.key, {}, {}};
+    turn.work = [this, arrival, end, work = std::move(slow.work), no_turn = slow.no_turn] {
+      if (const auto reason = given_up(*arrival)) {
+        no_turn();
+        return end(*reason);
+      }
+      end(guard(arrival->call, work));
+    };
+    turn.refused = [end, no_turn = std::move(slow.no_turn)] {
+      no_turn();
+      end(Error{Code::kBusy, "too many logins wait for their turn; try again in a few seconds"});
+    };
+    wait_for_turn(std::move(turn));
+  };
+  if (!d_.executor.post(quick)) {
+    end(Error{Code::kBusy, "the server is overloaded; try again in a few seconds"});
+  }
+}
+
+void Door::wait_for_turn(Turn turn) {
+  std::optional<Turn> without_place;
+  {
+    const std::lock_guard lock(turns_mutex_);
+    without_place = turns_.push(std::move(turn));
+  }
+  if (without_place) return without_place->refused();
+  const bool posted = d_.passwords.post_always([this] {
+    if (const auto next = next_turn()) next->work();
+  });
+  if (posted) return;
+  if (const auto stopped = next_turn()) stopped->refused();
+}
+
+std::optional<Turn> Door::next_turn() {
+  const std::lock_guard lock(turns_mutex_);
+  return turns_.pop();
+}
+
+std::size_t Door::turns_waiting() const {
+  const std::lock_guard lock(turns_mutex_);
+  return turns_.size();
 }
 
 }  // namespace gridtorrent::rpc

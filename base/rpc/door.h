@@ -20,6 +20,7 @@
 #include "base/rpc/principal.h"
 #include "base/rpc/status.h"
 #include "base/rpc/ticker.h"
+#include "base/rpc/turns.h"
 #include "common/clock.h"
 #include "common/rng.h"
 
@@ -52,6 +53,14 @@ Actor actor_from(const Call& call) {
   actor.address = call.address;
   return actor;
 }
+
+/// The slow part of a call that waits for its turn (see TurnQueue).
+struct SlowWork {
+  Rank rank = Rank::kStranger;
+  std::string key;  ///< whose places it takes
+  std::function<Status()> work;
+  std::function<void()> no_turn = [] {};  ///< instead of `work`: there was no place, or the caller left
+};
 
 /// What an upload does with its chunks; on executor threads, one call at a time.
 template <class Chunk, class Reply>
@@ -116,6 +125,21 @@ class Door {
     return reactor;
   }
 
+  /// For what hashes passwords. `handler`: Result<SlowWork>(const Call&, const Request&, Reply&), the quick part, which
+  /// decides whether the call may wait for a turn; call, request and reply live until the slow part has run.
+  template <class Request, class Reply, class Handler>
+  grpc::ServerUnaryReactor* unary_in_turn(grpc::CallbackServerContext* context, const Method& method,
+                                          const Request* request, Reply* reply, Handler handler) {
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    run_in_turn(
+        context, method,
+        [request, reply, handler = std::move(handler)](const Call& call) -> Result<SlowWork> {
+          return handler(call, *request, *reply);
+        },
+        [reactor](const grpc::Status& status) { reactor->Finish(status); });
+    return reactor;
+  }
+
   /// `opened`: Status(const Call&, const std::shared_ptr<EventStream<Message>>&); an error ends the stream.
   template <class Message, class Opened>
   grpc::ServerWriteReactor<Message>* events(grpc::CallbackServerContext* context, const Method& method, Opened opened) {
@@ -160,6 +184,8 @@ class Door {
   /// True: give_back_stream is due.
   bool take_stream(const std::string& key);
   void give_back_stream(const std::string& key);
+  /// Calls that wait for a turn of the password threads.
+  std::size_t turns_waiting() const;
 
  private:
   struct Unary;
@@ -171,7 +197,12 @@ class Door {
   void read_in_turn(const std::shared_ptr<Unary>& unary);
   void end(const Unary& unary, const Status& status);
   /// Why the call should not be worked on (any more), if it should not.
-  std::optional<Error> given_up(const Unary& unary) const;
+  std::optional<Error> given_up(const Arrival& arrival) const;
+
+  void run_in_turn(grpc::CallbackServerContext* context, const Method& method,
+                   std::function<Result<SlowWork>(const Call&)> plan, std::function<void(const grpc::Status&)> finish);
+  void wait_for_turn(Turn turn);
+  std::optional<Turn> next_turn();
 
   Executor& lane(Lane lane);
   RateLimiter& limiter(const Method& method);
@@ -180,6 +211,8 @@ class Door {
   StreamPlaces streams_;
   std::mutex rates_mutex_;
   std::map<std::string_view, std::unique_ptr<RateLimiter>> rates_;  ///< by name of the method
+  mutable std::mutex turns_mutex_;
+  TurnQueue turns_{{}};  ///< for each turn in it, a job of `passwords` takes one out
 };
 
 /// The key under which a caller's streams are counted.

@@ -13,7 +13,7 @@ namespace gridtorrent::rpc {
 /// Where a unary handler runs: what takes long has threads of its own, so that it holds up nobody else.
 enum class Lane : std::uint8_t {
   kNormal,
-  kPasswords,  ///< scrypt: few at once
+  kPasswords,  ///< scrypt: few at once, and in turns; only by Door::unary_in_turn
   kNetwork,    ///< waits for others' sockets
   kReads,      ///< may scan many rows: few at once, in turns by user, with a deadline that reaches the database
 };

@@ -15,12 +15,28 @@ namespace {
 
 constexpr std::chrono::milliseconds kMaxTokenLifetime = std::chrono::hours(24 * 366);
 constexpr std::size_t kMaxLabelBytes = 128;
+/// Known devices of an account: a person's machines, and some that were set up anew under other names.
+constexpr std::size_t kMaxDevices = 16;
 constexpr std::size_t kMaxAuditPage = 1000;
 constexpr std::uint64_t kMaxQuota = std::uint64_t{1} << 50;
 
 Status require_admin(const Actor& actor) {
   if (actor.admin && actor.scopes.has(Scope::kAdmin)) return {};
   return Error{Code::kDenied, "user " + actor.name + " may not do this: it takes the role admin; ask an administrator"};
+}
+
+/// The device whose place a further one takes, where an account has as many as it may: among those of the same name, or
+/// else among all, the one that has not logged in for longest.
+const Token* device_to_forget(const std::vector<Token>& all, const std::string& label, WallTime now) {
+  const Token* idle = nullptr;
+  std::size_t devices = 0;
+  const auto rank = [&](const Token& t) { return std::pair(t.label != label, std::max(t.created, t.last_used)); };
+  for (const Token& one : all) {
+    if (one.kind != TokenKind::kDevice || !one.is_good(now)) continue;
+    ++devices;
+    if (idle == nullptr || rank(one) < rank(*idle)) idle = &one;
+  }
+  return devices < kMaxDevices ? nullptr : idle;
 }
 
 Error token_missing(std::string_view id) {
@@ -134,7 +150,7 @@ Status AccountService::change_password(const Actor& actor, const std::string& re
     if (done) return {};
     const WallTime now = d_.clock.wall();
     GT_TRY(tx.users.set_password_hash(found.id, password_hash));
-    if (!own) GT_TRY(tx.tokens.revoke_personal_of_user(found.id, now));
+    GT_TRY(own ? tx.tokens.revoke_devices_of_user(found.id, now) : tx.tokens.revoke_personal_of_user(found.id, now));
     GT_TRY(keep_answer(tx, actor.user, request_id, method, found.id.str(), now));
     return tx.audit.append(audit_record(actor, now, method, found.name, request_id));
   });
@@ -312,6 +328,33 @@ Status AccountService::add_token(const Actor& actor, const std::string& request_
     GT_TRY(tx.tokens.insert(kept));
     const std::string object = own ? kept.id : kept.id + " for " + owner.name;
     return tx.audit.append(audit_record(actor, now, kMethod, object, request_id));
+  });
+}
+
+Result<bool> AccountService::add_device(const Actor& actor, const Token& device, const std::string& password_hash) {
+  const WallTime now = d_.clock.wall();
+  Token kept = device;
+  kept.user = actor.user;
+  kept.created = now;
+  GT_ASSIGN(kept.label, normalize_text("device name", device.label, kMaxLabelBytes, false));
+  GT_CHECK(device.kind == TokenKind::kDevice);
+  bool added = false;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const User owner, resolve_user(tx, actor.user.str()));
+    if (owner.disabled || owner.password_hash != password_hash) return {};
+    GT_ASSIGN(const std::vector<Token> all, tx.tokens.of_user(owner.id));
+    if (const Token* idle = device_to_forget(all, kept.label, now)) GT_TRY(tx.tokens.revoke(idle->id, now));
+    GT_TRY(tx.tokens.insert(kept));
+    added = true;
+    return tx.audit.append(audit_record(actor, now, "device.create", kept.id, ""));
+  }));
+  return added;
+}
+
+Status AccountService::note_device_used(const std::string& device_id, WallTime expires) {
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_TRY(tx.tokens.set_last_used(device_id, d_.clock.wall()));
+    return tx.tokens.set_expires(device_id, expires);
   });
 }
 

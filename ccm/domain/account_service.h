@@ -52,7 +52,7 @@ class AccountService {
   /// As the same password under another cost: no change that anybody has to know of.
   Status set_password_hash(const UserId& user, const std::string& password_hash);
   /// The actor's own, which the caller has let them prove, or with role admin another's: whoever knew the one before is
-  /// logged out then. kConflict: a service account has none.
+  /// logged out then. No device is known any more. kConflict: a service account has none.
   Status change_password(const Actor& actor, const std::string& request_id, const UserId& user,
                          const std::string& password_hash);
 
@@ -75,6 +75,12 @@ class AccountService {
   /// `request_id` may be empty; repeated, it is kConflict: the secret was shown once and is not kept.
   Status add_token(const Actor& actor, const std::string& request_id, const Token& token,
                    FullQuota full = FullQuota::kRefuse);
+  /// Writes down a device (TokenKind::kDevice) from which the actor has logged in with the password of this hash. Where
+  /// the account has 16, it takes the place of one that has not logged in for long. False: the password is another one
+  /// now, or the account is disabled, so there is no such device.
+  Result<bool> add_device(const Actor& actor, const Token& device, const std::string& password_hash);
+  /// It has logged in again and is good until then.
+  Status note_device_used(const std::string& device_id, WallTime expires);
   /// The actor's own, or with role admin another's (`user` not empty); newest first.
   Result<std::vector<Token>> list_tokens(const Actor& actor, const std::string& user = "");
   /// One of the actor's own, or with role admin anybody's; idempotent.

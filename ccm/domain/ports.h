@@ -51,6 +51,7 @@ class TokenStore {
   virtual Status revoke_all_of_user(const UserId& user, WallTime now) = 0;
   /// Those that are no node's.
   virtual Status revoke_personal_of_user(const UserId& user, WallTime now) = 0;
+  virtual Status revoke_devices_of_user(const UserId& user, WallTime now) = 0;
   virtual Status revoke_all_of_node(const NodeId& node, WallTime now) = 0;
   virtual Status set_last_used(std::string_view id, WallTime now) = 0;
   virtual Status set_expires(std::string_view id, WallTime expires) = 0;

@@ -16,8 +16,10 @@ constexpr std::array<std::pair<Scope, std::string_view>, 8> kScopes = {{{Scope::
                                                                         {Scope::kAccount, "account"},
                                                                         {Scope::kAdmin, "admin"},
                                                                         {Scope::kGroup, "group"}}};
-constexpr std::array<std::pair<TokenKind, std::string_view>, 3> kTokenKinds = {
-    {{TokenKind::kPersonal, "personal"}, {TokenKind::kNode, "node"}, {TokenKind::kEnroll, "enroll"}}};
+constexpr std::array<std::pair<TokenKind, std::string_view>, 4> kTokenKinds = {{{TokenKind::kPersonal, "personal"},
+                                                                                {TokenKind::kNode, "node"},
+                                                                                {TokenKind::kEnroll, "enroll"},
+                                                                                {TokenKind::kDevice, "device"}}};
 }  // namespace
 
 std::string_view role_name(Role role) {

@@ -66,7 +66,12 @@ struct User {
   friend bool operator==(const User&, const User&) = default;
 };
 
-enum class TokenKind : std::uint8_t { kPersonal, kNode, kEnroll };
+enum class TokenKind : std::uint8_t {
+  kPersonal,
+  kNode,
+  kEnroll,
+  kDevice,  ///< shown beside the password at a login from a device that logged in before; opens nothing by itself
+};
 std::string_view token_kind_name(TokenKind kind);
 Result<TokenKind> parse_token_kind(std::string_view text);
 
@@ -89,6 +94,17 @@ struct Token {
 
   bool is_good(WallTime now) const { return revoked.ms == 0 && now < expires; }
   friend bool operator==(const Token&, const Token&) = default;
+};
+
+/// Who tries a password of an account, as far as it can be told before the password is looked at.
+struct LoginAttempt {
+  std::string account;  ///< as it was given: it need not exist
+  std::string address;  ///< cut to a /64 for IPv6
+  /// What the caller has proven: the id of a device that logged in to this account before, or that they hold a token of
+  /// it. Empty: a stranger. An address proves nothing: many share one behind NAT.
+  std::string proof;
+
+  bool is_known() const { return !proof.empty(); }
 };
 
 /// Who asks, as the authenticator found out; a value that travels with every call.

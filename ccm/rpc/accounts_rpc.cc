@@ -49,6 +49,11 @@ constexpr std::array kMethods = {&kLogin,          &kLogout,    &kWhoAmI,       
                                  &kChangePassword, &kGetQuotas, &kChangeQuotas, &kListAuditRecords};
 constexpr std::uint32_t kAuditPage = 100;
 
+/// Of somebody who has shown a token: with the known ones, each user in turn.
+wire::SlowWork of_user(const Call& call, std::function<Status()> work) {
+  return {wire::Rank::kKnown, call.principal.user_name, std::move(work)};
+}
+
 /// One role says it all: admin and service have user in them, or in its place.
 Result<Role> role_of(const google::protobuf::RepeatedPtrField<std::string>& names) {
   Role role = Role::kUser;
@@ -70,20 +75,33 @@ wire::Methods AccountsRpc::methods() {
 }
 
 AccountsRpc::Reactor* AccountsRpc::Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) {
-  return door_.unary(context, kLogin, request, reply,
-                     [this](const Call& call, const auto& q, auto& p) { return log_in(call, q, p); });
+  return door_.unary_in_turn(context, kLogin, request, reply,
+                             [this](const Call& call, const auto& q, auto& p) { return plan_login(call, q, p); });
 }
 
-Status AccountsRpc::log_in(const Call& call, const v1::LoginRequest& request, v1::LoginReply& reply) {
+Result<wire::SlowWork> AccountsRpc::plan_login(const Call& call, const v1::LoginRequest& request,
+                                               v1::LoginReply& reply) {
   GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the client", "the server's"));
-  GT_ASSIGN(const Secrets::Issued issued,
-            secrets_.login(request.user(), request.password(), request.device(), call.address));
+  Secrets::LoginWish wish{request.user(), request.password(), request.device(), {}, call.address};
+  if (request.has_device_secret()) wish.device_secret = request.device_secret();
+  GT_ASSIGN(const LoginAttempt attempt, secrets_.admit_login(wish));
+  wire::SlowWork slow;
+  slow.rank = attempt.is_known() ? wire::Rank::kKnown : wire::Rank::kStranger;
+  slow.key = attempt.is_known() ? attempt.account : attempt.address;
+  slow.work = [this, wish = std::move(wish), attempt, &reply] { return log_in(wish, attempt, reply); };
+  slow.no_turn = [this, attempt] { secrets_.withdraw(attempt); };
+  return slow;
+}
+
+Status AccountsRpc::log_in(const Secrets::LoginWish& wish, const LoginAttempt& attempt, v1::LoginReply& reply) {
+  GT_ASSIGN(const Secrets::Issued issued, secrets_.login(wish, attempt));
   secrets_.forget_tokens();  // it may have taken another one's place
   *reply.mutable_hello() = wire::make_hello(clock_.wall());
   reply.set_token(issued.text);
   reply.set_user_id(issued.user.id.str());
   reply.set_user(issued.user.name);
   reply.set_expires_ms(issued.token.expires.ms);
+  reply.set_device_secret(issued.device_secret);
   return {};
 }
 
@@ -145,8 +163,10 @@ AccountsRpc::Reactor* AccountsRpc::RevokeToken(Context* context, const v1::Revok
 
 AccountsRpc::Reactor* AccountsRpc::AddUser(Context* context, const v1::AddUserRequest* request,
                                            v1::AddUserReply* reply) {
-  return door_.unary(context, kAddUser, request, reply,
-                     [this](const Call& call, const auto& q, auto& p) { return add_user(call, q, p); });
+  return door_.unary_in_turn(context, kAddUser, request, reply,
+                             [this](const Call& call, const auto& q, auto& p) -> Result<wire::SlowWork> {
+                               return of_user(call, [this, &call, &q, &p] { return add_user(call, q, p); });
+                             });
 }
 
 Status AccountsRpc::add_user(const Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply) {
@@ -189,13 +209,19 @@ AccountsRpc::Reactor* AccountsRpc::EnableUser(Context* context, const v1::Enable
 
 AccountsRpc::Reactor* AccountsRpc::ChangePassword(Context* context, const v1::ChangePasswordRequest* request,
                                                   v1::ChangePasswordReply* reply) {
-  return door_.unary(
-      context, kChangePassword, request, reply, [this](const Call& call, const auto& q, auto&) -> Status {
-        GT_TRY(
-            secrets_.change_password(actor_of(call), q.request_id(), {q.user(), q.old_password(), q.new_password()}));
-        secrets_.forget_tokens();
-        return {};
-      });
+  return door_.unary_in_turn(context, kChangePassword, request, reply,
+                             [this](const Call& call, const auto& q, auto&) -> Result<wire::SlowWork> {
+                               const Secrets::PasswordWish wish{q.user(), q.old_password(), q.new_password()};
+                               GT_ASSIGN(const LoginAttempt attempt,
+                                         secrets_.admit_password_change(actor_of(call), wish));
+                               wire::SlowWork slow = of_user(call, [this, &call, &q, wish, attempt]() -> Status {
+                                 GT_TRY(secrets_.change_password(actor_of(call), q.request_id(), wish, attempt));
+                                 secrets_.forget_tokens();
+                                 return {};
+                               });
+                               slow.no_turn = [this, attempt] { secrets_.withdraw(attempt); };
+                               return slow;
+                             });
 }
 
 Status AccountsRpc::answer_quotas(const Actor& actor, const std::string& user, v1::QuotasReply& reply) {

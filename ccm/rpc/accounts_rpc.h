@@ -37,7 +37,9 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
                             v1::ListAuditRecordsReply* reply) override;
 
  private:
-  Status log_in(const gridtorrent::rpc::Call& call, const v1::LoginRequest& request, v1::LoginReply& reply);
+  Result<gridtorrent::rpc::SlowWork> plan_login(const gridtorrent::rpc::Call& call, const v1::LoginRequest& request,
+                                                v1::LoginReply& reply);
+  Status log_in(const Secrets::LoginWish& wish, const LoginAttempt& attempt, v1::LoginReply& reply);
   Status answer_quotas(const Actor& actor, const std::string& user, v1::QuotasReply& reply);
   Status add_user(const gridtorrent::rpc::Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace gridtorrent::ccm::rpc {
 
 /// Port: what makes and checks passwords and tokens. The wiring of the server puts tracker/authority behind it.
-/// Thread-safe; login and hash_new_password are slow on purpose.
+/// Thread-safe; login, change_password and hash_new_password are slow on purpose.
 class Secrets {
  public:
   virtual ~Secrets() = default;
@@ -20,10 +21,19 @@ class Secrets {
     std::string text;  ///< to show once
     ccm::Token token;
     ccm::User user;
+    std::string device_secret;  ///< likewise; empty where none is made
   };
-  /// kUnauthenticated with one text for whatever is wrong; kBusy after too many attempts.
-  virtual Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
-                               const std::string& address) = 0;
+  struct LoginWish {
+    std::string user, password, device;
+    std::optional<std::string> device_secret;  ///< empty: the device wants one; nothing: it keeps none
+    std::string address;
+  };
+  /// Quick, before the login waits for its turn: kBusy after too many attempts. Ends with login() or withdraw().
+  virtual Result<ccm::LoginAttempt> admit_login(const LoginWish& wish) = 0;
+  /// kUnauthenticated with one text for whatever is wrong.
+  virtual Result<Issued> login(const LoginWish& wish, const ccm::LoginAttempt& attempt) = 0;
+  /// It got no turn.
+  virtual void withdraw(const ccm::LoginAttempt& attempt) = 0;
   struct TokenWish {
     std::string for_user;  ///< id or name of a service account; empty: the actor's own
     std::string label;
@@ -36,8 +46,11 @@ class Secrets {
     std::string user;  ///< id or name; empty: the actor's own
     std::string old_password, new_password;
   };
-  /// kUnauthenticated where the old one is wrong, kBusy after too many attempts, kInvalid where the new one is weak.
-  virtual Status change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish) = 0;
+  /// As admit_login(); ends with change_password() or withdraw().
+  virtual Result<ccm::LoginAttempt> admit_password_change(const ccm::Actor& actor, const PasswordWish& wish) = 0;
+  /// kUnauthenticated where the old one is wrong, kInvalid where the new one is weak.
+  virtual Status change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
+                                 const ccm::LoginAttempt& attempt) = 0;
   virtual Result<std::string> hash_new_password(std::string_view user, std::string_view password) = 0;
   /// Tokens were revoked or an account disabled: what is cached about them counts no more.
   virtual void forget_tokens() = 0;

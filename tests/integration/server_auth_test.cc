@@ -5,6 +5,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <set>
@@ -22,12 +23,14 @@ using ::testing::Not;
 class ServerAuth : public ::testing::Test {
  protected:
   /// One call of any method with an empty message and these headers, however its kind.
-  grpc::Status poke(const std::string& method, const std::vector<std::pair<std::string, std::string>>& headers) {
+  grpc::Status poke(const std::string& method, const std::vector<std::pair<std::string, std::string>>& headers,
+                    const std::string& message = "") {
     grpc::GenericStub stub(lab_.channel());
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
     for (const auto& [name, value] : headers) context.AddMetadata(name, value);
-    grpc::ByteBuffer request{&empty_, 1};
+    const grpc::Slice bytes(message);
+    grpc::ByteBuffer request{&bytes, 1};
     grpc::ByteBuffer reply;
     std::promise<grpc::Status> done;
     stub.UnaryCall(&context, method, grpc::StubOptions(), &request, &reply,
@@ -53,7 +56,6 @@ class ServerAuth : public ::testing::Test {
   }
 
   ServerLab lab_;
-  const grpc::Slice empty_;
 };
 
 /// Each method of both services' files, as "/gridtorrent.v1.Contents/Search".
@@ -379,6 +381,74 @@ TEST_F(ServerAuth, GuessingPasswordsIsSlowedDown) {
     last = reply.error().code;
   }
   EXPECT_EQ(last, Code::kBusy);
+}
+
+TEST_F(ServerAuth, AKnownDeviceLogsInWhileOthersGuess) {
+  lab_.add_user("alice");
+  v1::LoginRequest request;
+  *request.mutable_hello() = lab_.hello();
+  request.set_user("alice");
+  request.set_password(ServerLab::password());
+  const auto login = [&] { return lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, request, ""); };
+  const auto without = login();
+  ASSERT_TRUE(without.ok()) << without.error().message;
+  EXPECT_EQ(without->device_secret(), "") << "a client of before keeps none";
+  request.set_device_secret("");
+  const auto first = login();
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_TRUE(first->device_secret().starts_with("gtd_"));
+  EXPECT_FALSE(who(first->device_secret()).ok()) << "it opens nothing by itself";
+
+  request.set_password("wrong horse battery");
+  Code last = Code::kInternal;
+  for (int attempt = 0; attempt < 6; ++attempt) last = login().error().code;
+  EXPECT_EQ(last, Code::kBusy);
+  request.set_password(ServerLab::password());
+  const auto stranger = login();
+  ASSERT_FALSE(stranger.ok());
+  EXPECT_EQ(stranger.error().code, Code::kBusy) << "strangers wait";
+  request.set_device_secret(first->device_secret());
+  const auto known = login();
+  ASSERT_TRUE(known.ok()) << known.error().message;
+  EXPECT_EQ(known->device_secret(), "") << "the one that it has stays";
+}
+
+TEST_F(ServerAuth, ADevicesSecretIsForItsOwnAccountAndWorthNothingWithoutThePassword) {
+  const std::string alice = lab_.add_user("alice");
+  lab_.add_user("bob");
+  v1::LoginRequest request;
+  *request.mutable_hello() = lab_.hello();
+  request.set_user("bob");
+  request.set_password(ServerLab::password());
+  request.set_device_secret("");
+  const auto login = [&] { return lab_.call<v1::Accounts>(&v1::Accounts::Stub::Login, request, ""); };
+  const auto bobs = login();
+  ASSERT_TRUE(bobs.ok()) << bobs.error().message;
+  request.set_device_secret(bobs->device_secret());
+  request.set_password("wrong horse battery");
+  EXPECT_EQ(login().error().code, Code::kUnauthenticated);
+  request.set_user("alice");
+  for (int attempt = 0; attempt < 5; ++attempt) EXPECT_FALSE(login().ok());
+  request.set_password(ServerLab::password());
+  const auto stranger = login();
+  ASSERT_FALSE(stranger.ok());
+  EXPECT_EQ(stranger.error().code, Code::kBusy) << "bob's device is a stranger to alice";
+
+  const auto listed = lab_.call<v1::Accounts>(&v1::Accounts::Stub::ListTokens, v1::ListTokensRequest(), bobs->token());
+  ASSERT_TRUE(listed.ok());
+  std::string device_id;
+  for (const auto& token : listed->tokens()) {
+    if (token.kind() == "device") device_id = token.token_id();
+  }
+  v1::RevokeTokenRequest revoke;
+  revoke.set_request_id(lab_.request_id());
+  revoke.set_token_id(device_id);
+  ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::RevokeToken, revoke, bobs->token()).ok());
+  request.set_user("bob");
+  const auto again = login();
+  // From the address that has just failed for alice, which is nothing to bob.
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_NE(again->device_secret(), "") << "it is unknown now, and gets another";
 }
 
 TEST_F(ServerAuth, OversizedHeadersAreRefusedAndTheServerLives) {

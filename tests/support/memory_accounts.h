@@ -83,6 +83,9 @@ class Tokens final : public ccm::TokenStore {
   Status revoke_personal_of_user(const UserId& user, WallTime now) override {
     return revoke_where([&](const ccm::Token& t) { return t.user == user && t.kind != ccm::TokenKind::kNode; }, now);
   }
+  Status revoke_devices_of_user(const UserId& user, WallTime now) override {
+    return revoke_where([&](const ccm::Token& t) { return t.user == user && t.kind == ccm::TokenKind::kDevice; }, now);
+  }
   Status revoke_all_of_node(const NodeId& node, WallTime now) override {
     return revoke_where([&](const ccm::Token& t) { return t.node == node; }, now);
   }

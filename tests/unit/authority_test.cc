@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tracker/authority/passwords.h"
 #include "tracker/authority/throttle.h"
 #include "tracker/authority/tokens.h"
@@ -13,6 +15,8 @@ TEST(Tokens, HaveTheFormThatScannersKnow) {
   EXPECT_THAT(minted.text, ::testing::MatchesRegex("gtp_[0-9A-Za-z]{10}_[0-9A-Za-z]{49}"));
   EXPECT_TRUE(mint_token(ccm::TokenKind::kNode).text.starts_with("gtn_"));
   EXPECT_TRUE(mint_token(ccm::TokenKind::kEnroll).text.starts_with("gte_"));
+  EXPECT_TRUE(mint_token(ccm::TokenKind::kDevice).text.starts_with("gtd_"));
+  EXPECT_EQ(parse_token(mint_token(ccm::TokenKind::kDevice).text)->kind, ccm::TokenKind::kDevice);
   const auto parsed = parse_token(minted.text);
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->id, minted.id);
@@ -49,74 +53,161 @@ TEST(Passwords, WeakOnesAreRefused) {
   }
 }
 
-TEST(LoginThrottle, AnAccountWaitsLongerAfterEachFailureButNeverForGood) {
-  ManualClock clock;
-  LoginThrottle throttle;
-  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) {
-    EXPECT_TRUE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
-    throttle.failed("alice", clock.mono());
+class Throttle : public ::testing::Test {
+ protected:
+  static ccm::LoginAttempt from(const std::string& address, const std::string& account = "alice") {
+    return {account, address, ""};
   }
-  EXPECT_FALSE(throttle.admit("alice", "192.0.2.2", clock.mono()).ok()) << "from another address, too";
-  EXPECT_TRUE(throttle.admit("bob", "192.0.2.1", clock.mono()).ok());
-  clock.advance(std::chrono::milliseconds(1001));
-  EXPECT_TRUE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
-  for (int i = 0; i < 40; ++i) throttle.failed("alice", clock.mono());
-  clock.advance(std::chrono::minutes(14));
-  EXPECT_FALSE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
-  clock.advance(std::chrono::minutes(1));
-  EXPECT_TRUE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
-  throttle.succeeded("alice");
-  throttle.failed("alice", clock.mono());
-  EXPECT_TRUE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
-}
+  static ccm::LoginAttempt device(const std::string& id, const std::string& account = "alice") {
+    return {account, "192.0.2.9", id};
+  }
+  bool admitted(const ccm::LoginAttempt& attempt) { return throttle_.admit(attempt, clock_.mono()).ok(); }
+  /// So many failures, with pauses in which no delay and no rate holds.
+  void fail(const ccm::LoginAttempt& attempt, int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_TRUE(admitted(attempt)) << i;
+      clock_.advance(LoginThrottle::kLongestDelay);
+    }
+  }
 
-TEST(LoginThrottle, AnAddressHasSoManyAttemptsAMinute) {
-  ManualClock clock;
-  LoginThrottle throttle;
-  for (std::size_t i = 0; i < LoginThrottle::kAttemptsPerMinute; ++i) {
-    EXPECT_TRUE(throttle.admit("user-" + std::to_string(i), "192.0.2.1", clock.mono()).ok());
-  }
-  const Status refused = throttle.admit("another", "192.0.2.1", clock.mono());
+  ManualClock clock_;
+  LoginThrottle throttle_;
+};
+
+TEST_F(Throttle, AnAccountWaitsLongerAtAnAddressAfterEachFailureButNeverForGood) {
+  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) EXPECT_TRUE(admitted(from("192.0.2.1"))) << i;
+  const Status refused = throttle_.admit(from("192.0.2.1"), clock_.mono());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::kBusy);
-  EXPECT_TRUE(throttle.admit("another", "192.0.2.2", clock.mono()).ok());
-  clock.advance(std::chrono::seconds(61));
-  EXPECT_TRUE(throttle.admit("another", "192.0.2.1", clock.mono()).ok());
+  EXPECT_TRUE(admitted(from("192.0.2.1", "bob"))) << "another account";
+  clock_.advance(std::chrono::milliseconds(1001));
+  EXPECT_TRUE(admitted(from("192.0.2.1")));
+  clock_.advance(std::chrono::milliseconds(1001));
+  EXPECT_FALSE(admitted(from("192.0.2.1"))) << "2 s now";
+  fail({"carol", "192.0.2.1", ""}, 19);
+  EXPECT_TRUE(admitted(from("192.0.2.1", "carol")));
+  clock_.advance(LoginThrottle::kLongestDelay - std::chrono::seconds(1));
+  EXPECT_FALSE(admitted(from("192.0.2.1", "carol")));
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_TRUE(admitted(from("192.0.2.1", "carol")));
 }
 
-TEST(LoginThrottle, AttemptsOnAnAccountThatWaitsCountForTheAddress) {
-  ManualClock clock;
-  LoginThrottle throttle;
-  for (int i = 0; i < 40; ++i) throttle.failed("alice", clock.mono());
-  for (std::size_t i = 0; i < LoginThrottle::kAttemptsPerMinute; ++i) {
-    EXPECT_FALSE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
+TEST_F(Throttle, WrongPasswordsFromElsewhereDoNotHoldUpAnOwner) {
+  fail(from("192.0.2.1"), 10);
+  EXPECT_TRUE(admitted(from("198.51.100.1"))) << "at another address";
+  EXPECT_TRUE(admitted(device("d1"))) << "from a known device";
+}
+
+TEST_F(Throttle, WrongPasswordsFromManyAddressesHoldUpStrangersAMinuteAtMostAndNoKnownDevice) {
+  for (int i = 0; i < LoginThrottle::kFreeAccountFailures; ++i) {
+    ASSERT_TRUE(admitted(from("address-" + std::to_string(i)))) << i;
   }
-  EXPECT_FALSE(throttle.admit("bob", "192.0.2.1", clock.mono()).ok());
-}
-
-TEST(LoginThrottle, RefusalsAreNotedOnceAMinuteAnAddress) {
-  ManualClock clock;
-  LoginThrottle throttle;
-  EXPECT_FALSE(throttle.is_noteworthy("192.0.2.1", clock.mono())) << "never seen";
-  ASSERT_TRUE(throttle.admit("alice", "192.0.2.1", clock.mono()).ok());
-  EXPECT_TRUE(throttle.is_noteworthy("192.0.2.1", clock.mono()));
-  EXPECT_FALSE(throttle.is_noteworthy("192.0.2.1", clock.mono()));
-  clock.advance(std::chrono::seconds(61));
-  EXPECT_TRUE(throttle.is_noteworthy("192.0.2.1", clock.mono()));
-}
-
-TEST(LoginThrottle, ManyAddressesPushOutTheOldest) {
-  ManualClock clock;
-  LoginThrottle throttle;
-  for (std::size_t i = 0; i < LoginThrottle::kAttemptsPerMinute; ++i) {
-    ASSERT_TRUE(throttle.admit("alice", "first", clock.mono()).ok());
+  EXPECT_FALSE(admitted(from("fresh"))) << "1 s";
+  EXPECT_TRUE(admitted(device("d1")));
+  EXPECT_TRUE(admitted(from("fresh", "bob")));
+  int guesses = 0;
+  for (int second = 0; second < 3600; ++second) {
+    clock_.advance(std::chrono::seconds(1));
+    for (int caller = 0; caller < 5; ++caller) {
+      guesses += admitted(from("more-" + std::to_string(second * 5 + caller))) ? 1 : 0;
+    }
   }
-  ASSERT_FALSE(throttle.admit("alice", "first", clock.mono()).ok());
-  clock.advance(std::chrono::milliseconds(1));
+  EXPECT_LE(guesses, 70) << "one a minute, after the first few";
+  EXPECT_GE(guesses, 60) << "and never none at all";
+  EXPECT_TRUE(admitted(device("d1")));
+}
+
+TEST_F(Throttle, AKnownDeviceWaitsForItsOwnFailuresAlone) {
+  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) EXPECT_TRUE(admitted(device("stolen"))) << i;
+  EXPECT_FALSE(admitted(device("stolen")));
+  EXPECT_TRUE(admitted(device("mine")));
+  EXPECT_TRUE(admitted(from("192.0.2.9"))) << "a stranger at the same address has failed nothing";
+}
+
+TEST_F(Throttle, FailuresAreForgottenAnHourAfterTheLast) {
+  fail(from("192.0.2.1"), 12);
+  clock_.advance(LoginThrottle::kForgetAfter);
+  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) EXPECT_TRUE(admitted(from("192.0.2.1"))) << i;
+  EXPECT_FALSE(admitted(from("192.0.2.1")));
+}
+
+TEST_F(Throttle, ARightPasswordEndsTheDelaysOfItsAddressButNotOfOthers) {
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(admitted(from("192.0.2.1")));
+    ASSERT_TRUE(admitted(from("192.0.2.2")));
+  }
+  throttle_.succeeded(from("192.0.2.1"));
+  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) EXPECT_TRUE(admitted(from("192.0.2.1"))) << i;
+  EXPECT_TRUE(admitted(from("192.0.2.2")));
+  EXPECT_FALSE(admitted(from("192.0.2.2")));
+}
+
+TEST_F(Throttle, LoggingInEachDayGivesNobodyFreeGuesses) {
+  for (int i = 0; i < LoginThrottle::kFreeAccountFailures; ++i) {
+    ASSERT_TRUE(admitted(from("address-" + std::to_string(i)))) << i;
+  }
+  ASSERT_TRUE(admitted(device("d1")));
+  throttle_.succeeded(device("d1"));
+  EXPECT_FALSE(admitted(from("fresh")));
+}
+
+TEST_F(Throttle, AttemptsThatWaitTogetherCannotOutrunTheDelays) {
+  int under_way = 0;
+  while (admitted(from("192.0.2.1"))) ++under_way;
+  EXPECT_EQ(under_way, LoginThrottle::kFreeFailures) << "none has failed yet";
+}
+
+TEST_F(Throttle, AnAttemptWhosePasswordWasNotLookedAtCountsForNothing) {
+  for (int i = 0; i < 19; ++i) {
+    ASSERT_TRUE(admitted(from("192.0.2.1"))) << i;
+    throttle_.withdrawn(from("192.0.2.1"), clock_.mono());
+  }
+  clock_.advance(std::chrono::minutes(1));
+  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) EXPECT_TRUE(admitted(from("192.0.2.1"))) << i;
+  EXPECT_FALSE(admitted(from("192.0.2.1")));
+}
+
+TEST_F(Throttle, AnAddressHasTwentyAttemptsAMinuteAndADeviceItsOwn) {
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(admitted(from("192.0.2.9", "user-" + std::to_string(i)))) << i;
+  EXPECT_FALSE(admitted(from("192.0.2.9", "another")));
+  EXPECT_TRUE(admitted(from("192.0.2.2", "another")));
+  EXPECT_TRUE(admitted(device("d1", "another"))) << "a known device behind the same NAT";
+  clock_.advance(std::chrono::milliseconds(3001));
+  EXPECT_TRUE(admitted(from("192.0.2.9", "another")));
+  EXPECT_FALSE(admitted(from("192.0.2.9", "one-more")));
+}
+
+TEST_F(Throttle, AttemptsOnAnAccountThatWaitsCountForTheAddress) {
+  for (int i = 0; i < 20; ++i) static_cast<void>(admitted(from("192.0.2.1")));
+  EXPECT_FALSE(admitted(from("192.0.2.1", "bob")));
+}
+
+TEST_F(Throttle, RefusalsAreNotedOnceAMinuteAnAddressAndSixtyTimesInAll) {
+  EXPECT_FALSE(throttle_.is_noteworthy(from("192.0.2.1"), clock_.mono())) << "never seen";
+  ASSERT_TRUE(admitted(from("192.0.2.1")));
+  EXPECT_TRUE(throttle_.is_noteworthy(from("192.0.2.1"), clock_.mono()));
+  EXPECT_FALSE(throttle_.is_noteworthy(from("192.0.2.1"), clock_.mono()));
+  int noted = 1;
+  for (int i = 0; i < 100; ++i) {
+    const auto other = from("address-" + std::to_string(i), "user-" + std::to_string(i));
+    ASSERT_TRUE(admitted(other));
+    noted += throttle_.is_noteworthy(other, clock_.mono()) ? 1 : 0;
+  }
+  EXPECT_EQ(noted, LoginThrottle::kNotesPerMinute);
+  clock_.advance(std::chrono::seconds(61));
+  EXPECT_TRUE(throttle_.is_noteworthy(from("192.0.2.1"), clock_.mono()));
+}
+
+TEST_F(Throttle, MoreAddressesThanTheTableHoldsWaitButKnownDevicesDoNot) {
   for (std::size_t i = 0; i < LoginThrottle::kMaxEntries; ++i) {
-    ASSERT_TRUE(throttle.admit("alice", std::to_string(i), clock.mono()).ok());
+    const auto stranger = from(std::to_string(i), "user-" + std::to_string(i));
+    ASSERT_TRUE(admitted(stranger));
+    throttle_.withdrawn(stranger, clock_.mono());
   }
-  EXPECT_TRUE(throttle.admit("alice", "first", clock.mono()).ok()) << "forgotten, so that the table stays bounded";
+  EXPECT_FALSE(admitted(from("fresh")));
+  EXPECT_TRUE(admitted(device("d1")));
+  clock_.advance(std::chrono::seconds(61));
+  EXPECT_TRUE(admitted(from("fresh"))) << "the table is bounded by forgetting";
 }
 
 }  // namespace

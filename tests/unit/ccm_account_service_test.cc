@@ -242,6 +242,53 @@ TEST_P(Accounts, ANewPasswordFromAnAdministratorEndsLoginsAndNoNodes) {
   }
 }
 
+TEST_P(Accounts, KnownDevicesEndWithANewPasswordAndWithTheAccount) {
+  const auto add = [&](const std::string& id, const std::string& hash) {
+    Token device = token(id);
+    device.kind = TokenKind::kDevice;
+    return w.accounts.add_device(alice, device, hash);
+  };
+  const auto good = [&](const std::string& id) { return (*w.accounts.find_token(id))->token.is_good(w.clock.wall()); };
+  ASSERT_TRUE(w.accounts.add_token(alice, "", token("t1")).ok());
+  ASSERT_TRUE(w.accounts.change_password(alice, w.request_id(), alice.user, "first").ok());
+  EXPECT_FALSE(*add("late", "an older one")) << "its password was changed meanwhile";
+  EXPECT_FALSE(w.accounts.find_token("late")->has_value());
+  EXPECT_TRUE(*add("d1", "first"));
+  EXPECT_TRUE(good("d1"));
+  ASSERT_TRUE(w.accounts.change_password(alice, w.request_id(), alice.user, "second").ok());
+  EXPECT_FALSE(good("d1")) << "her own change ends devices";
+  EXPECT_TRUE(good("t1")) << "and no tokens";
+  EXPECT_TRUE(*add("d2", "second"));
+  ASSERT_TRUE(w.accounts.change_password(root, w.request_id(), alice.user, "third").ok());
+  EXPECT_FALSE(good("d2"));
+  EXPECT_TRUE(*add("d3", "third"));
+  ASSERT_TRUE(w.accounts.disable_user(root, w.request_id(), "alice").ok());
+  EXPECT_FALSE(good("d3"));
+  EXPECT_FALSE(*add("d4", "third")) << "the account is disabled";
+}
+
+TEST_P(Accounts, TheSeventeenthDeviceTakesThePlaceOfOneOfTheSameNameOrTheMostIdle) {
+  const auto add = [&](int number, const std::string& label) {
+    w.clock.advance(std::chrono::minutes(1));
+    Token device = token("d" + std::to_string(number));
+    device.kind = TokenKind::kDevice;
+    device.label = label;
+    EXPECT_TRUE(*w.accounts.add_device(alice, device, ""));
+  };
+  const auto good = [&](int number) {
+    return (*w.accounts.find_token("d" + std::to_string(number)))->token.is_good(w.clock.wall());
+  };
+  for (int i = 1; i <= 16; ++i) add(i, "host-" + std::to_string(i));
+  ASSERT_TRUE(w.accounts.note_device_used("d1", w.clock.wall() + std::chrono::hours(24)).ok());
+  add(17, "host-9");
+  EXPECT_FALSE(good(9));
+  add(18, "other");
+  EXPECT_FALSE(good(2)) << "the first has logged in since";
+  int left = 0;
+  for (int i = 1; i <= 18; ++i) left += good(i) ? 1 : 0;
+  EXPECT_EQ(left, 16);
+}
+
 TEST_P(Accounts, AQuotaThatIsSetForOnePersonHoldsForThemAlone) {
   const auto limit = [&](const Actor& who, Quota quota) {
     return w.accounts.quotas(who, "")->at(static_cast<std::size_t>(quota));

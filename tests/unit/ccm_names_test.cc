@@ -161,7 +161,7 @@ TEST(Words, GoThereAndBack) {
   EXPECT_FALSE(parse_content_state("x").ok());
   for (const auto role : {Role::kUser, Role::kAdmin}) EXPECT_EQ(*parse_role(role_name(role)), role);
   EXPECT_FALSE(parse_role("root").ok());
-  for (const auto kind : {TokenKind::kPersonal, TokenKind::kNode, TokenKind::kEnroll}) {
+  for (const auto kind : {TokenKind::kPersonal, TokenKind::kNode, TokenKind::kEnroll, TokenKind::kDevice}) {
     EXPECT_EQ(*parse_token_kind(token_kind_name(kind)), kind);
   }
   EXPECT_FALSE(parse_token_kind("x").ok());

@@ -10,7 +10,13 @@ namespace {
 
 Result<ccm::rpc::Secrets::Issued> convert(Result<authority::Logins::Issued> issued) {
   if (!issued) return issued.error();
-  return ccm::rpc::Secrets::Issued{std::move(issued->text), std::move(issued->token), std::move(issued->user)};
+  return ccm::rpc::Secrets::Issued{std::move(issued->text), std::move(issued->token), std::move(issued->user),
+                                   std::move(issued->device_secret)};
+}
+
+authority::Logins::LoginWish convert(const ccm::rpc::Secrets::LoginWish& wish) {
+  return {wish.user,          wish.password, wish.device,
+          wish.device_secret, wish.address,  gridtorrent::rpc::address_bucket(wish.address)};
 }
 
 }  // namespace
@@ -33,9 +39,12 @@ Result<std::optional<std::uint64_t>> AccountRates::calls_per_hour(const UserId& 
   return accounts_.own_limit(user, known);
 }
 
-Result<ccm::rpc::Secrets::Issued> RpcSecrets::login(const std::string& user, const std::string& password,
-                                                    const std::string& device, const std::string& address) {
-  return convert(logins_.login(user, password, device, address, gridtorrent::rpc::address_bucket(address)));
+Result<ccm::LoginAttempt> RpcSecrets::admit_login(const LoginWish& wish) {
+  return logins_.admit_login(convert(wish));
+}
+
+Result<ccm::rpc::Secrets::Issued> RpcSecrets::login(const LoginWish& wish, const ccm::LoginAttempt& attempt) {
+  return convert(logins_.login(convert(wish), attempt));
 }
 
 Result<ccm::rpc::Secrets::Issued> RpcSecrets::create_token(const ccm::Actor& actor, const std::string& request_id,
@@ -43,9 +52,14 @@ Result<ccm::rpc::Secrets::Issued> RpcSecrets::create_token(const ccm::Actor& act
   return convert(logins_.create_token(actor, request_id, {wish.for_user, wish.label, wish.scopes, wish.ttl}));
 }
 
-Status RpcSecrets::change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish) {
-  return logins_.change_password(actor, request_id, {wish.user, wish.old_password, wish.new_password},
-                                 gridtorrent::rpc::address_bucket(actor.address));
+Result<ccm::LoginAttempt> RpcSecrets::admit_password_change(const ccm::Actor& actor, const PasswordWish& wish) {
+  return logins_.admit_password_change(actor, {wish.user, wish.old_password, wish.new_password},
+                                       gridtorrent::rpc::address_bucket(actor.address));
+}
+
+Status RpcSecrets::change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
+                                   const ccm::LoginAttempt& attempt) {
+  return logins_.change_password(actor, request_id, {wish.user, wish.old_password, wish.new_password}, attempt);
 }
 
 Result<std::string> RpcSecrets::hash_new_password(std::string_view user, std::string_view password) {

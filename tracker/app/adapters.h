@@ -34,10 +34,13 @@ class AccountRates final : public gridtorrent::rpc::OwnRates {
 class RpcSecrets final : public ccm::rpc::Secrets {
  public:
   RpcSecrets(authority::Logins& logins, authority::TokenAuthenticator& tokens) : logins_(logins), tokens_(tokens) {}
-  Result<Issued> login(const std::string& user, const std::string& password, const std::string& device,
-                       const std::string& address) override;
+  Result<ccm::LoginAttempt> admit_login(const LoginWish& wish) override;
+  Result<Issued> login(const LoginWish& wish, const ccm::LoginAttempt& attempt) override;
+  void withdraw(const ccm::LoginAttempt& attempt) override { logins_.withdraw(attempt); }
   Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const TokenWish& wish) override;
-  Status change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish) override;
+  Result<ccm::LoginAttempt> admit_password_change(const ccm::Actor& actor, const PasswordWish& wish) override;
+  Status change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
+                         const ccm::LoginAttempt& attempt) override;
   Result<std::string> hash_new_password(std::string_view user, std::string_view password) override;
   void forget_tokens() override { tokens_.forget_all(); }
 

@@ -258,7 +258,7 @@ void Server::Parts::register_metrics() {
   gauge("gridtorrent_rpc_queue_calls", "Calls that wait for a thread.",
         [this] { return static_cast<double>(executor.queued()); });
   gauge("gridtorrent_password_queue_calls", "Logins that wait for their turn.",
-        [this] { return static_cast<double>(passwords.queued()); });
+        [this] { return static_cast<double>(door.turns_waiting()); });
   gauge("gridtorrent_read_queue_calls", "Searches and lists that wait for their turn.",
         [this] { return static_cast<double>(reads.queued()); });
 }

@@ -17,7 +17,8 @@ Error refused() {
 
 Result<TokenAuthenticator::Shown> TokenAuthenticator::resolve(std::string_view text, std::string_view address) {
   const auto parsed = parse_token(text);
-  if (!parsed || parsed->kind == ccm::TokenKind::kEnroll) return refused();
+  const bool opens = parsed && (parsed->kind == ccm::TokenKind::kPersonal || parsed->kind == ccm::TokenKind::kNode);
+  if (!opens) return refused();
   GT_ASSIGN(const ccm::AccountService::TokenAndUser known, look_up(parsed->id));
   const bool same_secret =
       crypto::equal_in_constant_time(as_bytes(known.token.secret_hash), as_bytes(parsed->secret_hash));

@@ -1,6 +1,8 @@
 #include "tracker/authority/logins.h"
 
+#include "base/crypto/random.h"
 #include "base/logging/logging.h"
+#include "common/hex.h"
 #include "tracker/authority/passwords.h"
 #include "tracker/authority/tokens.h"
 
@@ -27,37 +29,88 @@ ccm::Actor actor_of(const ccm::User& user, const std::string& address) {
 
 }  // namespace
 
-Result<Logins::Issued> Logins::login(const std::string& user, const std::string& password, const std::string& device,
-                                     const std::string& address, const std::string& address_bucket) {
-  if (user.empty() || user.size() > kMaxNameBytes || password.size() > kMaxPasswordBytes) return refused();
-  if (const Status admitted = throttle_.admit(user, address_bucket, clock_.mono()); !admitted) {
-    if (throttle_.is_noteworthy(address_bucket, clock_.mono())) audit_failure(user, address, "throttled");
-    return admitted.error();
-  }
-  GT_ASSIGN(const std::optional<ccm::User> found, accounts_.find_user(user));
-  GT_ASSIGN(const bool right, fits(found ? &*found : nullptr, password));
-  if (!right || found->disabled) {
-    throttle_.failed(user, clock_.mono());
-    audit_failure(user, address, right ? "disabled" : "refused");
+Result<ccm::LoginAttempt> Logins::admit_login(const LoginWish& wish) {
+  if (wish.user.empty() || wish.user.size() > kMaxNameBytes || wish.password.size() > kMaxPasswordBytes) {
     return refused();
   }
-  throttle_.succeeded(user);
-  if (crypto::needs_rehash(found->password_hash, cost_)) {
-    GT_ASSIGN(const std::string fresh, crypto::hash_password(password, cost_));
-    GT_TRY(accounts_.set_password_hash(found->id, fresh));
+  ccm::LoginAttempt attempt{wish.user, wish.address_bucket, ""};
+  GT_ASSIGN(attempt.proof, known_device(wish.user, wish.device_secret.value_or("")));
+  if (const Status admitted = throttle_.admit(attempt, clock_.mono()); !admitted) {
+    if (throttle_.is_noteworthy(attempt, clock_.mono())) audit_failure(wish.user, wish.address, "throttled");
+    return admitted.error();
+  }
+  return attempt;
+}
+
+void Logins::withdraw(const ccm::LoginAttempt& attempt) {
+  if (!attempt.account.empty()) throttle_.withdrawn(attempt, clock_.mono());
+}
+
+Result<std::string> Logins::known_device(const std::string& user, const std::string& secret) {
+  const auto parsed = parse_token(secret);
+  if (!parsed || parsed->kind != ccm::TokenKind::kDevice) return std::string();
+  GT_ASSIGN(const auto known, accounts_.find_token(parsed->id));
+  if (!known) return std::string();
+  const bool same = crypto::equal_in_constant_time(as_bytes(known->token.secret_hash), as_bytes(parsed->secret_hash));
+  const bool good = same && known->token.kind == ccm::TokenKind::kDevice && known->token.is_good(clock_.wall());
+  return good && known->user.name == user && !known->user.disabled ? parsed->id : std::string();
+}
+
+Result<Logins::Issued> Logins::login(const LoginWish& wish, const ccm::LoginAttempt& attempt) {
+  GT_ASSIGN(ccm::User user, prove(wish, attempt));
+  if (crypto::needs_rehash(user.password_hash, cost_)) {
+    GT_ASSIGN(user.password_hash, crypto::hash_password(wish.password, cost_));
+    GT_TRY(accounts_.set_password_hash(user.id, user.password_hash));
   }
   ccm::AuditRecord record;
   record.at = clock_.wall();
-  record.actor = found->id;
-  record.actor_name = found->name;
-  record.address = address;
+  record.actor = user.id;
+  record.actor_name = user.name;
+  record.address = wish.address;
   record.action = "login";
-  record.object = found->id.str();
+  record.object = user.id.str();
   record.outcome = "ok";
   GT_TRY(accounts_.audit(record));
-  const ccm::Actor actor = actor_of(*found, address);
-  return issue(actor, "", *found, device.empty() ? "login" : device, actor.scopes, kLoginLife,
-               ccm::FullQuota::kReplaceSameLabel);
+  const ccm::Actor actor = actor_of(user, wish.address);
+  GT_ASSIGN(Issued issued, issue(actor, "", user, wish.device.empty() ? "login" : wish.device, actor.scopes, kLoginLife,
+                                 ccm::FullQuota::kReplaceSameLabel));
+  if (wish.device_secret) {
+    GT_ASSIGN(issued.device_secret, know_device(actor, user.password_hash, wish, attempt));
+  }
+  return issued;
+}
+
+Result<ccm::User> Logins::prove(const LoginWish& wish, const ccm::LoginAttempt& attempt) {
+  Result<std::optional<ccm::User>> found = accounts_.find_user(wish.user);
+  Result<bool> right = found ? fits(*found ? &**found : nullptr, wish.password) : found.error();
+  if (!right) {
+    withdraw(attempt);
+    return right.error();
+  }
+  if (!*right || (*found)->disabled) {
+    audit_failure(wish.user, wish.address, *right ? "disabled" : "refused");
+    return refused();
+  }
+  throttle_.succeeded(attempt);
+  return std::move(**found);
+}
+
+Result<std::string> Logins::know_device(const ccm::Actor& actor, const std::string& password_hash,
+                                        const LoginWish& wish, const ccm::LoginAttempt& attempt) {
+  const WallTime until = clock_.wall() + kDeviceLife;
+  if (attempt.is_known()) {
+    GT_TRY(accounts_.note_device_used(attempt.proof, until));
+    return std::string();
+  }
+  const MintedToken minted = mint_token(ccm::TokenKind::kDevice);
+  ccm::Token device;
+  device.id = minted.id;
+  device.secret_hash = minted.secret_hash;
+  device.kind = ccm::TokenKind::kDevice;
+  device.label = wish.device.empty() ? "login" : wish.device;
+  device.expires = until;
+  GT_ASSIGN(const bool added, accounts_.add_device(actor, device, password_hash));
+  return added ? minted.text : std::string();
 }
 
 Result<bool> Logins::fits(const ccm::User* user, const std::string& password) const {
@@ -88,31 +141,43 @@ Result<Logins::Issued> Logins::create_token(const ccm::Actor& actor, const std::
   return issue(actor, request_id, owner, wish.label, wanted, ttl);
 }
 
-Status Logins::change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
-                               const std::string& address_bucket) {
+Result<ccm::LoginAttempt> Logins::admit_password_change(const ccm::Actor& actor, const PasswordWish& wish,
+                                                        const std::string& address_bucket) {
   GT_ASSIGN(const ccm::User user, accounts_.user_to_manage(actor, wish.user));
-  GT_TRY(check_new_password(user.name, wish.new_password));
-  if (user.id == actor.user && !user.service) GT_TRY(check_old_password(user, wish, actor.address, address_bucket));
+  if (user.id != actor.user || user.service) return ccm::LoginAttempt{};
+  // Whatever tokens a thief makes of a stolen one, all have the same few attempts.
+  ccm::LoginAttempt attempt{user.name, address_bucket, "password change"};
+  GT_TRY(throttle_.admit(attempt, clock_.mono()));
+  return attempt;
+}
+
+Status Logins::change_password(const ccm::Actor& actor, const std::string& request_id, const PasswordWish& wish,
+                               const ccm::LoginAttempt& attempt) {
+  GT_ASSIGN(const ccm::User user, accounts_.user_to_manage(actor, wish.user));
+  if (const Status strong = check_new_password(user.name, wish.new_password); !strong) {
+    withdraw(attempt);
+    return strong;
+  }
+  if (user.id == actor.user && !user.service) GT_TRY(check_old_password(user, wish, attempt, actor.address));
   GT_ASSIGN(const std::string hash, crypto::hash_password(wish.new_password, cost_));
   return accounts_.change_password(actor, request_id, user.id, hash);
 }
 
-Status Logins::check_old_password(const ccm::User& user, const PasswordWish& wish, const std::string& address,
-                                  const std::string& address_bucket) {
+Status Logins::check_old_password(const ccm::User& user, const PasswordWish& wish, const ccm::LoginAttempt& attempt,
+                                  const std::string& address) {
   if (user.password_hash.empty()) {
+    withdraw(attempt);
     return Error{Code::kConflict, "user " + user.name + " has no password yet; another administrator gives it one: " +
                                       "gridtorrent password " + user.name};
   }
   if (wish.old_password.size() > kMaxPasswordBytes) return refused();
-  GT_TRY(throttle_.admit(user.name, address_bucket, clock_.mono()));
   GT_ASSIGN(const bool right, fits(&user, wish.old_password));
   // The same call once more, after its answer was lost.
   GT_ASSIGN(const bool done, right ? Result<bool>(false) : fits(&user, wish.new_password));
   if (right || done) {
-    throttle_.succeeded(user.name);
+    throttle_.succeeded(attempt);
     return {};
   }
-  throttle_.failed(user.name, clock_.mono());
   audit_failure(user.name, address, "refused");
   return Error{Code::kUnauthenticated, "the old password is wrong; who forgot it asks an administrator for a new one"};
 }
@@ -137,7 +202,7 @@ Result<Logins::Issued> Logins::issue(const ccm::Actor& actor, const std::string&
   token.created = clock_.wall();
   token.expires = token.created + ttl;
   GT_TRY(accounts_.add_token(actor, request_id, token, full));
-  return Issued{minted.text, token, user};
+  return Issued{minted.text, token, user, ""};
 }
 
 Result<std::string> Logins::hash_new_password(std::string_view user, std::string_view password) const {

@@ -117,6 +117,10 @@ Status SqlTokens::revoke_personal_of_user(const UserId& user, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE user_id = ? AND kind <> 'node' AND revoked_ms = 0",
                   {now.ms, user.str()});
 }
+Status SqlTokens::revoke_devices_of_user(const UserId& user, WallTime now) {
+  return tx_.exec("UPDATE token SET revoked_ms = ? WHERE user_id = ? AND kind = 'device' AND revoked_ms = 0",
+                  {now.ms, user.str()});
+}
 Status SqlTokens::revoke_all_of_node(const NodeId& node, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE node_id = ? AND revoked_ms = 0", {now.ms, node.str()});
 }

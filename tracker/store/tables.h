@@ -36,6 +36,7 @@ class SqlTokens final : public ccm::TokenStore {
   Status revoke(std::string_view id, WallTime now) override;
   Status revoke_all_of_user(const UserId& user, WallTime now) override;
   Status revoke_personal_of_user(const UserId& user, WallTime now) override;
+  Status revoke_devices_of_user(const UserId& user, WallTime now) override;
   Status revoke_all_of_node(const NodeId& node, WallTime now) override;
   Status set_last_used(std::string_view id, WallTime now) override;
   Status set_expires(std::string_view id, WallTime expires) override;
