@@ -18,7 +18,8 @@ std::string device_label() {
 }
 
 /// Proves who it is by the token or the password; the token to keep and whose it is.
-Status authenticate(Context& c, api::ServerApi& server, Profile& profile, std::string& token) {
+Status authenticate(Context& c, const ProfileStore& store, api::ServerApi& server, Profile& profile,
+                    std::string& token) {
   if (c.options.has("token-file") && c.options.has("password-file"))
     return Error{Code::kInvalid, "--token-file and --password-file both say who you are: give one of the two"};
   if (c.options.has("token-file")) {
@@ -42,7 +43,11 @@ Status authenticate(Context& c, api::ServerApi& server, Profile& profile, std::s
   } else {
     GT_ASSIGN(*request.mutable_password(), ask_password("Password of " + escape_for_display(profile.user) + ": "));
   }
+  GT_ASSIGN(*request.mutable_device_secret(), store.load_device_secret(profile.server, profile.user));
   GT_ASSIGN(const v1::LoginReply reply, server.accounts().login(std::move(request)));
+  if (!reply.device_secret().empty()) {
+    GT_TRY(store.save_device({profile.server, reply.user(), reply.device_secret()}));
+  }
   token = reply.token();
   profile.user = reply.user();
   profile.user_id = reply.user_id();
@@ -55,7 +60,7 @@ Status login(Context& c) {
   GT_ASSIGN(const Context::Login known, c.known_login());
   Profile profile{known.server, known.ca_file, c.options.has("user") ? c.options.str("user") : known.user, ""};
   std::string token;
-  GT_TRY(authenticate(c, *server, profile, token));
+  GT_TRY(authenticate(c, store, *server, profile, token));
   GT_ASSIGN(profile, store.save(profile, token));
   if (c.json) {
     c.print({{"user", json_text(profile.user)},
@@ -197,7 +202,9 @@ std::vector<CommandEntry> account_commands() {
             .description = "Proves who you are with a password or a token, and keeps the login in a profile: the "
                            "server's address and a "
                            "copy of its CA below $XDG_CONFIG_HOME/gridtorrent/profiles, the token with mode 0600 below "
-                           "$XDG_STATE_HOME/gridtorrent/tokens. Every other command then needs no further options.",
+                           "$XDG_STATE_HOME/gridtorrent/tokens. Every other command then needs no further options. "
+                           "After a password it also keeps a secret below $XDG_STATE_HOME/gridtorrent/devices, which "
+                           "lets this device log in again while somebody guesses passwords.",
             .options = {{.name = "user", .value = "NAME", .help = "who you are"}, password_file_option()},
             .examples = {{"gridtorrent login --server lab.example.org:7443 --ca ca.pem --user mia",
                           "asks for the password"},
@@ -216,7 +223,8 @@ std::vector<CommandEntry> account_commands() {
            whoami},
           {{.name = "password",
             .summary = "change your password, or as an administrator somebody's",
-            .description = "Asks for the password as it is and for the new one. Logins and tokens that you have go on. "
+            .description = "Asks for the password as it is and for the new one. Logins and tokens that you have go on; "
+                           "no device is a known one any more until it logs in with the new password. "
                            "An administrator gives others a new password without knowing the old one; their logins "
                            "end then, their nodes go on.",
             .positionals = {{.name = "USER", .help = "whose; without it: yours", .required = false}},

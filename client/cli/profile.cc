@@ -55,6 +55,25 @@ Result<std::optional<std::string>> read_if_there(const std::string& path) {
   return std::optional(std::move(text));
 }
 
+/// Nothing where there is no such file. kDenied where others can read it.
+Result<std::optional<std::string>> read_secret(const std::string& what, const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file && errno == ENOENT) return std::optional<std::string>();
+  if (!file) return failed("cannot read", path);
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return failed("cannot read", path);
+  if ((status.st_mode & kOthers) != 0)
+    return Error{Code::kDenied, what + " " + escape_for_display(path) +
+                                    " can be read by others: run 'chmod 600' on it, and log in anew if it was seen"};
+  GT_ASSIGN(std::string text, read_all(file, path));
+  return std::optional(std::move(text));
+}
+
+std::string string_at(const json& document, const char* key) {
+  return document.is_object() && document.contains(key) && document[key].is_string() ? document[key].get<std::string>()
+                                                                                     : std::string();
+}
+
 /// Whole or not at all: beside it first, synced, then renamed over it.
 Status write_private(const std::string& path, const std::string& text) {
   const std::string beside = path + ".new";
@@ -92,8 +111,12 @@ Result<std::string> base_folder(const ProfileStore::Variable& variable, const ch
 
 }  // namespace
 
-ProfileStore::ProfileStore(std::string name, std::string config_folder, std::string state_folder)
-    : name_(std::move(name)), config_folder_(std::move(config_folder)), state_folder_(std::move(state_folder)) {}
+ProfileStore::ProfileStore(std::string name, std::string config_folder, std::string state_folder,
+                           std::string device_folder)
+    : name_(std::move(name)),
+      config_folder_(std::move(config_folder)),
+      state_folder_(std::move(state_folder)),
+      device_folder_(std::move(device_folder)) {}
 
 Result<ProfileStore> ProfileStore::open(const std::string& profile_name, const Variable& variable) {
   if (!is_plain_word(profile_name))
@@ -101,7 +124,7 @@ Result<ProfileStore> ProfileStore::open(const std::string& profile_name, const V
                                      "' is no plain word of letters, digits, '-', '_' and '.'"};
   GT_ASSIGN(const std::string config, base_folder(variable, "XDG_CONFIG_HOME", "/.config"));
   GT_ASSIGN(const std::string state, base_folder(variable, "XDG_STATE_HOME", "/.local/state"));
-  return ProfileStore(profile_name, config + "/profiles", state + "/tokens");
+  return ProfileStore(profile_name, config + "/profiles", state + "/tokens", state + "/devices");
 }
 
 Result<std::optional<Profile>> ProfileStore::load() const {
@@ -109,12 +132,8 @@ Result<std::optional<Profile>> ProfileStore::load() const {
   GT_ASSIGN(const std::optional<std::string> text, read_if_there(path));
   if (!text) return std::optional<Profile>();
   const json document = json::parse(*text, nullptr, false);
-  const auto field = [&](const char* key) {
-    return document.is_object() && document.contains(key) && document[key].is_string()
-               ? document[key].get<std::string>()
-               : std::string();
-  };
-  Profile profile{field("server"), config_folder_ + "/" + name_ + ".ca.pem", field("user"), field("user_id")};
+  Profile profile{string_at(document, "server"), config_folder_ + "/" + name_ + ".ca.pem", string_at(document, "user"),
+                  string_at(document, "user_id")};
   if (profile.server.empty() || profile.user_id.empty())
     return Error{Code::kInvalid,
                  "the profile " + escape_for_display(path) + " is damaged: log in again with 'gridtorrent login'"};
@@ -122,18 +141,23 @@ Result<std::optional<Profile>> ProfileStore::load() const {
 }
 
 Result<std::optional<std::string>> ProfileStore::load_token() const {
-  const std::string path = state_folder_ + "/" + name_;
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!file && errno == ENOENT) return std::optional<std::string>();
-  if (!file) return failed("cannot read", path);
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return failed("cannot read", path);
-  if ((status.st_mode & kOthers) != 0)
-    return Error{Code::kDenied, "the token file " + escape_for_display(path) +
-                                    " can be read by others: run 'chmod 600' on it, and log in anew if it was seen"};
-  GT_ASSIGN(std::string text, read_all(file, path));
-  text.resize(std::min(text.size(), text.find('\n')));
-  return std::optional(std::move(text));
+  GT_ASSIGN(std::optional<std::string> text, read_secret("the token file", state_folder_ + "/" + name_));
+  if (text) text->resize(std::min(text->size(), text->find('\n')));
+  return text;
+}
+
+Result<std::string> ProfileStore::load_device_secret(const std::string& server, const std::string& user) const {
+  GT_ASSIGN(const std::optional<std::string> text, read_secret("the device's secret", device_folder_ + "/" + name_));
+  if (!text) return std::string();
+  const json document = json::parse(*text, nullptr, false);
+  const bool same = string_at(document, "server") == server && string_at(document, "user") == user;
+  return same ? string_at(document, "secret") : std::string();
+}
+
+Status ProfileStore::save_device(const KnownDevice& device) const {
+  GT_TRY(make_private_folder(device_folder_));
+  const json document{{"server", device.server}, {"user", device.user}, {"secret", device.secret}};
+  return write_private(device_folder_ + "/" + name_, document.dump(2) + "\n");
 }
 
 Result<Profile> ProfileStore::save(Profile profile, const std::string& token) const {

@@ -91,6 +91,27 @@ TEST_F(Profiles, KeepTheTokenFromOthers) {
   }
 }
 
+TEST_F(Profiles, ShowADevicesSecretToItsUsersServerAlone) {
+  const ProfileStore store = open().value();
+  EXPECT_EQ(store.load_device_secret("h:1", "mia").value(), "");
+  ASSERT_TRUE(store.save_device({"h:1", "mia", "gtd_secret"}).ok());
+  EXPECT_EQ(store.load_device_secret("h:1", "mia").value(), "gtd_secret");
+  EXPECT_EQ(store.load_device_secret("h:2", "mia").value(), "");
+  EXPECT_EQ(store.load_device_secret("h:1", "bob").value(), "");
+  const std::string file = folder_ + "/state/gridtorrent/devices/default";
+  EXPECT_EQ(mode_of(file), 0600U);
+  ASSERT_TRUE(store.save(sample(), "one").ok());
+  ASSERT_TRUE(store.remove().ok());
+  EXPECT_EQ(store.load_device_secret("h:1", "mia").value(), "gtd_secret") << "who logs out has not lost the device";
+  ::chmod(file.c_str(), 0644);
+  const auto refused = store.load_device_secret("h:1", "mia");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("chmod 600"));
+  ::chmod(file.c_str(), 0600);
+  std::ofstream(file, std::ios::trunc) << "{";
+  EXPECT_EQ(store.load_device_secret("h:1", "mia").value(), "") << "a damaged one is none";
+}
+
 TEST_F(Profiles, AreReplacedAndRemovedWhole) {
   const ProfileStore store = open().value();
   ASSERT_TRUE(store.save(sample(), "one").ok());
