@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/logging/logging.h"
+#include "base/rpc/checked_service.h"
 #include "common/interruptible.h"
 
 namespace gridtorrent::rpc {
@@ -30,6 +31,10 @@ bool is_request_id(std::string_view text) {
   return !text.empty() && text.size() <= kMaxRequestIdBytes && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
+}
+
+Error malformed() {
+  return {Code::kInvalid, "the message cannot be read as what this method takes; is the program damaged or too old?"};
 }
 
 /// What the caller did wrong is his to read; what went wrong here is ours.
@@ -191,6 +196,7 @@ std::optional<Error> Door::given_up(const Arrival& arrival) const {
 void Door::run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
                std::function<void(const grpc::Status&)> finish) {
   auto unary = std::make_shared<Unary>(Unary{arrive(context, method), std::move(work), std::move(finish)});
+  if (message_is_malformed()) return end(*unary, malformed());
   // By address, and so before it takes a place in a queue.
   if (method.need.anonymous) {
     if (const Status charged = charge(unary->arrival); !charged.ok()) return end(*unary, charged);
@@ -244,6 +250,7 @@ void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& metho
   const auto end = [this, arrival, finish = std::move(finish)](const Status& status) {
     finish(conclude(*arrival, status));
   };
+  if (message_is_malformed()) return end(malformed());
   if (method.need.anonymous) {
     if (const Status charged = charge(*arrival); !charged.ok()) return end(charged);
   }

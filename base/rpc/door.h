@@ -170,6 +170,8 @@ class Door {
   Arrival arrive(grpc::CallbackServerContext* context, const Method& method);
   /// Who it is and whether it may; fills in `call.principal`. Blocks.
   Status admit(Arrival& arrival);
+  /// Why the call should not be worked on (any more), if it should not: its caller is gone, or it waited too long.
+  std::optional<Error> given_up(const Arrival& arrival) const;
   /// Counts the call against what its caller may do with the method: kBusy beyond. After admit(); may block.
   Status charge(const Arrival& arrival);
   /// `work` with every exception turned into an error.
@@ -196,8 +198,6 @@ class Door {
   void handle(const std::shared_ptr<Unary>& unary);
   void read_in_turn(const std::shared_ptr<Unary>& unary);
   void end(const Unary& unary, const Status& status);
-  /// Why the call should not be worked on (any more), if it should not.
-  std::optional<Error> given_up(const Arrival& arrival) const;
 
   void run_in_turn(grpc::CallbackServerContext* context, const Method& method,
                    std::function<Result<SlowWork>(const Call&)> plan, std::function<void(const grpc::Status&)> finish);

@@ -76,6 +76,13 @@ std::vector<std::string> all_methods() {
   return methods;
 }
 
+bool is_stream(const std::string& method) {
+  std::string name = method.substr(1);
+  std::replace(name.begin(), name.end(), '/', '.');
+  const auto* found = google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
+  return found->client_streaming() || found->server_streaming();
+}
+
 std::string short_name(const std::string& method) {
   return method.substr(sizeof("/gridtorrent.v1.") - 1);
 }
@@ -462,6 +469,18 @@ TEST_F(ServerAuth, OversizedHeadersAreRefusedAndTheServerLives) {
   const auto after = rpc::call<v1::Accounts::Stub, v1::WhoAmIRequest, v1::WhoAmIReply>(
       *stub, &v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), lab_.admin_token());
   EXPECT_TRUE(after.ok()) << after.error().message;
+}
+
+TEST_F(ServerAuth, AMessageThatCannotBeReadIsCalledInvalid) {
+  const std::string damaged = "\x0a\xff\xff\xff\xff\x0f short";
+  for (const std::string& method : all_methods()) {
+    if (is_stream(method)) continue;
+    const grpc::Status status = poke(method, {}, damaged);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << method << ": " << status.error_message();
+    EXPECT_FALSE(rpc::request_id_of(status).empty()) << "it went through the door, which counts it";
+  }
+  EXPECT_EQ(poke("/gridtorrent.v1.Accounts/NoSuchMethod", {}, damaged).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_TRUE(who(lab_.admin_token()).ok());
 }
 
 TEST_F(ServerAuth, OversizedMessagesAreRefusedAndTheServerLives) {

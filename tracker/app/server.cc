@@ -15,6 +15,7 @@
 #include "base/logging/logging.h"
 #include "base/metrics/metrics.h"
 #include "base/rpc/channel.h"
+#include "base/rpc/checked_service.h"
 #include "base/rpc/document.h"
 #include "base/rpc/door.h"
 #include "base/rpc/server.h"
@@ -138,6 +139,8 @@ struct Server::Parts {
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
   tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, audiences, clock}};
 
+  std::vector<std::unique_ptr<wire::CheckedService>> checked;  ///< the services above, as callers meet them
+
   Identity identity;
   wire::HostPort listen;
   std::optional<wire::HostPort> advertise;
@@ -162,6 +165,9 @@ struct Server::Parts {
     return address.str();
   }
 
+  void check(const char* name, grpc::Service& service) {
+    checked.push_back(std::make_unique<wire::CheckedService>(name, service));
+  }
   Status open_data_ca();
   Status make_first_account();
   Result<bool> admin_token_is_good();
@@ -208,7 +214,13 @@ Status Server::Parts::serve() {
   options.reflection = config.reflection;
   options.metrics = &metrics;
   options.connections_by_address = config.connections_by_address;
-  options.services = {&accounts_rpc, &contents_rpc, &collaboration_rpc, &nodes_rpc, &swarms_rpc, &tasks_rpc};
+  check(v1::Accounts::service_full_name(), accounts_rpc);
+  check(v1::Contents::service_full_name(), contents_rpc);
+  check(v1::Collaboration::service_full_name(), collaboration_rpc);
+  check(v1::Nodes::service_full_name(), nodes_rpc);
+  check(v1::Swarms::service_full_name(), swarms_rpc);
+  check(v1::Tasks::service_full_name(), tasks_rpc);
+  for (const auto& service : checked) options.services.push_back(service.get());
   GT_ASSIGN(server, wire::TlsServer::start(options));
   if (!config.metrics_listen.empty()) {
     GT_ASSIGN(const int port, metrics.expose(config.metrics_listen));
