@@ -251,9 +251,6 @@ void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& metho
     finish(conclude(*arrival, status));
   };
   if (message_is_malformed()) return end(malformed());
-  if (method.need.anonymous) {
-    if (const Status charged = charge(*arrival); !charged.ok()) return end(charged);
-  }
   const auto quick = [this, arrival, end, plan = std::move(plan)] {
     if (const auto reason = given_up(*arrival)) return end(*reason);
     SlowWork slow;
@@ -266,6 +263,12 @@ void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& metho
       });
     }
     if (!status.ok()) return end(status);
+    // Known devices are not counted by the address that they may share with whoever guesses passwords.
+    if (arrival->method->need.anonymous && slow.rank == Rank::kStranger) status = charge(*arrival);
+    if (!status.ok()) {
+      slow.no_turn();
+      return end(status);
+    }
     Turn turn{slow.rank, slow.key, {}, {}};
     turn.work = [this, arrival, end, work = std::move(slow.work), no_turn = slow.no_turn] {
       if (const auto reason = given_up(*arrival)) {
