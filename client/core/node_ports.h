@@ -39,7 +39,7 @@ struct NodePorts {
 struct NodeSettings {
   std::vector<NamedRoot> share_roots, download_roots;
   std::size_t max_fetching = 4;
-  NodeLimits limits;  ///< checked
+  NodeLimits limits = {};  ///< checked
 };
 
 struct NodeOptions {

@@ -50,7 +50,7 @@ TEST(NodeOptions, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(config->tls_lane_ports, (std::pair<std::uint16_t, std::uint16_t>(50016, 50031)));
   EXPECT_EQ(config->socket, "/run/user/7/gridtorrent/control.sock");
   EXPECT_EQ(config->max_fetching, 4u);
-  EXPECT_EQ(config->limits, NodeLimits());
+  EXPECT_EQ(config->limits, client::NodeLimits());
   ::unsetenv("XDG_RUNTIME_DIR");
   EXPECT_EQ(default_socket("/data"), "/data/control.sock");
 }
@@ -75,7 +75,7 @@ TEST(Reload, SaysWhatTakesEffectAndWhatNeedsARestart) {
             "configuration read again: log-format, log-level, ca, share-root, download-root, max-fetching changed");
   now = *configured({"--share-root", "a=/x", "--upload-limit", "200Mbit", "--download-limit", "1Gbit", "--lane-ports",
                      "0", "--tls-lane-ports", "0"});
-  EXPECT_EQ(now.limits, (NodeLimits{200'000'000, 1'000'000'000}));
+  EXPECT_EQ(now.limits, (client::NodeLimits{200'000'000, 1'000'000'000}));
   EXPECT_EQ(describe(compare(before, now)), "configuration read again: upload-limit, download-limit changed");
   now = *configured({"--share-root", "a=/x", "--server", "host:1", "--address", "198.18.0.1", "--socket", "/s",
                      "--metrics-listen", "127.0.0.1:1", "--ready-file", "/r"});
