@@ -89,7 +89,7 @@ struct TaskReport {
 
 inline constexpr std::size_t kMaxTaskTextBytes = 8192;
 /// Of the work of one task as it is kept: a thousand patterns of files, or an access list of a thousand names.
-inline constexpr std::size_t kMaxWorkBytes = std::size_t{120} << 10;
+inline constexpr std::size_t kMaxWorkBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
 inline constexpr std::chrono::milliseconds kTaskLifetime = std::chrono::hours(24 * 30);
 inline constexpr std::chrono::milliseconds kEndedTaskLifetime = std::chrono::hours(24 * 30);

@@ -20,7 +20,7 @@ constexpr Need kWrite = Need::scope(bit(ccm::Scope::kTaskWrite));
 constexpr wire::Method kCreateTask{"Tasks/CreateTask",
                                    kWrite,
                                    wire::Lane::kNormal,
-                                   {.rate_per_s = 2, .burst = 2000, .quota = "tasks", .bytes = 128 * 1024}};
+                                   {.rate_per_s = 2, .burst = 2000, .quota = "tasks", .bytes = 72 * 1024}};
 constexpr wire::Method kListTasks{"Tasks/ListTasks", kRead, wire::Lane::kReads, wire::reads()};
 constexpr wire::Method kGetTask{"Tasks/GetTask", kRead, wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kCancelTask{"Tasks/CancelTask", kWrite, wire::Lane::kNormal, {.rate_per_s = 2, .burst = 2000}};
