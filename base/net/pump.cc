@@ -97,7 +97,7 @@ bool Pump::backend_may_be_read() const {
 Next Pump::move() {
   if (move_from_caller() == Go::kOver || move_from_backend() == Go::kOver) return over();
   // One turn of 64 KiB each way; others come before the next.
-  const bool more = (caller_may_be_read() && !read_wants_write_ && (caller_readable_ || tls_.has_pending())) ||
+  const bool more = (caller_may_be_read() && !read_wants_write_ && (caller_readable_ || records_wait_)) ||
                     (backend_may_be_read() && (backend_readable_ || backend_hung_up_));
   if (backend_ended_ && to_caller_.empty()) {
     tls_.close();
@@ -109,7 +109,7 @@ Next Pump::move() {
 
 Pump::Go Pump::move_from_caller() {
   if (send_to_backend() == Go::kOver) return Go::kOver;
-  if (caller_may_be_read() && (caller_readable_ || tls_.has_pending())) {
+  if (caller_may_be_read() && (caller_readable_ || records_wait_)) {
     const std::span<std::uint8_t> room = loop().scratch();
     const std::size_t count = read_records(room);
     if (count > 0 && take_from_caller(room.first(count)) == Go::kOver) return Go::kOver;
@@ -122,11 +122,14 @@ Pump::Go Pump::move_from_caller() {
   return Go::kOn;
 }
 
-/// As many TLS records as wait here and fit. epoll tells when more comes, but not of what waits within TLS.
+/// As many TLS records as wait here and fit. epoll tells when more comes, but not of what waits within TLS. There may
+/// be a part of a record only: has_pending() counts that too, and to try again before the rest comes would be a busy
+/// loop.
 std::size_t Pump::read_records(std::span<std::uint8_t> into) {
   std::size_t have = 0;
   caller_readable_ = false;
   read_wants_write_ = false;
+  records_wait_ = false;
   do {
     const crypto::TlsSession::Moved moved = tls_.read(into.subspan(have));
     if (moved.step == Step::kDone) {
@@ -135,8 +138,9 @@ std::size_t Pump::read_records(std::span<std::uint8_t> into) {
     }
     read_wants_write_ = moved.step == Step::kWantsWrite;
     caller_ended_ = moved.step == Step::kEnded || moved.step == Step::kFailed;
-    break;
+    return have;
   } while (have < into.size() && tls_.has_pending());
+  records_wait_ = tls_.has_pending();
   return have;
 }
 

@@ -63,6 +63,7 @@ class Pump final : public Task {
   std::unique_ptr<Filter> filter_;
   std::string to_backend_, to_caller_;  ///< what did not fit; mostly empty
   bool caller_readable_ = true, backend_readable_ = false;
+  bool records_wait_ = false;  ///< whole TLS records left the socket and were not read yet
   bool caller_ended_ = false, backend_ended_ = false, backend_hung_up_ = false;
   bool told_backend_ = false;
   bool read_wants_write_ = false;  ///< TLS must answer the caller before it can read on

@@ -46,6 +46,19 @@ class TlsClient {
   bool send(std::string_view bytes) {
     return connected_ && SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0;
   }
+  /// The bytes that send() would put onto the wire; for raw_send().
+  std::string encrypt(std::string_view bytes) {
+    BIO* memory = BIO_new(BIO_s_mem());
+    SSL_set0_wbio(ssl_.get(), memory);
+    SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    std::string record(BIO_ctrl_pending(memory), '\0');
+    BIO_read(memory, record.data(), static_cast<int>(record.size()));
+    SSL_set0_wbio(ssl_.get(), BIO_new_socket(socket_.get(), BIO_NOCLOSE));
+    return record;
+  }
+  bool raw_send(std::string_view bytes) {
+    return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
   /// What comes next; empty: the end, or nothing in time.
   std::string receive() {
     std::array<char, 16'384> buffer{};

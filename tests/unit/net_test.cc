@@ -166,6 +166,25 @@ TEST_F(Terminator, CarriesAllBytesBothWaysThroughSlowReaders) {
   EXPECT_EQ(client->receive_all(), sent);
 }
 
+TEST_F(Terminator, WaitsWithoutWorkForTheRestOfATlsRecord) {
+  start();
+  const auto client = connect();
+  ASSERT_TRUE(client->send("x"));
+  const UniqueFd backend = next_backend();
+  ASSERT_EQ(read_exactly(backend.get(), 1), "x");
+  const std::string text(10'000, 'r'), record = client->encrypt(text);
+  ASSERT_TRUE(client->raw_send(record.substr(0, 5'000)));
+  timespec before{}, after{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+  std::this_thread::sleep_for(400ms);
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+  const double used_s =
+      static_cast<double>(after.tv_sec - before.tv_sec) + static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e9;
+  EXPECT_LT(used_s, 0.02) << "a busy loop";
+  ASSERT_TRUE(client->raw_send(record.substr(5'000)));
+  EXPECT_EQ(read_exactly(backend.get(), text.size()), text);
+}
+
 TEST_F(Terminator, PassesTheEndOfOneDirectionOnAndKeepsTheOther) {
   start();
   const auto client = connect();
