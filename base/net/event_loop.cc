@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 
 #include <array>
 #include <utility>
@@ -45,7 +44,7 @@ MonoTime Task::now() const {
   return loop_->clock_.mono();
 }
 
-EventLoop::EventLoop(const std::string& name, const Clock& clock, int nice)
+EventLoop::EventLoop(const std::string& name, const Clock& clock)
     : clock_(clock),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -53,10 +52,7 @@ EventLoop::EventLoop(const std::string& name, const Clock& clock, int nice)
   GT_CHECK(epoll_ && wake_);
   epoll_event event = event_of(kWakeId, 0, EPOLLIN);
   GT_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) == 0);
-  thread_ = std::jthread([this, nice](const std::stop_token& stop) {
-    if (nice != 0) ::setpriority(PRIO_PROCESS, 0, nice);  // on Linux of this thread alone
-    run(stop);
-  });
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   pthread_setname_np(thread_.native_handle(), name.c_str());
 }
 

@@ -56,8 +56,7 @@ class Task {
 /// One thread over epoll, and the tasks that it owns. add() and post() from any thread.
 class EventLoop {
  public:
-  /// `nice` of its thread (0: as the process).
-  EventLoop(const std::string& name, const Clock& clock, int nice = 0);
+  EventLoop(const std::string& name, const Clock& clock);
   /// stop().
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;

@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace gridtorrent::net {
-namespace {
-// Calls under way come before new connections, also where a flood of those uses a core.
-constexpr int kHandshakeNice = 5;
-}  // namespace
-
 Result<std::unique_ptr<TlsTerminator>> TlsTerminator::start(Options options, const Clock& clock) {
   GT_ASSIGN(Listening listening, listen_tcp(options.host, options.port));
   std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets with write(2)
@@ -17,12 +12,13 @@ Result<std::unique_ptr<TlsTerminator>> TlsTerminator::start(Options options, con
   auto each_second = std::move(options.each_second);
   std::unique_ptr<TlsTerminator> made(new TlsTerminator(std::move(options), clock));
   TlsTerminator& self = *made;
-  AcceptLoop::Parts parts{
-      self.limits_,
-      [&self](Caller caller) {
-        self.handshakes_->add(std::make_unique<Handshake>(std::move(caller), self.handshake_parts_));
-      },
-      std::move(refused), [&self, each_second = std::move(each_second)] { each_second(self.connections()); }};
+  AcceptLoop::Parts parts{self.limits_,
+                          [&self](Caller caller) {
+                            EventLoop& loop = *self.handshakes_[self.next_handshake_++ % self.handshakes_.size()];
+                            loop.add(std::make_unique<Handshake>(std::move(caller), self.handshake_parts_));
+                          },
+                          std::move(refused),
+                          [&self, each_second = std::move(each_second)] { each_second(self.connections()); }};
   made->accept_ = std::make_unique<AcceptLoop>(std::move(listening), std::move(parts));
   return made;
 }
@@ -40,7 +36,9 @@ TlsTerminator::TlsTerminator(Options options, const Clock& clock)
   for (std::size_t i = 0; i < std::max<std::size_t>(1, options.pump_threads); ++i) {
     pumps_.push_back(std::make_unique<EventLoop>("net-pump-" + std::to_string(i), clock_));
   }
-  handshakes_ = std::make_unique<EventLoop>("net-handshake", clock_, kHandshakeNice);
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, options.handshake_threads); ++i) {
+    handshakes_.push_back(std::make_unique<EventLoop>("net-shake-" + std::to_string(i), clock_));
+  }
 }
 
 TlsTerminator::~TlsTerminator() {
@@ -53,7 +51,7 @@ EventLoop& TlsTerminator::next_pump_loop() {
 
 void TlsTerminator::stop_accepting() {
   accept_->stop();
-  handshakes_->stop();
+  for (const auto& loop : handshakes_) loop->stop();
 }
 
 void TlsTerminator::finish(std::chrono::milliseconds patience) {

@@ -18,7 +18,7 @@ namespace gridtorrent::net {
 
 /// A TCP port with TLS in front of a server of plain text on this host: accepts, shakes hands, and carries each
 /// connection's bytes through a filter to a backend. Knows no protocol above TLS. Threads: "net-accept",
-/// "net-handshake", "net-pump-N". Thread-safe.
+/// "net-shake-N", "net-pump-N". Thread-safe.
 class TlsTerminator {
  public:
   struct Options {
@@ -26,6 +26,7 @@ class TlsTerminator {
     std::uint16_t port = 0;  ///< 0 takes a free one
     std::string protocol;    ///< for ALPN; a caller that does not speak it is refused
     std::size_t pump_threads = 2;
+    std::size_t handshake_threads = 1;
     ConnectionLimits::Limits limits;
     /// The certificate for new connections; any thread.
     std::function<std::shared_ptr<const crypto::TlsServerContext>()> tls;
@@ -58,7 +59,8 @@ class TlsTerminator {
   ConnectionLimits limits_;
   std::vector<std::unique_ptr<EventLoop>> pumps_;
   std::atomic<std::size_t> next_pump_ = 0;
-  std::unique_ptr<EventLoop> handshakes_;
+  std::size_t next_handshake_ = 0;  ///< of the accepting thread
+  std::vector<std::unique_ptr<EventLoop>> handshakes_;
   std::unique_ptr<AcceptLoop> accept_;
 };
 

@@ -100,6 +100,7 @@ net::TlsTerminator::Options GuardedPort::terminator_options() {
   options.port = options_.port;
   options.protocol = "h2";
   options.pump_threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
+  options.handshake_threads = std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, 4);
   options.limits = {options_.connections_by_address, connections_for(descriptor_limit())};
   options.tls = [this] { return certificate_->current(); };
   options.make_filter = [this](const net::PeerAddress& caller, net::EndConnection end, MonoTime now) {
