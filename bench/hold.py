@@ -118,15 +118,19 @@ def hold(programs, name, seconds):
 def compare(ours, others, rounds):
     """Calls a second of `ours` over those of `others`, alternating; the median of the rounds' ratios and their range."""
     for connections, message_bytes in ((1, 0), (16, 0), (64, 0), (4, 200_000)):
-        ratios, tails = [], []
+        ratios, tails, costs = [], [], []
         with Server(ours) as one, Server(others) as two:
             for number in range(rounds):
                 pair = {}
                 for server in ((one, two), (two, one))[number % 2]:
+                    cpu = server.cpu_s()
                     pair[server] = server.calls(2, connections, 0, message_bytes)
+                    pair[server]['cpu_us'] = (server.cpu_s() - cpu) * 1e6 / pair[server]['calls']
                 ratios.append(pair[one]['calls_per_s'] / pair[two]['calls_per_s'])
                 tails.append(pair[one]['p99_ms'] / pair[two]['p99_ms'])
-        print(f'{connections} connections, {message_bytes} bytes: calls {statistics.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}], '
+                costs.append((pair[one]['cpu_us'], pair[two]['cpu_us']))
+        ours_us, others_us = (statistics.median(column) for column in zip(*costs))
+        print(f'{connections} connections, {message_bytes} bytes: {ours_us:.0f} and {others_us:.0f} µs of CPU a call; calls {statistics.median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}], '
               f'p99 {statistics.median(tails):.2f} [{min(tails):.2f}–{max(tails):.2f}]', flush=True)
 
 
