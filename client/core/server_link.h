@@ -58,6 +58,7 @@ struct PeerInfo {
   bool wants_data = false;                             ///< still fetching
   bool complete = false;
   std::uint64_t verified_bytes = 0;
+  std::optional<KeyPrint> key;  ///< what it proves on plain lanes; nothing: an older server does not say
 };
 
 /// Payload exchanged with one node since the last announce that the server acknowledged.

@@ -174,6 +174,10 @@ Result<PeerInfo> to_peer(const v1::Peer& message) {
   peer.wants_data = message.wants_data();
   peer.complete = message.complete();
   peer.verified_bytes = message.verified_bytes();
+  if (!message.key_sha256().empty()) {
+    if (message.key_sha256().size() != KeyPrint{}.size()) return malformed("a peer with a key's hash of another size");
+    std::ranges::copy(as_bytes(message.key_sha256()), peer.key.emplace().begin());
+  }
   return peer;
 }
 

@@ -329,6 +329,9 @@ TEST_F(ServerNode, PeersHearOfEachOther) {
   ASSERT_TRUE(peers.ok()) << peers.error().message;
   ASSERT_EQ(peers->peers_size(), 1);
   EXPECT_EQ(peers->peers(0).node_id(), node_.id);
+  const auto key = crypto::EcKey::from_pem(node_.key_pem);
+  ASSERT_TRUE(key.ok());
+  EXPECT_EQ(peers->peers(0).key_sha256(), as_chars(crypto::sha256(as_bytes(key->public_der()))));
   EXPECT_TRUE(peers->peers(0).complete());
   EXPECT_GT(peers->next_ms(), 0u);
   const auto event = watch.next_event();

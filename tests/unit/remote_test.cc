@@ -576,6 +576,16 @@ TEST(PeerConversion, RefusesAPortBeyond65535) {
   EXPECT_EQ(to_peer(peer).error().code, Code::kInternal);
 }
 
+TEST(PeerConversion, TakesAHashOfAKeyOfItsOwnSizeOnly) {
+  v1::Peer peer;
+  peer.set_node_id(id<NodeId>(3).str());
+  EXPECT_FALSE(to_peer(peer)->key) << "an older server's";
+  peer.set_key_sha256(std::string(32, '\7'));
+  EXPECT_EQ(to_peer(peer)->key->at(31), 7);
+  peer.set_key_sha256(std::string(31, '\7'));
+  EXPECT_EQ(to_peer(peer).error().code, Code::kInternal);
+}
+
 TEST(Backoff, DoublesItsCeilingUpToTheMaximumAndJittersBelow) {
   constexpr std::uint64_t kTop = ~std::uint64_t{0};
   const milliseconds min(1'000), max(60'000);

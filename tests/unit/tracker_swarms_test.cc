@@ -49,6 +49,15 @@ TEST_F(SwarmTable, WhoWantsDataIsToldOfWhoHasItAndTheOtherWayRound) {
   EXPECT_THAT(ids(swarms_.announce(of(a_, SwarmRole::kSeeding, 1000)).peers), ElementsAre(b_));
 }
 
+TEST_F(SwarmTable, PeersAreNamedWithTheHashOfTheirKey) {
+  Announce seeding = of(a_, SwarmRole::kSeeding, 1000);
+  seeding.key = {7};
+  swarms_.announce(seeding);
+  const auto joined = swarms_.announce(of(b_, SwarmRole::kFetching));
+  ASSERT_THAT(joined.peers, SizeIs(1));
+  EXPECT_EQ(joined.peers[0].key, seeding.key);
+}
+
 TEST_F(SwarmTable, OnlyChangesAreToldAtOnce) {
   swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
   swarms_.announce(of(b_, SwarmRole::kFetching));

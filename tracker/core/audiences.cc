@@ -9,6 +9,10 @@
 
 namespace gridtorrent::tracker {
 
+KeyPrint key_print(const std::string& public_key) {
+  return crypto::sha256(as_bytes(public_key));
+}
+
 namespace {
 
 /// Contents of the same key have the same audience. Groups by id: a name may be another group's one day.
@@ -51,10 +55,6 @@ Result<People> people_of(Tx& tx, const ccm::Content& like) {
   return people;
 }
 
-KeyPrint print_of(const std::string& public_key) {
-  return crypto::sha256(as_bytes(public_key));
-}
-
 }  // namespace
 
 Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) const {
@@ -67,7 +67,7 @@ Result<Audiences::Reading> Audiences::read(Tx& tx, const ccm::Content& like) con
     if (ccm::decide(subject, ccm::Action::kTransfer, like, grants).allowed) entitled.push_back(id);
   }
   GT_ASSIGN(const auto keys, tx.nodes.keys_of(entitled, d_.clock.wall()));
-  for (const auto& [node, public_key] : keys) reading.members[print_of(public_key)] = node;
+  for (const auto& [node, public_key] : keys) reading.members[key_print(public_key)] = node;
   return reading;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,12 +15,12 @@
 #include "common/result.h"
 #include "common/rng.h"
 #include "tracker/core/hub.h"
+#include "tracker/core/node.h"
 #include "tracker/core/ports.h"
 
 namespace gridtorrent::tracker {
 
-/// SHA-256 of a node's public key (SubjectPublicKeyInfo, DER).
-using KeyPrint = std::array<std::uint8_t, 32>;
+KeyPrint key_print(const std::string& public_key);
 
 /// Whose nodes may have some content now, as nodes are told: keys, never names of people (model.md, "Rights on the data
 /// plane"). Contents with the same owner and access share one, so that a change in a group is one update.

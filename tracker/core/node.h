@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 #include "common/result.h"
 
 namespace gridtorrent::tracker {
+
+/// SHA-256 of a node's public key (SubjectPublicKeyInfo, DER).
+using KeyPrint = std::array<std::uint8_t, 32>;
 
 enum class Reachability : std::uint8_t { kUnknown, kReachable, kUnreachable };
 

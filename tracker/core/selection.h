@@ -18,6 +18,7 @@ struct Peer {
   bool wants_data = false;
   bool complete = false;
   std::uint64_t verified_bytes = 0;
+  KeyPrint key{};  ///< what it proves on plain lanes
   friend bool operator==(const Peer&, const Peer&) = default;
 };
 

@@ -47,6 +47,7 @@ Peer Swarms::peer_of(const NodeId& id, const Member& member) const {
   peer.verified_bytes = member.verified_bytes;
   const auto node = nodes_.find(id);
   if (node == nodes_.end()) return peer;
+  peer.key = node->second.key;
   std::vector<NodeEndpoint> endpoints = node->second.endpoints;
   std::erase_if(endpoints, [&](const NodeEndpoint& one) { return one.endpoint.tls != member.tls; });
   peer.reachability = overall_reachability(endpoints);
@@ -112,6 +113,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   result.next = limits_.interval;
   LiveNode& node = nodes_[announce.node];
   node.last_seen = now;
+  node.key = announce.key;
   count_traffic(announce);
   if (announce.role == SwarmRole::kGone) {
     const auto left = swarms_.find(key);

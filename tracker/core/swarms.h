@@ -37,6 +37,7 @@ struct Announce {
   bool tls = false;                      ///< of the content's edition: which endpoints count
   std::uint64_t refused_lanes = 0;       ///< connections of those who may not have it, since the last announce
   std::uint64_t refused_handshakes = 0;  ///< connections to the node that TLS itself refused, since then
+  KeyPrint key{};                        ///< of the node, as it is enrolled
 };
 
 /// Payload of a node in both directions, as it said itself (`received`, `sent`) and as its partners said
@@ -124,6 +125,7 @@ class Swarms final : public ccm::LiveView {
   };
   using Swarm = std::map<NodeId, Member>;
   struct LiveNode {
+    KeyPrint key{};
     std::vector<NodeEndpoint> endpoints;
     bool knows_endpoints = false;
     int connected = 0;

@@ -153,6 +153,7 @@ v1::Peer to_wire(const Peer& peer) {
   out.set_wants_data(peer.wants_data);
   out.set_complete(peer.complete);
   out.set_verified_bytes(peer.verified_bytes);
+  if (peer.key != KeyPrint{}) out.set_key_sha256(peer.key.data(), peer.key.size());
   return out;
 }
 
