@@ -127,6 +127,7 @@ Status make_engine(const Config& config, const NodeIdentity& identity, Parts& pa
   parts.route = std::make_unique<ServerRoute>(identity.server);
   parts.listening = choose_listen_addresses(config.addresses, parts.route->facts());
   options.listen_addresses = parts.listening;
+  GT_ASSIGN(options.key_pem, crypto::read_secret_file(config.data_dir + "/node_key.pem"));
   options.first_lane_port = config.lane_ports.first;
   options.last_lane_port = config.lane_ports.second;
   options.tls_lanes = true;

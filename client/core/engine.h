@@ -74,7 +74,8 @@ class EngineListener {
 };
 
 struct EngineOptions {
-  NodeId node;  ///< goes into the gt extension handshake
+  NodeId node;          ///< goes into the gt extension handshake
+  std::string key_pem;  ///< the node's key (PKCS#8), which it proves on plain lanes; empty: it proves nothing
   std::vector<std::string> listen_addresses{"0.0.0.0", "::"};
   std::uint16_t first_lane_port = 50000, last_lane_port = 50015;  ///< both 0: free ports, 16 of them
   bool tls_lanes = false;                                         ///< open TLS lane ports, too

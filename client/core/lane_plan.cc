@@ -90,12 +90,17 @@ bool dials_now(const PairFacts& facts, const ControllerPeer& peer) {
     case Dialler::kNobody:
       return false;
     case Dialler::kSelf:
-      return !(peer.incoming && !peer.outgoing && peer.no_outgoing_for >= kFallbackAfter);
+      return !(peer.incoming_carries && !peer.outgoing && peer.no_outgoing_for >= kFallbackAfter);
     case Dialler::kPeer:
       if (peer.incoming) return false;
       return peer.outgoing || peer.nothing_for >= kFallbackAfter;
   }
   return false;
+}
+
+bool asks_for_lanes(bool dials, const ControllerPeer& peer) {
+  const bool stands = peer.incoming || peer.incoming_unproven;
+  return !dials || (stands && !peer.outgoing && peer.no_outgoing_for >= kFallbackAfter);
 }
 
 LanePlan FixedController::plan(const ControllerInput& input) {
@@ -104,6 +109,7 @@ LanePlan FixedController::plan(const ControllerInput& input) {
   LanePlan plan;
   for (const auto& peer : input.peers) {
     if (peer.info.node == input.self || peer.info.node.is_nil()) continue;
+    if (!input.tls && peer.info.key) plan.keys[peer.info.node] = *peer.info.key;
     if (input.wants_data && peer.info.wants_data) plan.fetching.push_back(peer.info.node);
     if (input.wants_data && (peer.info.complete || peer.info.wants_data || peer.info.verified_bytes > 0)) {
       sources.push_back({&peer, spread(input.self, peer.info.node)});
@@ -120,6 +126,7 @@ LanePlan FixedController::plan(const ControllerInput& input) {
     wish.node = peer.info.node;
     wish.endpoints = usable_endpoints(peer.info, input.tls);
     wish.dial = dials_now(facts_of(input, peer.info), peer);
+    wish.ask = asks_for_lanes(wish.dial, peer);
     wish.by_rule = who_dials(facts_of(input, peer.info)) == Dialler::kSelf;
     wish.lanes = count;
     plan.peers.push_back(std::move(wish));

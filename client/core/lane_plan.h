@@ -33,8 +33,12 @@ bool without_path(const PairFacts& facts);
 std::string relay_message(const NodeId& peer);
 
 /// Whether this node dials now: the rule, and the fallback after kFallbackAfter. A lane that the other side dialled
-/// while ours do not come up is kept, and more are asked of it.
+/// while ours do not come up is kept, and more are asked of it. Only what a proven node dialled takes the place of our
+/// own dials, and where it is ours to dial only what also carries payload: who relays another's proof must not keep us
+/// from it by idle lanes.
 bool dials_now(const PairFacts& facts, const ControllerPeer& peer);
+/// Whether to ask the peer for lanes: it dials, or it seems to have dialled and ours do not come up.
+bool asks_for_lanes(bool dials, const ControllerPeer& peer);
 
 /// A plan that measures nothing: at most 32 lanes over as many peers as have data, at most 4 to each, or what a person
 /// asked for. Peers that deliver, then complete ones, come first; ties fall differently for each node, so that a swarm

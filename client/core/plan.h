@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "client/core/audience.h"
 #include "common/clock.h"
 #include "common/ids.h"
 
@@ -22,7 +24,8 @@ struct LaneEndpoint {
 struct PeerPlan {
   NodeId node;
   std::vector<LaneEndpoint> endpoints;  ///< where it listens, reachable ones first
-  bool dial = true;            ///< we dial (`dials_now`); otherwise the peer does and we ask for lanes with gt_lanes
+  bool dial = true;                     ///< we dial (`dials_now`); otherwise the peer does
+  bool ask = false;            ///< we ask it for lanes with gt_lanes: it is to dial, or what we dial does not come up
   bool by_rule = true;         ///< the dialling rule names us (`who_dials`): where both have dialled, our lanes stay
   int lanes = 1;               ///< 0 to 16 parallel sockets
   int outstanding_blocks = 0;  ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
@@ -39,6 +42,9 @@ struct LanePlan {
   std::vector<PeerPlan> peers;
   /// All nodes that still fetch this, named among `peers` or not, so that they divide a seeder's pieces alike; sorted.
   std::vector<NodeId> fetching{};
+  /// Of plain editions: the keys of the swarm's nodes, as the server names them. A lane acts for a node once its other
+  /// end has proved the key.
+  std::map<NodeId, KeyPrint> keys{};
   friend bool operator==(const LanePlan&, const LanePlan&) = default;
 };
 
@@ -49,6 +55,9 @@ enum class LaneState : std::uint8_t { kConnecting, kHandshake, kOpen, kClosing }
 struct LaneSnapshot {
   LaneState state = LaneState::kConnecting;
   bool outgoing = false;                             ///< we dialled it
+  bool proven = false;                               ///< its other end has proved the node's key
+  bool silent = false;                               ///< the other end acknowledges nothing of late
+  bool carries = false;                              ///< payload went over it of late
   std::string local, remote;                         ///< "198.18.0.1:50000"
   std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;

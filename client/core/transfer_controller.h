@@ -13,7 +13,10 @@ namespace gridtorrent::client {
 /// A peer of a swarm as a controller sees it.
 struct ControllerPeer {
   PeerInfo info;
-  bool incoming = false, outgoing = false;       ///< lanes that stand: dialled by the peer, by us
+  bool incoming = false, outgoing = false;  ///< lanes that stand and answer: dialled by the node itself, by us
+  bool incoming_carries = false;            ///< payload goes over one of the former
+  /// Somebody dialled us and calls itself that node, without a proof: an older version, or a stranger.
+  bool incoming_unproven = false;
   std::chrono::milliseconds nothing_for{0};      ///< no lane has stood for so long
   std::chrono::milliseconds no_outgoing_for{0};  ///< none that we dialled has stood for so long
   std::uint64_t receive_bits_per_s = 0;

@@ -19,6 +19,18 @@ constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
                                      << 20;  // below the promised 64 MiB: more comes while it is written
 constexpr int kDiskAttempts = 3;
 
+void note_lane(ControllerPeer& peer, const LaneSnapshot& lane) {
+  if (lane.state != LaneState::kOpen || lane.silent) return;
+  if (lane.outgoing) {
+    peer.outgoing = true;
+  } else if (lane.proven || !peer.info.key) {  // an older server names no keys
+    peer.incoming = true;
+    peer.incoming_carries = peer.incoming_carries || lane.carries;
+  } else {
+    peer.incoming_unproven = true;
+  }
+}
+
 milliseconds since(MonoTime then, MonoTime now) {
   return std::chrono::duration_cast<milliseconds>(now - then);
 }
@@ -305,10 +317,8 @@ ControllerInput TransferLoop::controller_input(Transfer& transfer, MonoTime now)
     if (transfer.snapshot) {
       for (const auto& seen : transfer.snapshot->peers) {
         if (seen.node != node) continue;
-        peer.receive_bits_per_s = seen.receive_bits_per_s;
-        for (const auto& lane : seen.lanes) {
-          if (lane.state == LaneState::kOpen) (lane.outgoing ? peer.outgoing : peer.incoming) = true;
-        }
+        peer.receive_bits_per_s += seen.receive_bits_per_s;
+        for (const auto& lane : seen.lanes) note_lane(peer, lane);
       }
     }
     if (peer.incoming || peer.outgoing) known.nothing_since = now;

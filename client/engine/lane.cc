@@ -1,11 +1,36 @@
 #include "client/engine/lane.h"
 
+#include <algorithm>
+
 #include "client/engine/internals.h"
 #include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
+namespace {
+
+/// So long after its last payload a lane counts as one that carries: a slow seeder's blocks may be that far apart.
+constexpr std::chrono::seconds kCarries{5};
+
+}  // namespace
+
+bool Lane::carries(MonoTime now) const {
+  return carried != MonoTime{} && now - carried < kCarries;
+}
+
+LaneStanding Lane::standing(MonoTime now) const {
+  LaneStanding standing;
+  standing.outgoing = outgoing;
+  standing.proven = proven;
+  standing.open = state == LaneState::kOpen;
+  standing.silent = silent;
+  standing.bits_per_s = carries(now) ? std::max<std::uint64_t>(usual_bits_per_s, 1) : 0;
+  standing.since = opened;
+  return standing;
+}
 
 void Lane::read_tcp() {
+  if (const auto seen = read_tcp_liveness(socket_of(peer))) liveness = *seen;
+  silent = is_silent(liveness);
   own = read_tcp_figures(socket_of(peer));
   if (!own) return;
   round_trip_us = own->srtt_us;

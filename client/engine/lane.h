@@ -10,6 +10,7 @@
 
 #include "client/core/engine.h"
 #include "client/engine/lane_rules.h"
+#include "client/engine/lane_standing.h"
 #include "client/engine/nagle.h"
 #include "client/engine/wire.h"
 
@@ -27,12 +28,24 @@ struct Lane {
   LaneState state = LaneState::kConnecting;
   NodeId node;                    ///< nil: not known, or foreign
   std::optional<TlsProof> proof;  ///< of a TLS edition, once it was admitted
-  bool greeted = false;           ///< its extended handshake had our key
-  bool foreign = false;           ///< speaks BitTorrent, but not our extension
+  bool proven = false;            ///< `node` is whose key the other end has: by its certificate, or by gt_proof
+  Nonce nonce{};                  ///< ours, of plain editions
+  std::optional<Nonce> their_nonce;
+  bool proof_sent = false;
+  std::optional<LaneProof> their_proof;  ///< not checked yet
+  bool greeted = false;                  ///< its extended handshake had our key
+  bool foreign = false;                  ///< speaks BitTorrent, but not our extension
   bool established = false;
   MonoTime since{};  ///< of the present state
+  MonoTime opened{};
   int number = 0;
-  int lanes_id = 0, grant_id = 0, stats_id = 0;  ///< the peer's numbers for our messages; 0: it takes none
+  int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0;  ///< the peer's numbers for our messages; 0: none
+  std::optional<int> peer_wants;                               ///< its last gt_lanes over this lane
+  int peer_grant = kMaxLanes;
+  TcpLiveness liveness;
+  bool silent = false;
+  MonoTime carried{};                  ///< when payload last went over it
+  std::uint64_t usual_bits_per_s = 0;  ///< payload, both ways, smoothed over some seconds
   std::uint64_t received_bytes = 0, sent_bytes = 0;
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
   int outstanding_blocks = 0;
@@ -46,9 +59,14 @@ struct Lane {
   std::string client;
   bool complete = false;
 
-  /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read. Network
-  /// thread.
+  /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read, and whether
+  /// the other end answers. Network thread.
   void read_tcp();
+  /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.
+  bool is_untried() const { return !outgoing && !proven && received_bytes == 0; }
+  /// Payload went over it in the last seconds.
+  bool carries(MonoTime now) const;
+  LaneStanding standing(MonoTime now) const;
   /// What is about to be sent, or was just queued, is not to wait for what was sent before. Network thread.
   void hurry(MonoTime now);
   /// A HAVE was sent, which may travel with others. Network thread.

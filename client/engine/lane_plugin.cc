@@ -37,6 +37,7 @@ class LanePlugin final : public lt::peer_plugin {
     messages[kLanesMessage] = kLanesNumber;
     messages[kGrantMessage] = kGrantNumber;
     messages[kStatsMessage] = kStatsNumber;
+    messages[kProofMessage] = kProofNumber;
     const std::string hello = encode_hello(swarm_->hello_for(*lane_));
     handshake["gt"] = lt::entry(lt::entry::preformatted_type(hello.begin(), hello.end()));
   }
@@ -64,13 +65,18 @@ class LanePlugin final : public lt::peer_plugin {
       lane_->lanes_id = message_id(messages, kLanesMessage);
       lane_->grant_id = message_id(messages, kGrantMessage);
       lane_->stats_id = message_id(messages, kStatsMessage);
+      lane_->proof_id = message_id(messages, kProofMessage);
     }
-    if (!swarm_->lane_greeted(*lane_, hello)) end();
+    if (swarm_->lane_greeted(*lane_, hello)) {
+      swarm_->prove(lane_);
+    } else {
+      end();
+    }
     return true;  // false would end the measuring, too
   }
 
   bool on_extended(int length, int number, lt::span<const char> body) override {
-    if (number != kLanesNumber && number != kGrantNumber && number != kStatsNumber) return false;
+    if (number < kLanesNumber || number > kProofNumber) return false;
     if (length < 0 || static_cast<std::size_t>(length) > kMaxMessageBytes)
       return false;                         // libtorrent ends the connection
     if (body.size() < length) return true;  // more is to come
@@ -78,8 +84,10 @@ class LanePlugin final : public lt::peer_plugin {
       if (const auto want = decode_lanes(view(body))) swarm_->lane_wants(*lane_, *want);
     } else if (number == kGrantNumber) {
       if (const auto lanes = decode_grant(view(body))) swarm_->lane_grants(*lane_, *lanes);
-    } else if (const auto figures = decode_stats(view(body))) {
-      swarm_->lane_stats(*lane_, *figures);
+    } else if (number == kStatsNumber) {
+      if (const auto figures = decode_stats(view(body))) swarm_->lane_stats(*lane_, *figures);
+    } else if (auto proof = decode_proof(view(body)); !proof || !swarm_->lane_proof(*lane_, std::move(*proof))) {
+      end();
     }
     return true;
   }

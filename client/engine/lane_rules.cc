@@ -37,8 +37,8 @@ Admission admit(const std::optional<TlsProof>& proof, const Audience* audience, 
   return {found->second, ""};
 }
 
-int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete) {
-  return planned && !plan_dials && !we_are_complete ? std::clamp(plan_lanes, 0, kMaxLanes) : 0;
+int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_complete) {
+  return planned && plan_asks && !we_are_complete ? std::clamp(plan_lanes, 0, kMaxLanes) : 0;
 }
 
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count) {

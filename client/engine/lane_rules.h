@@ -25,8 +25,8 @@ struct DialState {
   std::optional<int> peer_wants;  ///< its last gt_lanes; nothing: never sent
   int own_grant = 16, peer_grant = 16;
   int endpoints = 0;     ///< distinct ones we may dial
-  int outgoing = 0;      ///< lanes we dialled: open or on the way
-  int inbound_open = 0;  ///< lanes it dialled
+  int outgoing = 0;      ///< lanes we dialled: open or on the way, and not silent
+  int inbound_open = 0;  ///< lanes it dialled that may take the place of ours (`lanes_in_place_of_ours`)
 };
 
 /// How many outgoing lanes there should be: more than `outgoing` means dial, fewer means drop.
@@ -58,8 +58,8 @@ struct Admission {
 /// is plain or showed no certificate. `audience`: null where nobody may.
 Admission admit(const std::optional<TlsProof>& proof, const Audience* audience, WallTime now);
 
-/// What we ask of a node by gt_lanes: as many lanes as planned where the plan lets the peer dial, else none.
-int lanes_to_ask(bool planned, bool plan_dials, int plan_lanes, bool we_are_complete);
+/// What we ask of a node by gt_lanes: as many lanes as planned where the plan says to ask, else none.
+int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_complete);
 
 /// One endpoint of a planned node, as far as dialling goes.
 struct DialCandidate {

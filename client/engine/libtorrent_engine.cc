@@ -22,6 +22,7 @@
 #include "client/engine/flushed_disk.h"
 #include "client/engine/half_open.h"
 #include "client/engine/internals.h"
+#include "client/engine/lane_proof.h"
 #include "client/engine/listen.h"
 #include "client/engine/settings.h"
 #include "client/engine/torrent.h"
@@ -186,18 +187,26 @@ Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<
   return opened;
 }
 
+Result<std::shared_ptr<LaneProver>> make_prover(const EngineOptions& options) {
+  if (options.key_pem.empty()) return std::make_shared<LaneProver>(std::nullopt);
+  auto key = crypto::EcKey::from_pem(options.key_pem);
+  if (!key) return key.error().with_context("this node's key");
+  return std::make_shared<LaneProver>(std::move(*key));
+}
+
 /// The adapter. Calls may come from any thread: `torrents_` is guarded by `mutex_`, each Torrent by its own. Alerts are
 /// handled in one thread, "gt-engine".
 class LibtorrentEngine final : public Engine {
  public:
   LibtorrentEngine(const EngineOptions& options, EngineListener& listener, Opened opened,
-                   std::shared_ptr<SwarmList> swarms)
+                   std::shared_ptr<SwarmList> swarms, std::shared_ptr<LaneProver> prover)
       : options_(options),
         listener_(listener),
         swarms_(std::move(swarms)),
         sockets_(std::move(opened.sockets)),
         loop_(std::move(opened.loop)),
         connections_limit_(opened.connections_limit),
+        prover_(std::move(prover)),
         session_(std::move(opened.session)),
         alert_thread_([this](const std::stop_token& stop) { run(stop); }) {}
   ~LibtorrentEngine() override { stop(); }
@@ -338,7 +347,7 @@ class LibtorrentEngine final : public Engine {
   }
 
   Status add_new(const TorrentSpec& spec) {
-    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, loop_, swarms_->rates));
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, loop_, prover_, swarms_->rates));
     const std::optional<LaneIdentity> before = identity_of(torrent->generation());
     GT_TRY(insert(torrent));
     const std::lock_guard lock(mutex_);
@@ -508,6 +517,7 @@ class LibtorrentEngine final : public Engine {
   std::vector<ListenSocket> sockets_;
   const std::shared_ptr<NetworkLoop> loop_;
   const int connections_limit_;
+  const std::shared_ptr<LaneProver> prover_;
   mutable std::mutex mutex_;
   std::unordered_map<TransferId, std::shared_ptr<Torrent>> by_id_;
   std::map<lt::torrent_handle, std::shared_ptr<Torrent>> by_handle_;
@@ -533,11 +543,12 @@ Result<std::unique_ptr<Engine>> make_libtorrent_engine(const EngineOptions& opti
   const auto deadline = std::chrono::steady_clock::now() + kPortPatience;
   try {
     const auto swarms = std::make_shared<SwarmList>();
+    GT_ASSIGN(const auto prover, make_prover(options));
     while (true) {
       auto opened = open_session(options, swarms);
       if (opened) {
         return std::unique_ptr<Engine>(
-            std::make_unique<LibtorrentEngine>(options, listener, std::move(opened).value(), swarms));
+            std::make_unique<LibtorrentEngine>(options, listener, std::move(opened).value(), swarms, prover));
       }
       if (opened.error().code != Code::kConflict || std::chrono::steady_clock::now() >= deadline) return opened.error();
       std::this_thread::sleep_for(kPortPause);  // another program's outgoing connection may hold the port for a moment

@@ -50,6 +50,23 @@ void NodeLink::dial_failed(DialTarget& target, const std::string& error, MonoTim
   target.not_before = now + redial_pause(target.failures);
 }
 
+void NodeLink::dial_unanswered(DialTarget& target, const std::string& error) {
+  ++target.failures;
+  target.last_error = error;
+}
+
+void NodeLink::hold_address(const std::string& address_text, MonoTime until) {
+  if (has_proven) return;
+  for (DialTarget& target : targets) {
+    if (target.endpoint.address == address_text) target.held_until = until;
+  }
+}
+
+bool NodeLink::all_targets_held(MonoTime now) const {
+  return !targets.empty() &&
+         std::ranges::all_of(targets, [&](const DialTarget& target) { return now < target.held_until; });
+}
+
 void NodeLink::bad_piece(MonoTime now) {
   ++bad_pieces;
   // A quiet minute after the last pause wipes the slate.
@@ -90,7 +107,13 @@ bool NodeLink::address_rests(const std::string& address_text, MonoTime now) cons
 std::optional<std::string> path_problem(const NodeId& node, const NodeLink& link, MonoTime now) {
   if (!link.plan || link.plan->lanes == 0 || !link.without_lane_since) return std::nullopt;
   if (now - *link.without_lane_since < std::chrono::seconds(2)) return std::nullopt;
-  if (now < link.held_until) return node.str() + " sent data that failed verification; it is left alone for a while";
+  if (link.lanes_silent_for.count() > 0) {
+    return node.str() + " has not answered for " +
+           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(link.lanes_silent_for).count()) +
+           " s: the path to it is cut, or its host is down; a new connection is tried each second";
+  }
+  if (now < link.held_until || link.all_targets_held(now))
+    return node.str() + " sent data that failed verification; it is left alone for a while";
   if (!link.plan->dial) return "no lane from " + node.str() + " yet: it is to dial us";
   if (link.targets.empty()) return "no lane to " + node.str() + ": it publishes no endpoint that can be dialled";
   for (const auto& target : link.targets) {

@@ -17,11 +17,13 @@ struct DialTarget {
   int failures = 0;  ///< in a row
   std::string last_error;
   MonoTime not_before{};            ///< the pause after a failure
+  MonoTime held_until{};            ///< bad data came from there, unproven whose
   std::optional<MonoTime> dialled;  ///< asked of libtorrent, no connection object seen yet
 };
 
 /// Everything kept about one peer of one torrent beyond its lanes: what the plan says, what it said, what went wrong. A
-/// plain value; `Swarm` owns and guards it.
+/// node has one for the lanes that act for it (`acts_for_node`), and what others dialled under its id one per address.
+/// A plain value; `Swarm` owns and guards it.
 struct NodeLink {
   std::optional<PeerPlan> plan;
   std::vector<DialTarget> targets;
@@ -38,8 +40,11 @@ struct NodeLink {
   std::optional<MonoTime> seen_complete;  ///< when a lane of it last showed that it had all
   std::string address;
   std::string client;
-  std::optional<MonoTime> without_lane_since;
-  std::optional<MonoTime> both_since;  ///< lanes of both sides stand
+  bool has_proven = false;  ///< a lane of it proved the node's key
+  std::optional<MonoTime> last_dial;
+  std::optional<MonoTime> without_lane_since;     ///< that answers
+  std::chrono::milliseconds lanes_silent_for{0};  ///< lanes stand and none answers; 0: otherwise
+  std::optional<MonoTime> both_since;             ///< lanes of both sides stand
   bool was_planned = false;
 
   /// Takes over a new plan, of its endpoints those of the edition's kind; endpoints keep their history.
@@ -51,6 +56,12 @@ struct NodeLink {
   DialTarget* find(const std::string& address_text, std::uint16_t port);
   int usable_endpoints() const { return static_cast<int>(targets.size()); }
   void dial_failed(DialTarget& target, const std::string& error, MonoTime now);
+  /// The same where nobody answered: no pause follows, since that one can go by at any time and costs nobody anything.
+  void dial_unanswered(DialTarget& target, const std::string& error);
+  /// Bad data came over a lane that we dialled to this address, and nobody proved to be the node. Where the node has
+  /// proved itself before, that is somebody else's doing and holds nothing back.
+  void hold_address(const std::string& address_text, MonoTime until);
+  bool all_targets_held(MonoTime now) const;
   void bad_piece(MonoTime now);
   /// Whether our lanes are to end because the peer's have stood beside them for our pause (`give_way_after`).
   bool gives_way(int outgoing, int inbound_open, bool we_have_lower_id, MonoTime now);

@@ -61,13 +61,15 @@ void forget(const Lane& lane, const Block& block) {
 }  // namespace
 
 int Requests::depth(const Lane& lane) const {
+  if (lane.is_untried()) return 1;
   const auto found = depths_.find(&lane);
   const RequestDepth own = found == depths_.end() ? RequestDepth() : found->second;
   const int planned = lane.planned_blocks;
   const int blocks = planned > 0 ? planned : left_s_ ? own.blocks_at_the_end(*left_s_) : own.blocks();
   const std::uint64_t limit = this->limit();
   if (limit == 0) return blocks;
-  const double lanes = static_cast<double>(std::max<std::size_t>(depths_.size(), 1));
+  const auto tried = std::ranges::count_if(depths_, [](const auto& one) { return !one.first->is_untried(); });
+  const double lanes = static_cast<double>(std::max<std::ptrdiff_t>(tried, 1));
   const double share = kWaitS * static_cast<double>(limit) / kBlockBytes / lanes;
   return std::min(blocks, 1 + static_cast<int>(std::min(share, 60'000.0)));
 }

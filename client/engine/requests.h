@@ -32,7 +32,8 @@ class Requests final : private Asker {
 
   /// It may be asked from now on.
   void lane_ready(const Lane& lane) { depths_.try_emplace(&lane); }
-  /// How many blocks the lane is to have outstanding.
+  /// How many blocks the lane is to have outstanding: one on a stranger's until it delivers, since what is asked of who
+  /// sends nothing is missing elsewhere.
   int depth(const Lane& lane) const;
   /// libtorrent has chosen a block for a lane. False: it is asked for later, unless it arrives before.
   bool may_ask(Lane& lane, const Block& block);

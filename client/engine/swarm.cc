@@ -19,16 +19,6 @@ MonoTime now_mono() {
   return std::chrono::steady_clock::now();
 }
 
-std::vector<char> frame(int message_id, const std::string& body) {
-  const std::uint32_t length = static_cast<std::uint32_t>(body.size()) + 2;
-  std::vector<char> bytes;
-  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((length >> shift) & 0xFF));
-  bytes.push_back(20);  // BEP 10: an extended message
-  bytes.push_back(static_cast<char>(message_id));
-  bytes.insert(bytes.end(), body.begin(), body.end());
-  return bytes;
-}
-
 lt::download_priority_t priority_of(int turn) {
   static_assert(static_cast<std::uint8_t>(lt::top_priority) - Turns::kAnybodys ==
                 static_cast<std::uint8_t>(lt::default_priority));
@@ -36,6 +26,20 @@ lt::download_priority_t priority_of(int turn) {
 }
 
 }  // namespace
+
+Swarm::Swarm(const TransferId& id, const NodeId& self, const lt::sha1_hash& info_hash, bool tls,
+             EngineListener& listener, std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover,
+             std::shared_ptr<NodeRates> rates)
+    : id_(id),
+      self_(self),
+      tls_(tls),
+      listener_(listener),
+      loop_(std::move(loop)),
+      rates_(std::move(rates)),
+      prover_(std::move(prover)),
+      requests_(loop_, rates_) {
+  std::ranges::copy(info_hash, info_hash_.begin());
+}
 
 void Swarm::attach(const lt::torrent_handle& torrent) {
   const std::lock_guard lock(mutex_);
@@ -51,7 +55,7 @@ void Swarm::set_active(bool active) {
     active_ = active;
     for (auto& [key, link] : links_) {
       link.without_lane_since.reset();
-      if (active && !key.first.is_nil()) move_towards_plan(key.first, link, orders, now_mono());
+      if (active && !key.first.is_nil() && key.second.empty()) move_towards_plan(key.first, link, orders, now_mono());
     }
     if (lanes_.empty()) divide_among_fetching(orders);
   }
@@ -83,6 +87,7 @@ void Swarm::set_plan(const LanePlan& plan) {
     revision_ = plan.revision;
     report_.plan_revision = plan.revision;
     fetching_ = plan.fetching;
+    keys_ = plan.keys;
     for (auto& [key, link] : links_) {
       if (std::ranges::none_of(plan.peers, [&](const PeerPlan& p) { return p.node == key.first; })) {
         link.leave_plan();
@@ -115,15 +120,17 @@ void Swarm::tick() {
     last_tick_ = now;
     for (const auto& lane : lanes_) measure(*lane, seconds);
     if (tls_) check_rights(orders, now);
+    exchange_proofs(orders, now);
     check_strangers(orders, now);
     check_bad_pieces(orders, now);
     forget_failures(now);
     for (auto& [key, link] : links_) {
       if (key.first.is_nil()) continue;
+      ask_for_lanes(key, link, orders);
+      if (!key.second.empty()) continue;
       if (active_) move_towards_plan(key.first, link, orders, now);
       apply_congestion_control(key.first, link, orders);
       apply_request_depth(key.first, link);
-      ask_for_lanes(key.first, link, orders);
     }
     send_stats(orders);
     divide_among_fetching(orders);
@@ -148,7 +155,12 @@ void Swarm::add_lanes(std::map<PeerKey, std::vector<std::shared_ptr<Lane>>>& lan
 }
 
 PeerKey Swarm::key_of(const Lane& lane) {
-  return lane.node.is_nil() ? PeerKey{NodeId(), lane.remote.address().to_string()} : PeerKey{lane.node, ""};
+  if (!lane.node.is_nil() && (lane.proven || lane.outgoing)) return {lane.node, ""};
+  return {lane.node, lane.remote.address().to_string()};
+}
+
+bool Swarm::acts_for(const Lane& lane, const NodeId& node) {
+  return lane.node == node && !node.is_nil() && (lane.proven || lane.outgoing);
 }
 
 NodeLink* Swarm::link_of(const Lane& lane) {
@@ -158,16 +170,29 @@ NodeLink* Swarm::link_of(const Lane& lane) {
   return &link;
 }
 
-int Swarm::open_lanes(const NodeId& node, bool outgoing) const {
-  return static_cast<int>(std::ranges::count_if(lanes_, [&](const auto& lane) {
-    return lane->node == node && lane->outgoing == outgoing && lane->state == LaneState::kOpen;
-  }));
+std::pair<NodeLink*, DialTarget*> Swarm::target_of(const Lane& lane) {
+  NodeLink* link = lane.outgoing ? link_of(lane) : nullptr;
+  return {link, link == nullptr ? nullptr : link->find(lane.remote.address().to_string(), lane.remote.port())};
+}
+
+int Swarm::open_lanes(const PeerKey& key) const {
+  return static_cast<int>(std::ranges::count_if(
+      lanes_, [&](const auto& lane) { return key_of(*lane) == key && lane->state == LaneState::kOpen; }));
 }
 
 int Swarm::outgoing_lanes(const NodeId& node) const {
   return static_cast<int>(std::ranges::count_if(lanes_, [&](const auto& lane) {
     return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing;
   }));
+}
+
+int Swarm::in_place_of_ours(const NodeId& node, const NodeLink& link, MonoTime now) const {
+  std::vector<LaneStanding> lanes;
+  for (const auto& lane : lanes_) {
+    if (lane->node == node) lanes.push_back(lane->standing(now));
+  }
+  const bool by_rule = link.plan && link.plan->dial && link.plan->by_rule && !complete_;
+  return lanes_in_place_of_ours(lanes, by_rule);
 }
 
 void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now) {
@@ -189,14 +214,14 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
   state.peer_grant = link.peer_grant;
   state.endpoints = link.usable_endpoints();
   state.outgoing = outgoing_lanes(node) + pending;
-  state.inbound_open = open_lanes(node, false);
+  state.inbound_open = in_place_of_ours(node, link, now);
   state.gives_way = link.gives_way(state.outgoing, state.inbound_open, self_ < node, now);
   const int target = outgoing_target(state);
   if (target > state.outgoing) dial(node, link, target - state.outgoing, orders, now);
-  if (target < state.outgoing) drop(node, state.outgoing - target, orders);
+  if (target < state.outgoing) drop(node, target, orders);
 
   const bool wanted = link.plan && link.plan->lanes > 0 && !(complete_ && link.has_all(now));
-  if (!wanted || open_lanes(node, true) + state.inbound_open > 0) {
+  if (!wanted || open_lanes({node, ""}) > 0) {
     link.without_lane_since.reset();
   } else if (!link.without_lane_since) {
     link.without_lane_since = now;
@@ -221,13 +246,15 @@ void Swarm::apply_request_depth(const NodeId& node, const NodeLink& link) {
   }
 }
 
-void Swarm::dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now) {
+int Swarm::dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now) {
+  int dialled = 0;
   std::vector<DialCandidate> candidates;
   for (const auto& target : link.targets) {
     DialCandidate candidate;
     candidate.failures = target.failures;
     candidate.address_failures = link.address_failures(target.endpoint.address);
-    candidate.waiting = now < target.not_before || link.address_rests(target.endpoint.address, now);
+    candidate.waiting =
+        now < target.not_before || now < target.held_until || link.address_rests(target.endpoint.address, now);
     candidate.in_use = target.dialled.has_value() || std::ranges::any_of(lanes_, [&](const auto& lane) {
                          return lane->outgoing && lane->node == node && lane->remote.port() == target.endpoint.port &&
                                 lane->remote.address().to_string() == target.endpoint.address;
@@ -242,30 +269,35 @@ void Swarm::dial(const NodeId& node, NodeLink& link, int count, Orders& orders, 
       link.dial_failed(target, "no numeric address", now);
       continue;
     }
-    target.dialled = now;
+    target.dialled = link.last_dial = now;
     orders.dial.emplace_back(address, target.endpoint.port);
+    ++dialled;
   }
+  return dialled;
 }
 
-void Swarm::drop(const NodeId& node, int count, Orders& orders) {
-  // Unfinished ones first, then the youngest.
+void Swarm::drop(const NodeId& node, int keep, Orders& orders) {
+  // Unfinished ones first, then silent ones, then the youngest.
   std::vector<std::shared_ptr<Lane>> candidates;
   for (const auto& lane : lanes_) {
     if (lane->node == node && lane->outgoing && lane->state != LaneState::kClosing) candidates.push_back(lane);
   }
   std::ranges::reverse(candidates);
+  std::ranges::stable_partition(candidates, [](const auto& lane) { return lane->silent; });
   std::ranges::stable_partition(candidates, [](const auto& lane) { return lane->state != LaneState::kOpen; });
-  for (std::size_t i = 0; i < candidates.size() && static_cast<int>(i) < count; ++i) {
-    orders.close.push_back(candidates[i]);
-  }
+  const int count = static_cast<int>(candidates.size()) - keep;
+  for (int i = 0; i < count; ++i) orders.close.push_back(candidates[static_cast<std::size_t>(i)]);
 }
 
-void Swarm::ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders) {
-  const int want = lanes_to_ask(active_ && link.plan.has_value(), link.plan && link.plan->dial,
-                                link.plan ? link.plan->lanes : 0, complete_);
+void Swarm::ask_for_lanes(const PeerKey& key, NodeLink& link, Orders& orders) {
+  const auto node = links_.find({key.first, ""});
+  const PeerPlan* const plan = node != links_.end() && node->second.plan ? &*node->second.plan : nullptr;
+  const int want = lanes_to_ask(active_ && plan != nullptr, plan != nullptr && plan->ask,
+                                plan == nullptr ? 0 : plan->lanes, complete_);
   if (link.asked.value_or(0) == want) return;
   const auto found = std::ranges::find_if(lanes_, [&](const auto& lane) {
-    return lane->node == node && lane->greeted && lane->state == LaneState::kOpen && lane->lanes_id != 0;
+    return lane->greeted && key_of(*lane) == key && lane->state == LaneState::kOpen && !lane->silent &&
+           lane->lanes_id != 0;
   });
   if (found == lanes_.end()) return;
   link.asked = want;

@@ -15,6 +15,7 @@
 #include "client/core/engine.h"
 #include "client/engine/fair_shares.h"
 #include "client/engine/lane.h"
+#include "client/engine/lane_proof.h"
 #include "client/engine/node_link.h"
 #include "client/engine/requests.h"
 #include "client/engine/turns.h"
@@ -38,15 +39,8 @@ struct SwarmReport {
 class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
   /// `tls`: of a TLS edition, whose lanes only the audience may have.
-  Swarm(const TransferId& id, const NodeId& self, bool tls, EngineListener& listener, std::shared_ptr<NetworkLoop> loop,
-        std::shared_ptr<NodeRates> rates)
-      : id_(id),
-        self_(self),
-        tls_(tls),
-        listener_(listener),
-        loop_(std::move(loop)),
-        rates_(std::move(rates)),
-        requests_(loop_, rates_) {}
+  Swarm(const TransferId& id, const NodeId& self, const lt::sha1_hash& info_hash, bool tls, EngineListener& listener,
+        std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover, std::shared_ptr<NodeRates> rates);
 
   /// The torrent to dial for; a new one after it was added again.
   void attach(const lt::torrent_handle& torrent);
@@ -76,6 +70,10 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_established(Lane& lane);
   /// False: end the connection. A nil greeting is that of a client without our extension.
   bool lane_greeted(Lane& lane, const std::optional<Hello>& hello);
+  /// Proves to the other end who we are, if it asks for that and nothing but strangers' haste is against it.
+  void prove(const std::shared_ptr<Lane>& lane);
+  /// False: end the connection, its other end is not whom it named.
+  bool lane_proof(Lane& lane, LaneProof proof);
   void lane_closed(Lane& lane, const lt::error_code& reason);
   void lane_sent_bad_data(Lane& lane, std::uint32_t piece);
   void lane_wants(Lane& lane, int want);
@@ -102,9 +100,20 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
     std::vector<std::string> warnings;
   };
 
+  /// Who may have spoilt a piece: a node that proved itself, or whoever calls itself so at an address.
+  struct Suspect {
+    PeerKey key;
+    bool dialled = false;  ///< unproven, over a lane that we dialled
+    friend auto operator<=>(const Suspect&, const Suspect&) = default;
+  };
+
   static PeerKey key_of(const Lane& lane);
+  static bool acts_for(const Lane& lane, const NodeId& node);
   NodeLink* link_of(const Lane& lane);
-  int open_lanes(const NodeId& node, bool outgoing) const;
+  /// Where a lane of ours was dialled to; nothing where the plan no longer names it.
+  std::pair<NodeLink*, DialTarget*> target_of(const Lane& lane);
+  int open_lanes(const PeerKey& key) const;
+  /// That we dialled: open or on the way, and not silent.
   int outgoing_lanes(const NodeId& node) const;
   bool welcome_stranger(Lane& lane);
   bool welcome_node(Lane& lane, const Hello& hello, MonoTime now);
@@ -112,15 +121,27 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void refuse(Lane& lane, const std::string& reason, MonoTime now);
   void check_rights(Orders& orders, MonoTime now);
   void check_strangers(Orders& orders, MonoTime now);
+  void prove_if_due(const std::shared_ptr<Lane>& lane, Orders& orders, MonoTime now);
+  bool check_proof(Lane& lane, MonoTime now);
+  void exchange_proofs(Orders& orders, MonoTime now);
+  void forget_if_empty(const PeerKey& key);
+  /// Of the lanes that a proven node dialled, at most 16 stay.
+  void share_places(const NodeId& node, MonoTime now);
+  void end_beyond(const std::vector<std::shared_ptr<Lane>>& lanes, std::size_t places, MonoTime now);
   void check_bad_pieces(Orders& orders, MonoTime now);
+  void blame(const Suspect& suspect, std::uint32_t piece, Orders& orders, MonoTime now);
   void forget_failures(MonoTime now);
   void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
   /// Network thread only, as all that touches a socket.
   void apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders);
   void apply_request_depth(const NodeId& node, const NodeLink& link);
-  void dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now);
-  void drop(const NodeId& node, int count, Orders& orders);
-  void ask_for_lanes(const NodeId& node, NodeLink& link, Orders& orders);
+  /// How many of the node's lanes may take the place of ours.
+  int in_place_of_ours(const NodeId& node, const NodeLink& link, MonoTime now) const;
+  /// How many were dialled.
+  int dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now);
+  /// Ends lanes that we dialled, until so many are left.
+  void drop(const NodeId& node, int keep, Orders& orders);
+  void ask_for_lanes(const PeerKey& key, NodeLink& link, Orders& orders);
   void send_stats(Orders& orders);
   void divide_among_fetching(Orders& orders);
   void ask_by_turns(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const;
@@ -130,11 +151,13 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
 
   const TransferId id_;
   const NodeId self_;
+  std::array<std::uint8_t, 20> info_hash_{};
   const bool tls_;
   EngineListener& listener_;
 
   const std::shared_ptr<NetworkLoop> loop_;
   const std::shared_ptr<NodeRates> rates_;
+  const std::shared_ptr<LaneProver> prover_;
   Requests requests_;
 
   mutable std::mutex mutex_;
@@ -143,16 +166,17 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   std::uint64_t refused_lanes_ = 0;
   bool active_ = false, complete_ = false;
   std::vector<bool> wanted_;
-  std::vector<NodeId> fetching_;  ///< by the plan
-  Turns turns_;                   ///< in force
-  int turns_rounds_ = 0;          ///< for which others have been due
+  std::vector<NodeId> fetching_;     ///< by the plan
+  std::map<NodeId, KeyPrint> keys_;  ///< by the plan
+  Turns turns_;                      ///< in force
+  int turns_rounds_ = 0;             ///< for which others have been due
   std::uint64_t revision_ = 0;
   int next_number_ = 0;
   MonoTime last_tick_{};
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::map<PeerKey, NodeLink> links_;
   std::uint64_t forgotten_received_bytes_ = 0, forgotten_sent_bytes_ = 0;  ///< of peers no longer in `links_`
-  std::map<std::uint32_t, std::set<PeerKey>> bad_pieces_;  ///< since the last tick: who had blocks in them
+  std::map<std::uint32_t, std::set<Suspect>> bad_pieces_;  ///< since the last tick: who had blocks in them
   SwarmReport report_;
 };
 

@@ -5,6 +5,7 @@
 #include "client/engine/internals.h"
 #include "client/engine/swarm.h"
 #include "client/engine/tcp_info.h"
+#include "common/rng.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -17,9 +18,26 @@ constexpr auto kShortLife = std::chrono::seconds(5);
 constexpr auto kBadBlocksLinger = std::chrono::minutes(1);
 /// Sixteen nodes on one host with sixteen lanes each are welcome.
 constexpr int kMaxInboundPerAddress = 256;
+/// Lanes of others who proved nothing, in all: half of what the session takes (settings.cc).
+constexpr int kMaxUnproven = 2000;
+/// Who proved nothing and owes blocks gives way to others after this long without a byte of them.
+constexpr auto kOwesFor = std::chrono::seconds(10);
 
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
+}
+
+/// Blocks that a stranger was asked for and does not send are missing until somebody else is asked.
+bool owes_too_long(const Lane& lane, MonoTime now) {
+  if (lane.outgoing || lane.proven || lane.outstanding_blocks == 0 || lane.state != LaneState::kOpen) return false;
+  return now - std::max(lane.since, lane.carried) > kOwesFor;
+}
+
+Nonce fresh_nonce() {
+  SystemRng rng;
+  Nonce nonce{};
+  rng.fill(nonce);
+  return nonce;
 }
 
 WallTime wall_now() {
@@ -34,7 +52,8 @@ std::shared_ptr<Lane> Swarm::lane_opened(const lt::peer_connection_handle& peer)
   auto lane = std::make_shared<Lane>(peer);
   lane->outgoing = peer.is_outgoing();
   lane->remote = peer.remote();
-  lane->since = now_mono();
+  lane->since = lane->opened = now_mono();
+  if (!tls_) lane->nonce = fresh_nonce();
   lane->number = next_number_++ & 0xFFFF;
   lane->state = lane->outgoing ? LaneState::kConnecting : LaneState::kHandshake;
   if (lane->outgoing) {
@@ -72,15 +91,14 @@ bool Swarm::lane_admitted(Lane& lane) {
   }
   lane.node = admission.node;
   lane.proof = proof;
+  lane.proven = true;
   return true;
 }
 
 void Swarm::refuse(Lane& lane, const std::string& reason, MonoTime now) {
   lane.state = LaneState::kClosing;
   ++refused_lanes_;
-  NodeLink* link = lane.outgoing ? link_of(lane) : nullptr;
-  DialTarget* target = link == nullptr ? nullptr : link->find(lane.remote.address().to_string(), lane.remote.port());
-  if (target != nullptr) link->dial_failed(*target, reason, now);
+  if (auto [link, target] = target_of(lane); target != nullptr) link->dial_failed(*target, reason, now);
 }
 
 /// Rights end while lanes stand.
@@ -115,7 +133,8 @@ bool Swarm::lane_greeted(Lane& lane, const std::optional<Hello>& hello) {
   const bool welcome = hello ? welcome_node(lane, *hello, now) : welcome_stranger(lane);
   lane.state = welcome ? LaneState::kOpen : LaneState::kClosing;
   lane.since = now;
-  return welcome;
+  if (lane.proven && !lane.outgoing) share_places(lane.node, now);
+  return lane.state == LaneState::kOpen;
 }
 
 bool Swarm::welcome_stranger(Lane& lane) {
@@ -129,9 +148,7 @@ bool Swarm::welcome_stranger(Lane& lane) {
 bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
   const bool somebody_else = !lane.node.is_nil() && lane.node != hello.node;  // of TLS lanes: than its key says
   if (hello.node == self_ || somebody_else) {
-    NodeLink* link = link_of(lane);
-    DialTarget* target = link == nullptr ? nullptr : link->find(lane.remote.address().to_string(), lane.remote.port());
-    if (target != nullptr) {
+    if (auto [link, target] = target_of(lane); target != nullptr) {
       link->dial_failed(*target, hello.node == self_ ? "that is this node itself" : hello.node.str() + " answers there",
                         now);
     }
@@ -139,38 +156,46 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
   }
   lane.greeted = true;
   lane.node = hello.node;
-  NodeLink& link = links_[{hello.node, ""}];
+  lane.peer_grant = hello.grant;
+  lane.their_nonce = hello.nonce;
+  NodeLink& link = links_[key_of(lane)];
   link.peer_grant = hello.grant;
   link.address = lane.remote.address().to_string();
-  if (lane.outgoing) return true;
-  return now >= link.held_until && open_lanes(hello.node, false) < kMaxLanes;
+  return lane.outgoing || now >= link.held_until;
 }
 
 void Swarm::check_strangers(Orders& orders, MonoTime now) {
-  std::map<std::string, int> inbound;
-  for (const auto& lane : lanes_) {  // oldest first
-    const std::string address = lane->remote.address().to_string();
+  std::map<std::string, std::vector<std::shared_ptr<Lane>>> inbound;
+  std::vector<std::shared_ptr<Lane>> unproven;
+  for (const auto& lane : lanes_) {
     if (lane->established && !lane->greeted && !lane->foreign && now - lane->since > kForeignAfter &&
         lane->state != LaneState::kClosing) {
       // It will not greet any more; one that sends no extended handshake at all is a foreign client, too.
       lane->state = welcome_stranger(*lane) ? LaneState::kOpen : LaneState::kClosing;
     }
-    const bool too_many = !lane->outgoing && ++inbound[address] > kMaxInboundPerAddress;
-    if (too_many || lane->state == LaneState::kClosing) orders.close.push_back(lane);
+    if (owes_too_long(*lane, now)) lane->state = LaneState::kClosing;
+    if (!lane->outgoing) inbound[lane->remote.address().to_string()].push_back(lane);
+    if (!lane->outgoing && !lane->proven) unproven.push_back(lane);
     if (NodeLink* link = lane->foreign ? link_of(*lane) : nullptr) {
       link->client = lane->client;
       link->peer_grant = 1;
     }
   }
+  for (const auto& [address, lanes] : inbound) end_beyond(lanes, kMaxInboundPerAddress, now);
+  end_beyond(unproven, kMaxUnproven, now);
+  std::ranges::copy_if(lanes_, std::back_inserter(orders.close),
+                       [](const auto& lane) { return lane->state == LaneState::kClosing; });
 }
 
 void Swarm::lane_wants(Lane& lane, int want) {
   const std::lock_guard lock(mutex_);
+  lane.peer_wants = want;
   if (NodeLink* link = lane.greeted ? link_of(lane) : nullptr) link->peer_wants = want;
 }
 
 void Swarm::lane_grants(Lane& lane, int lanes) {
   const std::lock_guard lock(mutex_);
+  lane.peer_grant = lanes;
   if (NodeLink* link = lane.greeted ? link_of(lane) : nullptr) link->peer_grant = lanes;
 }
 
@@ -180,44 +205,51 @@ void Swarm::lane_stats(Lane& lane, const TcpFigures& figures) {
 }
 
 Hello Swarm::hello_for(const Lane& lane) const {
-  return {self_, lane.number, kMaxLanes};
+  return {self_, lane.number, kMaxLanes, tls_ ? std::nullopt : std::optional(lane.nonce)};
 }
 
 void Swarm::lane_sent_bad_data(Lane& lane, std::uint32_t piece) {
   const std::lock_guard lock(mutex_);
-  bad_pieces_[piece].insert(key_of(lane));
+  const bool unproven = !lane.node.is_nil() && !lane.proven;
+  const PeerKey key = unproven ? PeerKey{lane.node, lane.remote.address().to_string()} : key_of(lane);
+  bad_pieces_[piece].insert({key, unproven && lane.outgoing});
 }
 
 void Swarm::check_bad_pieces(Orders& orders, MonoTime now) {
-  for (const auto& [piece, peers] : bad_pieces_) {
-    if (peers.size() != 1) continue;  // libtorrent asks each of them alone for whole pieces next, and so finds out
-    const PeerKey& key = *peers.begin();
-    NodeLink& link = links_[key];
+  for (const auto& [piece, suspects] : bad_pieces_) {
+    if (suspects.size() != 1) continue;  // libtorrent asks each of them alone for whole pieces next, and so finds out
+    const PeerKey& key = suspects.begin()->key;
     // Blocks of one whose lanes were cut for bad data are in pieces that others complete: not the others' fault.
     const bool another_is_known = std::ranges::any_of(links_, [&](const auto& entry) {
       return entry.first != key && entry.second.bad_in_a_row > 0 && now < entry.second.held_until + kBadBlocksLinger;
     });
-    if (another_is_known && link.bad_in_a_row == 0) continue;
-    link.bad_piece(now);
-    const std::string who = key.first.is_nil() ? "the foreign client at " + key.second : key.first.str();
-    // One line a doubling: a wholly altered file must not flood the log.
-    if ((link.bad_pieces & (link.bad_pieces - 1)) == 0) {
-      orders.warnings.push_back("piece " + std::to_string(piece) + " from " + who +
-                                " failed its hash and was refused; its copy of the data is not what was published (" +
-                                std::to_string(link.bad_pieces) + " such pieces so far); others are asked for them");
-    }
+    if (another_is_known && links_[key].bad_in_a_row == 0) continue;
+    blame(*suspects.begin(), piece, orders, now);
   }
   bad_pieces_.clear();
+}
+
+void Swarm::blame(const Suspect& suspect, std::uint32_t piece, Orders& orders, MonoTime now) {
+  const auto& [node, address] = suspect.key;
+  NodeLink& link = links_[suspect.key];
+  link.bad_piece(now);
+  if (suspect.dialled) links_[{node, ""}].hold_address(address, link.held_until);
+  // One line a doubling: a wholly altered file must not flood the log.
+  if ((link.bad_pieces & (link.bad_pieces - 1)) != 0) return;
+  const std::string who = node.is_nil() ? "the foreign client at " + address
+                          : address.empty()
+                              ? node.str()
+                              : "somebody at " + address + " who calls itself " + node.str() + " and has not proved it";
+  orders.warnings.push_back("piece " + std::to_string(piece) + " from " + who +
+                            " failed its hash and was refused; its copy of the data is not what was published (" +
+                            std::to_string(link.bad_pieces) + " such pieces so far); others are asked for them");
 }
 
 /// Of endpoints to which lanes have stood for long enough.
 void Swarm::forget_failures(MonoTime now) {
   for (const auto& lane : lanes_) {
-    if (!lane->outgoing || lane->state != LaneState::kOpen || now - lane->since < kShortLife) continue;
-    NodeLink* link = link_of(*lane);
-    DialTarget* target =
-        link == nullptr ? nullptr : link->find(lane->remote.address().to_string(), lane->remote.port());
-    if (target != nullptr) target->failures = 0;
+    if (!lane->outgoing || lane->silent || lane->state != LaneState::kOpen || now - lane->since < kShortLife) continue;
+    if (auto [link, target] = target_of(*lane); target != nullptr) target->failures = 0;
   }
 }
 
@@ -259,7 +291,7 @@ void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   link->closed_received_bytes += lane.received_bytes;
   link->closed_sent_bytes += lane.sent_bytes;
   if (lane.complete) link->seen_complete = now;
-  if (open_lanes(lane.node, true) + open_lanes(lane.node, false) == 0) {
+  if (open_lanes(key_of(lane)) == 0) {
     link->asked.reset();  // so that what is said anew is all that counts
     link->peer_wants.reset();
   }

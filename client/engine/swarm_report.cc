@@ -43,6 +43,10 @@ void Swarm::measure(Lane& lane, double seconds) {
     lane.receive_bits_per_s = bits_per_s(lane.received_bytes, received, seconds);
     lane.send_bits_per_s = bits_per_s(lane.sent_bytes, sent, seconds);
   }
+  if (received + sent > lane.received_bytes + lane.sent_bytes) lane.carried = now_mono();
+  if (seconds > 0) {
+    lane.usual_bits_per_s = (3 * lane.usual_bits_per_s + lane.receive_bits_per_s + lane.send_bits_per_s) / 4;
+  }
   lane.received_bytes = received;
   lane.sent_bytes = sent;
   if (!lane.established) return;
@@ -81,6 +85,10 @@ void Swarm::publish(MonoTime now) {
   report.refused_lanes = refused_lanes_;
   report.received_bytes = forgotten_received_bytes_;
   report.sent_bytes = forgotten_sent_bytes_;
+  std::map<PeerKey, std::vector<std::shared_ptr<Lane>>> by_peer;
+  for (const auto& lane : lanes_) {
+    if (!lane->node.is_nil() || lane->foreign) by_peer[key_of(*lane)].push_back(lane);
+  }
   for (auto& [key, link] : links_) {
     PeerSnapshot peer;
     peer.node = key.first;
@@ -91,11 +99,13 @@ void Swarm::publish(MonoTime now) {
     peer.bad_pieces = link.bad_pieces;
     int open = 0;
     bool address_known = false;
-    for (const auto& lane : lanes_) {
-      if ((lane->node.is_nil() && !lane->foreign) || key_of(*lane) != key) continue;
+    for (const auto& lane : by_peer[key]) {
       LaneSnapshot snapshot;
       snapshot.state = lane->state;
       snapshot.outgoing = lane->outgoing;
+      snapshot.proven = lane->proven;
+      snapshot.silent = lane->silent;
+      snapshot.carries = lane->carries(now);
       snapshot.local = lane->local;
       snapshot.remote = show(lane->remote);
       snapshot.received_bytes = lane->received_bytes;
@@ -129,9 +139,9 @@ void Swarm::publish(MonoTime now) {
     report.sent_bytes += peer.sent_bytes;
     report.receive_bits_per_s += peer.receive_bits_per_s;
     report.send_bits_per_s += peer.send_bits_per_s;
-    if (!peer.lanes.empty() || peer.lanes_peak > 0 || peer.received_bytes + peer.sent_bytes > 0)
+    if (!peer.lanes.empty() || peer.lanes_peak > 0 || peer.bad_pieces > 0 || peer.received_bytes + peer.sent_bytes > 0)
       report.peers.push_back(std::move(peer));
-    if (!key.first.is_nil() && active_) {
+    if (!key.first.is_nil() && key.second.empty() && active_) {
       if (auto problem = path_problem(key.first, link, now))
         report.problems.push_back({key.first, std::move(*problem)});
     }

@@ -12,10 +12,35 @@
 
 namespace gridtorrent::client::engine {
 
-std::optional<TcpFigures> read_tcp_figures(int fd) {
+namespace {
+
+std::optional<tcp_info> read_tcp_info(int fd) {
   tcp_info info{};
   socklen_t size = sizeof(info);
   if (fd < 0 || ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  return info;
+}
+
+}  // namespace
+
+std::optional<TcpLiveness> read_tcp_liveness(int fd) {
+  const auto info = read_tcp_info(fd);
+  if (!info) return std::nullopt;
+  const std::chrono::milliseconds acknowledged(info->tcpi_last_ack_recv), received(info->tcpi_last_data_recv);
+  return TcpLiveness{info->tcpi_unacked > 0, std::min(acknowledged, received),
+                     std::chrono::milliseconds(info->tcpi_rtt / 1000)};
+}
+
+bool is_connecting(int fd) {
+  constexpr int kSynSent = 2;  // TCP_SYN_SENT of netinet/tcp.h, which cannot be included beside linux/tcp.h
+  const auto info = read_tcp_info(fd);
+  return info && info->tcpi_state == kSynSent;
+}
+
+std::optional<TcpFigures> read_tcp_figures(int fd) {
+  const auto read = read_tcp_info(fd);
+  if (!read) return std::nullopt;
+  const tcp_info& info = *read;
   std::array<char, 16> algorithm{};
   socklen_t length = algorithm.size() - 1;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), &length) != 0) return std::nullopt;

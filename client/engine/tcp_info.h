@@ -5,12 +5,19 @@
 #include <optional>
 #include <string>
 
+#include "client/engine/lane_standing.h"
 #include "client/engine/wire.h"
 
 namespace gridtorrent::client::engine {
 
 /// What the kernel knows about a TCP socket (Linux, TCP_INFO and TCP_CONGESTION); nothing if it is no TCP socket.
 std::optional<TcpFigures> read_tcp_figures(int fd);
+
+/// Whether the other end still acknowledges; nothing if it is no TCP socket.
+std::optional<TcpLiveness> read_tcp_liveness(int fd);
+
+/// A connection that was begun and that nobody has answered yet.
+bool is_connecting(int fd);
 
 /// Whether small messages go out one by one (TCP_NODELAY; libtorrent never sets it). Switched on, it sends what waited.
 void set_no_delay(int fd, bool on);

@@ -51,7 +51,8 @@ bool is_algorithm_name(std::string_view name) {
 
 std::string encode_hello(const Hello& hello) {
   return "d5:grant" + integer(hello.grant) + "4:lane" + integer(hello.lane) + "4:node" +
-         text(as_chars(hello.node.bytes())) + "1:v" + integer(kWireVersion) + "e";
+         text(as_chars(hello.node.bytes())) + (hello.nonce ? "5:nonce" + text(as_chars(*hello.nonce)) : "") + "1:v" +
+         integer(kWireVersion) + "e";
 }
 
 std::optional<Hello> decode_hello(std::string_view bytes) {
@@ -64,7 +65,23 @@ std::optional<Hello> decode_hello(std::string_view bytes) {
   if (!grant || !lane || node.size() != id.size()) return std::nullopt;
   std::ranges::transform(node, id.begin(), [](char c) { return static_cast<std::uint8_t>(c); });
   if (NodeId(id).is_nil()) return std::nullopt;
-  return Hello{NodeId(id), static_cast<int>(*lane), static_cast<int>(*grant)};
+  Hello hello{NodeId(id), static_cast<int>(*lane), static_cast<int>(*grant), std::nullopt};
+  if (const lt::bdecode_node nonce = dict->dict_find("nonce")) {
+    if (nonce.type() != lt::bdecode_node::string_t || nonce.string_length() != static_cast<int>(Nonce{}.size()))
+      return std::nullopt;
+    std::copy_n(nonce.string_ptr(), Nonce{}.size(), hello.nonce.emplace().begin());
+  }
+  return hello;
+}
+
+std::vector<char> frame(int message_id, const std::string& body) {
+  const std::uint32_t length = static_cast<std::uint32_t>(body.size()) + 2;
+  std::vector<char> bytes;
+  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>((length >> shift) & 0xFF));
+  bytes.push_back(20);  // BEP 10: an extended message
+  bytes.push_back(static_cast<char>(message_id));
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
 }
 
 std::string encode_lanes(int want) {
@@ -78,6 +95,20 @@ std::string encode_grant(int lanes) {
 }
 std::optional<int> decode_grant(std::string_view bytes) {
   return small_number(bytes, "lanes");
+}
+
+std::string encode_proof(const LaneProof& proof) {
+  return "d3:key" + text(proof.public_key) + "3:sig" + text(proof.signature) + "e";
+}
+
+std::optional<LaneProof> decode_proof(std::string_view bytes) {
+  constexpr std::size_t kMostKeyBytes = 128, kMostSignatureBytes = 80;
+  const auto dict = dictionary(bytes);
+  if (!dict) return std::nullopt;
+  const lt::string_view key = dict->dict_find_string_value("key"), signature = dict->dict_find_string_value("sig");
+  if (key.empty() || key.size() > kMostKeyBytes || signature.empty() || signature.size() > kMostSignatureBytes)
+    return std::nullopt;
+  return LaneProof{std::string(key.data(), key.size()), std::string(signature.data(), signature.size())};
 }
 
 std::string encode_stats(const TcpFigures& figures) {

@@ -5,13 +5,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/ids.h"
 
 namespace gridtorrent::client::engine {
 
 /// What two GridTorrent nodes say to each other beside BitTorrent: the key `gt` of the extended handshake (BEP 10) and
-/// three extension messages. All bodies are bencoded dictionaries; unknown keys are ignored, so that later versions
+/// four extension messages. All bodies are bencoded dictionaries; unknown keys are ignored, so that later versions
 /// can add some. Decoders take anything, never throw, and return nothing for what is malformed or out of range.
 inline constexpr int kWireVersion = 1;
 inline constexpr int kMaxLanes = 16;
@@ -22,28 +23,45 @@ inline constexpr std::size_t kMaxMessageBytes = 1024;
 inline constexpr char kLanesMessage[] = "gt_lanes";
 inline constexpr char kGrantMessage[] = "gt_grant";
 inline constexpr char kStatsMessage[] = "gt_stats";
-inline constexpr int kLanesNumber = 41, kGrantNumber = 42, kStatsNumber = 43;
+inline constexpr char kProofMessage[] = "gt_proof";
+inline constexpr int kLanesNumber = 41, kGrantNumber = 42, kStatsNumber = 43, kProofNumber = 44;
 
 /// BEP 6's HAVE ALL as it travels. There it stands for the first bitfield alone; a GridTorrent node takes it at any
 /// time, and sends it to others of its kind when it has got its last piece.
 inline constexpr std::array<char, 5> kHaveAll = {0, 0, 0, 1, 14};
 
+/// Fresh for each connection and end, so that a proof is good for one connection alone.
+using Nonce = std::array<std::uint8_t, 16>;
+
 /// The handshake's `gt`: who speaks, on which of its lanes, and how many lanes it lets the other open.
 struct Hello {
   NodeId node;
   int lane = 0;
-  int grant = kMaxLanes;  ///< 0 to 16
+  int grant = kMaxLanes;       ///< 0 to 16
+  std::optional<Nonce> nonce;  ///< what the other end's gt_proof is to be over; nothing: it checks none
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 std::string encode_hello(const Hello& hello);
-/// Refuses a nil node and versions other than ours.
+/// Refuses a nil node, a nonce of another size, and versions other than ours.
 std::optional<Hello> decode_hello(std::string_view bytes);
+
+/// An extended message (BEP 10) as it travels, under the number that the peer gave it.
+std::vector<char> frame(int message_id, const std::string& body);
 
 /// gt_lanes {want: n} and gt_grant {lanes: n}; n is 0 to 16.
 std::string encode_lanes(int want);
 std::optional<int> decode_lanes(std::string_view bytes);
 std::string encode_grant(int lanes);
 std::optional<int> decode_grant(std::string_view bytes);
+
+/// gt_proof {key: SubjectPublicKeyInfo in DER form, sig: ECDSA with SHA-256 over `proof_text`, DER}.
+struct LaneProof {
+  std::string public_key, signature;
+  friend bool operator==(const LaneProof&, const LaneProof&) = default;
+};
+std::string encode_proof(const LaneProof& proof);
+/// Refuses what is longer than a key and a signature with P-256 can be.
+std::optional<LaneProof> decode_proof(std::string_view bytes);
 
 /// TCP as the sender of the data sees it (Linux's TCP_INFO).
 struct TcpFigures {

@@ -54,8 +54,6 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
   gt_e2e(netns_uplink_test 300 2)
   gt_e2e(wan_test 300 2)
   gt_e2e(wan_lanes_test 300 2)
-  # What a node holds against, by the names of docs/verification.md.
-  add_test(NAME hold_descriptors COMMAND ${GT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/e2e/hold_descriptors_test.py)
-  set_tests_properties(hold_descriptors PROPERTIES
-    ENVIRONMENT "GT_BIN=${CMAKE_BINARY_DIR}/bin;PYTHONDONTWRITEBYTECODE=1" TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS e2e PROCESSORS 2)
+  gt_hold(eclipse 300 2)
+  gt_hold(descriptors 300 2)
 endif()

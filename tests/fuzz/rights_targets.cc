@@ -31,6 +31,7 @@ void gt_message(std::span<const std::uint8_t> input) {
       break;
     default:
       if (const auto figures = decode_stats(body)) GT_CHECK(decode_stats(encode_stats(*figures)) == figures);
+      if (const auto proof = decode_proof(body)) GT_CHECK(decode_proof(encode_proof(*proof)) == proof);
   }
 }
 

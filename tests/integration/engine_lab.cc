@@ -9,6 +9,10 @@
 #include <sstream>
 #include <thread>
 
+#include "base/crypto/digest.h"
+#include "base/crypto/keys.h"
+#include "common/hex.h"
+
 namespace gridtorrent::client::engine::test {
 namespace {
 
@@ -18,6 +22,7 @@ std::string text(const std::string& s) {
 
 SystemRng g_rng;
 const SystemClock g_clock;
+std::map<NodeId, KeyPrint> g_keys;  ///< of all nodes, whether they use them or not; one thread makes them all
 
 }  // namespace
 
@@ -107,13 +112,19 @@ std::vector<std::string> Recorder::warnings() const {
   return warnings_;
 }
 
-Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_piece, bool tls_lanes) : id(new_node()) {
+Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_piece, bool tls_lanes, bool proves,
+           const NodeId& node)
+    : id(node) {
   recorder.on_piece = std::move(on_piece);
   EngineOptions options;
   options.node = id;
   options.listen_addresses = {address};
   options.first_lane_port = options.last_lane_port = options.first_tls_port = options.last_tls_port = 0;
   options.tls_lanes = tls_lanes;
+  const auto key = crypto::EcKey::make();
+  EXPECT_TRUE(key.ok());
+  if (proves) options.key_pem = key->private_pem();
+  g_keys.try_emplace(id, crypto::sha256(as_bytes(key->public_der())));
   auto made = make_libtorrent_engine(options, recorder);
   EXPECT_TRUE(made.ok()) << (made ? "" : made.error().message);
   engine = std::move(made).value();
@@ -127,6 +138,7 @@ PeerPlan Node::peer(int lanes, bool dial, std::size_t ports) const {
     if ((endpoint.tls ? tls : plain)++ < ports) plan.endpoints.push_back(endpoint);
   }
   plan.dial = dial;
+  plan.ask = !dial;
   plan.lanes = lanes;
   return plan;
 }
@@ -161,7 +173,7 @@ void Node::fetch(const Sample& sample, const std::string& folder, const Transfer
 }
 
 void Node::plan(const TransferId& transfer, std::vector<PeerPlan> peers) {
-  engine->set_plan(transfer, {++revision_, "test", std::move(peers)});
+  engine->set_plan(transfer, {++revision_, "test", std::move(peers), {}, g_keys});
 }
 
 TorrentSnapshot Node::snapshot(const TransferId& transfer) const {

@@ -65,14 +65,18 @@ class Recorder final : public EngineListener {
   std::vector<std::string> warnings_;
 };
 
-/// An engine on loopback with free ports.
+NodeId new_node();
+
+/// An engine on loopback with free ports. `proves`: it has its key; an older one has none. `id`: of another node for
+/// who only calls itself that; keys are known by the first of an id.
 class Node {
  public:
   explicit Node(const std::string& address = "127.0.0.1", std::function<void(std::uint32_t)> on_piece = {},
-                bool tls_lanes = false);
+                bool tls_lanes = false, bool proves = true, const NodeId& id = new_node());
   ~Node() { engine->stop(); }
 
-  /// What others need in their plan to reach this node; at most `ports` endpoints.
+  /// What others need in their plan to reach this node; at most `ports` endpoints. Plans name the keys of all nodes of
+  /// the test program, as a server would.
   PeerPlan peer(int lanes, bool dial = true, std::size_t ports = 16) const;
   void seed(const Sample& sample, const std::string& folder, const TransferId& id,
             std::shared_ptr<const Audience> audience = nullptr);
@@ -91,7 +95,6 @@ class Node {
 
 TorrentSpec spec_of(const Sample& sample, const std::string& folder, const TransferId& id, DiskTrust trust);
 TransferId new_transfer();
-NodeId new_node();
 int open_lanes(const TorrentSnapshot& snapshot, const NodeId& node);
 bool is_whole(const TorrentSnapshot& snapshot);
 /// It believes that `node` has all.

@@ -423,6 +423,57 @@ TEST(Swarms, WorkOverIpv6) {
   EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
 }
 
+bool all_ours(const TorrentSnapshot& snapshot, const NodeId& node, int count) {
+  int ours = 0;
+  for (const auto& peer : snapshot.peers) {
+    for (const auto& lane : peer.lanes) ours += peer.node == node && lane.outgoing && lane.proven ? 1 : 0;
+  }
+  return ours == count;
+}
+
+TEST(Impostors, UnderTheSeedersIdLeaveItsLanesAlone) {
+  for (const bool proves : {true, false}) {
+    SCOPED_TRACE(proves ? "with a key of their own" : "without a key");
+    SlowPair pair;
+    Node impostor("127.0.0.1", {}, false, proves, pair.seeder.id);
+    impostor.fetch(pair.sample, pair.folder / "impostor", pair.transfer);
+    PeerPlan of_leecher = pair.seeder.peer(4);
+    of_leecher.by_rule = false;  // so that ours would be the first to give way
+    pair.leecher.plan(pair.transfer, {of_leecher});
+    ASSERT_TRUE(pair.stand(4));
+    EXPECT_TRUE(eventually([&] { return all_ours(pair.leecher.snapshot(pair.transfer), pair.seeder.id, 4); }));
+    impostor.plan(pair.transfer, {pair.leecher.peer(16)});
+    EXPECT_TRUE(stays([&] { return all_ours(pair.leecher.snapshot(pair.transfer), pair.seeder.id, 4); }, seconds(8)));
+    const auto impostors = [&] { return open_lanes(impostor.snapshot(pair.transfer), pair.leecher.id); };
+    EXPECT_TRUE(eventually([&] { return (impostors() > 0) != proves; }))
+        << "who shows another key than the server names is sent away";
+    pair.leecher.engine->set_rate_limit(pair.transfer, 0, 0);
+    EXPECT_TRUE(eventually([&] { return is_whole(pair.leecher.snapshot(pair.transfer)); }));
+  }
+}
+
+TEST(OlderNodes, ThatProveNothingServeFetchAndAreAskedForLanes) {
+  const Folder folder;
+  const Sample sample = one_file(60'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  Node older("127.0.0.1", {}, false, false), leecher;
+  older.seed(sample, folder / "seed", transfer);
+  leecher.fetch(sample, folder / "get", transfer);
+  leecher.engine->set_rate_limit(transfer, 16'000'000, 0);
+  leecher.plan(transfer, {older.peer(4)});
+  EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), older.id) == 4; }));
+  leecher.plan(transfer, {});
+  EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), older.id) == 0; }));
+  // One that cannot be dialled.
+  PeerPlan hidden = older.peer(5, false);
+  leecher.plan(transfer, {hidden});
+  older.plan(transfer, {leecher.peer(1)});
+  EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), older.id) == 5; }));
+  leecher.engine->set_rate_limit(transfer, 0, 0);
+  EXPECT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
+}
+
 /// A stock libtorrent that dials all the lanes it is told of.
 TEST(Strangers, GetOneLane) {
   SlowPair pair;

@@ -77,11 +77,35 @@ TEST(DialsNow, TheOtherSideTriesAfterTwoSeconds) {
 }
 TEST(DialsNow, TheRulesDiallerAsksForLanesWhereOnlyTheOthersStand) {
   ControllerPeer peer;
-  peer.incoming = true;
+  peer.incoming = peer.incoming_carries = true;
   peer.no_outgoing_for = milliseconds(1000);
   EXPECT_TRUE(dials_now(pair(true, false), peer));
   peer.no_outgoing_for = milliseconds(2000);
   EXPECT_FALSE(dials_now(pair(true, false), peer));
+}
+TEST(DialsNow, IdleLanesKeepNobodyFromDiallingWhomTheRuleNames) {
+  ControllerPeer peer;
+  peer.incoming = true;
+  peer.no_outgoing_for = milliseconds(60'000);
+  EXPECT_TRUE(dials_now(pair(true, false), peer)) << "they may be somebody's who relays the node's proof";
+}
+TEST(DialsNow, WhoProvedNothingKeepsNobodyFromDialling) {
+  ControllerPeer peer;
+  peer.incoming_unproven = true;
+  peer.nothing_for = peer.no_outgoing_for = milliseconds(60'000);
+  EXPECT_TRUE(dials_now(pair(true, false), peer));
+  EXPECT_TRUE(dials_now(pair(false, true), peer));
+}
+TEST(AsksForLanes, WhereThePeerDialsOrOursDoNotComeUp) {
+  ControllerPeer peer;
+  EXPECT_TRUE(asks_for_lanes(false, peer));
+  EXPECT_FALSE(asks_for_lanes(true, peer));
+  peer.incoming_unproven = true;
+  EXPECT_FALSE(asks_for_lanes(true, peer)) << "ours are on their way";
+  peer.no_outgoing_for = milliseconds(2000);
+  EXPECT_TRUE(asks_for_lanes(true, peer)) << "an older node that cannot be dialled";
+  peer.outgoing = true;
+  EXPECT_FALSE(asks_for_lanes(true, peer));
 }
 
 ControllerInput input_with(int seeders, bool wants = true) {
@@ -107,6 +131,16 @@ TEST(FixedController, SpreadsThirtyTwoLanesOverAllPeersAndGivesNoneMoreThanFour)
     EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(peers)) << seeders;
     for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << seeders;
   }
+}
+TEST(FixedController, NamesTheKeysOfAllNodesForPlainEditionsAlone) {
+  FixedController controller;
+  auto input = input_with(40);
+  for (auto& peer : input.peers) peer.info.key = KeyPrint{peer.info.node.bytes()[15]};
+  input.peers[0].info.key.reset();  // of an older server
+  EXPECT_EQ(controller.plan(input).keys.size(), 39u) << "who is not dialled dials us";
+  EXPECT_EQ(controller.plan(input).keys.at(numbered_node(2)), *input.peers[1].info.key);
+  input.tls = true;
+  EXPECT_TRUE(controller.plan(input).keys.empty()) << "certificates prove them";
 }
 TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
   FixedController controller;

@@ -190,12 +190,12 @@ TEST_F(Admissions, AreRefusedWithoutCertificateRightOrList) {
   EXPECT_EQ(why_not(old, &audience_, WallTime{1500}), "it speaks an older TLS than 1.3");
 }
 
-TEST(AskingForLanes, HappensOnlyWhereThePeerDialsAndWeWantData) {
-  EXPECT_EQ(lanes_to_ask(true, false, 5, false), 5);
-  EXPECT_EQ(lanes_to_ask(true, true, 5, false), 0);
-  EXPECT_EQ(lanes_to_ask(false, false, 5, false), 0);
-  EXPECT_EQ(lanes_to_ask(true, false, 5, true), 0);
-  EXPECT_EQ(lanes_to_ask(true, false, 50, false), 16);
+TEST(AskingForLanes, HappensOnlyWhereThePlanSaysSoAndWeWantData) {
+  EXPECT_EQ(lanes_to_ask(true, true, 5, false), 5);
+  EXPECT_EQ(lanes_to_ask(true, false, 5, false), 0);
+  EXPECT_EQ(lanes_to_ask(false, true, 5, false), 0);
+  EXPECT_EQ(lanes_to_ask(true, true, 5, true), 0);
+  EXPECT_EQ(lanes_to_ask(true, true, 50, false), 16);
 }
 
 TEST(Endpoints, AreChosenInOrderButTroubledAddressesLast) {

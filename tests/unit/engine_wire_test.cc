@@ -11,19 +11,19 @@ namespace {
 using gridtorrent::testing::numbered_node;
 
 TEST(Hello, ComesBackAsSent) {
-  const Hello hello{numbered_node(7), 3, 12};
+  const Hello hello{numbered_node(7), 3, 12, {}};
   EXPECT_EQ(decode_hello(encode_hello(hello)), hello);
 }
 
 TEST(Hello, RefusesOtherVersionsNilNodesAndNumbersOutOfRange) {
-  const std::string good = encode_hello({numbered_node(7), 3, 12});
+  const std::string good = encode_hello({numbered_node(7), 3, 12, {}});
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = good;
     changed.replace(changed.find(from), from.size(), to);
     return changed;
   };
   EXPECT_FALSE(decode_hello(with("1:vi1e", "1:vi2e")));
-  EXPECT_FALSE(decode_hello(encode_hello({NodeId(), 3, 12})));
+  EXPECT_FALSE(decode_hello(encode_hello({NodeId(), 3, 12, {}})));
   EXPECT_FALSE(decode_hello(with("5:granti12e", "5:granti17e")));
   EXPECT_FALSE(decode_hello(with("5:granti12e", "5:granti-1e")));
   EXPECT_FALSE(decode_hello(with("4:lanei3e", "4:lanei70000e")));
@@ -31,8 +31,34 @@ TEST(Hello, RefusesOtherVersionsNilNodesAndNumbersOutOfRange) {
   EXPECT_FALSE(decode_hello(with("4:node16:", "4:node15:")));
 }
 
+TEST(Hello, CarriesANonceOfItsOwnSizeOrNone) {
+  const Hello hello{numbered_node(7), 3, 12, Nonce{1, 2, 3}};
+  const std::string good = encode_hello(hello);
+  EXPECT_EQ(decode_hello(good), hello);
+  std::string shorter = good;
+  shorter.replace(shorter.find("5:nonce16:") + 10, 16, "");
+  shorter.replace(shorter.find("5:nonce16:"), 10, "5:nonce0:");
+  EXPECT_FALSE(decode_hello(shorter));
+  std::string number = good;
+  number.replace(number.find("5:nonce16:") + 7, 19, "i7e");
+  EXPECT_FALSE(decode_hello(number));
+}
+
+TEST(Proofs, ComeBackAsSent) {
+  const LaneProof proof{std::string(91, '\0'), std::string(72, '\xff')};
+  EXPECT_EQ(decode_proof(encode_proof(proof)), proof);
+}
+
+TEST(Proofs, RefuseWhatNoKeyAndSignatureCanBe) {
+  EXPECT_FALSE(decode_proof(encode_proof({"", "s"})));
+  EXPECT_FALSE(decode_proof(encode_proof({"k", ""})));
+  EXPECT_FALSE(decode_proof(encode_proof({std::string(129, 'k'), "s"})));
+  EXPECT_FALSE(decode_proof(encode_proof({"k", std::string(81, 's')})));
+  EXPECT_FALSE(decode_proof("d3:keyi1e3:sigi2ee"));
+}
+
 TEST(Hello, IgnoresKeysOfLaterVersions) {
-  const std::string good = encode_hello({numbered_node(7), 3, 12});
+  const std::string good = encode_hello({numbered_node(7), 3, 12, {}});
   EXPECT_TRUE(decode_hello("d5:extra" + good + good.substr(1)));
 }
 
@@ -63,7 +89,8 @@ TEST(WireDecoders, SurviveWhateverArrives) {
   const std::uint64_t seed = SystemRng().next();
   SCOPED_TRACE("seed " + std::to_string(seed));
   SeededRng rng(seed);
-  const std::string samples[] = {encode_hello({numbered_node(7), 3, 12}),
+  const std::string samples[] = {encode_hello({numbered_node(7), 3, 12, Nonce{1}}),
+                                 encode_proof({std::string(91, 'k'), std::string(70, 's')}),
                                  encode_lanes(4),
                                  encode_stats({1, 2, 3, 4, "cubic"}),
                                  std::string(2000, 'l'),
@@ -82,6 +109,7 @@ TEST(WireDecoders, SurviveWhateverArrives) {
     EXPECT_TRUE(!lanes || (*lanes >= 0 && *lanes <= kMaxLanes));
     decode_grant(bytes);
     decode_stats(bytes);
+    decode_proof(bytes);
   }
   EXPECT_FALSE(decode_lanes("d1:a" + std::string(2000, 'x') + "4:wanti1ee"));
 }
