@@ -55,6 +55,7 @@ void Swarm::set_active(bool active) {
     active_ = active;
     for (auto& [key, link] : links_) {
       link.without_lane_since.reset();
+      link.last_dial.reset();
       if (active && !key.first.is_nil() && key.second.empty()) move_towards_plan(key.first, link, orders, now_mono());
     }
     if (lanes_.empty()) divide_among_fetching(orders);
@@ -122,6 +123,7 @@ void Swarm::tick() {
     if (tls_) check_rights(orders, now);
     exchange_proofs(orders, now);
     check_strangers(orders, now);
+    look_for_silence(orders, now);
     check_bad_pieces(orders, now);
     forget_failures(now);
     for (auto& [key, link] : links_) {
@@ -182,7 +184,7 @@ int Swarm::open_lanes(const PeerKey& key) const {
 
 int Swarm::outgoing_lanes(const NodeId& node) const {
   return static_cast<int>(std::ranges::count_if(lanes_, [&](const auto& lane) {
-    return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing;
+    return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->silent;
   }));
 }
 
@@ -217,11 +219,15 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
   state.inbound_open = in_place_of_ours(node, link, now);
   state.gives_way = link.gives_way(state.outgoing, state.inbound_open, self_ < node, now);
   const int target = outgoing_target(state);
-  if (target > state.outgoing) dial(node, link, target - state.outgoing, orders, now);
+  const Contact contact = contact_with(node);
+  const int due = dials_due(target - state.outgoing, contact, link.last_dial, now);
+  if (due > 0 && dial(node, link, due, orders, now) == 0 && contact == Contact::kSilent) free_an_endpoint(node, orders);
   if (target < state.outgoing) drop(node, target, orders);
 
   const bool wanted = link.plan && link.plan->lanes > 0 && !(complete_ && link.has_all(now));
-  if (!wanted || open_lanes({node, ""}) > 0) {
+  const bool silent = wanted && contact == Contact::kSilent;
+  link.lanes_silent_for = silent ? lanes_quiet_for(node) : std::chrono::milliseconds(0);
+  if (!wanted || contact == Contact::kAnswers) {
     link.without_lane_since.reset();
   } else if (!link.without_lane_since) {
     link.without_lane_since = now;

@@ -128,6 +128,15 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// Of the lanes that a proven node dialled, at most 16 stay.
   void share_places(const NodeId& node, MonoTime now);
   void end_beyond(const std::vector<std::shared_ptr<Lane>>& lanes, std::size_t places, MonoTime now);
+  void look_for_silence(Orders& orders, MonoTime now);
+  void end_unanswered_dial(const std::shared_ptr<Lane>& lane, Orders& orders, MonoTime now);
+  void dial_went_wrong(const Lane& lane, NodeLink& link, DialTarget& target, const std::string& error, bool unanswered,
+                       MonoTime now);
+  Contact contact_with(const NodeId& node) const;
+  /// The least that a lane of the node has been quiet for.
+  std::chrono::milliseconds lanes_quiet_for(const NodeId& node) const;
+  /// Its endpoints are all taken: the lane that was silent for longest makes room for a fresh one.
+  void free_an_endpoint(const NodeId& node, Orders& orders);
   void check_bad_pieces(Orders& orders, MonoTime now);
   void blame(const Suspect& suspect, std::uint32_t piece, Orders& orders, MonoTime now);
   void forget_failures(MonoTime now);

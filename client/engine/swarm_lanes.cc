@@ -33,6 +33,13 @@ bool owes_too_long(const Lane& lane, MonoTime now) {
   return now - std::max(lane.since, lane.carried) > kOwesFor;
 }
 
+/// Of a connection that came to nothing.
+bool is_unanswered(const lt::error_code& reason) {
+  namespace errc = boost::system::errc;
+  return reason == errc::timed_out || reason == errc::host_unreachable || reason == errc::network_unreachable ||
+         reason == lt::error_code(lt::errors::timed_out);
+}
+
 Nonce fresh_nonce() {
   SystemRng rng;
   Nonce nonce{};
@@ -299,7 +306,9 @@ void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   DialTarget* target = link->find(lane.remote.address().to_string(), lane.remote.port());
   if (target == nullptr) return;
   const bool lived = lane.state == LaneState::kOpen && now - lane.since >= kShortLife;
-  if (!lived && !(complete_ && lane.complete)) link->dial_failed(*target, reason.message(), now);
+  if (lived || (complete_ && lane.complete)) return;
+  const bool unanswered = lane.state == LaneState::kConnecting && is_unanswered(reason);
+  dial_went_wrong(lane, *link, *target, reason.message(), unanswered, now);
 }
 
 }  // namespace gridtorrent::client::engine
