@@ -163,18 +163,6 @@ void Door::give_back_stream(const std::string& key) {
   streams_.give_back(key);
 }
 
-Executor& Door::lane(Lane lane) {
-  switch (lane) {
-    case Lane::kNetwork:
-      return d_.network;
-    case Lane::kNormal:
-    case Lane::kReads:  // first it must be known whose turn it takes
-    case Lane::kPasswords:  // its quick part; see run_in_turn
-      break;
-  }
-  return d_.executor;
-}
-
 struct Door::Unary {
   Arrival arrival;
   std::function<Status(const Call&)> work;
@@ -201,7 +189,7 @@ void Door::run(grpc::CallbackServerContext* context, const Method& method, std::
   if (method.need.anonymous) {
     if (const Status charged = charge(unary->arrival); !charged.ok()) return end(*unary, charged);
   }
-  if (!lane(method.lane).post([this, unary] { begin(unary); })) {
+  if (!d_.executor.post([this, unary] { begin(unary); })) {
     end(*unary, Error{Code::kBusy, "the server is overloaded; try again in a few seconds"});
   }
 }

@@ -90,7 +90,6 @@ class Door {
     Authenticator& authenticator;
     Executor& executor;
     Executor& passwords;
-    Executor& network;
     Ticker& ticker;
     const Clock& clock;
     Rng& rng;
@@ -104,7 +103,7 @@ class Door {
   static constexpr std::chrono::seconds kMaxReadTime{10};
   static constexpr std::chrono::seconds kTokenRecheck{60};  ///< streams
   static constexpr std::chrono::seconds kMaxWriteTime{30};  ///< a client that does not read is cut off
-  static constexpr std::size_t kMaxStreamsPerCaller = 64;  ///< a user; or a node
+  static constexpr std::size_t kMaxStreamsPerCaller = 64;   ///< a user; or a node
   static constexpr std::size_t kMaxNodeStreams = 10'000;
   static constexpr std::size_t kMaxPeopleStreams = 2'000;  ///< watchers, uploads and downloads of all users
 
@@ -204,7 +203,6 @@ class Door {
   void wait_for_turn(Turn turn);
   std::optional<Turn> next_turn();
 
-  Executor& lane(Lane lane);
   RateLimiter& limiter(const Method& method);
 
   Deps d_;

@@ -14,7 +14,6 @@ namespace gridtorrent::rpc {
 enum class Lane : std::uint8_t {
   kNormal,
   kPasswords,  ///< scrypt: few at once, and in turns; only by Door::unary_in_turn
-  kNetwork,    ///< waits for others' sockets
   kReads,      ///< may scan many rows: few at once, in turns by user, with a deadline that reaches the database
 };
 

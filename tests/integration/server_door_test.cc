@@ -147,7 +147,7 @@ class ServerDoor : public ::testing::Test {
   Executor executor_{"rpc-work", 2, 4};
   Ticker ticker_{world_.clock, std::chrono::hours(1)};  // ticks by hand
   FairExecutor reads_{"rpc-read", 2, {.waiting_of_key = 2, .waiting = 4, .running_of_key = 1}};
-  Door door_{{tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_}};
+  Door door_{{tokens_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_}};
   tracker::rpc::TasksRpc tasks_rpc_{
       {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   OddContents odd_{door_};

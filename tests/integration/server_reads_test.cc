@@ -142,8 +142,7 @@ class ServerReads : public ::testing::Test {
   Ticker ticker_{world_.clock, std::chrono::hours(1)};
   FairExecutor reads_{"rpc-read", 2, {.waiting_of_key = kWaitingOfAUser, .waiting = 3, .running_of_key = 1}};
   SetRates own_rates_;
-  Door door_{
-      {tokens_, executor_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_, &own_rates_}};
+  Door door_{{tokens_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_, &own_rates_}};
   tracker::rpc::TasksRpc tasks_rpc_{
       {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   ScanningContents contents_{door_};

@@ -126,10 +126,9 @@ struct Server::Parts {
 
   wire::Executor executor{"rpc-work", std::clamp<std::size_t>(cores() * 2, 4, 8), 1024};
   wire::Executor passwords{"rpc-pass", std::max<std::size_t>(1, cores() / 2), 32};
-  wire::Executor network{"rpc-dial", 2, 64};
   wire::Ticker ticker{clock, kTick};
   wire::FairExecutor reads{"rpc-read", read_threads(), {kWaitingReadsOfAUser, kWaitingReads, read_threads() - 1}};
-  wire::Door door{{authenticator, executor, passwords, network, ticker, clock, rng, metrics, reads, &own_rates}};
+  wire::Door door{{authenticator, executor, passwords, ticker, clock, rng, metrics, reads, &own_rates}};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
@@ -422,7 +421,6 @@ void Server::stop(std::chrono::milliseconds grace) {
   p.executor.stop();
   p.reads.stop();
   p.passwords.stop();
-  p.network.stop();
 }
 
 }  // namespace gridtorrent::tracker::app
