@@ -97,7 +97,8 @@ int main(int argc, char** argv) {
   }
   std::sort(outcome.ms.begin(), outcome.ms.end());
   std::printf(
-      "{\"calls\": %zu, \"failed\": %zu, \"calls_per_s\": %.1f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"max_ms\": %.3f}\n",
+      "{\"calls\": %zu, \"failed\": %zu, \"calls_per_s\": %.1f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"max_ms\": "
+      "%.3f}\n",
       outcome.ms.size(), outcome.failed, static_cast<double>(outcome.ms.size()) / seconds, quantile(outcome.ms, 0.5),
       quantile(outcome.ms, 0.99), quantile(outcome.ms, 1));
   if (outcome.failed > 0) std::fprintf(stderr, "calls: %s\n", outcome.last_error.c_str());
