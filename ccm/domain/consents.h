@@ -9,8 +9,8 @@
 
 namespace gridtorrent::ccm {
 
-/// Memberships as the audit records tell them: the steps of `group.*` taken anew through the state machine. A membership
-/// in the database that these do not lead to was not made by two consents. A value; not thread-safe.
+/// Memberships as the audit records tell them: the steps of `group.*` taken anew through the state machine. A
+/// membership in the database that these do not lead to was not made by two consents. A value; not thread-safe.
 class Consents {
  public:
   /// In the order of the records; passes over what is not of groups.

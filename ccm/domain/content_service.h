@@ -38,7 +38,7 @@ struct FinishPublish {
   std::string sha256_hex;     ///< of `metadata`
   std::string_view metadata;  ///< the document; must live until the call returns
   std::uint64_t bytes = 0, files = 0;
-  std::uint64_t entries = 0;  ///< of the manifest, folders included
+  std::uint64_t entries = 0;      ///< of the manifest, folders included
   std::uint32_t piece_bytes = 0;  ///< of the first segment; 0 where there is none
 };
 
@@ -47,8 +47,8 @@ inline constexpr std::size_t kDigestBytes = 32;  ///< SHA-256
 struct AddChecksums {
   ContentId content;
   std::uint32_t version = 1;
-  std::string sha256_hex;     ///< of `digests`
-  std::string_view digests;   ///< kDigestBytes an entry of the manifest
+  std::string sha256_hex;    ///< of `digests`
+  std::string_view digests;  ///< kDigestBytes an entry of the manifest
 };
 
 struct SearchQuery {

@@ -152,7 +152,8 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       info_hash_(info->info_hashes().v1),
       tls_(!info->ssl_cert().empty()),
       generation_(spec.generation),
-      swarm_(std::make_shared<Swarm>(spec.id, self, info_hash_, tls_, listener, std::move(loop), std::move(prover), std::move(rates))),
+      swarm_(std::make_shared<Swarm>(spec.id, self, info_hash_, tls_, listener, std::move(loop), std::move(prover),
+                                     std::move(rates))),
       info_(std::move(info)),
       save_path_(spec.save_path),
       trust_(spec.trust),
@@ -173,8 +174,8 @@ Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const No
                                                std::shared_ptr<NodeRates> rates) {
   GT_TRY(check_paths(spec));
   GT_ASSIGN(auto info, parse_info(spec));
-  auto torrent =
-      std::shared_ptr<Torrent>(new Torrent(spec, std::move(info), self, listener, std::move(loop), std::move(prover), std::move(rates)));
+  auto torrent = std::shared_ptr<Torrent>(
+      new Torrent(spec, std::move(info), self, listener, std::move(loop), std::move(prover), std::move(rates)));
   if (spec.trust == DiskTrust::kComplete) {
     GT_TRY(torrent->check_sizes());
     torrent->have_ = torrent->synced_ = torrent->geometry_.whole_pieces();

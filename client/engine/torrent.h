@@ -50,7 +50,8 @@ class Torrent {
   /// Refuses malformed info dictionaries, file lists that do not fit them, bad resume data, and for kComplete files
   /// that are missing or have another size.
   static Result<std::shared_ptr<Torrent>> make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener,
-                                               std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover, std::shared_ptr<NodeRates> rates);
+                                               std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover,
+                                               std::shared_ptr<NodeRates> rates);
 
   /// For lt::session::add_torrent; always paused, so that peers are known before libtorrent starts (lanes.md).
   lt::add_torrent_params parameters();

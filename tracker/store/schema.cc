@@ -317,16 +317,16 @@ CREATE INDEX task_of_person ON task(created_by, ended, updated_ms) WHERE by_serv
 )sql";
 
 constexpr std::array<sql::Migration, 11> kMigrations = {{{1, "accounts", kAccounts},
-                                                        {2, "contents", kContents},
-                                                        {3, "nodes and tasks", kNodes},
-                                                        {4, "audit chain", kAuditChain, chain_unchained_records},
-                                                        {5, "data CA", kDataCas},
-                                                        {6, "groups and buddies", kPeople},
-                                                        {7, "service accounts and quotas", kQuotas},
-                                                        {8, "offers", kOffers},
-                                                        {9, "contents by generation", kGenerations},
-                                                        {10, "entries of contents", kEntries},
-                                                        {11, "quota of tasks", kTaskQuota}}};
+                                                         {2, "contents", kContents},
+                                                         {3, "nodes and tasks", kNodes},
+                                                         {4, "audit chain", kAuditChain, chain_unchained_records},
+                                                         {5, "data CA", kDataCas},
+                                                         {6, "groups and buddies", kPeople},
+                                                         {7, "service accounts and quotas", kQuotas},
+                                                         {8, "offers", kOffers},
+                                                         {9, "contents by generation", kGenerations},
+                                                         {10, "entries of contents", kEntries},
+                                                         {11, "quota of tasks", kTaskQuota}}};
 
 }  // namespace
 
