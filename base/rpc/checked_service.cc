@@ -84,4 +84,8 @@ CheckedService::CheckedService(const std::string& full_name, grpc::Service& inne
   }
 }
 
+Error malformed() {
+  return {Code::kInvalid, "the message cannot be read as what this method takes; is the program damaged or too old?"};
+}
+
 }  // namespace gridtorrent::rpc

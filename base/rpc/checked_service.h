@@ -5,6 +5,8 @@
 #include <deque>
 #include <string>
 
+#include "common/result.h"
+
 namespace gridtorrent::rpc {
 
 /// A service with the methods of another one, in front of which it stands: a unary call whose message cannot be parsed
@@ -22,5 +24,7 @@ class CheckedService final : public grpc::Service {
 
 /// While a handler is entered on this thread: whether its message could not be parsed and must not be used.
 bool message_is_malformed();
+/// What such a call is answered. kInvalid.
+Error malformed();
 
 }  // namespace gridtorrent::rpc

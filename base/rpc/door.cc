@@ -33,10 +33,6 @@ bool is_request_id(std::string_view text) {
   });
 }
 
-Error malformed() {
-  return {Code::kInvalid, "the message cannot be read as what this method takes; is the program damaged or too old?"};
-}
-
 /// What the caller did wrong is his to read; what went wrong here is ours.
 logging::Level log_level(Code code) {
   if (code == Code::kInternal || code == Code::kDisk) return logging::Level::kError;
