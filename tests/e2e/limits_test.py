@@ -83,7 +83,7 @@ def a_limit_changes_while_the_node_runs():
                            'SIGHUP to bring the new limits')
         cases.check(re.search(r'upload-limit, download-limit changed', alpha.log()), alpha.log())
 
-        cases.refused(alice.cli('node', 'limit', '--upload', '9600', node=alpha, expect=None), 2, 'upload-limit', '1Mbit')
+        cases.refused(alice.cli('node', 'limit', '--upload', '10kbit', node=alpha, expect=None), 2, 'upload-limit', '1Mbit')
         cases.check(shown(alice, alpha)['upload_bits_per_s'] == 30_000_000, 'a refused limit took hold')
 
 

@@ -418,8 +418,8 @@ TEST_F(WithNode, TheLimitsOfTheNodeAreSetAndShown) {
   EXPECT_EQ(Json::parse(out_), (Json{{"upload_bits_per_s", 200'000'000}, {"download_bits_per_s", 200'000'000}}));
   EXPECT_EQ(run({"transfers"}), 0);
   EXPECT_THAT(out_, EndsWith("\nlimits of the node: upload 200 Mbit/s, download 200 Mbit/s\n"));
-  EXPECT_EQ(run({"node", "limit", "--upload", "9600"}), 2);
-  EXPECT_THAT(err_, HasSubstr("upload-limit 9.60 kbit/s is too low: give 1Mbit or more, or 0 for no limit"));
+  EXPECT_EQ(run({"node", "limit", "--upload", "10kbit"}), 2);
+  EXPECT_THAT(err_, HasSubstr("upload-limit 10.0 kbit/s is too low: give 1Mbit or more, or 0 for no limit"));
   EXPECT_EQ(node_.limits.send_bits_per_s, 200'000'000U);
 }
 
