@@ -84,7 +84,7 @@ CheckedService::CheckedService(const std::string& full_name, grpc::Service& inne
   }
 }
 
-Error malformed() {
+Error malformed_message() {
   return {Code::kInvalid, "the message cannot be read as what this method takes; is the program damaged or too old?"};
 }
 

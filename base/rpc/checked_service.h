@@ -25,6 +25,6 @@ class CheckedService final : public grpc::Service {
 /// While a handler is entered on this thread: whether its message could not be parsed and must not be used.
 bool message_is_malformed();
 /// What such a call is answered. kInvalid.
-Error malformed();
+Error malformed_message();
 
 }  // namespace gridtorrent::rpc

@@ -10,7 +10,7 @@ void run_deferred(Door& door, grpc::CallbackServerContext* context, const Method
   const EndCall end = [&door, arrival, finish = std::move(finish)](const Status& status) {
     finish(door.conclude(*arrival, status));
   };
-  if (message_is_malformed()) return end(malformed());
+  if (message_is_malformed()) return end(malformed_message());
   const auto job = [&door, arrival, begin = std::move(begin), end] {
     if (const auto reason = door.given_up(*arrival)) return end(*reason);
     Status status = door.admit(*arrival);

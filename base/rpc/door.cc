@@ -180,7 +180,7 @@ std::optional<Error> Door::given_up(const Arrival& arrival) const {
 void Door::run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
                std::function<void(const grpc::Status&)> finish) {
   auto unary = std::make_shared<Unary>(Unary{arrive(context, method), std::move(work), std::move(finish)});
-  if (message_is_malformed()) return end(*unary, malformed());
+  if (message_is_malformed()) return end(*unary, malformed_message());
   // By address, and so before it takes a place in a queue.
   if (method.need.anonymous) {
     if (const Status charged = charge(unary->arrival); !charged.ok()) return end(*unary, charged);
@@ -234,7 +234,7 @@ void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& metho
   const auto end = [this, arrival, finish = std::move(finish)](const Status& status) {
     finish(conclude(*arrival, status));
   };
-  if (message_is_malformed()) return end(malformed());
+  if (message_is_malformed()) return end(malformed_message());
   const auto quick = [this, arrival, end, plan = std::move(plan)] {
     if (const auto reason = given_up(*arrival)) return end(*reason);
     SlowWork slow;
