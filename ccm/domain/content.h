@@ -86,11 +86,13 @@ struct Replica {
   std::uint64_t verified_bytes = 0;
   bool complete = false;
   WallTime last_seen;
+  WallTime verified = {};  ///< when its node last hashed what it holds; {}: it did not say
   friend bool operator==(const Replica&, const Replica&) = default;
 };
 struct ReplicaView {
   Replica replica;
   bool online = false;
+  bool served = false;  ///< its node is one of LiveView::seeders
 };
 
 struct PageCursor {

@@ -161,8 +161,10 @@ Result<Content> ContentService::open_metadata(const Actor& actor, const ContentI
 
 Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, const ContentId& id) {
   std::vector<Replica> found;
+  std::uint32_t version = 0;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const Content content, open_content(tx, actor, Action::kListReplicas, id));
+    version = content.version;
     GT_ASSIGN(found, tx.replicas.of_content(id, content.version));
     // Whose nodes have it says whom it is shared with, which is its owner's to know.
     if (content.owner != actor.user && content.access.level != AccessLevel::kPublic) {
@@ -170,11 +172,13 @@ Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, co
     }
     return {};
   }));
+  const std::vector<NodeId> seeders = d_.live.seeders(id, version);
   std::vector<ReplicaView> views;
   views.reserve(found.size());
   for (Replica& replica : found) {
     const bool online = d_.live.online(replica.node);
-    views.push_back({std::move(replica), online});
+    const bool served = std::ranges::binary_search(seeders, replica.node);
+    views.push_back({std::move(replica), online, served});
   }
   return views;
 }

@@ -246,6 +246,8 @@ class LiveView {
     std::uint32_t seeders = 0, leechers = 0;
   };
   virtual Counts counts(const ContentId& content, std::uint32_t version) const = 0;
+  /// Nodes that hold all of it and offer it to others now, in order of id; `Counts::seeders` is their number.
+  virtual std::vector<NodeId> seeders(const ContentId& content, std::uint32_t version) const = 0;
   virtual bool online(const NodeId& node) const = 0;
 };
 

@@ -144,6 +144,8 @@ v1::Replica to_wire(const ReplicaView& view) {
   out.set_complete(view.replica.complete);
   out.set_online(view.online);
   out.set_last_seen_ms(view.replica.last_seen.ms);
+  out.set_served(view.served);
+  out.set_verified_ms(view.replica.verified.ms);
   return out;
 }
 

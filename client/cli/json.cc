@@ -136,6 +136,8 @@ Json to_json(const v1::Replica& replica) {
           {"verified_bytes", replica.verified_bytes()},
           {"complete", replica.complete()},
           {"online", replica.online()},
+          {"served", replica.served()},
+          {"verified", json_time(replica.verified_ms())},
           {"last_seen", json_time(replica.last_seen_ms())}};
 }
 

@@ -105,6 +105,13 @@ std::string endpoint_text(const v1::NodeEndpoint& endpoint) {
   return text;
 }
 
+std::string replica_state(const v1::Replica& replica) {
+  const std::string holds = replica.complete() ? "complete" : "partial";
+  if (replica.served()) return holds + ", served";
+  if (!replica.online()) return holds + ", offline";
+  return holds + (replica.complete() ? ", online, not served" : ", online");
+}
+
 }  // namespace
 
 std::size_t display_columns(std::string_view text) {
@@ -269,15 +276,14 @@ std::string content_text(const v1::Content& c) {
 }
 
 std::string replicas_text(const std::vector<v1::Replica>& replicas) {
-  const auto complete =
-      std::count_if(replicas.begin(), replicas.end(), [](const v1::Replica& replica) { return replica.complete(); });
-  Table table({"NODE", "OWNER", ">VERIFIED", "STATE", "LAST SEEN"});
+  const auto served =
+      std::count_if(replicas.begin(), replicas.end(), [](const v1::Replica& replica) { return replica.served(); });
+  Table table({"NODE", "OWNER", ">HOLDS", "STATE", "LAST VERIFIED", "LAST SEEN"});
   for (const v1::Replica& r : replicas)
     table.row({shown(r.node_name().empty() ? r.node_id() : r.node_name()), shown(r.owner()),
-               format_bytes(r.verified_bytes()),
-               std::string(r.complete() ? "complete" : "partial") + (r.online() ? ", online" : ", offline"),
+               format_bytes(r.verified_bytes()), replica_state(r), short_time(r.verified_ms()),
                short_time(r.last_seen_ms())});
-  return std::to_string(complete) + " of " + plural(replicas.size(), "replica") + " complete\n" +
+  return std::to_string(served) + " of " + plural(replicas.size(), "replica") + " verified and served now\n" +
          table.text("no node has it");
 }
 

@@ -155,7 +155,14 @@ TEST(Views, ShowWhatIsKnown) {
   v1::Replica replica;
   replica.set_node_name("cluster7");
   replica.set_complete(true);
-  EXPECT_THAT(replicas_text({replica, v1::Replica()}), HasSubstr("1 of 2 replicas complete\n"));
+  EXPECT_THAT(replicas_text({replica, v1::Replica()}), HasSubstr("0 of 2 replicas verified and served now\n"));
+  EXPECT_THAT(replicas_text({replica}), HasSubstr("complete, offline"));
+  replica.set_online(true);
+  EXPECT_THAT(replicas_text({replica}), HasSubstr("complete, online, not served"));
+  replica.set_served(true);
+  replica.set_verified_ms(1'795'000'000'000);
+  EXPECT_THAT(replicas_text({replica, v1::Replica()}), HasSubstr("1 of 2 replicas verified and served now\n"));
+  EXPECT_THAT(replicas_text({replica}), HasSubstr("complete, served  2026-11-18"));
 
   v1::Node node;
   node.set_name("cluster7");

@@ -290,6 +290,25 @@ TEST_P(TrackerServices, WhoLeavesIsNoReplicaAnyMore) {
   EXPECT_FALSE(replicas[0].replica.complete) << "complete means all of the content";
   ASSERT_TRUE(w.nodes.announce(node, w.announce_of(content, SwarmRole::kGone, 0)).ok());
   EXPECT_THAT(*w.contents.replicas(alice, content.id), IsEmpty());
+  ASSERT_TRUE(w.nodes.announce(node, w.announce_of(content, SwarmRole::kGone, 0)).ok()) << "said twice";
+}
+
+TEST_P(TrackerServices, AReplicaSaysWhenItWasVerifiedAndWhetherItIsServed) {
+  const auto content = w.publish(alice, "data");
+  const ccm::Actor node = w.node(alice, "lab");
+  auto whole = w.announce_of(content, SwarmRole::kSeeding, 1000);
+  ASSERT_TRUE(w.nodes.announce(node, whole).ok());
+  EXPECT_EQ((*w.contents.replicas(alice, content.id))[0].replica.verified, WallTime{}) << "older nodes do not say";
+  whole.verified_age = std::chrono::hours(1);
+  ASSERT_TRUE(w.nodes.announce(node, whole).ok());
+  auto shown = (*w.contents.replicas(alice, content.id))[0];
+  EXPECT_EQ(shown.replica.verified, w.clock.wall() - std::chrono::hours(1));
+  EXPECT_TRUE(shown.served);
+  whole.role = SwarmRole::kPaused;
+  ASSERT_TRUE(w.nodes.announce(node, whole).ok());
+  shown = (*w.contents.replicas(alice, content.id))[0];
+  EXPECT_TRUE(shown.replica.complete);
+  EXPECT_FALSE(shown.served);
 }
 
 TEST_P(TrackerServices, EphemeralNodesGoByThemselves) {

@@ -241,6 +241,42 @@ TEST_F(SwarmTable, ReplicasAreWrittenRarely) {
   EXPECT_TRUE(due(0)) << "begun anew";
 }
 
+TEST_F(SwarmTable, AReplicaThatWasVerifiedAnewIsWritten) {
+  Announce announce = of(a_, SwarmRole::kSeeding, 1000);
+  announce.verified_age = std::chrono::hours(2);
+  EXPECT_TRUE(swarms_.announce(announce).write_replica) << "first sight";
+  clock_.advance(std::chrono::seconds(30));
+  *announce.verified_age += std::chrono::seconds(32);
+  EXPECT_FALSE(swarms_.announce(announce).write_replica) << "the same moment, told two seconds later";
+  announce.verified_age = std::chrono::seconds(1);
+  EXPECT_TRUE(swarms_.announce(announce).write_replica);
+  announce.verified_age.reset();
+  EXPECT_TRUE(swarms_.announce(announce).write_replica) << "an older program took over";
+}
+
+TEST_F(SwarmTable, SeedersAreThoseThatHoldAllAndServeItNow) {
+  const ContentId content = of(a_, SwarmRole::kSeeding).content;
+  const auto seeders = [&] {
+    EXPECT_EQ(swarms_.counts(content, 1).seeders, swarms_.seeders(content, 1).size()) << "one source";
+    return swarms_.seeders(content, 1);
+  };
+  EXPECT_THAT(seeders(), IsEmpty());
+  swarms_.set_connected(a_, true);
+  swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
+  swarms_.announce(of(b_, SwarmRole::kSeeding, 999));
+  EXPECT_THAT(seeders(), ElementsAre(a_)) << "some of it is not all";
+  swarms_.announce(of(a_, SwarmRole::kPaused, 1000));
+  EXPECT_THAT(seeders(), IsEmpty());
+  swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
+  EXPECT_THAT(seeders(), ElementsAre(a_));
+  swarms_.set_connected(a_, false);
+  EXPECT_THAT(seeders(), IsEmpty()) << "its stream closed";
+  swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
+  EXPECT_THAT(seeders(), ElementsAre(a_));
+  swarms_.announce(of(a_, SwarmRole::kGone));
+  EXPECT_THAT(seeders(), IsEmpty());
+}
+
 TEST_F(SwarmTable, AForgottenNodeLeavesNothing) {
   swarms_.set_endpoints(a_, at("198.18.0.1", Reachability::kReachable));
   swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));

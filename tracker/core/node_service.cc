@@ -269,6 +269,7 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
   own.node = actor.node;
   NodeRecord node;
   ccm::Content content;
+  bool has_replica = false;
   const Status allowed = d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(node, node_of(tx, actor));
     if (own.role == SwarmRole::kGone) {
@@ -276,6 +277,8 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
       if (own.refused_lanes > 0 && !ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content)) {
         own.refused_lanes = 0;
       }
+      GT_ASSIGN(const auto replica, tx.replicas.find(own.content, own.version, node.id));
+      has_replica = replica.has_value();
       return {};
     }
     GT_ASSIGN(content, ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content));
@@ -306,10 +309,13 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
     d_.audiences.leave(node.id, own.content);
   }
   if (own.role == SwarmRole::kGone) {
-    GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.remove(own.content, own.version, node.id); }));
+    if (has_replica) {
+      GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.remove(own.content, own.version, node.id); }));
+    }
   } else if (result.write_replica) {
-    const ccm::Replica replica{own.content, own.version,        node.id,         "",
-                               "",          own.verified_bytes, result.complete, d_.clock.wall()};
+    const WallTime now = d_.clock.wall();
+    ccm::Replica replica{own.content, own.version, node.id, "", "", own.verified_bytes, result.complete, now, {}};
+    if (own.verified_age) replica.verified = now - *own.verified_age;
     GT_TRY(d_.store.write([&](Tx& tx) { return tx.replicas.put(replica); }));
   }
   GT_TRY(audit_refusals(actor, own));

@@ -10,6 +10,8 @@ namespace {
 constexpr auto kWriteProgressAfter = std::chrono::minutes(1);
 constexpr auto kWriteSeenAfter = std::chrono::minutes(10);
 constexpr std::uint64_t kWriteShare = 20;  // a twentieth: 5 %
+// An age that is told twice differs by the time that the messages took. Below this it is the same moment.
+constexpr auto kSameMoment = std::chrono::seconds(5);
 }  // namespace
 
 bool Swarms::expired(const NodeId& node, const Member& member, MonoTime now) const {
@@ -31,6 +33,9 @@ bool Swarms::is_complete(const Member& member) {
 
 bool Swarms::due_for_write(const Member& member, MonoTime now) {
   if (!member.was_written || member.written_complete != is_complete(member)) return true;
+  if (member.verified_at.has_value() != member.written_verified_at.has_value()) return true;
+  if (member.verified_at && std::chrono::abs(*member.verified_at - *member.written_verified_at) > kSameMoment)
+    return true;
   const auto since = now - member.written_at;
   if (member.verified_bytes == member.written_bytes) return since >= kWriteSeenAfter;
   const std::uint64_t moved = member.verified_bytes > member.written_bytes
@@ -137,6 +142,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   member.tls = announce.tls;
   member.verified_bytes = announce.verified_bytes;
   member.total_bytes = announce.total_bytes;
+  member.verified_at = announce.verified_age ? std::optional(now - *announce.verified_age) : std::nullopt;
   member.last_announce = now;
   node.swarms.insert(key);
   result.next = interval_of(node);
@@ -147,6 +153,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
     member.was_written = true;
     member.written_bytes = member.verified_bytes;
     member.written_complete = is_complete(member);
+    member.written_verified_at = member.verified_at;
     member.written_at = now;
   }
   result.complete = is_complete(member);
@@ -247,19 +254,39 @@ ccm::LiveView::Counts Swarms::counts(const ContentId& content, std::uint32_t ver
   if (swarm == swarms_.end()) return counts;
   const MonoTime now = clock_.mono();
   for (const auto& [id, member] : swarm->second) {
-    if (expired(id, member, now) || member.role == SwarmRole::kPaused) continue;
-    if (is_complete(member)) ++counts.seeders;
-    if (member.role == SwarmRole::kFetching) ++counts.leechers;
+    if (seeds(id, member, now)) ++counts.seeders;
+    if (member.role == SwarmRole::kFetching && !expired(id, member, now)) ++counts.leechers;
   }
   return counts;
 }
 
-bool Swarms::online(const NodeId& node) const {
+std::vector<NodeId> Swarms::seeders(const ContentId& content, std::uint32_t version) const {
   const std::lock_guard lock(mutex_);
+  std::vector<NodeId> nodes;
+  const auto swarm = swarms_.find({content, version});
+  if (swarm == swarms_.end()) return nodes;
+  const MonoTime now = clock_.mono();
+  for (const auto& [id, member] : swarm->second) {
+    if (seeds(id, member, now)) nodes.push_back(id);
+  }
+  return nodes;
+}
+
+bool Swarms::seeds(const NodeId& node, const Member& member, MonoTime now) const {
+  return member.role == SwarmRole::kSeeding && is_complete(member) && !expired(node, member, now) &&
+         is_online(node, now);
+}
+
+bool Swarms::is_online(const NodeId& node, MonoTime now) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return false;
   const LiveNode& live = found->second;
-  return live.connected > 0 || (live.last_seen && clock_.mono() - *live.last_seen <= limits_.expiry);
+  return live.connected > 0 || (live.last_seen && now - *live.last_seen <= limits_.expiry);
+}
+
+bool Swarms::online(const NodeId& node) const {
+  const std::lock_guard lock(mutex_);
+  return is_online(node, clock_.mono());
 }
 
 TrafficTotals Swarms::traffic(const NodeId& node) const {

@@ -38,6 +38,7 @@ struct Announce {
   std::uint64_t refused_lanes = 0;       ///< connections of those who may not have it, since the last announce
   std::uint64_t refused_handshakes = 0;  ///< connections to the node that TLS itself refused, since then
   KeyPrint key{};                        ///< of the node, as it is enrolled
+  std::optional<std::chrono::milliseconds> verified_age = {};  ///< since the node last hashed what it holds
 };
 
 /// Payload of a node in both directions, as it said itself (`received`, `sent`) and as its partners said
@@ -65,8 +66,8 @@ struct AnnounceResult {
   std::vector<NodeId> tell;
   Peer changed;
   bool complete = false;  ///< it holds all of it, paused or not
-  /// The durable replica should be written: first sight, complete now or no longer, 5 % or a minute of progress, ten
-  /// minutes without any. (Where the role is kGone it should be removed.)
+  /// The durable replica should be written: first sight, complete now or no longer, verified anew, 5 % or a minute of
+  /// progress, ten minutes without any. (Where the role is kGone it should be removed.)
   bool write_replica = false;
   // Filled in by NodeService:
   std::uint32_t generation = 0;  ///< of the content's edition
@@ -103,6 +104,7 @@ class Swarms final : public ccm::LiveView {
   std::vector<std::pair<ContentId, NodeId>> expire();
 
   Counts counts(const ContentId& content, std::uint32_t version) const override;
+  std::vector<NodeId> seeders(const ContentId& content, std::uint32_t version) const override;
   bool online(const NodeId& node) const override;
   std::vector<NodeId> members(const ContentId& content, std::uint32_t version) const;
   TrafficTotals traffic(const NodeId& node) const;
@@ -115,12 +117,14 @@ class Swarms final : public ccm::LiveView {
     SwarmRole role = SwarmRole::kFetching;
     bool tls = false;
     std::uint64_t verified_bytes = 0, total_bytes = 0;
+    std::optional<MonoTime> verified_at;  ///< when it was hashed as a whole
     MonoTime last_announce;
     std::chrono::milliseconds expiry{0};
     // As last written to the replica store.
     bool was_written = false;
     std::uint64_t written_bytes = 0;
     bool written_complete = false;
+    std::optional<MonoTime> written_verified_at;
     MonoTime written_at;
   };
   using Swarm = std::map<NodeId, Member>;
@@ -136,6 +140,9 @@ class Swarms final : public ccm::LiveView {
   static bool is_complete(const Member& member);
   static bool due_for_write(const Member& member, MonoTime now);
   bool expired(const NodeId& node, const Member& member, MonoTime now) const;
+  bool is_online(const NodeId& node, MonoTime now) const;
+  /// It holds everything and offers it at this moment.
+  bool seeds(const NodeId& node, const Member& member, MonoTime now) const;
   std::chrono::milliseconds interval_of(const LiveNode& node) const;
   Peer peer_of(const NodeId& id, const Member& member) const;
   /// The others that take part right now.

@@ -165,6 +165,9 @@ v1::PeerChanged to_wire(const PeerChanged& changed) {
   return out;
 }
 
+// Bounded, so that no arithmetic with it overflows.
+constexpr std::uint64_t kOldestVerifiedMs = std::uint64_t{10} * 365 * 24 * 3600 * 1000;
+
 Result<Announce> from_wire(const NodeId& node, const v1::AnnounceRequest& request) {
   Announce announce;
   announce.node = node;
@@ -175,6 +178,9 @@ Result<Announce> from_wire(const NodeId& node, const v1::AnnounceRequest& reques
   announce.total_bytes = request.total_bytes();
   announce.refused_lanes = request.refused_lanes();
   announce.refused_handshakes = request.refused_handshakes();
+  if (request.has_verified_age_ms()) {
+    announce.verified_age = std::chrono::milliseconds(std::min(request.verified_age_ms(), kOldestVerifiedMs));
+  }
   for (const v1::PeerTraffic& traffic : request.traffic()) {
     GT_ASSIGN(const NodeId peer, NodeId::parse(traffic.node_id()));
     announce.traffic.push_back({peer, traffic.received_bytes(), traffic.sent_bytes()});

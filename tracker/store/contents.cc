@@ -107,12 +107,13 @@ Result<ccm::Replica> replica_from(const sql::Row& row) {
   replica.verified_bytes = row.u64(5);
   replica.complete = row.boolean(6);
   replica.last_seen = time_at(row, 7);
+  replica.verified = time_at(row, 8);
   return replica;
 }
 
 const std::string kSelectReplica =
-    "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, r.last_seen_ms "
-    "FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user u ON u.user_id = n.owner_id ";
+    "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, r.last_seen_ms, "
+    "r.verified_ms FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user u ON u.user_id = n.owner_id ";
 
 }  // namespace
 
@@ -357,9 +358,9 @@ Result<std::uint64_t> SqlContents::count_created(const UserId& owner, WallTime s
 
 Status SqlReplicas::put(const ccm::Replica& r) {
   return tx_.exec(
-      "INSERT OR REPLACE INTO replica(content_id, version, node_id, verified_bytes, complete, last_seen_ms) "
-      "VALUES (?, ?, ?, ?, ?, ?)",
-      {r.content.str(), r.version, r.node.str(), r.verified_bytes, r.complete, r.last_seen.ms});
+      "INSERT OR REPLACE INTO replica(content_id, version, node_id, verified_bytes, complete, last_seen_ms, "
+      "verified_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      {r.content.str(), r.version, r.node.str(), r.verified_bytes, r.complete, r.last_seen.ms, r.verified.ms});
 }
 
 Result<std::optional<ccm::Replica>> SqlReplicas::find(const ContentId& content, std::uint32_t version,

@@ -316,7 +316,12 @@ ALTER TABLE task ADD COLUMN by_server INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX task_of_person ON task(created_by, ended, updated_ms) WHERE by_server = 0;
 )sql";
 
-constexpr std::array<sql::Migration, 11> kMigrations = {{{1, "accounts", kAccounts},
+// 0: its node did not say.
+constexpr std::string_view kVerified = R"sql(
+ALTER TABLE replica ADD COLUMN verified_ms INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<sql::Migration, 12> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -326,7 +331,8 @@ constexpr std::array<sql::Migration, 11> kMigrations = {{{1, "accounts", kAccoun
                                                          {8, "offers", kOffers},
                                                          {9, "contents by generation", kGenerations},
                                                          {10, "entries of contents", kEntries},
-                                                         {11, "quota of tasks", kTaskQuota}}};
+                                                         {11, "quota of tasks", kTaskQuota},
+                                                         {12, "when replicas were verified", kVerified}}};
 
 }  // namespace
 
