@@ -72,15 +72,33 @@ std::optional<SwarmRole> swarm_role(const Transfer& transfer) {
   }
 }
 
+bool claim_ended(const Transfer& transfer) {
+  switch (transfer.row.step) {
+    case TransferStep::kFailed:
+    case TransferStep::kCancel:
+      return true;
+    case TransferStep::kAttach:
+      return !transfer.in_engine;
+    case TransferStep::kHold:
+      return transfer.row.content.withdrawn;
+    default:
+      return false;
+  }
+}
+
 void Announcer::step(Transfer& transfer, MonoTime now) {
   auto& state = transfer.announce;
   if (state.in_flight || now < state.due) return;
+  if (state.claimed && claim_ended(transfer)) return withdraw(transfer);
   const auto role = swarm_role(transfer);
   if (!role) return look_again(transfer);
   auto totals = traffic_totals(transfer);
   auto request = request_for(transfer, *role, totals);
   request.refused_handshakes = refused_handshakes();
-  state.in_flight = true;
+  if (transfer.row.verified != WallTime{}) {
+    request.verified_age = std::max(c_.ports.clock.wall() - transfer.row.verified, milliseconds(0));
+  }
+  state.in_flight = state.claimed = true;
   state.again = false;
   if (!c_.calls.post([this, id = transfer.row.id, request, totals] { send(id, request, totals); })) {
     state.in_flight = false;
@@ -100,6 +118,58 @@ void Announcer::told_of_handshakes(const AnnounceRequest& request, bool kept) {
   if (request.refused_handshakes == 0) return;
   telling_handshakes_ = false;
   if (kept) acknowledged_handshakes_ += request.refused_handshakes;
+}
+
+/// Another transfer of the same content that speaks for this node, or is about to: its announces replace what was
+/// claimed before.
+Transfer* Announcer::successor_of(const Transfer& transfer) {
+  for (auto& [id, other] : c_.book.all()) {
+    const bool same =
+        other->row.content.id == transfer.row.content.id && other->row.content.version == transfer.row.content.version;
+    const bool claims = swarm_role(*other) || (other->row.step == TransferStep::kHold && !other->barred);
+    if (other.get() != &transfer && same && claims) return other.get();
+  }
+  return nullptr;
+}
+
+void Announcer::withdraw(Transfer& transfer) {
+  auto& state = transfer.announce;
+  if (auto* successor = successor_of(transfer)) {
+    state.claimed = false;
+    successor->announce.claimed = true;
+    return;
+  }
+  AnnounceRequest request;
+  request.content = transfer.row.content.id;
+  request.version = transfer.row.content.version;
+  request.role = SwarmRole::kGone;
+  request.total_bytes = transfer.row.content.bytes;
+  state.again = false;
+  state.in_flight = c_.calls.post([this, id = transfer.row.id, request] { send_withdrawal(id, request); });
+}
+
+void Announcer::send_withdrawal(const TransferId& id, const AnnounceRequest& request) {
+  const auto reply = c_.ports.link.announce(request);
+  const auto lock = c_.book.lock();
+  const auto now = c_.ports.clock.mono();
+  for (auto& [other, transfer] : c_.book.all()) {  // one that began to claim meanwhile may have been overtaken
+    if (other != id && transfer->row.content.id == request.content) transfer->announce.soon(now);
+  }
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return c_.wake();
+  auto& state = transfer->announce;
+  state.in_flight = false;
+  const bool unknown = !reply && (reply.error().code == Code::kNotFound || reply.error().code == Code::kInvalid);
+  if (reply || unknown) {
+    state.failures = 0;
+    state.claimed = false;
+    state.due = now;
+  } else {
+    state.due = now + c_.retry_pause(++state.failures);
+    c_.log(NodeLogLevel::kDebug,
+           display_name(transfer->row) + " is not withdrawn yet, trying again: " + reply.error().message);
+  }
+  c_.wake();
 }
 
 void Announcer::look_again(Transfer& transfer) {

@@ -6,8 +6,10 @@ namespace gridtorrent::client {
 
 /// Keeps the server told what this node has and wants, and the swarms filled with what it answers: at the start of a
 /// transfer, at every change of role, and when the server asks for it. Where the server does not answer, tries again
-/// after growing, jittered pauses (1 s to 60 s). What is held but may not be seeded is asked for now and then, since
-/// its access can change. Lock held in all methods but those on pool threads.
+/// after growing, jittered pauses (1 s to 60 s). A claim that ended is withdrawn in the same way, after a restart of
+/// the node, too: the transfer's row says that it ended, and is kept until the server knows. What is held but may not
+/// be seeded is asked for now and then, since its access can change. Lock held in all methods but those on pool
+/// threads.
 class Announcer {
  public:
   explicit Announcer(NodeContext& context) : c_(context) {}
@@ -22,6 +24,10 @@ class Announcer {
 
  private:
   void look_again(Transfer& transfer);
+  /// Tells the server that this node has nothing of it any more, until the server has confirmed it.
+  void withdraw(Transfer& transfer);
+  void send_withdrawal(const TransferId& id, const AnnounceRequest& request);
+  Transfer* successor_of(const Transfer& transfer);
   void ask_access(const TransferId& id, const ContentId& content);
   /// The server named another edition: what is it?
   void follow_edition(const TransferId& id, const ContentId& content);
@@ -38,5 +44,9 @@ class Announcer {
 
 /// What a transfer is to its swarm; nothing: it does not take part.
 std::optional<SwarmRole> swarm_role(const Transfer& transfer);
+
+/// Whether what the server was told of this copy holds no more: it failed, is doubted, was cancelled or withdrawn. What
+/// is only not served for a while (paused, about to be loaded) stays claimed.
+bool claim_ended(const Transfer& transfer);
 
 }  // namespace gridtorrent::client

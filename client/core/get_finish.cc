@@ -22,7 +22,8 @@ void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   const auto stamp = c_.ports.guard.stamp(old->row.target, manifest, copy->wanted);
   const auto report = verify_at(id, old->row.target, manifest, copy->wanted, stop);
   if (!report) return;
-  if (report->fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, stop);
+  const WallTime verified = c_.ports.clock.wall();
+  if (report->fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, verified, stop);
   {
     const auto lock = c_.book.lock();
     c_.forget(copy->row.old_place);
@@ -76,6 +77,7 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   transfer->row.step = TransferStep::kHold;
   transfer->row.source = "local";
   transfer->row.stamp = *stamp;
+  transfer->row.verified = c_.ports.clock.wall();
   c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
 }
@@ -94,6 +96,7 @@ void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vect
     part.old_place = {};
     part.lost = lost;
     part.stamp = stamp;
+    part.verified = c_.ports.clock.wall();
     part.checksums_due = false;
     part.peers.clear();  // they are the other's
     part.received_bytes = part.sent_bytes = part.redundant_bytes = 0;
@@ -108,7 +111,7 @@ void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vect
     kept.barred = true;
     if (const auto saved = c_.book.save(kept); !saved) {
       c_.book.erase(kept.row.id);
-      mark_failed(*transfer, saved.error());
+      c_.fail(*transfer, saved.error());
       return;
     }
     // What people are told at the end is of this fetch.
@@ -130,7 +133,7 @@ void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vect
   fetch_instead(id, "some of it is gone");
 }
 
-void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp,
+void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp, WallTime verified,
                             std::stop_token stop) {
   const auto copy = loaded(id);
   if (!copy) return;
@@ -153,6 +156,7 @@ void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const 
     if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
     transfer->row.step = TransferStep::kCommit;
     transfer->row.source = "local";
+    transfer->row.verified = verified;
     c_.book.save_or_log(*transfer);
   }
   commit(id);
@@ -164,7 +168,7 @@ void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
   if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
   c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is fetched again: " + why);
   if (transfer->row.content.withdrawn) {
-    mark_failed(*transfer, {Code::kNotFound, display_name(transfer->row) + " was withdrawn by its owner"});
+    c_.fail(*transfer, {Code::kNotFound, display_name(transfer->row) + " was withdrawn by its owner"});
     c_.settle_siblings(transfer->row.content.id);
   } else {
     c_.take_out_of_engine(*transfer);
@@ -213,6 +217,7 @@ bool GetFlow::verify_roots(const TransferId& id, std::stop_token stop) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kVerify) return false;
   transfer->row.step = TransferStep::kCommit;
+  transfer->row.verified = c_.ports.clock.wall();
   if (transfer->row.source.empty()) transfer->row.source = "swarm";
   note_counters(*transfer, c_.ports.clock.mono());
   transfer->clock_runs = false;
@@ -304,6 +309,7 @@ void GetFlow::commit(const TransferId& id) {
   if (staging.beside) {
     while (const auto* part = joins ? held_at(transfer->row.content, transfer->row.target, id) : nullptr) {
       const TransferId part_id = part->row.id;
+      transfer->row.verified = std::min(transfer->row.verified, part->row.verified);
       c_.forget(part_id);
     }
     transfer->row.globs = globs;

@@ -65,8 +65,16 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   if (transfer == nullptr) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
   transfer->job_running = false;
   if (!prepared) {
-    if (transfer->announce.heard) c_.announce_gone(*transfer);
-    c_.forget(id);
+    if (!transfer->announce.claimed) {
+      c_.forget(id);
+      return prepared.error();
+    }
+    c_.take_out_of_engine(*transfer);
+    transfer->row.step = TransferStep::kCancel;  // until the claim is withdrawn
+    transfer->discarded = true;
+    transfer->announce.soon(c_.ports.clock.mono());
+    c_.book.save_or_log(*transfer);
+    c_.settle_siblings(transfer->row.content.id);
     return prepared.error();
   }
   if (transfer->row.step == TransferStep::kPrepare) {
@@ -425,33 +433,37 @@ void GetFlow::start_move(Transfer& transfer) {
 }
 
 void GetFlow::start_discard(Transfer& transfer) {
-  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
-    const auto copy = copy_of(id);
-    if (!copy) return;
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) { discard(id); });
+}
+
+/// Its staging goes at once, its row when the server has confirmed that the claim is withdrawn.
+void GetFlow::discard(const TransferId& id) {
+  const auto copy = copy_of(id);
+  if (!copy) return;
+  if (!copy->discarded) {
     if (const auto status = c_.ports.files.discard(staging_of(copy->row, {})); !status) {
       c_.log(NodeLogLevel::kWarning, "staging of " + id.str() + " stays: " + status.error().message);
     }
-    if (const auto erased = c_.ports.store.erase_transfer(id); !erased) {
-      c_.log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);
-      return;
-    }
-    const auto lock = c_.book.lock();
-    if (auto* discarded = c_.book.find(id)) {
-      discarded->row.step = TransferStep::kForgotten;
-      discarded->forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
-    }
-  });
+  }
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return;
+  transfer->discarded = true;
+  if (transfer->announce.claimed) return;
+  if (const auto erased = c_.ports.store.erase_transfer(id); !erased) {
+    c_.log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);
+    return;
+  }
+  transfer->row.step = TransferStep::kForgotten;
+  transfer->forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
 }
-
 void GetFlow::fail(const TransferId& id, const Error& error) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kCancel) return;
   c_.log(NodeLogLevel::kError,
          "transfer " + id.str() + " (" + display_name(transfer->row) + ") failed: " + error.message);
-  c_.announce_gone(*transfer);
-  c_.take_out_of_engine(*transfer);
-  mark_failed(*transfer, error);
+  c_.fail(*transfer, error);
   c_.settle_siblings(transfer->row.content.id);
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
@@ -461,7 +473,8 @@ std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return std::nullopt;
-  return Copy{transfer->row, transfer->metadata, transfer->wanted, transfer->verifier, transfer->in_engine};
+  return Copy{transfer->row,      transfer->metadata,  transfer->wanted,
+              transfer->verifier, transfer->in_engine, transfer->discarded};
 }
 
 std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {

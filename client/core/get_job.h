@@ -59,13 +59,15 @@ class GetFlow {
   Status prepare(const TransferId& id);
 
   void check_local(const TransferId& id, std::stop_token stop);
-  void copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp, std::stop_token stop);
+  void copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp, WallTime verified,
+                     std::stop_token stop);
   void fetch_instead(const TransferId& id, const std::string& why);
   void begin(const TransferId& id);
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
   void commit(const TransferId& id);
+  void discard(const TransferId& id);
   void fail(const TransferId& id, const Error& error);
 
   /// What a job needs of its transfer, copied under the lock; nothing where it is gone.
@@ -74,7 +76,7 @@ class GetFlow {
     MetadataPtr metadata;
     std::vector<bool> wanted;
     std::shared_ptr<RootVerifier> verifier;
-    bool in_engine = false;
+    bool in_engine = false, discarded = false;
   };
   std::optional<Copy> copy_of(const TransferId& id);
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.

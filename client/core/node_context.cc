@@ -123,17 +123,10 @@ void NodeContext::take_out_of_engine(Transfer& transfer) {
   transfer.plan_due = true;
 }
 
-void NodeContext::announce_gone(const Transfer& transfer) {
-  AnnounceRequest request;
-  request.content = transfer.row.content.id;
-  request.version = transfer.row.content.version;
-  request.role = SwarmRole::kGone;
-  request.total_bytes = transfer.row.content.bytes;
-  calls.post([this, request] {
-    if (const auto reply = ports.link.announce(request); !reply) {
-      log(NodeLogLevel::kDebug, "leaving the swarm of " + request.content.str() + ": " + reply.error().message);
-    }
-  });
+void NodeContext::fail(Transfer& transfer, const Error& error) {
+  take_out_of_engine(transfer);
+  mark_failed(transfer, error);
+  transfer.announce.soon(ports.clock.mono());
 }
 
 void NodeContext::forget(const TransferId& id) {
@@ -180,8 +173,7 @@ void NodeContext::take_over(Transfer& transfer, const ContentInfo& info) {
                                  (info.generation == 0 ? "plain" : "encrypted") + " lanes");
   }
   if (info.withdrawn && transfer.row.step == TransferStep::kFetch) {
-    take_out_of_engine(transfer);
-    mark_failed(transfer, {Code::kNotFound, display_name(transfer.row) + " was withdrawn by its owner"});
+    fail(transfer, {Code::kNotFound, display_name(transfer.row) + " was withdrawn by its owner"});
     settle_siblings(known.id);
   }
   if (transfer.row.step == TransferStep::kHold) settle_hold(transfer);

@@ -62,8 +62,9 @@ class NodeContext {
 
   /// Under the lock: the engine forgets the torrent; its counts are kept.
   void take_out_of_engine(Transfer& transfer);
-  /// Under the lock: the server is told that this node left the swarm, once, if it can be reached.
-  void announce_gone(const Transfer& transfer);
+  /// Under the lock: kFailed, out of the engine, and what this node claimed to have is withdrawn at once. The caller
+  /// saves the row.
+  void fail(Transfer& transfer, const Error& error);
   /// Under the lock: forgets the transfer and its row; files stay. A sibling that holds the same content may seed now.
   void forget(const TransferId& id);
   /// Under the lock: somebody else may have to seed this content now.

@@ -74,6 +74,7 @@ Status NodeCore::restore() {
     auto& transfer = c_.book.insert(std::move(row));
     for (const auto& peer : transfer.row.peers) transfer.earlier[peer.node] = peer;
     transfer.announce.acknowledged = transfer.earlier;
+    transfer.announce.claimed = true;
     transfer.earlier_received = transfer.row.received_bytes;
     transfer.earlier_sent = transfer.row.sent_bytes;
     transfer.earlier_redundant = transfer.row.redundant_bytes;
@@ -322,7 +323,8 @@ std::vector<TransferView> NodeCore::transfers() {
   std::vector<TransferView> views;
   const auto lock = c_.book.lock();
   for (const auto& [id, transfer] : c_.book.all()) {
-    if (transfer->row.step != TransferStep::kForgotten) views.push_back(make_view(*transfer));
+    const bool cancelled = transfer->row.step == TransferStep::kCancel && transfer->discarded;
+    if (!cancelled && transfer->row.step != TransferStep::kForgotten) views.push_back(make_view(*transfer));
   }
   return views;
 }
@@ -399,19 +401,14 @@ Result<TransferView> NodeCore::cancel(const TransferId& id) {
     transfer.stop.request_stop();
     transfer.sums_stop.request_stop();
     const bool may_have_staging = in_progress(transfer.row.step) || transfer.row.step == TransferStep::kFailed;
-    const ContentId content = transfer.row.content.id;
-    if (swarm_role(transfer)) c_.announce_gone(transfer);
     c_.take_out_of_engine(transfer);
     transfer.swarm.clear();
     transfer.row.step = TransferStep::kCancel;
     transfer.row.error.reset();
+    transfer.discarded = !may_have_staging;
+    transfer.announce.soon(c_.ports.clock.mono());
     GT_TRY(c_.book.save(transfer));
-    if (!may_have_staging) {
-      GT_TRY(c_.ports.store.erase_transfer(id));
-      transfer.row.step = TransferStep::kForgotten;
-      transfer.forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
-    }
-    c_.settle_siblings(content);
+    c_.settle_siblings(transfer.row.content.id);
     return {};
   });
 }

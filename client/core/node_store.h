@@ -67,6 +67,7 @@ struct TransferRow {
   int lanes_peak = 0;
   std::vector<PeerTotals> peers;
   std::optional<Error> error;
+  WallTime verified;           ///< when all that is held was last hashed; {}: unknown
   std::string stamp;           ///< DiskGuard::stamp of the files when they were last known to be whole
   bool checksums_due = false;  ///< a publish whose flat SHA-256 sums the server has not got yet
   bool refused = false;        ///< the server said that it is not (or no longer) this node's to have

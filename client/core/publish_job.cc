@@ -111,8 +111,9 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   };
   const HashRequest hash_request{job.path, job.strict, checkpoint_file(c_.options.data_dir, row.transfer)};
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
+  const WallTime hashed = c_.ports.clock.wall();
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
-  GT_TRY(keep(job, row, content, tree));
+  GT_TRY(keep(job, row, content, tree, hashed));
   c_.wake();
   auto outcome = outcome_of(row);
   outcome.warnings = tree.warnings;
@@ -157,7 +158,8 @@ Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const P
   }
 }
 
-Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree) {
+Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
+                         WallTime hashed) {
   const std::string document = metainfo::encode(tree.metadata);
   if (hex_encode(crypto::sha256(as_bytes(document))) != content.metadata_sha256) {
     return Error{Code::kCorrupt, "the server keeps other metadata of " + row.name +
@@ -185,6 +187,7 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
   transfer->row.base_name = tree.metadata.manifest.base_name;
   transfer->row.wanted_bytes = tree.metadata.manifest.total_bytes();
   transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.verified = hashed;
   transfer->row.checksums_due = transfer->row.wanted_bytes > 0;
   transfer->waiting_for.clear();
   transfer->job_running = false;

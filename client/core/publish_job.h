@@ -25,7 +25,8 @@ class PublishFlow {
   Result<PublishTicket> begin_at_server(const PublishJob& job, const PublishRow& row, const std::stop_token& stop);
   Result<ContentInfo> finish_at_server(const PublishRow& row, const PublishTicket& ticket, const HashedTree& tree,
                                        std::stop_token stop);
-  Status keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree);
+  Status keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
+              WallTime hashed);
   void drop_view(const TransferId& id);
   void checksums(const TransferId& id, std::stop_token stop);
   PublishOutcome outcome_of(const PublishRow& row) const;

@@ -89,10 +89,7 @@ void SeedingFlow::fail(const TransferId& id, const Error& error) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kCancel) return;
   c_.log(NodeLogLevel::kError, display_name(transfer->row) + " is not seeded: " + error.message);
-  if (transfer->serves()) c_.announce_gone(*transfer);
-  transfer->asleep = false;
-  c_.take_out_of_engine(*transfer);
-  mark_failed(*transfer, error);
+  c_.fail(*transfer, error);
   c_.settle_siblings(transfer->row.content.id);
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
@@ -132,8 +129,9 @@ void SeedingFlow::hold(const TransferId& id) {
   if (transfer == nullptr) return;
   transfer->wanted = *wanted;
   if (!stamp || *stamp != row->stamp) {
-    if (std::exchange(transfer->asleep, false)) c_.announce_gone(*transfer);
+    transfer->asleep = false;
     transfer->row.step = TransferStep::kAttach;
+    transfer->announce.soon(c_.ports.clock.mono());
     c_.book.save_or_log(*transfer);
     c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " changed on disk while the node was away: verifying");
     return;
@@ -177,6 +175,7 @@ void SeedingFlow::doubt(Transfer& transfer, const std::string& why) {
   c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + " cannot be seeded (" + why + "): verifying its files");
   c_.take_out_of_engine(transfer);
   transfer.row.step = TransferStep::kAttach;
+  transfer.announce.soon(c_.ports.clock.mono());
   c_.book.save_or_log(transfer);
   c_.book.touch(transfer);
 }
@@ -216,6 +215,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   transfer->wanted = *wanted;
   transfer->row.step = TransferStep::kHold;
   transfer->row.stamp = *stamp;
+  transfer->row.verified = c_.ports.clock.wall();
   transfer->row.error.reset();
   c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
@@ -253,6 +253,18 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
   return Held{info, c_.ports.guard.exists(join_path(place, base)) ? place : parent_folder(place)};
 }
 
+void SeedingFlow::note_verified(const Held& held) {
+  const auto lock = c_.book.lock();
+  for (auto& [id, transfer] : c_.book.all()) {
+    auto& row = transfer->row;
+    if (row.content.id != held.content.id || row.target != held.parent || row.step != TransferStep::kHold) continue;
+    row.verified = c_.ports.clock.wall();
+    c_.book.save_or_log(*transfer);
+    transfer->announce.soon(c_.ports.clock.mono());
+  }
+  c_.wake();
+}
+
 Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std::string& path, bool sha256,
                                           const ProgressFn& progress, std::stop_token stop) {
   GT_ASSIGN(const Held held, what_to_verify(content, path));
@@ -282,6 +294,7 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
     c_.wake();
     return outcome;
   }
+  note_verified(held);
   if (!sha256) return outcome;
   GT_ASSIGN(const auto digests, c_.ports.files.flat_sha256(held.parent, metadata->manifest, progress, stop));
   for (std::size_t i = 0; i < digests.size() && i < metadata->manifest.entries.size(); ++i) {

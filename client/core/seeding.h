@@ -34,6 +34,8 @@ class SeedingFlow {
     std::string parent;
   };
   Result<Held> what_to_verify(const std::string& content, const std::string& path);
+  /// What is held there was hashed just now, and is as it was published.
+  void note_verified(const Held& held);
 
   NodeContext& c_;
 };

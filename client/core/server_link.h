@@ -75,8 +75,9 @@ struct AnnounceRequest {
   SwarmRole role = SwarmRole::kFetching;
   std::uint64_t verified_bytes = 0, total_bytes = 0;
   std::vector<PeerTraffic> traffic;
-  std::uint64_t refused_lanes = 0;       ///< since the last announce that the server acknowledged
-  std::uint64_t refused_handshakes = 0;  ///< of the whole node, since then
+  std::uint64_t refused_lanes = 0;                             ///< since the last announce that the server acknowledged
+  std::uint64_t refused_handshakes = 0;                        ///< of the whole node, since then
+  std::optional<std::chrono::milliseconds> verified_age = {};  ///< since all of it was hashed; nothing: unknown
 };
 
 struct AnnounceReply {

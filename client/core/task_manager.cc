@@ -178,8 +178,8 @@ Result<std::string> TaskManager::work(const TaskId&, const StopSeedingTask& task
   for (auto& [id, transfer] : c_.book.all()) {
     if (transfer->row.content.id != task.content || !transfer->holds()) continue;
     transfer->row.content.withdrawn = true;
-    if (transfer->serves()) c_.announce_gone(*transfer);
     c_.settle_only(*transfer);
+    transfer->announce.soon(c_.ports.clock.mono());
     GT_TRY(c_.book.save(*transfer));
     c_.book.touch(*transfer);
     ++stopped;

@@ -28,6 +28,8 @@ struct AnnounceState {
   MonoTime due{};
   bool in_flight = false, again = false;
   bool heard = false;  ///< the server has answered at least once
+  /// The server may believe that this node has some of it: it was told so, or an earlier process may have told it.
+  bool claimed = false;
   int failures = 0;
   std::string trouble;                        ///< for people, while it fails
   std::map<NodeId, PeerTotals> acknowledged;  ///< traffic the server has counted
@@ -90,6 +92,7 @@ struct Transfer {
   std::string waiting_for, notice;
   MonoTime notice_at{};
   std::uint64_t revision = 1;
+  bool discarded = false;  ///< kCancel: its staging is removed
   MonoTime forget_at{};
   MonoTime sums_not_before{};
   std::stop_source sums_stop;

@@ -150,7 +150,7 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
         step_hold(transfer, now);
         break;
       case TransferStep::kCancel:
-        gets_.start_discard(transfer);
+        if (!transfer.discarded || !transfer.announce.claimed) gets_.start_discard(transfer);
         break;
       default:
         break;
@@ -232,9 +232,7 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
       const Error given_up{error.code,
                            error.message + "; mend the disk, then: gridtorrent transfer resume " + id.str()};
       c_.log(NodeLogLevel::kError, display_name(found->row) + " failed: " + given_up.message);
-      c_.announce_gone(*found);
-      c_.take_out_of_engine(*found);
-      mark_failed(*found, given_up);
+      c_.fail(*found, given_up);
       c_.settle_siblings(found->row.content.id);
       c_.book.save_or_log(*found);
       return;

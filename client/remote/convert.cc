@@ -210,6 +210,7 @@ v1::AnnounceRequest to_message(const AnnounceRequest& request) {
   out.set_total_bytes(request.total_bytes);
   out.set_refused_lanes(request.refused_lanes);
   out.set_refused_handshakes(request.refused_handshakes);
+  if (request.verified_age) out.set_verified_age_ms(static_cast<std::uint64_t>(request.verified_age->count()));
   for (const PeerTraffic& traffic : request.traffic) {
     v1::PeerTraffic& message = *out.add_traffic();
     // A nil id stands for foreign clients, which have no name.

@@ -9,16 +9,6 @@ import harness
 SIZE = cases.scaled('DATA_BYTES', 20_000_000)
 
 
-def alter(path):
-    """Other bytes in place; size and time stay, so that nothing but their hash can tell."""
-    before = os.stat(path)
-    with open(path, 'r+b') as file:
-        for offset in range(0, before.st_size, 1_000_000):
-            file.seek(offset)
-            file.write(b'altered!')
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
 def an_altered_seeder_is_refused_and_others_are_used():
     with harness.Scene() as scene:
         scene.server()
@@ -27,7 +17,7 @@ def an_altered_seeder_is_refused_and_others_are_used():
         source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
         bob.cli('get', 'data', '--to', scene.dir / 'good', node=beta)
-        alter(source)
+        cases.alter(source)
         carol.cli('get', 'data', '--to', scene.dir / 'out', node=gamma)
         cases.same(scene.dir / 'good/data.bin', scene.dir / 'out/data.bin')
 
@@ -39,7 +29,7 @@ def an_altered_seeder_alone_gives_nothing_and_it_is_said():
         alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
         source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
-        alter(source)
+        cases.alter(source)
         bob.cli('get', 'data', '--to', scene.dir / 'out', '--detach', node=beta)
         harness.wait_until(lambda: alpha.node_id in beta.log(100_000) and 'piece' in beta.log(100_000),
                            f'the node to name {alpha.node_id} as a source of bad pieces', 60)
@@ -58,7 +48,7 @@ def verify_names_what_differs():
             cases.make_file(run / f'{i}.dat', 100_000, seed=i)
         alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
         alice.cli('verify', 'run', node=alpha)
-        alter(run / '1.dat')
+        cases.alter(run / '1.dat')
         (run / '2.dat').unlink()
         os.truncate(run / '3.dat', 99_999)
         result = alice.cli('verify', 'run', '--json', node=alpha, expect=None)
@@ -83,7 +73,7 @@ def what_got_lost_is_fetched_alone_and_nothing_is_replaced():
 
         get(bob, beta, scene.dir / 'out')
         (out / 'mine.txt').write_text('mine')
-        alter(out / 'raw/1.dat')
+        cases.alter(out / 'raw/1.dat')
         (out / 'raw/2.dat').unlink()
         cases.refused(bob.cli('verify', 'alice/run', node=beta, expect=None), 7, 'move away what differs')
         cases.refused(get(bob, beta, scene.dir / 'out', expect=None), 6, 'raw/1.dat', 'move away what differs')

@@ -198,8 +198,8 @@ TEST_F(Get, CancelOfASeedingTransferLeavesItsFiles) {
   published("set");
   const auto view = fetched(job("set"));
   ASSERT_TRUE(node_->cancel(view.id).ok());
+  EXPECT_TRUE(eventually([&] { return store_.transfers()->empty(); }));
   EXPECT_EQ(files_.count("discard /home/in"), 0);
-  EXPECT_TRUE(store_.transfers()->empty());
 }
 
 TEST_F(Get, PauseAndResumeReachTheEngineAndTheServer) {
