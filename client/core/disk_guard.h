@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/place.h"
 #include "common/result.h"
 #include "metainfo/manifest.h"
 
@@ -21,16 +22,17 @@ class DiskGuard {
  public:
   virtual ~DiskGuard() = default;
 
-  /// The real path of `relative` below `root`, never outside of it: not by "..", not by a symbolic link (kDenied). The
-  /// last components may be missing where `must_exist` is false.
-  virtual Result<std::string> resolve_below(const std::string& root, const std::string& relative, bool must_exist) = 0;
+  /// `relative` below `root`: kDenied where a symbolic link stands in the way, whatever it leads to. The last
+  /// components may be missing where `must_exist` is false. What was found can be another thing a moment later, so each
+  /// use of the place opens it anew from the root.
+  virtual Result<Place> resolve_below(const std::string& root, const std::string& relative, bool must_exist) = 0;
   /// Files and folders of a folder, sorted by name; at most 10,000 (kExhausted beyond).
-  virtual Result<std::vector<FolderEntry>> list(const std::string& folder) = 0;
-  virtual bool exists(const std::string& path) = 0;
+  virtual Result<std::vector<FolderEntry>> list(const Place& folder) = 0;
+  virtual bool exists(const Place& place) = 0;
 
   /// A short text that changes when a wanted file below `parent` is replaced, resized or written to (sizes, times,
   /// inodes). kNotFound names the first that is missing. `wanted` is per entry; empty: all.
-  virtual Result<std::string> stamp(const std::string& parent, const metainfo::Manifest& manifest,
+  virtual Result<std::string> stamp(const Place& parent, const metainfo::Manifest& manifest,
                                     const std::vector<bool>& wanted) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "client/core/audience.h"
 #include "client/core/plan.h"
 #include "common/ids.h"
+#include "common/place.h"
 #include "common/result.h"
 
 namespace gridtorrent::client {
@@ -32,7 +33,7 @@ struct LaneIdentity {
 struct TorrentSpec {
   TransferId id;
   std::string info_dict;                ///< metainfo::build_info_dict; the engine computes the info-hash from it
-  std::string save_path;                ///< absolute folder, bytes; file_paths lie below it
+  Place save_path;                      ///< absolute folder; file_paths lie below it
   std::vector<std::string> file_paths;  ///< real names, bytes, relative to save_path
   std::vector<bool> wanted;             ///< per file; empty: all
   DiskTrust trust = DiskTrust::kNothingThere;
@@ -100,7 +101,7 @@ class Engine {
   /// Ends its connections and forgets it; files stay.
   virtual void remove(const TransferId& id) = 0;
   /// The files were moved (same content): go on from there without hashing. The torrent keeps its peers.
-  virtual Status set_save_path(const TransferId& id, const std::string& save_path) = 0;
+  virtual Status set_save_path(const TransferId& id, const Place& save_path) = 0;
 
   virtual void set_plan(const TransferId& id, const LanePlan& plan) = 0;
   /// Of all TLS editions of that generation, those that are added later, too. Lanes that stand go on under what they

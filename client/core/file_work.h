@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/ids.h"
+#include "common/place.h"
 #include "common/result.h"
 #include "metainfo/metadata.h"
 
@@ -18,7 +19,7 @@ namespace gridtorrent::client {
 using ProgressFn = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
 
 struct HashRequest {
-  std::string path;     ///< absolute, bytes: the file or folder to publish
+  Place path;           ///< the file or folder to publish
   bool strict = false;  ///< skipped entries (symbolic links, sockets, devices) are an error
   /// Where finished work is noted, so that hashing goes on after an interruption; a file whose size, mtime or inode
   /// changed since is hashed again. Empty: no resume. Removed on success.
@@ -51,7 +52,10 @@ struct StagingPlan {
   std::string target;        ///< absolute folder, bytes; made (with parents) if missing
   std::vector<bool> wanted;  ///< per manifest entry; empty: all
   bool beside = false;       ///< BASE is there already, from an earlier transfer: what is wanted is added to it
+  std::string root = {};     ///< of a task's target: Place::root
+  Place folder() const { return {target, root}; }
   std::string staging() const { return target + "/.gridtorrent-" + id.str(); }
+  Place staging_folder() const { return {staging(), root}; }
 };
 
 /// Checks files against their Merkle roots while they arrive: fed with verified pieces, it reads the ranges back
@@ -84,7 +88,7 @@ class FileWork {
 
   /// Compares what lies at `parent`/BASE with the manifest: kinds, sizes and Merkle roots. Never an error because of a
   /// difference, which is in the report. `wanted` is per manifest entry; empty: all.
-  virtual Result<VerifyReport> verify(const std::string& parent, const metainfo::Manifest& manifest,
+  virtual Result<VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted, const ProgressFn& progress,
                                       std::stop_token stop) = 0;
 
@@ -106,17 +110,15 @@ class FileWork {
   virtual Status discard(const StagingPlan& plan) = 0;
 
   /// For a get of what already lies intact at `parent`: reflinks or copies it into the staging folder.
-  virtual Status copy_into_staging(const std::string& parent, const StagingPlan& plan,
-                                   const metainfo::Manifest& manifest, const ProgressFn& progress,
-                                   std::stop_token stop) = 0;
+  virtual Status copy_into_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
+                                   const ProgressFn& progress, std::stop_token stop) = 0;
 
   /// `root_folder` holds BASE (a staging folder). The metadata must outlive the verifier.
-  virtual std::unique_ptr<RootVerifier> make_root_verifier(std::string root_folder,
-                                                           const metainfo::VersionMetadata& metadata,
+  virtual std::unique_ptr<RootVerifier> make_root_verifier(Place root_folder, const metainfo::VersionMetadata& metadata,
                                                            std::vector<bool> wanted) = 0;
 
   /// The SHA-256 of each file, in manifest order (folders: nothing), for `sha256sum -c`. Low priority, on one thread.
-  virtual Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const std::string& parent,
+  virtual Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const Place& parent,
                                                                                const metainfo::Manifest& manifest,
                                                                                const ProgressFn& progress,
                                                                                std::stop_token stop) = 0;

@@ -19,8 +19,8 @@ void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   const auto old = copy_of(copy->row.old_place);
   if (!old) return fetch_instead(id, "the earlier transfer is gone");
   const auto& manifest = copy->metadata->manifest;
-  const auto stamp = c_.ports.guard.stamp(old->row.target, manifest, copy->wanted);
-  const auto report = verify_at(id, old->row.target, manifest, copy->wanted, stop);
+  const auto stamp = c_.ports.guard.stamp(old->row.place(), manifest, copy->wanted);
+  const auto report = verify_at(id, old->row.place(), manifest, copy->wanted, stop);
   if (!report) return;
   const WallTime verified = c_.ports.clock.wall();
   if (report->fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, verified, stop);
@@ -32,7 +32,7 @@ void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
 }
 
 /// Nothing where it was told to stop. What cannot be read at all is a fault like another.
-std::optional<VerifyReport> GetFlow::verify_at(const TransferId& id, const std::string& parent,
+std::optional<VerifyReport> GetFlow::verify_at(const TransferId& id, const Place& parent,
                                                const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
                                                const std::stop_token& stop) {
   auto report = c_.ports.files.verify(parent, manifest, wanted, job_progress(id), stop);
@@ -40,7 +40,7 @@ std::optional<VerifyReport> GetFlow::verify_at(const TransferId& id, const std::
   if (report.error().code == Code::kCancelled) return std::nullopt;
   VerifyReport faults;
   faults.fault_count = 1;
-  faults.faults.push_back({join_path(parent, manifest.base_name), report.error().message});
+  faults.faults.push_back({join_path(parent.path, manifest.base_name), report.error().message});
   return faults;
 }
 
@@ -48,7 +48,8 @@ std::optional<VerifyReport> GetFlow::verify_at(const TransferId& id, const std::
 void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
   const auto& manifest = copy.metadata->manifest;
   const auto base = join_path(copy.row.target, copy.row.base_name);
-  if (!c_.ports.guard.exists(base)) return fetch_instead(id, "the files are gone");
+  if (!c_.ports.guard.exists(below(copy.row.place(), copy.row.base_name)))
+    return fetch_instead(id, "the files are gone");
   const auto held = held_entries(manifest, copy.row.globs, copy.row.lost);
   if (!held) return fail(id, held.error());
   std::vector<bool> there = held->empty() ? std::vector<bool>(manifest.entries.size(), true) : *held;
@@ -56,13 +57,13 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   lost.resize(manifest.entries.size());
   bool more_lost = false;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
-    const auto path = join_path(copy.row.target, full_path(manifest, manifest.entries[i]));
-    if (!there[i] || c_.ports.guard.exists(path)) continue;
+    const auto path = full_path(manifest, manifest.entries[i]);
+    if (!there[i] || c_.ports.guard.exists(below(copy.row.place(), path))) continue;
     there[i] = false;
     lost[i] = more_lost = true;
   }
-  const auto stamp = c_.ports.guard.stamp(copy.row.target, manifest, there);
-  const auto report = verify_at(id, copy.row.target, manifest, there, stop);
+  const auto stamp = c_.ports.guard.stamp(copy.row.place(), manifest, there);
+  const auto report = verify_at(id, copy.row.place(), manifest, there, stop);
   if (!report) return;
   if (report->fault_count > 0 || !stamp) {
     return fail(id, {Code::kConflict, escape_for_display(base) + " was changed since it was fetched (" +
@@ -140,12 +141,12 @@ void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const 
   const auto& manifest = copy->metadata->manifest;
   const auto staging = staging_of(copy->row, copy->wanted);
   if (const auto prepared = c_.ports.files.prepare(staging, manifest); !prepared) return fail(id, prepared.error());
-  const auto copied = c_.ports.files.copy_into_staging(old.target, staging, manifest, job_progress(id), stop);
+  const auto copied = c_.ports.files.copy_into_staging(old.place(), staging, manifest, job_progress(id), stop);
   if (!copied) {
     if (copied.error().code != Code::kCancelled) fail(id, copied.error());
     return;
   }
-  const auto stamp_after = c_.ports.guard.stamp(old.target, manifest, copy->wanted);
+  const auto stamp_after = c_.ports.guard.stamp(old.place(), manifest, copy->wanted);
   if (!stamp_after || *stamp_after != stamp) {
     return fail(id, {Code::kConflict, escape_for_display(join_path(old.target, old.base_name)) +
                                           " changed while it was copied; run the command again"});
@@ -201,7 +202,7 @@ bool GetFlow::verify_roots(const TransferId& id, std::stop_token stop) {
   if (!copy) return false;
   auto verifier = copy->verifier;
   if (!verifier) {
-    verifier = make_owned_verifier(c_.ports.files, staging_of(copy->row, copy->wanted).staging(), copy->metadata,
+    verifier = make_owned_verifier(c_.ports.files, staging_of(copy->row, copy->wanted).staging_folder(), copy->metadata,
                                    copy->wanted);
   }
   const auto report = verifier->finish(stop, job_progress(id));
@@ -265,7 +266,7 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
   }
   const auto wanted = held_entries(manifest, part.globs, part.lost);
   if (!wanted) return false;
-  const auto stamp = c_.ports.guard.stamp(part.target, manifest, *wanted);
+  const auto stamp = c_.ports.guard.stamp(part.place(), manifest, *wanted);
   return stamp && *stamp == part.stamp;
 }
 
@@ -296,13 +297,13 @@ void GetFlow::commit(const TransferId& id) {
   const auto all = staging.beside ? held_entries(manifest, globs, *lost) : copy->wanted;
   if (!all) return fail(id, all.error());
   if (copy->in_engine && !staging.beside) {
-    if (const auto moved = c_.ports.engine.set_save_path(id, copy->row.target); !moved) {
+    if (const auto moved = c_.ports.engine.set_save_path(id, copy->row.place()); !moved) {
       c_.log(NodeLogLevel::kWarning, "seeding " + display_name(copy->row) + ": " + moved.error().message);
       const auto lock = c_.book.lock();
       if (auto* transfer = c_.book.find(id)) c_.take_out_of_engine(*transfer);
     }
   }
-  const auto stamp = c_.ports.guard.stamp(copy->row.target, manifest, *all);
+  const auto stamp = c_.ports.guard.stamp(copy->row.place(), manifest, *all);
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;

@@ -37,7 +37,7 @@ void apply_given_wishes(TransferRow& row, const GetJob& job) {
 }  // namespace
 
 StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
-  return {row.id, row.target, wanted, row.adds()};
+  return {row.id, row.target, wanted, row.adds(), row.root};
 }
 
 Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
@@ -168,7 +168,8 @@ const Transfer* GetFlow::held_at(const ContentInfo& content, const std::string& 
 /// Whether what an earlier transfer brought to the wished place is as it was when it was known to be whole. Without the
 /// lock: looks at every file.
 void GetFlow::look_at_part(Request& request) {
-  request.part_is_gone = !c_.ports.guard.exists(join_path(request.job.target, request.metadata->manifest.base_name));
+  const Place target{request.job.target, request.job.root};
+  request.part_is_gone = !c_.ports.guard.exists(below(target, request.metadata->manifest.base_name));
   TransferRow part;
   {
     const auto lock = c_.book.lock();
@@ -180,7 +181,7 @@ void GetFlow::look_at_part(Request& request) {
   const auto& manifest = request.metadata->manifest;
   const auto wanted = held_entries(manifest, part.globs, part.lost);
   const auto stamp =
-      wanted ? c_.ports.guard.stamp(part.target, manifest, *wanted) : Result<std::string>(wanted.error());
+      wanted ? c_.ports.guard.stamp(part.place(), manifest, *wanted) : Result<std::string>(wanted.error());
   request.part_is_whole = stamp && *stamp == part.stamp;
 }
 
@@ -191,6 +192,7 @@ TransferRow GetFlow::new_row(const Request& request) const {
   row.content = request.content;
   row.base_name = request.metadata->manifest.base_name;
   row.target = request.job.target;
+  row.root = request.job.root;
   row.globs = request.job.globs;
   row.wanted_bytes = wanted_bytes(request.metadata->manifest, request.wanted);
   apply_wishes(row, request.job);
@@ -336,7 +338,7 @@ void GetFlow::begin(const TransferId& id) {
 
   const auto staging = staging_of(copy->row, copy->wanted);
   auto spec = c_.torrent_spec(copy->row, *copy->metadata, copy->wanted);
-  spec.save_path = staging.staging();
+  spec.save_path = staging.staging_folder();
   // One that comes from another edition knows what was hashed so far.
   auto verifier = copy->verifier ? copy->verifier
                                  : make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);

@@ -83,9 +83,8 @@ class GetFlow {
   std::optional<Copy> loaded(const TransferId& id);
   ProgressFn job_progress(const TransferId& id);
 
-  std::optional<VerifyReport> verify_at(const TransferId& id, const std::string& parent,
-                                        const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
-                                        const std::stop_token& stop);
+  std::optional<VerifyReport> verify_at(const TransferId& id, const Place& parent, const metainfo::Manifest& manifest,
+                                        const std::vector<bool>& wanted, const std::stop_token& stop);
   void check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop);
   void fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost, const std::string& stamp);
 

@@ -61,7 +61,8 @@ struct TransferView {
 
 struct PublishJob {
   PublishRequest request;
-  std::string path;  ///< absolute, bytes
+  std::string path;       ///< absolute, bytes
+  std::string root = {};  ///< of a task: Place::root of the path
   bool strict = false;
 };
 
@@ -74,8 +75,9 @@ struct PublishOutcome {
 };
 
 struct GetJob {
-  std::string content;  ///< id, name or owner/name
-  std::string target;   ///< absolute folder, bytes; the result is target/BASE
+  std::string content;    ///< id, name or owner/name
+  std::string target;     ///< absolute folder, bytes; the result is target/BASE
+  std::string root = {};  ///< of a task: Place::root of the target
   std::vector<std::string> globs;
   int lanes = 0, seeders = 0;  ///< 0: auto
   std::uint64_t limit_bits_per_s = 0;
@@ -145,7 +147,7 @@ class Node {
   virtual Result<TransferView> get(const GetJob& job, bool& joined) = 0;
   /// Attaches files that are here already: verified against the manifest, then seeded. The transfer starts in
   /// kVerifying.
-  virtual Result<TransferView> seed(const std::string& content, const std::string& from) = 0;
+  virtual Result<TransferView> seed(const std::string& content, const Place& from) = 0;
 
   virtual std::vector<TransferView> transfers() = 0;
   virtual Result<TransferView> transfer(const TransferId& id) = 0;

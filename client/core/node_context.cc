@@ -239,7 +239,7 @@ std::chrono::milliseconds retry_pause(int failures, Rng& rng) {
   return std::chrono::milliseconds(whole / 2 + random);
 }
 
-std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const std::string& folder, MetadataPtr metadata,
+std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const Place& folder, MetadataPtr metadata,
                                                   const std::vector<bool>& wanted) {
   struct Owned {
     MetadataPtr metadata;

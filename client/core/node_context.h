@@ -100,7 +100,7 @@ inline constexpr char kServerNotHeard[] =
     "the server has not been heard for longer than --list-lifetime: nothing is served until it is";
 
 /// A wrapper that keeps the metadata alive as long as its verifier.
-std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const std::string& folder, MetadataPtr metadata,
+std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const Place& folder, MetadataPtr metadata,
                                                   const std::vector<bool>& wanted);
 
 }  // namespace gridtorrent::client

@@ -315,7 +315,7 @@ Result<TransferView> NodeCore::get(const GetJob& job, bool& joined) {
   return gets_.get(job, joined);
 }
 
-Result<TransferView> NodeCore::seed(const std::string& content, const std::string& from) {
+Result<TransferView> NodeCore::seed(const std::string& content, const Place& from) {
   return seeding_.seed(content, from);
 }
 

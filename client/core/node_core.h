@@ -45,7 +45,7 @@ class NodeCore final : public Node, private ServerListener {
   Status set_limits(const NodeLimits& limits) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;
-  Result<TransferView> seed(const std::string& content, const std::string& from) override;
+  Result<TransferView> seed(const std::string& content, const Place& from) override;
   std::vector<TransferView> transfers() override;
   Result<TransferView> transfer(const TransferId& id) override;
   Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,

@@ -9,6 +9,7 @@
 #include "client/core/server_link.h"
 #include "common/clock.h"
 #include "common/ids.h"
+#include "common/place.h"
 #include "common/result.h"
 #include "metainfo/metadata.h"
 
@@ -49,6 +50,8 @@ struct TransferRow {
   ContentInfo content;  ///< as the server described it when the transfer began
   std::string base_name;
   std::string target;  ///< folder that holds BASE, or will; absolute, bytes
+  std::string root;    ///< of a task's target: Place::root
+  Place place() const { return {target, root}; }
   std::vector<std::string> globs;
   /// Per manifest entry: what the globs mean and is no longer there. Empty: nothing was lost.
   std::vector<bool> lost;

@@ -109,7 +109,8 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     }
     if (hashing) hashing(done, total);
   };
-  const HashRequest hash_request{job.path, job.strict, checkpoint_file(c_.options.data_dir, row.transfer)};
+  const HashRequest hash_request{Place{job.path, job.root}, job.strict,
+                                 checkpoint_file(c_.options.data_dir, row.transfer)};
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
   const WallTime hashed = c_.ports.clock.wall();
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
@@ -166,14 +167,15 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
                                      " than this node sent; ask its operator to run `gridtorrent-server check`"};
   }
   GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, document));
-  const auto stamp = c_.ports.guard.stamp(tree.parent, tree.metadata.manifest, {});
+  const Place parent{tree.parent, folder_of({job.path, job.root}).root};
+  const auto stamp = c_.ports.guard.stamp(parent, tree.metadata.manifest, {});
   TorrentSpec spec;
   if (!tree.metadata.segments.empty()) {  // no byte, no torrent
     TransferRow spec_row;
     spec_row.id = row.transfer;
     spec_row.content = content;
     spec = c_.torrent_spec(spec_row, tree.metadata, {});
-    spec.save_path = tree.parent;
+    spec.save_path = parent;
     spec.trust = DiskTrust::kComplete;
   }
 
@@ -183,7 +185,8 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
   transfer->row.kind = TransferKind::kPublish;
   transfer->row.step = TransferStep::kHold;
   transfer->row.content = content;
-  transfer->row.target = tree.parent;
+  transfer->row.target = parent.path;
+  transfer->row.root = parent.root;
   transfer->row.base_name = tree.metadata.manifest.base_name;
   transfer->row.wanted_bytes = tree.metadata.manifest.total_bytes();
   transfer->row.stamp = stamp ? *stamp : "";
@@ -259,7 +262,7 @@ void PublishFlow::checksums(const TransferId& id, std::stop_token stop) {
   const auto give_way = [&](std::uint64_t, std::uint64_t) {
     while (!stop.stop_requested() && busy_with_traffic(c_.book)) c_.pause_for(std::chrono::milliseconds(500), stop);
   };
-  const auto sums = c_.ports.files.flat_sha256(row->target, (*metadata)->manifest, give_way, stop);
+  const auto sums = c_.ports.files.flat_sha256(row->place(), (*metadata)->manifest, give_way, stop);
   if (!sums) {
     c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + sums.error().message);
     // Files that changed or went away will not come to match by trying again.

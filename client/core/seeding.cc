@@ -20,21 +20,22 @@ bool names(const TransferRow& row, const std::string& reference) {
 
 }  // namespace
 
-Result<TransferView> SeedingFlow::seed(const std::string& content, const std::string& from) {
-  if (from.empty() || from.front() != '/') {
-    return Error{Code::kInvalid, "'" + escape_for_display(from) + "' is no absolute path"};
+Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& from) {
+  if (!from.path.starts_with('/')) {
+    return Error{Code::kInvalid, "'" + escape_for_display(from.path) + "' is no absolute path"};
   }
   GT_ASSIGN(const ContentInfo info, c_.ports.link.content(content));
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
   const auto& base = metadata->manifest.base_name;
-  const auto place = trimmed(from);
-  std::string parent;
-  if (c_.ports.guard.exists(join_path(place, base))) {
+  const Place place{trimmed(from.path), from.root};
+  Place parent;
+  if (c_.ports.guard.exists(below(place, base))) {
     parent = place;
-  } else if (last_component(place) == base && c_.ports.guard.exists(place)) {
-    parent = parent_folder(place);
+  } else if (last_component(place.path) == base && c_.ports.guard.exists(place)) {
+    parent = folder_of(place);
   } else {
-    return Error{Code::kNotFound, "there is no '" + escape_for_display(base) + "' at " + escape_for_display(place) +
+    return Error{Code::kNotFound, "there is no '" + escape_for_display(base) + "' at " +
+                                      escape_for_display(place.path) +
                                       "; give the folder that holds it, or its own path"};
   }
 
@@ -42,7 +43,7 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const std::st
   for (auto& [id, transfer] : c_.book.all()) {
     auto& row = transfer->row;
     if (row.content.id != info.id || row.content.version != info.version) continue;
-    const bool same_place = row.target == parent;
+    const bool same_place = row.target == parent.path;
     if (in_progress(row.step) && !(same_place && row.step == TransferStep::kAttach)) {
       return Error{Code::kConflict, display_name(row) + " is being fetched to " + escape_for_display(row.target) +
                                         " by transfer " + id.str() + ": wait for it, or cancel it"};
@@ -51,6 +52,7 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const std::st
                                       row.step == TransferStep::kAttach);
     if (!again || !row.globs.empty() || !row.lost.empty()) continue;
     row.step = TransferStep::kAttach;
+    row.root = parent.root;
     row.paused = false;
     row.error.reset();
     GT_TRY(c_.book.save(*transfer));
@@ -65,7 +67,8 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const std::st
   row.step = TransferStep::kAttach;
   row.content = info;
   row.base_name = base;
-  row.target = parent;
+  row.target = parent.path;
+  row.root = parent.root;
   row.source = "attached";
   row.wanted_bytes = metadata->manifest.total_bytes();
   auto& transfer = c_.book.insert(std::move(row));
@@ -112,9 +115,9 @@ void SeedingFlow::hold(const TransferId& id) {
   if (!metadata) return fail(id, metadata.error());
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
-  const auto stamp = c_.ports.guard.stamp(row->target, (*metadata)->manifest, *wanted);
+  const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
   auto spec = c_.torrent_spec(*row, **metadata, *wanted);
-  spec.save_path = row->target;
+  spec.save_path = row->place();
   spec.trust = DiskTrust::kComplete;
 
   // Null: it is not to be held any more, or under another edition, with which the next round begins anew.
@@ -188,7 +191,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
   const auto place = escape_for_display(join_path(row->target, row->base_name));
-  const auto stamp = c_.ports.guard.stamp(row->target, (*metadata)->manifest, *wanted);
+  const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
   if (!stamp) return fail(id, stamp.error());
   const auto progress = [this, id](std::uint64_t done, std::uint64_t total) {
     const auto lock = c_.book.lock();
@@ -198,7 +201,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
       c_.book.touch(*transfer);
     }
   };
-  const auto report = c_.ports.files.verify(row->target, (*metadata)->manifest, *wanted, progress, stop);
+  const auto report = c_.ports.files.verify(row->place(), (*metadata)->manifest, *wanted, progress, stop);
   if (!report) {
     if (report.error().code == Code::kCancelled) return;
     return fail(id, report.error());
@@ -234,8 +237,8 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
       const bool by_name = !content.empty() && place.empty() && names(row, content);
       const bool by_path = content.empty() && place == join_path(row.target, row.base_name);
       if (!by_name && !by_path) continue;
-      if (row.step == TransferStep::kHold) return Held{row.content, row.target};
-      if (!doubtful) doubtful = Held{row.content, row.target};
+      if (row.step == TransferStep::kHold) return Held{row.content, row.place()};
+      if (!doubtful) doubtful = Held{row.content, row.place()};
     }
     if (doubtful) return *doubtful;
   }
@@ -257,7 +260,8 @@ void SeedingFlow::note_verified(const Held& held) {
   const auto lock = c_.book.lock();
   for (auto& [id, transfer] : c_.book.all()) {
     auto& row = transfer->row;
-    if (row.content.id != held.content.id || row.target != held.parent || row.step != TransferStep::kHold) continue;
+    if (row.content.id != held.content.id || row.target != held.parent.path || row.step != TransferStep::kHold)
+      continue;
     row.verified = c_.ports.clock.wall();
     c_.book.save_or_log(*transfer);
     transfer->announce.soon(c_.ports.clock.mono());
@@ -278,7 +282,7 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
     const TransferRow* there = nullptr;  // what is being added is not there yet
     for (const auto& [id, transfer] : c_.book.all()) {
       const auto& row = transfer->row;
-      if (row.content.id != held.content.id || row.target != held.parent) continue;
+      if (row.content.id != held.content.id || row.target != held.parent.path) continue;
       if (there == nullptr || row.step == TransferStep::kHold) there = &row;
     }
     if (there != nullptr) globs = there->globs;
@@ -288,7 +292,7 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
   if (outcome.report.fault_count > 0) {
     const auto lock = c_.book.lock();
     for (auto& [id, transfer] : c_.book.all()) {
-      const bool here = transfer->row.content.id == held.content.id && transfer->row.target == held.parent;
+      const bool here = transfer->row.content.id == held.content.id && transfer->row.target == held.parent.path;
       if (here && transfer->row.step == TransferStep::kHold) doubt(*transfer, describe_faults(outcome.report));
     }
     c_.wake();

@@ -11,7 +11,7 @@ class SeedingFlow {
   explicit SeedingFlow(NodeContext& context) : c_(context) {}
 
   /// Any thread; blocks for the server. The transfer starts in kVerifying.
-  Result<TransferView> seed(const std::string& content, const std::string& from);
+  Result<TransferView> seed(const std::string& content, const Place& from);
   /// Any thread; blocks until everything is hashed.
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
                                const ProgressFn& progress, std::stop_token stop);
@@ -31,7 +31,7 @@ class SeedingFlow {
   std::optional<TransferRow> row_of(const TransferId& id);
   struct Held {
     ContentInfo content;
-    std::string parent;
+    Place parent;
   };
   Result<Held> what_to_verify(const std::string& content, const std::string& path);
   /// What is held there was hashed just now, and is as it was published.

@@ -125,15 +125,17 @@ bool TaskManager::begin_again(const TaskId& id, const Error& error) {
   return true;
 }
 
-Result<std::string> TaskManager::resolve(const std::string& text, const std::vector<NamedRoot>& roots,
-                                         std::string_view kind, bool must_exist) {
+Result<Place> TaskManager::resolve(const std::string& text, const std::vector<NamedRoot>& roots, std::string_view kind,
+                                   bool must_exist) {
   GT_ASSIGN(const RootPath path, parse_root_path(text, roots, kind, kind == "download"));
   return c_.ports.guard.resolve_below(path.root, path.relative, must_exist);
 }
 
 Result<std::string> TaskManager::work(const TaskId& id, const PublishTask& task, std::stop_token stop) {
   PublishJob job;
-  GT_ASSIGN(job.path, resolve(task.root_path, c_.settings().share_roots, "share", true));
+  GT_ASSIGN(const Place place, resolve(task.root_path, c_.settings().share_roots, "share", true));
+  job.path = place.path;
+  job.root = place.root;
   job.request = task.publish;
   job.request.request_id = request_id_of(id, task);
   job.strict = task.strict;
@@ -151,7 +153,9 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
   }
   GetJob job;
   job.content = task.content;
-  GT_ASSIGN(job.target, resolve(task.root_path, c_.settings().download_roots, "download", false));
+  GT_ASSIGN(const Place target, resolve(task.root_path, c_.settings().download_roots, "download", false));
+  job.target = target.path;
+  job.root = target.root;
   job.globs = task.globs;
   job.lanes = task.lanes;
   job.seeders = task.seeders;
@@ -166,7 +170,7 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
 
 Result<std::string> TaskManager::work(const TaskId& id, const SeedTask& task, std::stop_token) {
   const auto roots = all_roots(c_.settings());
-  GT_ASSIGN(const std::string path, resolve(task.root_path, roots, "share", true));
+  GT_ASSIGN(const Place path, resolve(task.root_path, roots, "share", true));
   GT_ASSIGN(const TransferView view, node_.seed(task.content, path));
   wait_for(id, view.id);
   return std::string();
@@ -194,7 +198,7 @@ Result<std::string> TaskManager::work(const TaskId&, const ListFolderTask& task,
     for (const auto& root : roots) names.push_back({root.name, metainfo::EntryKind::kFolder, 0});
     return folder_json("", names);
   }
-  GT_ASSIGN(const std::string path, resolve(task.root_path, roots, "share", true));
+  GT_ASSIGN(const Place path, resolve(task.root_path, roots, "share", true));
   GT_ASSIGN(const std::vector<FolderEntry> entries, c_.ports.guard.list(path));
   return folder_json(task.root_path, entries);
 }

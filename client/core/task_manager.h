@@ -54,8 +54,8 @@ class TaskManager {
   Result<std::string> work(const TaskId& id, const ListFolderTask& task, std::stop_token stop);
   Result<std::string> work(const TaskId& id, const TransferCommandTask& task, std::stop_token stop);
   Result<std::string> work(const TaskId& id, const UnknownTask& task, std::stop_token stop);
-  Result<std::string> resolve(const std::string& text, const std::vector<NamedRoot>& roots, std::string_view kind,
-                              bool must_exist);
+  Result<Place> resolve(const std::string& text, const std::vector<NamedRoot>& roots, std::string_view kind,
+                        bool must_exist);
   void wait_for(const TaskId& id, const TransferId& transfer);
   void watch_transfer(const TaskId& id, const TransferId& transfer);
   void progress(const TaskId& id, std::uint64_t done, std::uint64_t total);

@@ -251,14 +251,15 @@ class LibtorrentEngine final : public Engine {
                              torrent->complete() ? lt::session::delete_partfile : lt::remove_flags_t{});
   }
 
-  Status set_save_path(const TransferId& id, const std::string& save_path) override {
+  Status set_save_path(const TransferId& id, const Place& save_path) override {
     const auto torrent = find(id);
     if (!torrent) return Error{Code::kNotFound, "transfer " + id.str() + " is not in the engine"};
-    if (save_path.empty() || save_path.front() != '/') {
-      return Error{Code::kInvalid, "the folder " + escape_for_display(save_path) + " is no absolute path"};
+    if (!save_path.path.starts_with('/')) {
+      return Error{Code::kInvalid, "the folder " + escape_for_display(save_path.path) + " is no absolute path"};
     }
     const lt::torrent_handle before = torrent->handle();
-    if (!torrent->move_to(save_path)) return {};
+    GT_ASSIGN(const bool add_again, torrent->move_to(save_path));
+    if (!add_again) return {};
     {
       const std::lock_guard lock(mutex_);
       by_handle_.erase(before);

@@ -62,8 +62,8 @@ bool stays_below(const std::string& path) {
 }
 
 Status check_paths(const TorrentSpec& spec) {
-  if (spec.save_path.empty() || spec.save_path.front() != '/') {
-    return Error{Code::kInvalid, "the folder " + escape_for_display(spec.save_path) + " is no absolute path"};
+  if (!spec.save_path.path.starts_with('/')) {
+    return Error{Code::kInvalid, "the folder " + escape_for_display(spec.save_path.path) + " is no absolute path"};
   }
   for (const auto& path : spec.file_paths) {
     if (!stays_below(path))
@@ -155,7 +155,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       swarm_(std::make_shared<Swarm>(spec.id, self, info_hash_, tls_, listener, std::move(loop), std::move(prover),
                                      std::move(rates))),
       info_(std::move(info)),
-      save_path_(spec.save_path),
+      save_path_(spec.save_path.path),
       trust_(spec.trust),
       paused_(spec.paused) {
   const lt::sha1_hash key = key_of_pieces(*info_);
@@ -176,12 +176,18 @@ Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const No
   GT_ASSIGN(auto info, parse_info(spec));
   auto torrent = std::shared_ptr<Torrent>(
       new Torrent(spec, std::move(info), self, listener, std::move(loop), std::move(prover), std::move(rates)));
+  GT_TRY(torrent->open_folder(spec.save_path));
   if (spec.trust == DiskTrust::kComplete) {
     GT_TRY(torrent->check_sizes());
     torrent->have_ = torrent->synced_ = torrent->geometry_.whole_pieces();
   }
   if (spec.trust == DiskTrust::kResumeData) torrent->load_resume(spec.resume_data);
   return torrent;
+}
+
+Status Torrent::open_folder(const Place& save_path) {
+  GT_ASSIGN(io_path_, folders_->path_for(save_path, /*for_writing=*/trust_ != DiskTrust::kComplete));
+  return {};
 }
 
 Status Torrent::check_sizes() const {
@@ -204,8 +210,8 @@ Status Torrent::check_sizes() const {
 /// Where libtorrent keeps blocks of unwanted files that share a piece with wanted ones; named by the info-hash, and so
 /// by the edition.
 std::string Torrent::part_file() const {
-  return save_path_ + "/." +
-         hex_encode(as_bytes({info_hash_.data(), static_cast<std::size_t>(lt::sha1_hash::size())})) + ".parts";
+  return io_path_ + "/." + hex_encode(as_bytes({info_hash_.data(), static_cast<std::size_t>(lt::sha1_hash::size())})) +
+         ".parts";
 }
 
 void Torrent::load_resume(const std::string& bytes) {
@@ -227,7 +233,7 @@ lt::add_torrent_params Torrent::parameters() {
   const std::lock_guard lock(mutex_);
   lt::add_torrent_params p;
   p.ti = std::move(info_);
-  p.save_path = save_path_;
+  p.save_path = io_path_;
   p.download_limit = receive_limit_ < kLeastPacedBytes ? receive_limit_ : 0;
   p.upload_limit = send_limit_;
   p.flags = lt::torrent_flags::paused | lt::torrent_flags::disable_dht | lt::torrent_flags::disable_lsd |
@@ -247,6 +253,7 @@ lt::add_torrent_params Torrent::parameters() {
   p.extensions.emplace_back([swarm = swarm_](const lt::torrent_handle& handle, lt::client_data_t) {
     return make_torrent_plugin(swarm, handle.native_handle().get());
   });
+  p.extensions.emplace_back([folders = folders_](const lt::torrent_handle&, lt::client_data_t) { return folders; });
   return p;
 }
 
@@ -348,16 +355,18 @@ void Torrent::on_second() {
   start();
 }
 
-bool Torrent::move_to(const std::string& save_path) {
+Result<bool> Torrent::move_to(const Place& save_path) {
+  GT_ASSIGN(const std::string io_path, folders_->path_for(save_path, /*for_writing=*/false));
   const std::lock_guard lock(mutex_);
-  save_path_ = save_path;
+  save_path_ = save_path.path;
+  io_path_ = io_path;
   failed_ = false;
   error_ = {};
   resumed_at_ = lt::clock_type::now();
   if (geometry_.everything_wanted()) {
     // The files are gone from the old place, so there is nothing that libtorrent could move; it takes the new one, with
     // peers and all.
-    handle_.move_storage(save_path, lt::move_flags_t::always_replace_files);
+    handle_.move_storage(io_path, lt::move_flags_t::always_replace_files);
     if (!paused_) {
       handle_.clear_error();
       handle_.resume();
@@ -416,7 +425,7 @@ Result<std::string> Torrent::resume_data() {
   {
     const std::lock_guard lock(mutex_);
     if (checking_) return Error{Code::kConflict, "what is on disk is still being checked"};
-    root = save_path_;
+    root = io_path_;
     have = fresh = have_;
     for (std::size_t i = 0; i < fresh.size(); ++i) fresh[i] = fresh[i] && !synced_[i];
     for (const std::size_t file : geometry_.files_of(fresh)) {
@@ -513,14 +522,16 @@ void Torrent::on_disk_error(const lt::error_code& error, const std::string& file
   const bool writing = operation == lt::operation_t::file_write || operation == lt::operation_t::file_fallocate ||
                        operation == lt::operation_t::mkdir ||
                        error == boost::system::errc::read_only_file_system;  // told as the opening that failed
-  std::string message =
-      std::string(writing ? "cannot write " : "cannot read ") + escape_for_display(file) + ": " + error.message();
+  std::string message;
   {
     const std::lock_guard lock(mutex_);
+    const std::string shown = file.starts_with(io_path_) ? save_path_ + file.substr(io_path_.size()) : file;
+    message =
+        std::string(writing ? "cannot write " : "cannot read ") + escape_for_display(shown) + ": " + error.message();
     // Writes that failed together are told one by one; some of it may arrive after the cause is gone.
     if (failed_ || when < resumed_at_) return;
     struct statvfs space{};
-    if (error == boost::system::errc::no_space_on_device && ::statvfs(save_path_.c_str(), &space) == 0) {
+    if (error == boost::system::errc::no_space_on_device && ::statvfs(io_path_.c_str(), &space) == 0) {
       const std::uint64_t free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
       const std::uint64_t needed = geometry_.wanted_bytes() - verified_bytes_;
       if (free > needed && when < resumed_at_ + kLateErrors) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/core/engine.h"
+#include "client/engine/held_folders.h"
 #include "client/engine/swarm.h"
 
 namespace gridtorrent::client::engine {
@@ -71,7 +72,8 @@ class Torrent {
   bool complete() const;
   void set_plan(const LanePlan& plan);
   /// True where the torrent has to be added again (with `parameters`), since only the wanted files were moved.
-  bool move_to(const std::string& save_path);
+  /// `kDenied`, `kDisk`: the folder cannot be opened as it was named.
+  Result<bool> move_to(const Place& save_path);
   TorrentSnapshot snapshot() const;
   Result<std::string> resume_data();
 
@@ -91,7 +93,8 @@ class Torrent {
           std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover, std::shared_ptr<NodeRates> rates);
   Status check_sizes() const;
   void load_resume(const std::string& bytes);
-  std::string path_of(std::size_t file) const { return save_path_ + "/" + file_paths_[file]; }
+  std::string path_of(std::size_t file) const { return io_path_ + "/" + file_paths_[file]; }
+  Status open_folder(const Place& save_path);
   std::string part_file() const;
 
   void mark(std::uint32_t piece);
@@ -118,7 +121,9 @@ class Torrent {
   mutable std::mutex mutex_;
   std::shared_ptr<lt::torrent_info> info_;  ///< until it is libtorrent's
   lt::torrent_handle handle_;
-  std::string save_path_;
+  std::string save_path_;  ///< for people
+  std::string io_path_;    ///< what is opened: the same, or a folder that `folders_` holds
+  const std::shared_ptr<HeldFolders> folders_ = std::make_shared<HeldFolders>();
   DiskTrust trust_;
   bool paused_;
   bool checking_ = true, planned_ = false, started_ = false, failed_ = false;

@@ -78,10 +78,10 @@ class FileCopy {
 
 }  // namespace
 
-Status copy_to_staging(const std::string& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
+Status copy_to_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                        const ProgressFn& progress, std::stop_token stop) {
   GT_ASSIGN(const UniqueFd from_root, open_folder(parent));
-  GT_ASSIGN(const UniqueFd to_root, open_folder(plan.staging()));
+  GT_ASSIGN(const UniqueFd to_root, open_folder(plan.staging_folder()));
   const Selection selection(manifest, plan.wanted);
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i)
@@ -94,14 +94,14 @@ Status copy_to_staging(const std::string& parent, const StagingPlan& plan, const
     if (!selection.includes(i) || entry.size == 0) continue;
     const std::string path = metainfo::full_path(manifest, entry);
     const UniqueFd from = from_folders.open_file(path, O_RDONLY);
-    if (!from) return errno_error(errno, parent + "/" + path, "cannot be read");
+    if (!from) return errno_error(errno, parent.path + "/" + path, "cannot be read");
     const SplitPath split = split_path(path);
     const int folder = to_folders.open(split.folder);
     const UniqueFd to(
         folder < 0 ? -1
                    : ::openat(folder, split.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!to) return Error{Code::kDisk, errno_error(errno, plan.staging() + "/" + path, "cannot be made").message};
-    GT_TRY(FileCopy(from.get(), to.get(), entry.size, parent + "/" + path, meter, stop).run());
+    GT_TRY(FileCopy(from.get(), to.get(), entry.size, parent.path + "/" + path, meter, stop).run());
   }
   meter.finish();
   return {};

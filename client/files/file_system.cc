@@ -2,10 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <pthread.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,28 +15,6 @@ namespace gridtorrent::client::files {
 namespace {
 
 constexpr std::int64_t kNsPerS = 1'000'000'000;
-
-// For kernels before 5.6 and sandboxes that refuse openat2.
-UniqueFd open_by_components(int folder, const std::string& path, int flags) {
-  UniqueFd held;
-  int at = folder;
-  std::size_t start = 0;
-  while (true) {
-    const std::size_t slash = path.find('/', start);
-    const std::string component = path.substr(start, slash == std::string::npos ? slash : slash - start);
-    if (component.empty() || component == "..") {
-      errno = EXDEV;
-      return {};
-    }
-    const bool last = slash == std::string::npos;
-    UniqueFd next(::openat(at, component.c_str(),
-                           last ? flags | O_NOFOLLOW | O_CLOEXEC : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next || last) return next;
-    held = std::move(next);
-    at = held.get();
-    start = slash + 1;
-  }
-}
 
 Code code_of(int error_number) {
   switch (error_number) {
@@ -101,23 +77,18 @@ Error errno_error(int error_number, std::string_view path, std::string_view acti
   return {code_of(error_number), quoted(path) + " " + std::string(action) + ": " + errno_text(error_number)};
 }
 
-UniqueFd open_beneath(int folder, const std::string& path, int flags, bool same_device) {
-  open_how how{};
-  how.flags = static_cast<__u64>(static_cast<unsigned>(flags | O_CLOEXEC));
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  if (same_device) how.resolve |= RESOLVE_NO_XDEV;
-  while (true) {
-    const long fd = ::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how);
-    if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-    if (errno == ENOSYS || errno == EPERM) break;
-    if (errno != EINTR && errno != EAGAIN) return {};
+Error place_error(int error_number, const Place& place, std::string_view action) {
+  if (!place.root.empty() && (error_number == ELOOP || error_number == EXDEV)) {
+    return {Code::kDenied, quoted(place.path) + " " + std::string(action) +
+                               ": a symbolic link stands in the way below the root " + quoted(place.root) +
+                               "; name the real folder as a root of its own"};
   }
-  return open_by_components(folder, path, flags);
+  return errno_error(error_number, place.path, action);
 }
 
-Result<UniqueFd> open_folder(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return errno_error(errno, path, "cannot be opened as a folder");
+Result<UniqueFd> open_folder(const Place& folder) {
+  UniqueFd fd = open_place(folder, O_RDONLY | O_DIRECTORY);
+  if (!fd) return place_error(errno, folder, "cannot be opened as a folder");
   return fd;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/place.h"
 #include "common/result.h"
 #include "common/unique_fd.h"
 
@@ -24,13 +25,11 @@ inline std::string quoted(const std::string& path) {
 /// What an errno means for a path: ENOENT is kNotFound, EACCES kDenied, EEXIST kConflict, ENOSPC kDisk, ...
 Error errno_error(int error_number, std::string_view path, std::string_view action);
 
-/// Opens a path relative to a folder, never leaving it and never through a symbolic link (openat2; where the kernel
-/// lacks it, component by component with O_NOFOLLOW). Empty and errno set on failure. `same_device`: EXDEV on a mount
-/// point.
-UniqueFd open_beneath(int folder, const std::string& path, int flags, bool same_device = false);
+/// As errno_error; a link below a named root is refused (kDenied) with the way out.
+Error place_error(int error_number, const Place& place, std::string_view action);
 
-/// An absolute folder that a person named: symbolic links in it are followed.
-Result<UniqueFd> open_folder(const std::string& path);
+/// A folder to read; where a person named it, symbolic links in it are followed.
+Result<UniqueFd> open_folder(const Place& folder);
 
 /// The folder part and the last component of a relative path; the folder is "." where there is none.
 struct SplitPath {

@@ -38,9 +38,8 @@ class LocalFileWork final : public FileWork {
     return hash_for_publishing(request, options_.hash_threads, options_.hash_memory_bytes, progress, std::move(stop));
   }
 
-  Result<VerifyReport> verify(const std::string& parent, const metainfo::Manifest& manifest,
-                              const std::vector<bool>& wanted, const ProgressFn& progress,
-                              std::stop_token stop) override {
+  Result<VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
+                              const ProgressFn& progress, std::stop_token stop) override {
     return verify_tree(parent, manifest, wanted, options_.hash_threads, options_.hash_memory_bytes, progress,
                        std::move(stop));
   }
@@ -61,12 +60,12 @@ class LocalFileWork final : public FileWork {
 
   Status discard(const StagingPlan& plan) override { return discard_staging(plan); }
 
-  Status copy_into_staging(const std::string& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
+  Status copy_into_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                            const ProgressFn& progress, std::stop_token stop) override {
     return copy_to_staging(parent, plan, manifest, progress, std::move(stop));
   }
 
-  std::unique_ptr<RootVerifier> make_root_verifier(std::string root_folder, const metainfo::VersionMetadata& metadata,
+  std::unique_ptr<RootVerifier> make_root_verifier(Place root_folder, const metainfo::VersionMetadata& metadata,
                                                    std::vector<bool> wanted) override {
     return std::make_unique<PageCacheVerifier>(std::move(root_folder), metadata, std::move(wanted),
                                                PageCacheVerifier::Options{.threads = options_.verifier_threads,
@@ -74,7 +73,7 @@ class LocalFileWork final : public FileWork {
                                                                           .start_write_back = options_.durable});
   }
 
-  Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const std::string& parent,
+  Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const Place& parent,
                                                                        const metainfo::Manifest& manifest,
                                                                        const ProgressFn& progress,
                                                                        std::stop_token stop) override {

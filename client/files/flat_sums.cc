@@ -38,7 +38,7 @@ Result<crypto::Sha256Digest> sum_of(int fd, const std::string& shown, std::uint6
   return stream.finish();
 }
 
-Result<Sums> all_sums(const std::string& parent, const metainfo::Manifest& manifest, const ProgressFn& progress,
+Result<Sums> all_sums(const Place& parent, const metainfo::Manifest& manifest, const ProgressFn& progress,
                       const std::stop_token& stop) {
   GT_ASSIGN(const UniqueFd root, open_folder(parent));
   ProgressMeter meter(progress, manifest.total_bytes());
@@ -59,7 +59,7 @@ Result<Sums> all_sums(const std::string& parent, const metainfo::Manifest& manif
 
 }  // namespace
 
-Result<Sums> flat_sums(const std::string& parent, const metainfo::Manifest& manifest, const ProgressFn& progress,
+Result<Sums> flat_sums(const Place& parent, const metainfo::Manifest& manifest, const ProgressFn& progress,
                        std::stop_token stop) {
   // An own thread: a thread cannot raise its priority again.
   std::optional<Result<Sums>> outcome;

@@ -87,7 +87,7 @@ class PageCacheVerifier::Reader {
   std::vector<Sha256Digest> leaves_;
 };
 
-PageCacheVerifier::PageCacheVerifier(std::string root_folder, const metainfo::VersionMetadata& metadata,
+PageCacheVerifier::PageCacheVerifier(Place root_folder, const metainfo::VersionMetadata& metadata,
                                      std::vector<bool> wanted, Options options)
     : root_folder_(std::move(root_folder)),
       metadata_(metadata),
@@ -99,7 +99,7 @@ PageCacheVerifier::PageCacheVerifier(std::string root_folder, const metainfo::Ve
   for (unsigned i = 0; i < options_.threads; ++i)
     threads_.emplace_back([this](std::stop_token stop) {
       name_thread("gt-verify", true);
-      UniqueFd root(::open(root_folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      const UniqueFd root = open_place(root_folder_, O_PATH | O_DIRECTORY);
       // Without the folder, finish() says what is missing.
       if (!root) return;
       Reader reader(*this, root.get());
@@ -241,8 +241,8 @@ Result<VerifyReport> PageCacheVerifier::finish(std::stop_token stop, const Progr
   for (std::jthread& thread : threads_) thread.request_stop();
   threads_.clear();
   VerifyReport report;
-  UniqueFd root(::open(root_folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return errno_error(errno, root_folder_, "cannot be opened");
+  const UniqueFd root = open_place(root_folder_, O_PATH | O_DIRECTORY);
+  if (!root) return place_error(errno, root_folder_, "cannot be opened");
   const std::vector<bool> sound = check_kinds_and_sizes(root.get(), metadata_.manifest, wanted_, report);
   std::vector<Claim> claims;
   std::uint64_t total = 0;

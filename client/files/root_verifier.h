@@ -27,7 +27,7 @@ class PageCacheVerifier final : public RootVerifier {
         true;  ///< asks the kernel to write hashed ranges to disk early, so that the last sync is short
   };
 
-  PageCacheVerifier(std::string root_folder, const metainfo::VersionMetadata& metadata, std::vector<bool> wanted,
+  PageCacheVerifier(Place root_folder, const metainfo::VersionMetadata& metadata, std::vector<bool> wanted,
                     Options options);
   ~PageCacheVerifier() override;
 
@@ -63,7 +63,7 @@ class PageCacheVerifier final : public RootVerifier {
   void hash_open_claims(const std::vector<Claim>& claims, int root, std::stop_token stop, ProgressMeter& meter,
                         VerifyReport& report);
 
-  const std::string root_folder_;
+  const Place root_folder_;
   const metainfo::VersionMetadata& metadata_;
   const std::vector<bool> wanted_;
   const Options options_;

@@ -76,6 +76,24 @@ Status make_with_parents(const std::string& path) {
   }
 }
 
+/// Below a named root each step goes on from the folder that the one before opened.
+Status make_below_root(const Place& folder) {
+  UniqueFd at = open_place({folder.root, folder.root}, O_PATH | O_DIRECTORY);
+  if (!at) return place_error(errno, folder, "cannot be opened");
+  std::size_t start = folder.root == "/" ? 1 : folder.root.size() + 1;
+  while (start < folder.path.size()) {
+    const std::size_t end = std::min(folder.path.find('/', start), folder.path.size());
+    const std::string name = folder.path.substr(start, end - start);
+    if (::mkdirat(at.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+      return disk_error(errno, folder.path, "cannot be made");
+    UniqueFd next = open_beneath(at.get(), name, O_PATH | O_DIRECTORY);
+    if (!next) return place_error(errno, folder, "cannot be opened");
+    at = std::move(next);
+    start = end + 1;
+  }
+  return {};
+}
+
 /// The staging folder, which must be a real folder of ours.
 Result<UniqueFd> open_staging(int target, const StagingPlan& plan) {
   UniqueFd fd(::openat(target, staging_name(plan).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -113,6 +131,13 @@ Status make_entries(int staging, const StagingPlan& plan, const Manifest& manife
   return {};
 }
 
+Result<UniqueFd> open_target(const StagingPlan& plan) {
+  UniqueFd fd = open_place(plan.folder(), O_RDONLY | O_DIRECTORY);
+  if (fd) return fd;
+  const Error error = place_error(errno, plan.folder(), "cannot be opened");
+  return Error{error.code == Code::kDenied && !plan.root.empty() ? Code::kDenied : Code::kDisk, error.message};
+}
+
 /// One commit; lives for one call.
 class Commit {
  public:
@@ -120,8 +145,7 @@ class Commit {
       : plan_(plan), manifest_(manifest), durable_(durable), selection_(manifest, plan.wanted) {}
 
   Status run() {
-    target_ = UniqueFd(::open(plan_.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!target_) return disk_error(errno, plan_.target, "cannot be opened");
+    GT_ASSIGN(target_, open_target(plan_));
     if (plan_.beside) return run_beside();
     const bool in_place = exists(target_.get(), base());
     if (!exists(target_.get(), staging_name(plan_))) {
@@ -334,16 +358,15 @@ class Commit {
 }  // namespace
 
 std::uint64_t staging_usage(const StagingPlan& plan) {
-  const UniqueFd staging(::open(plan.staging().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd staging = open_place(plan.staging_folder(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   return staging ? disk_usage(staging.get()) : 0;
 }
 
 Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
   GT_TRY(metainfo::validate_component(manifest.base_name));
   if (!plan.target.starts_with('/')) return Error{Code::kInvalid, quoted(plan.target) + " is no absolute path"};
-  GT_TRY(make_with_parents(plan.target));
-  const UniqueFd target(::open(plan.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!target) return disk_error(errno, plan.target, "cannot be opened");
+  GT_TRY(plan.root.empty() ? make_with_parents(plan.target) : make_below_root(plan.folder()));
+  GT_ASSIGN(const UniqueFd target, open_target(plan));
   if (exists(target.get(), manifest.base_name)) {
     const std::string marker = staging_name(plan) + "/" + marker_name(kMarker, manifest);
     // Our own BASE, moved before a crash: commit() has only to clean up.
@@ -359,7 +382,7 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
 }
 
 bool is_commit_begun(const StagingPlan& plan, const Manifest& manifest) {
-  const UniqueFd staging(::open(plan.staging().c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd staging = open_place(plan.staging_folder(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   struct stat info{};
   return staging && ::fstatat(staging.get(), marker_name(kMarker, manifest).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -369,8 +392,8 @@ Status commit_staging(const StagingPlan& plan, const Manifest& manifest, bool du
 }
 
 Status discard_staging(const StagingPlan& plan) {
-  const UniqueFd target(::open(plan.target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!target) return errno == ENOENT ? Status{} : disk_error(errno, plan.target, "cannot be opened");
+  const UniqueFd target = open_place(plan.folder(), O_RDONLY | O_DIRECTORY);
+  if (!target) return errno == ENOENT ? Status{} : Status(place_error(errno, plan.folder(), "cannot be opened"));
   GT_TRY(remove_tree(target.get(), done_name(plan), plan.staging()));
   return remove_tree(target.get(), staging_name(plan), plan.staging());
 }

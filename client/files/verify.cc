@@ -62,12 +62,12 @@ std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& ma
   return sound;
 }
 
-Result<VerifyReport> verify_tree(const std::string& parent, const metainfo::Manifest& manifest,
+Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& manifest,
                                  const std::vector<bool>& wanted, unsigned threads, std::uint64_t memory_bytes,
                                  const ProgressFn& progress, std::stop_token stop) {
   VerifyReport report;
-  UniqueFd parent_fd(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return errno_error(errno, parent, "cannot be opened");
+  const UniqueFd parent_fd = open_place(parent, O_PATH | O_DIRECTORY);
+  if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return place_error(errno, parent, "cannot be opened");
   // Without the folder every entry is missing, which is a finding and no error.
   const int root = parent_fd ? parent_fd.get() : -1;
   const std::vector<bool> sound = check_kinds_and_sizes(root, manifest, wanted, report);

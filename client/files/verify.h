@@ -14,7 +14,7 @@ std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& ma
                                         VerifyReport& report);
 
 /// FileWork::verify with the number of threads and the memory to use.
-Result<VerifyReport> verify_tree(const std::string& parent, const metainfo::Manifest& manifest,
+Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& manifest,
                                  const std::vector<bool>& wanted, unsigned threads, std::uint64_t memory_bytes,
                                  const ProgressFn& progress, std::stop_token stop);
 

@@ -170,17 +170,18 @@ Result<std::string> top_of(const std::string& path) {
 
 }  // namespace
 
-Result<WalkedTree> walk(const std::string& path, bool strict, std::stop_token stop) {
-  GT_ASSIGN(const std::string top, top_of(path));
+Result<WalkedTree> walk(const Place& place, bool strict, std::stop_token stop) {
+  GT_ASSIGN(const std::string top, top_of(place.path));
   WalkedTree tree;
   SplitPath split = split_path(top);
   tree.parent = split.folder.empty() ? "/" : split.folder;
   tree.manifest.base_name = split.name;
   GT_TRY(metainfo::validate_component(tree.manifest.base_name));
-  tree.parent_fd = UniqueFd(::open(tree.parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const Place parent{tree.parent, folder_of({top, place.root}).root};
+  tree.parent_fd = open_place(parent, O_PATH | O_DIRECTORY);
   if (!tree.parent_fd) {
     if (errno == ENOENT) return Error{Code::kNotFound, quoted(top) + " does not exist"};
-    return errno_error(errno, tree.parent, "cannot be opened");
+    return place_error(errno, parent, "cannot be opened");
   }
   GT_TRY(Walk(tree, strict, std::move(stop)).start());
   return tree;

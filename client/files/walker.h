@@ -24,6 +24,6 @@ struct WalkedTree {
 /// Lists what would be published from `path` by the rules of the manifest: regular files and folders; symbolic links,
 /// sockets, FIFOs and devices are skipped, counted and warned of (with `strict`: kInvalid). Another filesystem below,
 /// an unreadable file, a folder without entries and what is beyond the limits are errors that name it.
-Result<WalkedTree> walk(const std::string& path, bool strict, std::stop_token stop);
+Result<WalkedTree> walk(const Place& place, bool strict, std::stop_token stop);
 
 }  // namespace gridtorrent::client::files

@@ -2,9 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,18 +19,13 @@ namespace {
 
 constexpr std::size_t kMaxListed = 10'000;
 
-UniqueFd open_beneath(int folder, const std::string& relative) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, folder, relative.c_str(), &how, sizeof how)));
-}
-
 Error lookup_error(int reason, const std::string& root, const std::string& relative) {
   const std::string name = escape_for_display(root + "/" + relative);
   if (reason == ENOENT || reason == ENOTDIR) return {Code::kNotFound, "there is no " + name};
   if (reason == EXDEV || reason == ELOOP) {
-    return {Code::kDenied, name + " leads out of its root and is refused"};
+    return {Code::kDenied, name +
+                               " is refused: below a named root no symbolic link is followed; name the real folder "
+                               "as a root of its own (--share-root or --download-root NAME=DIR)"};
   }
   if (reason == EACCES) return {Code::kDenied, "the node may not read " + name};
   return {Code::kDisk, "cannot look at " + name + ": " + errno_text(reason)};
@@ -54,42 +47,33 @@ void add_number(crypto::Sha256Stream& stream, std::int64_t number) {
 
 }  // namespace
 
-Result<std::string> RootedDisk::resolve_below(const std::string& root, const std::string& relative, bool must_exist) {
+Result<Place> RootedDisk::resolve_below(const std::string& root, const std::string& relative, bool must_exist) {
   const UniqueFd top(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!top) {
     return Error{Code::kDisk, "the root " + escape_for_display(root) + " cannot be opened: " + errno_text(errno)};
   }
-  if (relative.empty()) return real_path(top.get(), root);
-  // The longest part that exists is resolved by the kernel; what is missing is plain names, checked by the caller.
-  std::string existing = relative, missing;
-  while (true) {
-    const UniqueFd found = open_beneath(top.get(), existing.empty() ? "." : existing);
-    if (found) {
-      GT_ASSIGN(const std::string real, real_path(found.get(), root + "/" + existing));
-      return missing.empty() ? real : real + "/" + missing;
-    }
-    const int reason = errno;
-    if (must_exist || reason != ENOENT || existing.empty()) return lookup_error(reason, root, relative);
+  GT_ASSIGN(const std::string real_root, real_path(top.get(), root));
+  if (relative.empty()) return Place(real_root, real_root);
+  // The longest part that exists; what is missing is plain names, checked by the caller.
+  for (std::string existing = relative;;) {
+    if (open_beneath(top.get(), existing, O_PATH)) break;
+    if (must_exist || errno != ENOENT) return lookup_error(errno, root, relative);
     const auto slash = existing.rfind('/');
-    const auto last = slash == std::string::npos ? existing : existing.substr(slash + 1);
-    missing = missing.empty() ? last : last + "/" + missing;
-    existing = slash == std::string::npos ? "" : existing.substr(0, slash);
-    // A symbolic link that leads nowhere would be followed later: only what is really absent may be made.
-    struct stat status{};
-    const UniqueFd parent = open_beneath(top.get(), existing.empty() ? "." : existing);
-    if (parent && ::fstatat(parent.get(), last.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
-      return lookup_error(ELOOP, root, relative);
-    }
+    if (slash == std::string::npos) break;
+    existing.resize(slash);
   }
+  return below({real_root, real_root}, relative);
 }
 
-Result<std::vector<FolderEntry>> RootedDisk::list(const std::string& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+Result<std::vector<FolderEntry>> RootedDisk::list(const Place& folder) {
+  UniqueFd fd = open_place(folder, O_RDONLY | O_DIRECTORY);
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(fd ? ::fdopendir(fd.get()) : nullptr, ::closedir);
   if (!dir) {
     const int reason = errno;
     const Code code = reason == ENOENT ? Code::kNotFound : reason == EACCES ? Code::kDenied : Code::kInvalid;
-    return Error{code, "cannot list " + escape_for_display(folder) + ": " + errno_text(reason)};
+    return Error{code, "cannot list " + escape_for_display(folder.path) + ": " + errno_text(reason)};
   }
+  fd.release();
   std::vector<FolderEntry> entries;
   while (const dirent* entry = ::readdir(dir.get())) {
     const std::string name = entry->d_name;
@@ -99,8 +83,8 @@ Result<std::vector<FolderEntry>> RootedDisk::list(const std::string& folder) {
     }
     if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) continue;
     if (entries.size() >= kMaxListed) {
-      return Error{Code::kExhausted, escape_for_display(folder) + " holds more than " + std::to_string(kMaxListed) +
-                                         " entries; list a folder below it"};
+      return Error{Code::kExhausted, escape_for_display(folder.path) + " holds more than " +
+                                         std::to_string(kMaxListed) + " entries; list a folder below it"};
     }
     const bool is_folder = S_ISDIR(status.st_mode);
     entries.push_back({name, is_folder ? metainfo::EntryKind::kFolder : metainfo::EntryKind::kFile,
@@ -110,24 +94,38 @@ Result<std::vector<FolderEntry>> RootedDisk::list(const std::string& folder) {
   return entries;
 }
 
-bool RootedDisk::exists(const std::string& path) {
+bool RootedDisk::exists(const Place& place) {
   struct stat status{};
-  return ::lstat(path.c_str(), &status) == 0;
+  if (place.root.empty()) return ::lstat(place.path.c_str(), &status) == 0;
+  return static_cast<bool>(open_place(place, O_PATH | O_NOFOLLOW));
 }
 
-Result<std::string> RootedDisk::stamp(const std::string& parent, const metainfo::Manifest& manifest,
+Result<std::string> RootedDisk::stamp(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted) {
+  const auto missing = [](const std::string& path, int reason) {
+    return Error{reason == EACCES ? Code::kDenied : Code::kNotFound, escape_for_display(path) +
+                                                                         " cannot be looked at: " + errno_text(reason) +
+                                                                         "; put it back, or get the content again"};
+  };
+  const UniqueFd top = open_place(parent, O_PATH | O_DIRECTORY);
+  if (!top) return missing(parent.path, errno);
   crypto::Sha256Stream stream;
+  UniqueFd folder;
+  std::string folder_path;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const auto& entry = manifest.entries[i];
     if (entry.kind != metainfo::EntryKind::kFile || (!wanted.empty() && !wanted[i])) continue;
-    const std::string path = parent + "/" + metainfo::full_path(manifest, entry);
+    const std::string path = metainfo::full_path(manifest, entry);
+    const auto slash = path.rfind('/');
+    const std::string wanted_folder = slash == std::string::npos ? "" : path.substr(0, slash);
+    if (!folder || wanted_folder != folder_path) {  // entries come sorted: most lie in the folder of the one before
+      folder = open_beneath(top.get(), wanted_folder, O_PATH | O_DIRECTORY);
+      folder_path = wanted_folder;
+    }
     struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0) {
-      const int reason = errno;
-      return Error{reason == EACCES ? Code::kDenied : Code::kNotFound,
-                   escape_for_display(path) + " cannot be looked at: " + errno_text(reason) +
-                       "; put it back, or get the content again"};
+    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+    if (!folder || ::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return missing(parent.path + "/" + path, errno);
     }
     add_number(stream, status.st_size);
     add_number(stream, status.st_mtim.tv_sec);

@@ -4,14 +4,14 @@
 
 namespace gridtorrent::client::security {
 
-/// DiskGuard over openat2(2): the kernel itself keeps a lookup below its root (RESOLVE_BENEATH), so that neither ".."
-/// nor a symbolic link planted meanwhile leads out. Stateless, thread-safe.
+/// DiskGuard over open_place(): the kernel itself keeps a lookup below its root, so that neither ".." nor a symbolic
+/// link planted meanwhile leads out. Stateless, thread-safe.
 class RootedDisk final : public DiskGuard {
  public:
-  Result<std::string> resolve_below(const std::string& root, const std::string& relative, bool must_exist) override;
-  Result<std::vector<FolderEntry>> list(const std::string& folder) override;
-  bool exists(const std::string& path) override;
-  Result<std::string> stamp(const std::string& parent, const metainfo::Manifest& manifest,
+  Result<Place> resolve_below(const std::string& root, const std::string& relative, bool must_exist) override;
+  Result<std::vector<FolderEntry>> list(const Place& folder) override;
+  bool exists(const Place& place) override;
+  Result<std::string> stamp(const Place& parent, const metainfo::Manifest& manifest,
                             const std::vector<bool>& wanted) override;
 };
 

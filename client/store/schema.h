@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 5> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 6> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -103,6 +103,9 @@ CREATE TABLE server_heard (
 )sql"},
                                                             {5, "when files were verified", R"sql(
 ALTER TABLE transfer ADD COLUMN verified_ms INTEGER NOT NULL DEFAULT 0;
+)sql"},
+                                                            {6, "places below a named root", R"sql(
+ALTER TABLE transfer ADD COLUMN root BLOB NOT NULL DEFAULT x'';
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

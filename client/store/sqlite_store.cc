@@ -17,7 +17,7 @@ constexpr std::string_view kTransferColumns =
     "generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, seeders_wish, priority, "
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
-    "audience, refused, verified_ms";
+    "audience, refused, verified_ms, root";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -81,6 +81,7 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.content.audience = row.text(41);
   transfer.refused = row.boolean(42);
   transfer.verified = WallTime{row.i64(43)};
+  transfer.root = row.text(44);
   return transfer;
 }
 
@@ -156,7 +157,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
 }
 
 Status SqliteStore::put_transfer(const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 44);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 45);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
@@ -210,7 +211,8 @@ Status SqliteStore::put_transfer(const TransferRow& row) {
                                kept_lost,
                                row.content.audience,
                                row.refused,
-                               row.verified.ms});
+                               row.verified.ms,
+                               sql::Blob(row.root)});
   });
 }
 

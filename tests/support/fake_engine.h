@@ -41,7 +41,7 @@ class FakeEngine final : public client::Engine {
     const std::lock_guard lock(mutex_);
     torrents_.erase(id);
   }
-  Status set_save_path(const TransferId& id, const std::string& path) override {
+  Status set_save_path(const TransferId& id, const Place& path) override {
     const std::lock_guard lock(mutex_);
     if (!torrents_.contains(id)) return Error{Code::kNotFound, "no such torrent"};
     torrents_[id].spec.save_path = path;

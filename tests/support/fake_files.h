@@ -46,19 +46,19 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   // ---- FileWork
   Result<client::HashedTree> hash_tree(const client::HashRequest& request, const client::ProgressFn& progress,
                                        std::stop_token) override {
-    note("hash " + request.path);
+    note("hash " + request.path.path);
     if (progress) progress(1, 1);
     return with([&](State& state) -> Result<client::HashedTree> {
       state.checkpoint_file = request.checkpoint_file;
       if (state.hash_error) return *state.hash_error;
-      state.existing.try_emplace(request.path, 1);
+      state.existing.try_emplace(request.path.path, 1);
       return state.tree;
     });
   }
-  Result<client::VerifyReport> verify(const std::string& parent, const metainfo::Manifest& manifest,
+  Result<client::VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted, const client::ProgressFn&,
                                       std::stop_token) override {
-    const auto base = parent + "/" + manifest.base_name;
+    const auto base = parent.path + "/" + manifest.base_name;
     note("verify " + base);
     return with([&](State& state) -> Result<client::VerifyReport> {
       client::VerifyReport report;
@@ -69,7 +69,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
         report.fault_count = 1;
         report.faults.push_back({manifest.base_name, missing ? "missing" : "differs from byte 0 on"});
       }
-      for (const auto& path : gone_of(state, parent, manifest, wanted)) {
+      for (const auto& path : gone_of(state, parent.path, manifest, wanted)) {
         ++report.fault_count;
         report.faults.push_back({path, "missing"});
       }
@@ -101,17 +101,16 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     note("discard " + plan.target);
     return {};
   }
-  Status copy_into_staging(const std::string& parent, const client::StagingPlan& plan, const metainfo::Manifest&,
+  Status copy_into_staging(const Place& parent, const client::StagingPlan& plan, const metainfo::Manifest&,
                            const client::ProgressFn&, std::stop_token) override {
-    note("copy " + parent + " " + plan.target);
+    note("copy " + parent.path + " " + plan.target);
     return {};
   }
-  std::unique_ptr<client::RootVerifier> make_root_verifier(std::string, const metainfo::VersionMetadata&,
+  std::unique_ptr<client::RootVerifier> make_root_verifier(Place, const metainfo::VersionMetadata&,
                                                            std::vector<bool>) override {
     return std::make_unique<Verifier>(*this);
   }
-  Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const std::string&,
-                                                                       const metainfo::Manifest& manifest,
+  Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const Place&, const metainfo::Manifest& manifest,
                                                                        const client::ProgressFn&,
                                                                        std::stop_token) override {
     std::vector<std::optional<crypto::Sha256Digest>> digests;
@@ -130,13 +129,14 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
 
   // ---- DiskGuard
-  Result<std::string> resolve_below(const std::string& root, const std::string& relative, bool) override {
-    return relative.empty() ? root : root + "/" + relative;
+  Result<Place> resolve_below(const std::string& root, const std::string& relative, bool) override {
+    return relative.empty() ? Place{root, root} : Place{root + "/" + relative, root};
   }
-  Result<std::vector<client::FolderEntry>> list(const std::string&) override {
+  Result<std::vector<client::FolderEntry>> list(const Place&) override {
     return std::vector<client::FolderEntry>{{"a", metainfo::EntryKind::kFile, 3}};
   }
-  bool exists(const std::string& path) override {
+  bool exists(const Place& place) override {
+    const std::string& path = place.path;
     return with([&](State& state) {
       if (state.existing.contains(path)) return true;
       return !state.gone.contains(path) && std::ranges::any_of(state.existing, [&](const auto& base) {
@@ -144,11 +144,11 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       });
     });
   }
-  Result<std::string> stamp(const std::string& parent, const metainfo::Manifest& manifest,
+  Result<std::string> stamp(const Place& parent, const metainfo::Manifest& manifest,
                             const std::vector<bool>& wanted) override {
     return with([&](State& state) -> Result<std::string> {
-      const auto found = state.existing.find(parent + "/" + manifest.base_name);
-      if (found == state.existing.end() || !gone_of(state, parent, manifest, wanted).empty())
+      const auto found = state.existing.find(parent.path + "/" + manifest.base_name);
+      if (found == state.existing.end() || !gone_of(state, parent.path, manifest, wanted).empty())
         return Error{Code::kNotFound, manifest.base_name + " is missing"};
       return std::to_string(found->second);
     });

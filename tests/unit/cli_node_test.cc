@@ -87,10 +87,10 @@ class PlayedNode final : public Node {
     joined = false;
     return script.front();
   }
-  Result<TransferView> seed(const std::string& content, const std::string& from) override {
+  Result<TransferView> seed(const std::string& content, const Place& from) override {
     const std::lock_guard lock(mutex_);
     got.content = content;
-    got.target = from;
+    got.target = from.path;
     return script.front();
   }
   std::vector<TransferView> transfers() override {

@@ -82,9 +82,9 @@ class FakeNode final : public Node {
     joined = true;
     return view(transfer_id(2), TransferState::kFetching);
   }
-  Result<TransferView> seed(const std::string& content, const std::string& from) override {
+  Result<TransferView> seed(const std::string& content, const Place& from) override {
     if (seed_error) return *seed_error;
-    seeded = {content, from};
+    seeded = {content, from.path};
     return view(transfer_id(3), TransferState::kVerifying);
   }
   std::vector<TransferView> transfers() override {

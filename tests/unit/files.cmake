@@ -15,4 +15,6 @@ if(TARGET gt_client_files)
             ${CMAKE_CURRENT_LIST_DIR}/files_staging_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_fallback_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/files_crash_test.cc
     DEPENDS client/files LABELS unit)
+  gt_test(files_rooted_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/files_rooted_test.cc
+    DEPENDS client/files client/security LABELS unit)
 endif()

@@ -37,7 +37,7 @@ TEST_F(Roots, RefuseWhatLeadsOut) {
   for (const auto* path : {"..", "../outside", "sub/../../outside", "out", "out/x", "/etc"}) {
     for (const bool must_exist : {true, false}) {
       const auto found = disk_.resolve_below(root_, path, must_exist);
-      EXPECT_FALSE(found.ok()) << path << " became " << (found.ok() ? *found : "");
+      EXPECT_FALSE(found.ok()) << path << " became " << (found.ok() ? found->path : "");
     }
   }
 }
@@ -48,10 +48,11 @@ TEST_F(Roots, RefuseADanglingLinkWhereSomethingIsToBeMade) {
 }
 
 TEST_F(Roots, ResolveWhatLiesBelow) {
-  EXPECT_EQ(*disk_.resolve_below(root_, "sub/file", true), root_ + "/sub/file");
-  EXPECT_EQ(*disk_.resolve_below(root_, "", true), root_);
-  EXPECT_EQ(*disk_.resolve_below(root_, "inner/file", true), root_ + "/sub/file");
-  EXPECT_EQ(*disk_.resolve_below(root_, "new/deeper", false), root_ + "/new/deeper");
+  EXPECT_EQ(*disk_.resolve_below(root_, "sub/file", true), (Place{root_ + "/sub/file", root_}));
+  EXPECT_EQ(*disk_.resolve_below(root_, "", true), (Place{root_, root_}));
+  EXPECT_EQ(disk_.resolve_below(root_, "inner/file", true).error().code, Code::kDenied)
+      << "also a link that stays inside";
+  EXPECT_EQ(disk_.resolve_below(root_, "new/deeper", false)->path, root_ + "/new/deeper");
   EXPECT_EQ(disk_.resolve_below(root_, "new", true).error().code, Code::kNotFound);
 }
 

@@ -97,6 +97,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.checksums_due = true;
     row.clean = true;
     row.refused = true;
+    row.verified = WallTime{78};
+    row.root = "/t";
     row.created = WallTime{19};
     return row;
   }
@@ -131,6 +133,8 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(store::encode_content(a.content), store::encode_content(b.content));
   EXPECT_EQ(a.content.audience, b.content.audience);
   EXPECT_EQ(a.refused, b.refused);
+  EXPECT_EQ(a.verified, b.verified);
+  EXPECT_EQ(a.root, b.root);
   EXPECT_EQ(a.base_name, b.base_name);
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.globs, b.globs);
