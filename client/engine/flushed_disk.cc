@@ -1,5 +1,7 @@
 #include "client/engine/flushed_disk.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -18,6 +20,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "client/engine/beneath_reader.h"
+#include "client/engine/held_folders.h"
 #include "client/engine/piece_hasher.h"
 
 namespace gridtorrent::client::engine {
@@ -31,7 +35,7 @@ class FlushedDisk final : public lt::disk_interface {
 
   FlushedDisk(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network, std::size_t memory_bytes,
               HeldReads* reads)
-      : disk_(std::move(disk)), reads_(reads), memory_(memory_bytes) {
+      : disk_(std::move(disk)), reads_(reads), memory_(memory_bytes), reader_(network) {
     if (memory_bytes > 0) hasher_.emplace(network);
     if (reads_ != nullptr) reads_->set_submit([this] { disk_->submit_jobs(); });
   }
@@ -41,7 +45,12 @@ class FlushedDisk final : public lt::disk_interface {
     const lt::storage_index_t index = inner;
     const auto piece_bytes = static_cast<std::uint64_t>(params.files.piece_length());
     const auto total_bytes = static_cast<std::uint64_t>(params.files.total_size());
-    torrents_[index] = OpenTorrent{std::move(inner), torrent.get(), next_serial_++, piece_bytes, total_bytes};
+    OpenTorrent opened{std::move(inner), torrent.get(), next_serial_++, piece_bytes, total_bytes, {}, {}};
+    if (held_descriptor(params.path)) {
+      opened.names = std::make_unique<lt::file_storage>(params.mapped_files ? *params.mapped_files : params.files);
+      opened.served = served_files(opened, params.path);
+    }
+    torrents_[index] = std::move(opened);
     return {index, *this};
   }
 
@@ -111,15 +120,23 @@ class FlushedDisk final : public lt::disk_interface {
   void async_read(lt::storage_index_t storage, const lt::peer_request& request,
                   std::function<void(lt::disk_buffer_holder, const lt::storage_error&)> handler,
                   lt::disk_job_flags_t flags) override {
-    const auto torrent = torrents_.find(storage);
-    if (reads_ == nullptr || !reads_->concerns() || torrent == torrents_.end())
-      return disk_->async_read(storage, request, std::move(handler), flags);
+    const auto found = torrents_.find(storage);
+    if (reads_ == nullptr || !reads_->concerns() || found == torrents_.end())
+      return read_now(storage, request, std::move(handler), flags);
     reads_->read(
-        torrent->second.torrent, {static_cast<int>(request.piece), request.start, request.length},
-        [this, storage, request, done = std::move(handler), flags] {
-          disk_->async_read(storage, request, done, flags);
-        },
+        found->second.torrent, {static_cast<int>(request.piece), request.start, request.length},
+        [this, storage, request, done = std::move(handler), flags] { read_now(storage, request, done, flags); },
         std::chrono::steady_clock::now());
+  }
+
+  void async_move_storage(
+      lt::storage_index_t storage, std::string path, lt::move_flags_t flags,
+      std::function<void(lt::status_t, const std::string&, const lt::storage_error&)> handler) override {
+    // From here on: the files are in the new place already.
+    if (const auto found = torrents_.find(storage); found != torrents_.end()) {
+      found->second.served = served_files(found->second, path);
+    }
+    disk_->async_move_storage(storage, std::move(path), flags, std::move(handler));
   }
 
   void abort(bool wait) override {
@@ -136,11 +153,6 @@ class FlushedDisk final : public lt::disk_interface {
       lt::storage_index_t storage, lt::piece_index_t piece, int offset, lt::disk_job_flags_t flags,
       std::function<void(lt::piece_index_t, const lt::sha256_hash&, const lt::storage_error&)> handler) override {
     disk_->async_hash2(storage, piece, offset, flags, std::move(handler));
-  }
-  void async_move_storage(
-      lt::storage_index_t storage, std::string path, lt::move_flags_t flags,
-      std::function<void(lt::status_t, const std::string&, const lt::storage_error&)> handler) override {
-    disk_->async_move_storage(storage, std::move(path), flags, std::move(handler));
   }
   void async_release_files(lt::storage_index_t storage, std::function<void()> handler) override {
     disk_->async_release_files(storage, std::move(handler));
@@ -184,11 +196,23 @@ class FlushedDisk final : public lt::disk_interface {
       return std::hash<std::uint64_t>()((std::uint64_t{key.serial} << 32) | static_cast<std::uint32_t>(key.piece));
     }
   };
+  void read_now(lt::storage_index_t storage, const lt::peer_request& request,
+                std::function<void(lt::disk_buffer_holder, const lt::storage_error&)> handler,
+                lt::disk_job_flags_t flags) {
+    const auto found = torrents_.find(storage);
+    if (found != torrents_.end() && found->second.served) {
+      return reader_.read(found->second.served, request, std::move(handler));
+    }
+    disk_->async_read(storage, request, std::move(handler), flags);
+  }
+
   struct OpenTorrent {
     lt::storage_holder storage;
     HeldReads::TorrentKey torrent;
     std::uint32_t serial;
     std::uint64_t piece_bytes, total_bytes;
+    std::unique_ptr<const lt::file_storage> names;  ///< of a torrent in a held folder
+    std::shared_ptr<const ServedFiles> served;      ///< where others can replace files: we read them ourselves
   };
   /// From the first block of a piece until its hash was delivered, or libtorrent has lost interest.
   struct Piece {
@@ -205,6 +229,14 @@ class FlushedDisk final : public lt::disk_interface {
   Key key_of(lt::storage_index_t storage, lt::piece_index_t piece) const {
     const auto found = torrents_.find(storage);
     return {found == torrents_.end() ? 0 : found->second.serial, static_cast<int>(piece)};
+  }
+
+  /// Null where libtorrent may read by path: a person named it, or nobody else can get there.
+  static std::shared_ptr<const ServedFiles> served_files(const OpenTorrent& torrent, const std::string& path) {
+    const auto held = held_descriptor(path);
+    if (!held || !torrent.names || is_out_of_reach(*held)) return nullptr;
+    UniqueFd own(::fcntl(*held, F_DUPFD_CLOEXEC, 0));
+    return std::make_shared<const ServedFiles>(std::move(own), *torrent.names);
   }
 
   std::size_t piece_bytes(lt::storage_index_t storage, lt::piece_index_t piece) const {
@@ -298,7 +330,8 @@ class FlushedDisk final : public lt::disk_interface {
   std::uint32_t next_serial_ = 1;
   std::unordered_map<lt::storage_index_t, OpenTorrent> torrents_;
   Pieces pieces_;
-  std::optional<PieceHasher> hasher_;  ///< last: its thread ends first
+  std::optional<PieceHasher> hasher_;
+  BeneathReader reader_;  ///< last, as the hasher: their threads end first
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace gridtorrent::client::engine {
 /// A piece that came in whole while it was watched is hashed from memory, many at a time (PieceHasher). `memory_bytes`
 /// bounds what is kept for that; other pieces, and all at 0, are hashed by `disk`, which reads them back.
 /// What is read goes through `reads`, where that is given, which may hold it back.
+/// What lies in a held folder (HeldFolders) that others can get at is read by a BeneathReader instead of `disk`.
 /// Every call and every completion is in the network thread, whose loop `network` is.
 std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network,
                                                       std::size_t memory_bytes, HeldReads* reads = nullptr);

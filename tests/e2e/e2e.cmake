@@ -47,6 +47,7 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
   endfunction()
   gt_hold(lost_database 300)
   gt_hold(replicas 300)
+  gt_hold(roots 300)
   # These look at the clock: nothing else runs beside them.
   gt_e2e(netns_lanes_test 300 2)
   gt_e2e(netns_firewall_test 300 2)

@@ -8,6 +8,10 @@ if(TARGET gt_client_engine)
       ${CMAKE_CURRENT_LIST_DIR}/engine_lab.cc
     DEPENDS common base/crypto client/engine
     LABELS integration)
+  gt_test(engine_rooted_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_rooted_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_lab.cc
+    DEPENDS common base/crypto client/engine
+    LABELS integration)
   # libtorrent looks at LANG before it writes a name; names must not depend on it.
   add_test(NAME engine_names_in_c_locale COMMAND engine_test --gtest_filter=Names.*)
   set_tests_properties(engine_names_in_c_locale PROPERTIES ENVIRONMENT "LANG=C;LC_ALL=C" LABELS integration TIMEOUT 60)
