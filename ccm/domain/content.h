@@ -52,6 +52,7 @@ struct Content {
   ContentState state = ContentState::kDraft;
   std::uint32_t version = 1;  ///< the newest sealed one, or of a draft the one being made
   std::uint64_t bytes = 0, files = 0;
+  std::string base_name = {};  ///< bytes: what was published was called so
   std::string description, license;
   std::vector<std::string> tags;
   WallTime created, published;  ///< published: 0 until it is

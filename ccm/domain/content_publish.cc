@@ -229,6 +229,7 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   content.bytes = request.bytes;
   content.files = request.files;
   content.entries = request.entries;
+  content.base_name = request.base_name;
   content.piece_bytes = request.piece_bytes;
   content.metadata_sha256 = request.sha256_hex;
   content.metadata_bytes = request.metadata.size();

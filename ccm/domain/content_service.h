@@ -40,6 +40,7 @@ struct FinishPublish {
   std::uint64_t bytes = 0, files = 0;
   std::uint64_t entries = 0;      ///< of the manifest, folders included
   std::uint32_t piece_bytes = 0;  ///< of the first segment; 0 where there is none
+  std::string base_name = {};
 };
 
 inline constexpr std::size_t kDigestBytes = 32;  ///< SHA-256

@@ -53,6 +53,7 @@ v1::Content to_wire(const ContentView& view) {
   *out.mutable_access() = to_wire(content.access);
   out.set_bytes(content.bytes);
   out.set_files(content.files);
+  out.set_base_name(content.base_name);
   out.set_version(content.version);
   out.set_state(std::string(content_state_name(content.state)));
   out.set_description(content.description);

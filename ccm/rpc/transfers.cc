@@ -65,6 +65,7 @@ class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::F
     request_.bytes = metadata->manifest.total_bytes();
     request_.files = metadata->manifest.file_count();
     request_.entries = metadata->manifest.entries.size();
+    request_.base_name = metadata->manifest.base_name;
     request_.piece_bytes = metadata->segments.empty() ? 0 : metadata->segments.front().piece_bytes;
     return {};
   }

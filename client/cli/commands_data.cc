@@ -198,6 +198,7 @@ Status get_here(Context& c) {
   request.set_limit_bits_per_s(c.options.bits_per_s("limit"));
   request.set_priority(static_cast<int>(c.options.integer("priority")));
   request.set_refetch(c.options.flag("refetch"));
+  request.set_allow_hidden(c.options.flag("allow-hidden"));
   GT_ASSIGN(api::NodeApi* const node, c.node());
   GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
   if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
@@ -207,6 +208,10 @@ Status get_here(Context& c) {
 Status get_there(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  if (c.options.flag("allow-hidden"))
+    return Error{Code::kInvalid,
+                 "--allow-hidden is for this machine alone; with --node, name a folder with --to that is "
+                 "not there yet"};
   v1::TaskWork work;
   v1::GetTask& task = *work.mutable_get();
   task.set_content_id(content.content_id());
@@ -331,6 +336,7 @@ std::vector<options::Option> get_options() {
   return {{.name = "to",
            .value = "DIR",
            .help = "put it below this folder (default: here); with --node: ROOT:relative/path"},
+          {.name = "allow-hidden", .help = "also where its name begins with a dot and the folder is there already"},
           {.name = "file",
            .value = "GLOB",
            .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",

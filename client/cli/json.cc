@@ -114,6 +114,7 @@ Json to_json(const v1::Content& content) {
           {"access", to_json(content.access())},
           {"bytes", content.bytes()},
           {"files", content.files()},
+          {"base_name", json_text(content.base_name())},
           {"version", content.version()},
           {"state", content.state()},
           {"description", json_text(content.description())},

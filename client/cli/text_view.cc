@@ -266,7 +266,9 @@ std::string contents_table(const std::vector<v1::Content>& contents) {
 }
 
 std::string content_text(const v1::Content& c) {
+  const bool hidden = c.base_name().starts_with('.');
   return field("content", shown(c.owner() + "/" + c.name())) + field("id", c.content_id()) +
+         field("base name", shown(c.base_name()) + (hidden ? " (hidden)" : "")) +
          field("access", api::access_text(c.access())) + field("state", c.state()) +
          field("size", format_bytes(c.bytes()) + " in " + plural(c.files(), "file")) +
          field("version", std::to_string(c.version())) + field("description", shown(c.description())) +

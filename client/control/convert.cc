@@ -224,6 +224,7 @@ Result<GetJob> to_job(const v1::GetRequest& request) {
   job.limit_bits_per_s = request.limit_bits_per_s();
   job.priority = request.priority();
   job.refetch = request.refetch();
+  job.allow_hidden = request.allow_hidden();
   return job;
 }
 

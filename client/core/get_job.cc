@@ -51,6 +51,7 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   GT_ASSIGN(request.content, c_.ports.link.content(job.content));
   GT_ASSIGN(request.metadata, c_.metadata(request.content));
   GT_ASSIGN(request.wanted, wanted_entries(request.metadata->manifest, job.globs));
+  GT_TRY(check_hidden(request));
   look_at_part(request);
 
   bool needs_prepare = false;
@@ -85,6 +86,27 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   c_.book.touch(*transfer);
   c_.wake();
   return make_view(*transfer);
+}
+
+/// Programs read files whose names begin with a dot without being asked, and it is the publisher who chose the name. In
+/// a folder that this get makes nothing looks for them.
+Status GetFlow::check_hidden(const Request& request) {
+  const auto& base = request.metadata->manifest.base_name;
+  if (request.job.allow_hidden || !base.starts_with('.')) return {};
+  const Place target{request.job.target, request.job.root};
+  if (!c_.ports.guard.exists(target)) return {};
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, transfer] : c_.book.all()) {  // allowed before: the same get again
+      const auto& row = transfer->row;
+      const bool same = row.content.id == request.content.id && row.target == target.path;
+      if (same && row.step != TransferStep::kCancel && row.step != TransferStep::kForgotten) return {};
+    }
+  }
+  return Error{Code::kDenied, request.content.owner + "/" + request.content.name + " would land as the hidden " +
+                                  escape_for_display(join_path(target.path, base)) +
+                                  ", which programs may read unasked: name a folder with --to that is not there yet" +
+                                  (target.root.empty() ? ", or allow it with --allow-hidden" : "")};
 }
 
 /// What is fetched takes the place of what was held: that was missing, changed, elsewhere, or not wanted. What it is

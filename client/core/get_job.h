@@ -49,6 +49,7 @@ class GetFlow {
     TransferId part;  ///< what an earlier transfer brought to the wished place, if any
     bool part_is_whole = false, part_is_gone = false;
   };
+  Status check_hidden(const Request& request);
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
   const Transfer* held_at(const ContentInfo& content, const std::string& target, const TransferId& except);

@@ -82,6 +82,7 @@ struct GetJob {
   int lanes = 0, seeders = 0;  ///< 0: auto
   std::uint64_t limit_bits_per_s = 0;
   int priority = 0;
+  bool allow_hidden = false;  ///< BASE may begin with a dot also where the target is there already
   bool refetch = false;
 };
 

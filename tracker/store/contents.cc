@@ -20,7 +20,8 @@ const std::string kSelect =
     "x.content_id = c.content_id), c.access_buddies, c.state, c.version, c.bytes, c.files, c.description, c.license, "
     "c.tags, c.created_ms, c.published_ms, "
     "c.touched_ms, c.metadata_sha256, c.metadata_bytes, c.piece_bytes, c.generation, c.checksums_sha256, "
-    "c.checksums_bytes, c.publisher_node, c.shared_ms, c.entries FROM content c JOIN user u ON u.user_id = c.owner_id ";
+    "c.checksums_bytes, c.publisher_node, c.shared_ms, c.entries, c.base_name FROM content c JOIN user u ON u.user_id = "
+    "c.owner_id ";
 
 // The rule of ccm/domain/policy.h (may_see) in SQL. Its parameters: visible_to().
 constexpr std::string_view kVisible =
@@ -94,6 +95,7 @@ Result<ccm::Content> content_from(const sql::Row& row) {
   GT_ASSIGN(c.publisher_node, id_at<NodeId>(row, 24));
   c.shared = time_at(row, 25);
   c.entries = row.u64(26);
+  c.base_name = row.text(27);
   return c;
 }
 
@@ -139,7 +141,8 @@ Status SqlContents::insert(const ccm::Content& c) {
       "INSERT INTO content(content_id, owner_id, name, name_folded, access, access_users, access_groups, "
       "access_buddies, state, version, bytes, files, description, license, tags, created_ms, published_ms, touched_ms, "
       "metadata_sha256, metadata_bytes, piece_bytes, generation, checksums_sha256, checksums_bytes, publisher_node, "
-      "shared_ms, entries) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "shared_ms, entries, base_name) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {c.id.str(),
        c.owner.str(),
        c.name,
@@ -166,7 +169,8 @@ Status SqlContents::insert(const ccm::Content& c) {
        c.checksums_bytes,
        id_or_null(c.publisher_node),
        c.shared.ms,
-       c.entries});
+       c.entries,
+       sql::Blob(c.base_name)});
   if (!done) {
     return conflict_or(done.error(),
                        "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
@@ -185,7 +189,7 @@ Status SqlContents::update(const ccm::Content& c) {
       "UPDATE content SET access = ?, access_users = ?, access_groups = ?, access_buddies = ?, state = ?, version = ?, "
       "bytes = ?, files = ?, description = ?, license = ?, tags = ?, published_ms = ?, touched_ms = ?, "
       "metadata_sha256 = ?, metadata_bytes = ?, piece_bytes = ?, generation = ?, checksums_sha256 = ?, "
-      "checksums_bytes = ?, publisher_node = ?, shared_ms = ?, entries = ? WHERE content_id = ?",
+      "checksums_bytes = ?, publisher_node = ?, shared_ms = ?, entries = ?, base_name = ? WHERE content_id = ?",
       {ccm::access_level_name(c.access.level),
        list_to_text(c.access.users),
        kNoGroups,
@@ -208,6 +212,7 @@ Status SqlContents::update(const ccm::Content& c) {
        id_or_null(c.publisher_node),
        c.shared.ms,
        c.entries,
+       sql::Blob(c.base_name),
        c.id.str()}));
   return put_lists(c);
 }

@@ -321,7 +321,12 @@ constexpr std::string_view kVerified = R"sql(
 ALTER TABLE replica ADD COLUMN verified_ms INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array<sql::Migration, 12> kMigrations = {{{1, "accounts", kAccounts},
+// Empty: published before it was kept.
+constexpr std::string_view kBaseNames = R"sql(
+ALTER TABLE content ADD COLUMN base_name BLOB NOT NULL DEFAULT x'';
+)sql";
+
+constexpr std::array<sql::Migration, 13> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -332,7 +337,8 @@ constexpr std::array<sql::Migration, 12> kMigrations = {{{1, "accounts", kAccoun
                                                          {9, "contents by generation", kGenerations},
                                                          {10, "entries of contents", kEntries},
                                                          {11, "quota of tasks", kTaskQuota},
-                                                         {12, "when replicas were verified", kVerified}}};
+                                                         {12, "when replicas were verified", kVerified},
+                                                        {13, "base names", kBaseNames}}};
 
 }  // namespace
 
