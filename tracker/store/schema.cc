@@ -338,7 +338,7 @@ constexpr std::array<sql::Migration, 13> kMigrations = {{{1, "accounts", kAccoun
                                                          {10, "entries of contents", kEntries},
                                                          {11, "quota of tasks", kTaskQuota},
                                                          {12, "when replicas were verified", kVerified},
-                                                        {13, "base names", kBaseNames}}};
+                                                         {13, "base names", kBaseNames}}};
 
 }  // namespace
 
