@@ -84,12 +84,13 @@ bool Requests::may_ask(Lane& lane, const Block& block) {
   const MonoTime now = now_mono();
   const auto bytes = static_cast<std::uint64_t>(block.length);
   pacer_.set_rate(limit_);
-  if (!waiting_.empty() || !pacer_.ready(now) || !rates_->asking.may_ask(*this, now)) {
+  // What is asked of strangers who send nothing must not use up the limits: it counts when it comes.
+  const bool counts = !lane.is_untried();
+  if (counts && (!waiting_.empty() || !pacer_.ready(now) || !rates_->asking.may_ask(*this, now))) {
     waiting_.push_back({&lane, block});
     note_waiting();
   } else {
-    pacer_.take(now, bytes);
-    rates_->asking.asked(*this, bytes, now);
+    if (counts) count(now, bytes);
     if (asked_.ask(&lane, block, now)) {
       lane.hurry(now);
       return true;
@@ -97,6 +98,11 @@ bool Requests::may_ask(Lane& lane, const Block& block) {
   }
   loop_->tick_soon();
   return false;
+}
+
+void Requests::count(MonoTime now, std::uint64_t bytes) {
+  pacer_.take(now, bytes);
+  rates_->asking.asked(*this, bytes, now);
 }
 
 bool Requests::may_ask_next(MonoTime now) {
@@ -120,6 +126,7 @@ void Requests::note_waiting() {
 
 void Requests::arrived(Lane& lane, const Block& block) {
   const MonoTime now = now_mono();
+  if (lane.is_untried()) count(now, static_cast<std::uint64_t>(block.length));
   RequestDepth& depth = depths_[&lane];
   depth.set_round_trip(lane.round_trip_us);
   depth.received(now, static_cast<std::uint64_t>(block.length));

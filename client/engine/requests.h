@@ -53,6 +53,8 @@ class Requests final : private Asker {
   std::uint64_t ask_next(MonoTime now) override;
   std::uint64_t limit() const;
   void note_waiting();
+  /// So many bytes against the limits.
+  void count(MonoTime now, std::uint64_t bytes);
   bool take_out(Lane& lane, const Block& block);
   void foresee_the_end();
 

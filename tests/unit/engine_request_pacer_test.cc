@@ -32,6 +32,14 @@ TEST_F(RequestPacerTest, HoldsNothingUpWithoutALimit) {
   for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(free.passes(now, kBlock));
 }
 
+TEST_F(RequestPacerTest, CountsWhatCameWithoutHavingBeenAskedForUnderIt) {
+  ASSERT_TRUE(pacer.passes(now, kBlock));
+  now += seconds(1);
+  pacer.take(now, kRate / 2);
+  EXPECT_FALSE(pacer.passes(now + milliseconds(440), kBlock));
+  EXPECT_TRUE(pacer.passes(now + milliseconds(500), kBlock));
+}
+
 TEST_F(RequestPacerTest, KeepsToItsRateHoweverOftenItIsAsked) {
   for (const auto gap : {microseconds(50), microseconds(5'000), microseconds(37'000)}) {
     pacer = {};
