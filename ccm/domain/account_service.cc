@@ -50,7 +50,7 @@ Result<std::optional<User>> AccountService::make_first_user(const std::string& n
   GT_TRY(check_name("user name", name));
   std::optional<User> made;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(const auto users, tx.users.list());
+    GT_ASSIGN(const auto users, tx.users.list("", 1));
     if (!users.empty()) return {};
     const WallTime now = d_.clock.wall();
     const User user{UserId::make(now, d_.rng), name, admin, false, now, "", false};
@@ -88,14 +88,17 @@ Result<User> AccountService::add_user(const Actor& actor, const std::string& req
   return user;
 }
 
-Result<std::vector<User>> AccountService::list_users(const Actor& actor) {
+Result<Page<User>> AccountService::list_users(const Actor& actor, const PageRequest& page) {
+  constexpr std::string_view kList = "users";
   GT_TRY(require_admin(actor));
+  GT_ASSIGN(const PageKey key, parse_page_token(kList, 1, page.token));
   std::vector<User> users;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(users, tx.users.list());
+    GT_ASSIGN(users, tx.users.list(key.empty() ? "" : key[0], page.items() + 1));
     return tx.audit.append(audit_record(actor, d_.clock.wall(), "user.list", "", ""));
   }));
-  return users;
+  return make_page<User>(std::move(users), page,
+                         [](const User& user) { return encode_page_token(kList, {user.name}); });
 }
 
 Status AccountService::disable_user(const Actor& actor, const std::string& request_id, const std::string& user) {
@@ -271,11 +274,10 @@ Status AccountService::make_room(Tx& tx, const Actor& actor, const User& owner, 
   GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(owner.id, TokenKind::kPersonal, now));
   GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, owner.id));
   if (count < quotas.tokens) return {};
-  GT_ASSIGN(const std::vector<Token> all, tx.tokens.of_user(owner.id));
+  GT_ASSIGN(const std::vector<Token> all, tx.tokens.good_of_kind(owner.id, TokenKind::kPersonal, now));
   const Token* idle = nullptr;
   for (const Token& one : all) {
-    const bool alike =
-        one.kind == TokenKind::kPersonal && one.is_good(now) && one.label == token.label && one.scopes == token.scopes;
+    const bool alike = one.label == token.label && one.scopes == token.scopes;
     if (alike && (idle == nullptr || std::max(one.created, one.last_used) < std::max(idle->created, idle->last_used)))
       idle = &one;
   }
@@ -342,7 +344,7 @@ Result<bool> AccountService::add_device(const Actor& actor, const Token& device,
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const User owner, resolve_user(tx, actor.user.str()));
     if (owner.disabled || owner.password_hash != password_hash) return {};
-    GT_ASSIGN(const std::vector<Token> all, tx.tokens.of_user(owner.id));
+    GT_ASSIGN(const std::vector<Token> all, tx.tokens.good_of_kind(owner.id, TokenKind::kDevice, now));
     if (const Token* idle = device_to_forget(all, kept.label, now)) GT_TRY(tx.tokens.revoke(idle->id, now));
     GT_TRY(tx.tokens.insert(kept));
     added = true;
@@ -358,14 +360,24 @@ Status AccountService::note_device_used(const std::string& device_id, WallTime e
   });
 }
 
-Result<std::vector<Token>> AccountService::list_tokens(const Actor& actor, const std::string& user) {
+Result<Page<Token>> AccountService::list_tokens(const Actor& actor, const std::string& user, const PageRequest& page) {
   std::vector<Token> tokens;
+  std::string list;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const User whose, own_or_administered(tx, actor, user));
-    GT_ASSIGN(tokens, tx.tokens.of_user(whose.id));
+    list = "tokens of " + whose.id.str();
+    GT_ASSIGN(const PageKey key, parse_page_token(list, 2, page.token));
+    std::optional<TokenPlace> after;
+    if (!key.empty()) {
+      GT_ASSIGN(const std::int64_t created, page_number(key[0]));
+      after = TokenPlace{WallTime{created}, key[1]};
+    }
+    GT_ASSIGN(tokens, tx.tokens.of_user(whose.id, after, page.items() + 1));
     return {};
   }));
-  return tokens;
+  return make_page<Token>(std::move(tokens), page, [list](const Token& token) {
+    return encode_page_token(list, {std::to_string(token.created.ms), token.id});
+  });
 }
 
 Status AccountService::revoke_token(const Actor& actor, const std::string& request_id, const std::string& token_id) {

@@ -8,6 +8,7 @@
 #include "ccm/domain/ports.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 #include "common/rng.h"
 
@@ -39,7 +40,7 @@ class AccountService {
   Result<User> add_user(const Actor& actor, const std::string& request_id, const std::string& name,
                         const std::string& password_hash, Role role);
   /// Role admin.
-  Result<std::vector<User>> list_users(const Actor& actor);
+  Result<Page<User>> list_users(const Actor& actor, const PageRequest& page = {});
   /// Role admin; ends the user's tokens, too. `user` is an id or a name. One cannot disable oneself.
   Status disable_user(const Actor& actor, const std::string& request_id, const std::string& user);
   /// Role admin. Tokens that ended with the account stay ended.
@@ -82,7 +83,7 @@ class AccountService {
   /// It has logged in again and is good until then.
   Status note_device_used(const std::string& device_id, WallTime expires);
   /// The actor's own, or with role admin another's (`user` not empty); newest first.
-  Result<std::vector<Token>> list_tokens(const Actor& actor, const std::string& user = "");
+  Result<Page<Token>> list_tokens(const Actor& actor, const std::string& user = "", const PageRequest& page = {});
   /// One of the actor's own, or with role admin anybody's; idempotent.
   Status revoke_token(const Actor& actor, const std::string& request_id, const std::string& token_id);
   /// At most once a minute a token, the rest is ignored.

@@ -49,13 +49,18 @@ Result<User> BuddyService::remove(const Actor& actor, const std::string& request
   return change(actor, request_id, user, false);
 }
 
-Result<std::vector<User>> BuddyService::list(const Actor& actor) {
+Result<Page<User>> BuddyService::list(const Actor& actor, const PageRequest& page) {
+  constexpr std::string_view kList = "buddies";
+  const auto key_of = [](const User& user) { return PageKey{user.name}; };
+  GT_ASSIGN(const PageKey after, parse_page_token(kList, 1, page.token));
   std::vector<User> buddies;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(buddies, tx.buddies.of(actor.user));
     return {};
   }));
-  return buddies;
+  keep_page(buddies, page, after, key_of);
+  return make_page<User>(std::move(buddies), page,
+                         [key_of](const User& user) { return encode_page_token(kList, key_of(user)); });
 }
 
 }  // namespace gridtorrent::ccm

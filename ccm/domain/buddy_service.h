@@ -6,6 +6,7 @@
 #include "ccm/domain/ports.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 
 namespace gridtorrent::ccm {
@@ -30,7 +31,7 @@ class BuddyService {
   /// No change where they are not on it.
   Result<User> remove(const Actor& actor, const std::string& request_id, const std::string& user);
   /// By name.
-  Result<std::vector<User>> list(const Actor& actor);
+  Result<Page<User>> list(const Actor& actor, const PageRequest& page = {});
 
  private:
   Result<User> change(const Actor& actor, const std::string& request_id, const std::string& user, bool add);

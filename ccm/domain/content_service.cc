@@ -159,7 +159,12 @@ Result<Content> ContentService::open_metadata(const Actor& actor, const ContentI
   return content;
 }
 
-Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, const ContentId& id) {
+Result<Page<ReplicaView>> ContentService::replicas(const Actor& actor, const ContentId& id, const PageRequest& page) {
+  const std::string list = "replicas of " + id.str();
+  const auto key_of = [](const Replica& replica) {
+    return PageKey{replica.complete ? "0" : "1", replica.node_name, replica.node.str()};
+  };
+  GT_ASSIGN(const PageKey after, parse_page_token(list, 3, page.token));
   std::vector<Replica> found;
   std::uint32_t version = 0;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
@@ -173,6 +178,7 @@ Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, co
     return {};
   }));
   const std::vector<NodeId> seeders = d_.live.seeders(id, version);
+  keep_page(found, page, after, key_of);
   std::vector<ReplicaView> views;
   views.reserve(found.size());
   for (Replica& replica : found) {
@@ -180,7 +186,9 @@ Result<std::vector<ReplicaView>> ContentService::replicas(const Actor& actor, co
     const bool served = std::ranges::binary_search(seeders, replica.node);
     views.push_back({std::move(replica), online, served});
   }
-  return views;
+  return make_page<ReplicaView>(std::move(views), page, [list, key_of](const ReplicaView& view) {
+    return encode_page_token(list, key_of(view.replica));
+  });
 }
 
 Result<ContentView> ContentService::set_access(const Actor& actor, const std::string& request_id, const ContentId& id,

@@ -11,6 +11,7 @@
 #include "ccm/domain/ports.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 #include "common/rng.h"
 
@@ -111,7 +112,7 @@ class ContentService {
   /// The content, if the actor may read the metadata of this version (0: the newest); the document is then read from
   /// MetadataFiles as `metadata_sha256`, or `checksums_sha256` (which may be empty: not known yet).
   Result<Content> open_metadata(const Actor& actor, const ContentId& content, std::uint32_t version);
-  Result<std::vector<ReplicaView>> replicas(const Actor& actor, const ContentId& content);
+  Result<Page<ReplicaView>> replicas(const Actor& actor, const ContentId& content, const PageRequest& page = {});
 
   Result<ContentView> set_access(const Actor& actor, const std::string& request_id, const ContentId& content,
                                  const Access& access);

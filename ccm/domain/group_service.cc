@@ -30,6 +30,23 @@ bool shows(const Membership& member, const Standing viewer) {
   return viewer == Standing::kManager;
 }
 
+/// Of the order of GroupStore::of_group.
+PageKey member_key(const Membership& member) {
+  const auto rank = [&]() -> const char* {
+    switch (member.standing) {
+      case Standing::kManager:
+        return "0";
+      case Standing::kMember:
+        return "1";
+      case Standing::kRequested:
+        return "2";
+      default:
+        return "3";
+    }
+  };
+  return {rank(), member.user_name};
+}
+
 }  // namespace
 
 Result<GroupService::Opened> GroupService::open(Tx& tx, const Actor& actor, std::string_view reference,
@@ -62,7 +79,9 @@ Result<GroupView> GroupService::brief(Tx& tx, const Actor& actor, const Group& g
   return view;
 }
 
-Result<GroupView> GroupService::view(Tx& tx, const Actor& actor, const Group& group) const {
+Result<GroupView> GroupService::view(Tx& tx, const Actor& actor, const Group& group, const PageRequest& page) const {
+  const std::string list = "members of " + group.id.str();
+  GT_ASSIGN(const PageKey after, parse_page_token(list, 2, page.token));
   GroupView view;
   view.group = group;
   const WallTime now = d_.clock.wall();
@@ -75,6 +94,11 @@ Result<GroupView> GroupService::view(Tx& tx, const Actor& actor, const Group& gr
   }
   for (Membership& one : members) {
     if (one.user == actor.user || shows(one, view.own)) view.members.push_back(std::move(one));
+  }
+  keep_page(view.members, page, after, member_key);
+  if (view.members.size() > page.items()) {
+    view.members.pop_back();
+    view.next_page = encode_page_token(list, member_key(view.members.back()));
   }
   return view;
 }
@@ -184,7 +208,14 @@ Result<GroupView> GroupService::describe(const Actor& actor, const std::string& 
   return shown;
 }
 
-Result<std::vector<GroupView>> GroupService::list(const Actor& actor, bool all, const std::string& after) {
+Result<Page<GroupView>> GroupService::list(const Actor& actor, bool all, const std::string& after,
+                                           const PageRequest& page) {
+  const std::string_view list = all ? "all groups" : "own groups";
+  GT_ASSIGN(const PageKey key, parse_page_token(list, 1, page.token));
+  const std::string from = key.empty() ? after : key[0];
+  PageRequest wanted;
+  wanted.limit = static_cast<std::uint32_t>(std::min(page.items(), kMaxPage));
+  const std::size_t rows = wanted.items() + 1;
   std::vector<GroupView> views;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     const WallTime now = d_.clock.wall();
@@ -195,10 +226,10 @@ Result<std::vector<GroupView>> GroupService::list(const Actor& actor, bool all, 
     };
     std::vector<Group> groups;
     if (all) {
-      GT_ASSIGN(groups, tx.groups.visible(actor.user, now, after, kMaxPage));
+      GT_ASSIGN(groups, tx.groups.visible(actor.user, now, from, rows));
     } else {
       for (const Membership& one : own) {
-        if (one.group_name <= after || groups.size() == kMaxPage) continue;
+        if (one.group_name <= from || groups.size() == rows) continue;
         GT_ASSIGN(const auto group, tx.groups.by_id(one.group));
         if (group) groups.push_back(*group);
       }
@@ -214,14 +245,15 @@ Result<std::vector<GroupView>> GroupService::list(const Actor& actor, bool all, 
     }
     return {};
   }));
-  return views;
+  return make_page<GroupView>(std::move(views), wanted,
+                              [list](const GroupView& view) { return encode_page_token(list, {view.group.name}); });
 }
 
-Result<GroupView> GroupService::get(const Actor& actor, const std::string& reference) {
+Result<GroupView> GroupService::get(const Actor& actor, const std::string& reference, const PageRequest& page) {
   GroupView shown;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const Opened opened, open(tx, actor, reference));
-    GT_ASSIGN(shown, view(tx, actor, opened.group));
+    GT_ASSIGN(shown, view(tx, actor, opened.group, page));
     return {};
   }));
   return shown;

@@ -10,6 +10,7 @@
 #include "ccm/domain/ports.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 #include "common/rng.h"
 
@@ -22,6 +23,7 @@ struct GroupView {
   WallTime own_expires;  ///< of an own request or invitation
   /// Managers to everybody who sees the group, members to members, requests and invitations to managers.
   std::vector<Membership> members;
+  std::string next_page;  ///< of members; empty: these are all
 };
 
 struct NewGroup {
@@ -64,9 +66,10 @@ class GroupService {
   Result<GroupView> describe(const Actor& actor, const std::string& request_id, const std::string& group,
                              const std::optional<std::string>& description, std::optional<bool> hidden);
   /// One's own, those that one is invited to or has asked to join included; with `all`, every group that may be asked.
-  /// Without members. By name, after `after`, at most kMaxPage.
-  Result<std::vector<GroupView>> list(const Actor& actor, bool all, const std::string& after);
-  Result<GroupView> get(const Actor& actor, const std::string& group);
+  /// Without members. By name, after `after` (where the request has no token), at most kMaxPage.
+  Result<Page<GroupView>> list(const Actor& actor, bool all, const std::string& after, const PageRequest& page = {});
+  /// `page`: of its members.
+  Result<GroupView> get(const Actor& actor, const std::string& group, const PageRequest& page = {});
   /// Any step of a membership.
   Result<GroupView> change(const Actor& actor, const MembershipChange& change);
   /// Forgets requests and invitations that have ended. Call every few minutes.
@@ -83,7 +86,7 @@ class GroupService {
   };
   /// The group, if the actor may know of it. `rescuing`: an administrator of the server may, to step in.
   Result<Opened> open(Tx& tx, const Actor& actor, std::string_view reference, bool rescuing = false) const;
-  Result<GroupView> view(Tx& tx, const Actor& actor, const Group& group) const;
+  Result<GroupView> view(Tx& tx, const Actor& actor, const Group& group, const PageRequest& page = {}) const;
   /// With oneself and the person alone, as the answer to a step: groups are large.
   Result<GroupView> brief(Tx& tx, const Actor& actor, const Group& group, const UserId& person) const;
   struct Changed {

@@ -241,10 +241,15 @@ Result<Offers> HandoverService::list(const Actor& actor) {
   Offers offers;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     const WallTime now = d_.clock.wall();
-    GT_ASSIGN(offers.to_me, tx.offers.to(actor.user, now, kMaxListed));
-    GT_ASSIGN(offers.by_me, tx.offers.by(actor.user, now, kMaxListed));
+    GT_ASSIGN(offers.to_me, tx.offers.to(actor.user, now, kMaxListed + 1));
+    GT_ASSIGN(offers.by_me, tx.offers.by(actor.user, now, kMaxListed + 1));
     return {};
   }));
+  for (std::vector<Offer>* list : {&offers.to_me, &offers.by_me}) {
+    if (list->size() <= kMaxListed) continue;
+    list->pop_back();
+    offers.cut = true;
+  }
   return offers;
 }
 

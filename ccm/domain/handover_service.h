@@ -21,7 +21,8 @@ struct NewOffer {
 
 /// What is open between a person and others.
 struct Offers {
-  std::vector<Offer> to_me, by_me;  ///< newest first
+  std::vector<Offer> to_me, by_me;  ///< newest first, at most kMaxListed each
+  bool cut = false;                 ///< there are more
 };
 
 /// Content that gets another owner, who has agreed: an offer, and its answer. Nothing is copied or hashed; the data

@@ -30,8 +30,8 @@ class UserStore {
   virtual Status insert(const User& user) = 0;
   virtual Result<std::optional<User>> by_id(const UserId& id) = 0;
   virtual Result<std::optional<User>> by_name(std::string_view name) = 0;
-  /// By name.
-  virtual Result<std::vector<User>> list() = 0;
+  /// By name, after the name `after`, at most `limit`.
+  virtual Result<std::vector<User>> list(std::string_view after, std::size_t limit) = 0;
   virtual Status set_disabled(const UserId& id, bool disabled) = 0;
   virtual Status set_password_hash(const UserId& id, const std::string& password_hash) = 0;
   /// The limits set for this person, in the order of Quota.
@@ -39,13 +39,22 @@ class UserStore {
   virtual Status change_quota(const UserId& id, const QuotaChange& change) = 0;
 };
 
+/// Where a token stands in its user's list.
+struct TokenPlace {
+  WallTime created;
+  std::string id;
+};
+
 class TokenStore {
  public:
   virtual ~TokenStore() = default;
   virtual Status insert(const Token& token) = 0;
   virtual Result<std::optional<Token>> by_id(std::string_view id) = 0;
-  /// Newest first, those revoked or expired included.
-  virtual Result<std::vector<Token>> of_user(const UserId& user) = 0;
+  /// Newest first, those revoked or expired included; after `after`, at most `limit`.
+  virtual Result<std::vector<Token>> of_user(const UserId& user, const std::optional<TokenPlace>& after,
+                                             std::size_t limit) = 0;
+  /// Those of a kind that are good at `now`.
+  virtual Result<std::vector<Token>> good_of_kind(const UserId& user, TokenKind kind, WallTime now) = 0;
   /// Keeps the first time it was revoked.
   virtual Status revoke(std::string_view id, WallTime now) = 0;
   virtual Status revoke_all_of_user(const UserId& user, WallTime now) = 0;
@@ -55,6 +64,8 @@ class TokenStore {
   virtual Status revoke_all_of_node(const NodeId& node, WallTime now) = 0;
   virtual Status set_last_used(std::string_view id, WallTime now) = 0;
   virtual Status set_expires(std::string_view id, WallTime expires) = 0;
+  /// The node's tokens that are good at `now` end at `until` at the latest.
+  virtual Status expire_all_of_node(const NodeId& node, WallTime now, WallTime until) = 0;
   /// Takes one use of an enrolment token; false: none is left.
   virtual Result<bool> take_use(std::string_view id) = 0;
   /// Those of a kind that are good at `now`.

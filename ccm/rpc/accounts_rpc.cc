@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/rpc/hello.h"
+#include "base/rpc/page.h"
 #include "ccm/rpc/convert.h"
 
 namespace gridtorrent::ccm::rpc {
@@ -146,8 +147,8 @@ AccountsRpc::Reactor* AccountsRpc::CreateToken(Context* context, const v1::Creat
 AccountsRpc::Reactor* AccountsRpc::ListTokens(Context* context, const v1::ListTokensRequest* request,
                                               v1::ListTokensReply* reply) {
   return door_.unary(context, kListTokens, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_ASSIGN(const std::vector<Token> tokens, accounts_.list_tokens(actor_of(call), q.user()));
-    for (const Token& token : tokens) *p.add_tokens() = to_wire(token);
+    GT_ASSIGN(const auto page, accounts_.list_tokens(actor_of(call), q.user(), wire::page_request(q)));
+    wire::answer_page(page, p, [&p](const Token& token) -> const auto& { return *p.add_tokens() = to_wire(token); });
     return {};
   });
 }
@@ -182,9 +183,9 @@ Status AccountsRpc::add_user(const Call& call, const v1::AddUserRequest& request
 
 AccountsRpc::Reactor* AccountsRpc::ListUsers(Context* context, const v1::ListUsersRequest* request,
                                              v1::ListUsersReply* reply) {
-  return door_.unary(context, kListUsers, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_ASSIGN(const std::vector<User> users, accounts_.list_users(actor_of(call)));
-    for (const User& user : users) *p.add_users() = to_wire(user);
+  return door_.unary(context, kListUsers, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const auto page, accounts_.list_users(actor_of(call), wire::page_request(q)));
+    wire::answer_page(page, p, [&p](const User& user) -> const auto& { return *p.add_users() = to_wire(user); });
     return {};
   });
 }

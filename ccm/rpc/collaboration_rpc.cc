@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/rpc/hello.h"
+#include "base/rpc/page.h"
 #include "ccm/rpc/convert.h"
 #include "ccm/rpc/inbox_watch.h"
 
@@ -83,19 +84,21 @@ CollaborationRpc::Reactor* CollaborationRpc::DescribeGroup(Context* context, con
 
 CollaborationRpc::Reactor* CollaborationRpc::ListGroups(Context* context, const v1::ListGroupsRequest* request,
                                                         v1::ListGroupsReply* reply) {
-  return d_.door.unary(context, kListGroups, request, reply,
-                       [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_ASSIGN(const auto views, d_.groups.list(actor_of(call), q.all(), q.after()));
-                         for (const GroupView& view : views) *p.add_groups() = to_wire(view);
-                         return {};
-                       });
+  return d_.door.unary(
+      context, kListGroups, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        GT_ASSIGN(const auto page, d_.groups.list(actor_of(call), q.all(), q.after(), wire::page_request(q)));
+        wire::answer_page(page, p,
+                          [&p](const GroupView& view) -> const auto& { return *p.add_groups() = to_wire(view); });
+        return {};
+      });
 }
 
 CollaborationRpc::Reactor* CollaborationRpc::GetGroup(Context* context, const v1::GetGroupRequest* request,
                                                       v1::GroupReply* reply) {
   return d_.door.unary(context, kGetGroup, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_ASSIGN(const GroupView view, d_.groups.get(actor_of(call), q.group()));
+    GT_ASSIGN(const GroupView view, d_.groups.get(actor_of(call), q.group(), wire::page_request(q)));
     *p.mutable_group() = to_wire(view);
+    p.set_next_page(view.next_page);
     return {};
   });
 }
@@ -143,15 +146,17 @@ CollaborationRpc::Reactor* CollaborationRpc::RemoveBuddy(Context* context, const
 
 CollaborationRpc::Reactor* CollaborationRpc::ListBuddies(Context* context, const v1::ListBuddiesRequest* request,
                                                          v1::ListBuddiesReply* reply) {
-  return d_.door.unary(context, kListBuddies, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_ASSIGN(const auto buddies, d_.buddies.list(actor_of(call)));
-    for (const User& buddy : buddies) {
-      v1::BuddyReply& one = *p.add_buddies();
-      one.set_user_id(buddy.id.str());
-      one.set_user(buddy.name);
-    }
-    return {};
-  });
+  return d_.door.unary(context, kListBuddies, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const auto page, d_.buddies.list(actor_of(call), wire::page_request(q)));
+                         wire::answer_page(page, p, [&p](const User& buddy) -> const auto& {
+                           v1::BuddyReply& one = *p.add_buddies();
+                           one.set_user_id(buddy.id.str());
+                           one.set_user(buddy.name);
+                           return one;
+                         });
+                         return {};
+                       });
 }
 
 CollaborationRpc::Reactor* CollaborationRpc::GetInbox(Context* context, const v1::GetInboxRequest* request,
@@ -214,6 +219,7 @@ CollaborationRpc::Reactor* CollaborationRpc::ListOffers(Context* context, const 
     GT_ASSIGN(const Offers offers, d_.handovers.list(actor_of(call)));
     for (const Offer& one : offers.to_me) *p.add_to_me() = to_wire(one);
     for (const Offer& one : offers.by_me) *p.add_by_me() = to_wire(one);
+    p.set_cut(offers.cut);
     return {};
   });
 }

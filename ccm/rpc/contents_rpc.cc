@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/rpc/page.h"
 #include "ccm/rpc/convert.h"
 #include "ccm/rpc/transfers.h"
 #include "metainfo/metadata.h"
@@ -132,13 +133,14 @@ ContentsRpc::Chunks* ContentsRpc::GetChecksums(Context* context, const v1::GetMe
 
 ContentsRpc::Reactor* ContentsRpc::ListReplicas(Context* context, const v1::ListReplicasRequest* request,
                                                 v1::ListReplicasReply* reply) {
-  return d_.door.unary(context, kListReplicas, request, reply,
-                       [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
-                         GT_ASSIGN(const auto replicas, d_.contents.replicas(actor_of(call), id));
-                         for (const ReplicaView& replica : replicas) *p.add_replicas() = to_wire(replica);
-                         return {};
-                       });
+  return d_.door.unary(
+      context, kListReplicas, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+        GT_ASSIGN(const auto page, d_.contents.replicas(actor_of(call), id, wire::page_request(q)));
+        wire::answer_page(
+            page, p, [&p](const ReplicaView& replica) -> const auto& { return *p.add_replicas() = to_wire(replica); });
+        return {};
+      });
 }
 
 ContentsRpc::Reactor* ContentsRpc::SetAccess(Context* context, const v1::SetAccessRequest* request,

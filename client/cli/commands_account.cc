@@ -2,6 +2,7 @@
 
 #include "client/cli/admin.h"
 #include "client/cli/context.h"
+#include "client/cli/listing.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -141,19 +142,15 @@ std::string token_state(const v1::TokenInfo& token, WallTime now) {
 
 Status token_list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListTokensReply reply, server->accounts().list_tokens(c.options.str("of")));
+  GT_ASSIGN(const api::Listed<v1::TokenInfo> list, server->accounts().list_tokens(c.options.str("of"), limit_of(c)));
   Json tokens = Json::array();
   Table table({"ID", "LABEL", "KIND", "CREATED", "LAST USED", "ENDS", "STATE"});
-  for (const v1::TokenInfo& token : reply.tokens()) {
+  for (const v1::TokenInfo& token : list.items) {
     tokens.push_back(to_json(token));
     table.row({token.token_id(), escape_for_display(token.label()), token.kind(), short_time(token.created_ms()),
                short_time(token.last_used_ms()), short_time(token.expires_ms()), token_state(token, c.clock.wall())});
   }
-  if (c.json) {
-    c.print({{"tokens", std::move(tokens)}});
-  } else {
-    c.terminal.result(table.text("no tokens"));
-  }
+  print_list(c, "tokens", std::move(tokens), table.text("no tokens"), list.cut);
   return {};
 }
 
@@ -256,7 +253,8 @@ std::vector<CommandEntry> account_commands() {
             .options = {{.name = "of",
                          .value = "USER",
                          .help = "those of another account, for administrators",
-                         .check = options::is_not_empty}},
+                         .check = options::is_not_empty},
+                        limit_option()},
             .group = group},
            token_list},
           {{.name = "token revoke",

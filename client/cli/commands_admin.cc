@@ -2,6 +2,7 @@
 
 #include "client/cli/admin.h"
 #include "client/cli/context.h"
+#include "client/cli/listing.h"
 #include "client/cli/moments.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
@@ -53,21 +54,17 @@ Status user_add(Context& c) {
 
 Status user_list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListUsersReply reply, server->accounts().list_users());
+  GT_ASSIGN(const api::Listed<v1::User> list, server->accounts().list_users(limit_of(c)));
   Json users = Json::array();
   Table table({"NAME", "ID", "ROLES", "STATE", "CREATED"});
-  for (const v1::User& user : reply.users()) {
+  for (const v1::User& user : list.items) {
     users.push_back(to_json(user));
     std::string roles;
     for (const std::string& role : user.roles()) roles += (roles.empty() ? "" : ", ") + escape_for_display(role);
     table.row({escape_for_display(user.name()), user.user_id(), roles, user.disabled() ? "disabled" : "enabled",
                short_time(user.created_ms())});
   }
-  if (c.json) {
-    c.print({{"users", std::move(users)}});
-  } else {
-    c.terminal.result(table.text("no users"));
-  }
+  print_list(c, "users", std::move(users), table.text("no users"), list.cut);
   return {};
 }
 
@@ -244,7 +241,7 @@ std::vector<CommandEntry> user_commands() {
                      {"gridtorrent user add robot --role service", "has no password, only tokens that you make"}},
         .group = group},
        user_add},
-      {{.name = "user list", .summary = "list all accounts", .group = group}, user_list},
+      {{.name = "user list", .summary = "list all accounts", .options = {limit_option()}, .group = group}, user_list},
       {{.name = "user disable",
         .summary = "lock an account out at once; what it published stays",
         .positionals = {{.name = "USER", .help = "name or id"}},

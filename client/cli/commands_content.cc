@@ -68,11 +68,11 @@ Status show(Context& c) {
   Json json = to_json(content);
   std::string text = content_text(content);
   if (c.options.flag("replicas")) {
-    GT_ASSIGN(const v1::ListReplicasReply reply, server->contents().list_replicas(content.content_id()));
+    GT_ASSIGN(const api::Listed<v1::Replica> list, server->contents().list_replicas(content.content_id()));
     Json replicas = Json::array();
-    for (const v1::Replica& replica : reply.replicas()) replicas.push_back(to_json(replica));
+    for (const v1::Replica& replica : list.items) replicas.push_back(to_json(replica));
     json["replicas"] = std::move(replicas);
-    text += "\n" + replicas_text({reply.replicas().begin(), reply.replicas().end()});
+    text += "\n" + replicas_text(list.items);
   }
   if (c.json) {
     c.print(json);

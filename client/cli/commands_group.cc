@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "client/cli/context.h"
+#include "client/cli/listing.h"
 #include "client/cli/people_view.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
@@ -179,18 +180,14 @@ Status buddy_remove(Context& c) {
 
 Status buddy_list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListBuddiesReply reply, server->collaboration().buddies());
+  GT_ASSIGN(const api::Listed<v1::BuddyReply> list, server->collaboration().buddies(limit_of(c)));
   Json buddies = Json::array();
   Table table({"USER", "ID"});
-  for (const v1::BuddyReply& buddy : reply.buddies()) {
+  for (const v1::BuddyReply& buddy : list.items) {
     buddies.push_back({{"user", json_text(buddy.user())}, {"user_id", buddy.user_id()}});
     table.row({escape_for_display(buddy.user()), buddy.user_id()});
   }
-  if (c.json) {
-    c.print({{"buddies", std::move(buddies)}});
-  } else {
-    c.terminal.result(table.text("your list is empty"));
-  }
+  print_list(c, "buddies", std::move(buddies), table.text("your list is empty"), list.cut);
   return {};
 }
 
@@ -311,7 +308,7 @@ std::vector<CommandEntry> group_commands() {
         .positionals = {kUser},
         .group = group},
        buddy_remove},
-      {{.name = "buddy list", .summary = "show your list", .group = group}, buddy_list}};
+      {{.name = "buddy list", .summary = "show your list", .options = {limit_option()}, .group = group}, buddy_list}};
   commands.insert(commands.end(), buddies.begin(), buddies.end());
   return commands;
 }

@@ -44,12 +44,13 @@ Status list(Context& c) {
   GT_ASSIGN(const v1::ListOffersReply offers, server->collaboration().offers());
   if (!c.json) {
     c.terminal.result(offers_text(offers));
+    if (offers.cut()) c.terminal.message("these are the newest 200 of each kind; there are more");
     return {};
   }
   Json to_me = Json::array(), by_me = Json::array();
   for (const v1::Offer& one : offers.to_me()) to_me.push_back(to_json(one));
   for (const v1::Offer& one : offers.by_me()) by_me.push_back(to_json(one));
-  c.print({{"to_me", std::move(to_me)}, {"by_me", std::move(by_me)}});
+  c.print({{"to_me", std::move(to_me)}, {"by_me", std::move(by_me)}, {"more", offers.cut()}});
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "client/cli/context.h"
 #include "client/cli/doctor.h"
 #include "client/cli/follow.h"
+#include "client/cli/listing.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -29,14 +30,10 @@ Status enroll_token(Context& c) {
 
 Status list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListNodesReply reply, server->nodes().list());
-  if (!c.json) {
-    c.terminal.result(nodes_table({reply.nodes().begin(), reply.nodes().end()}));
-    return {};
-  }
+  GT_ASSIGN(const api::Listed<v1::Node> list, server->nodes().list(limit_of(c)));
   Json nodes = Json::array();
-  for (const v1::Node& node : reply.nodes()) nodes.push_back(to_json(node));
-  c.print({{"nodes", std::move(nodes)}});
+  for (const v1::Node& node : list.items) nodes.push_back(to_json(node));
+  print_list(c, "nodes", std::move(nodes), nodes_table(list.items), list.cut);
   return {};
 }
 
@@ -133,7 +130,7 @@ std::vector<CommandEntry> node_commands() {
                          {"gridtorrent node enroll-token --uses 64 --ttl 2h --ephemeral", "for an array of 64 jobs"}},
             .group = group},
            enroll_token},
-          {{.name = "node list", .summary = "list your nodes", .group = group}, list},
+          {{.name = "node list", .summary = "list your nodes", .options = {limit_option()}, .group = group}, list},
           {{.name = "node show",
             .summary = "show a node with its addresses and whether they can be reached",
             .positionals = {{.name = "NODE", .help = "name or id"}},

@@ -1,5 +1,6 @@
 #include "client/cli/context.h"
 #include "client/cli/follow.h"
+#include "client/cli/listing.h"
 #include "client/cli/text_view.h"
 
 namespace gridtorrent::client::cli {
@@ -8,14 +9,11 @@ namespace {
 
 Status list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::ListTasksReply reply, server->tasks().list(c.options.str("node"), c.options.flag("all")));
-  if (!c.json) {
-    c.terminal.result(tasks_table({reply.tasks().begin(), reply.tasks().end()}));
-    return {};
-  }
+  GT_ASSIGN(const api::Listed<v1::Task> list,
+            server->tasks().list(c.options.str("node"), c.options.flag("all"), limit_of(c)));
   Json tasks = Json::array();
-  for (const v1::Task& task : reply.tasks()) tasks.push_back(to_json(task));
-  c.print({{"tasks", std::move(tasks)}});
+  for (const v1::Task& task : list.items) tasks.push_back(to_json(task));
+  print_list(c, "tasks", std::move(tasks), tasks_table(list.items), list.cut);
   return {};
 }
 
@@ -58,7 +56,8 @@ std::vector<CommandEntry> task_commands() {
       {{.name = "task list",
         .summary = "list the tasks of your nodes that have not ended",
         .options = {{.name = "node", .value = "NODE", .help = "only those of this node (name or id)"},
-                    {.name = "all", .help = "those that ended too"}},
+                    {.name = "all", .help = "those that ended too"},
+                    limit_option()},
         .group = group},
        list},
       {{.name = "task show", .summary = "show a task and its result", .positionals = id, .group = group}, show},

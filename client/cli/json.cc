@@ -206,6 +206,7 @@ Json to_json(const v1::Task& task) {
   Json result = Json::parse(task.result_json(), nullptr, false);
   if (!task.result_json().empty())
     json["result"] = result.is_discarded() ? Json(json_text(task.result_json())) : result;
+  if (task.result_bytes() > 0) json["result_bytes"] = task.result_bytes();
   if (!task.error_code().empty()) json["error_code"] = task.error_code();
   if (!task.error_message().empty()) json["message"] = json_text(task.error_message());
   return json;

@@ -52,7 +52,7 @@ TEST_P(Stores, UsersAreKeptByIdAndUniqueName) {
     const auto changed = value_of(tx.users.by_name("alice"));
     EXPECT_TRUE(changed->disabled);
     EXPECT_EQ(changed->password_hash, "new");
-    const auto all = value_of(tx.users.list());
+    const auto all = value_of(tx.users.list("", 10));
     ASSERT_THAT(all, SizeIs(2));
     EXPECT_EQ(all.front().name, "alice");
   });
@@ -111,7 +111,7 @@ TEST_P(Stores, TokensEndByRevocationAndUse) {
   look([&](tracker::Tx& tx) {
     EXPECT_EQ(value_of(tx.tokens.by_id("t1")), token);
     EXPECT_EQ(value_of(tx.tokens.by_id("t3")), std::nullopt);
-    EXPECT_THAT(value_of(tx.tokens.of_user(alice.id)), ElementsAre(newer, token));
+    EXPECT_THAT(value_of(tx.tokens.of_user(alice.id, std::nullopt, 10)), ElementsAre(newer, token));
     EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kEnroll, now_)), 1u);
     EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kEnroll, token.expires)), 0u);
     EXPECT_EQ(value_of(tx.tokens.count_good(alice.id, ccm::TokenKind::kPersonal, now_)), 0u);

@@ -21,7 +21,7 @@ TEST_P(TrackerStores, NodesComeBackWithTheirEndpoints) {
     EXPECT_EQ(value_of(tx.nodes.by_owner_and_name(alice.id, "b")), b);
     EXPECT_EQ(value_of(tx.nodes.by_public_key(b.public_key)), b);
     EXPECT_EQ(value_of(tx.nodes.by_public_key("other")), std::nullopt);
-    EXPECT_THAT(value_of(tx.nodes.of_owner(alice.id)), ElementsAre(a, b));
+    EXPECT_THAT(value_of(tx.nodes.of_owner(alice.id, "", 10)), ElementsAre(a, b));
   });
   b.endpoints = {{{"198.18.0.9", 1, false, ""}, tracker::Reachability::kUnknown, false}};
   b.last_seen = now_ + std::chrono::hours(1);
@@ -165,10 +165,10 @@ TEST_P(TrackerStores, PendingTasksComeInOrderFromTheCursor) {
     EXPECT_THAT(value_of(tx.tasks.pending(n.id, 0, 1)), ElementsAre(made[0]));
     EXPECT_THAT(value_of(tx.tasks.queued_up_to(n.id, 4)), ElementsAre(made[1], made[3]));
     EXPECT_THAT(value_of(tx.tasks.cancel_requested(n.id)), ElementsAre(made[3].id));
-    EXPECT_THAT(value_of(tx.tasks.of_node(n.id, false, 10)), ElementsAre(made[4], made[3], made[1], made[0]));
-    EXPECT_THAT(value_of(tx.tasks.of_node(n.id, true, 3)), ElementsAre(made[4], made[3], made[2]));
-    EXPECT_THAT(value_of(tx.tasks.of_owner(alice.id, true, 10)), SizeIs(5));
-    EXPECT_THAT(value_of(tx.tasks.of_owner(alice.id, false, 10)), SizeIs(4));
+    EXPECT_THAT(value_of(tx.tasks.of_node(n.id, false, 0, 10)), ElementsAre(made[4], made[3], made[1], made[0]));
+    EXPECT_THAT(value_of(tx.tasks.of_node(n.id, true, 0, 3)), ElementsAre(made[4], made[3], made[2]));
+    EXPECT_THAT(value_of(tx.tasks.of_owner(alice.id, true, std::nullopt, 10)), SizeIs(5));
+    EXPECT_THAT(value_of(tx.tasks.of_owner(alice.id, false, std::nullopt, 10)), SizeIs(4));
     EXPECT_THAT(value_of(tx.tasks.queued_since(now_, 10)), ElementsAre(made[1], made[3]));
     EXPECT_EQ(value_of(tx.nodes.by_id(n.id))->acked_sequence, 3u);
   });
@@ -177,7 +177,7 @@ TEST_P(TrackerStores, PendingTasksComeInOrderFromTheCursor) {
     EXPECT_EQ(value_of(tx.nodes.by_id(n.id))->acked_sequence, 3u) << "never back";
     return tx.tasks.prune(now_ + std::chrono::hours(1));
   });
-  look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.tasks.of_node(n.id, true, 10)), SizeIs(4)); });
+  look([&](tracker::Tx& tx) { EXPECT_THAT(value_of(tx.tasks.of_node(n.id, true, 0, 10)), SizeIs(4)); });
 }
 
 TEST_P(TrackerStores, AClosedContentMakesATaskForEveryHolder) {

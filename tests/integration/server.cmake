@@ -5,6 +5,7 @@ if(TARGET gt_tracker_app)
             ${CMAKE_CURRENT_LIST_DIR}/server_node_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_start_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_door_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_access_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_dialer_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/server_lists_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_http2_probe.cc ${CMAKE_CURRENT_LIST_DIR}/server_lab.cc
     DEPENDS tracker/app
     LINK OpenSSL::SSL gt_test_memory_store LABELS integration)

@@ -25,9 +25,12 @@ class Users final : public ccm::UserStore {
     const auto found = s_.users.find(std::string(name));
     return found == s_.users.end() ? std::nullopt : std::optional<ccm::User>(found->second);
   }
-  Result<std::vector<ccm::User>> list() override {
+  Result<std::vector<ccm::User>> list(std::string_view after, std::size_t limit) override {
     std::vector<ccm::User> all;
-    for (const auto& [name, user] : s_.users) all.push_back(user);
+    for (const auto& [name, user] : s_.users) {
+      if (name > after) all.push_back(user);
+    }
+    cut(all, limit);
     return all;
   }
   Status set_disabled(const UserId& id, bool disabled) override {
@@ -66,12 +69,23 @@ class Tokens final : public ccm::TokenStore {
     const auto found = s_.tokens.find(std::string(id));
     return found == s_.tokens.end() ? std::nullopt : std::optional<ccm::Token>(found->second);
   }
-  Result<std::vector<ccm::Token>> of_user(const UserId& user) override {
+  Result<std::vector<ccm::Token>> of_user(const UserId& user, const std::optional<ccm::TokenPlace>& after,
+                                          std::size_t limit) override {
     std::vector<ccm::Token> own;
     for (const auto& [id, token] : s_.tokens) {
-      if (token.user == user) own.push_back(token);
+      const bool follows =
+          !after || token.created < after->created || (token.created == after->created && id > after->id);
+      if (token.user == user && follows) own.push_back(token);
     }
     std::stable_sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a.created > b.created; });
+    cut(own, limit);
+    return own;
+  }
+  Result<std::vector<ccm::Token>> good_of_kind(const UserId& user, ccm::TokenKind kind, WallTime now) override {
+    std::vector<ccm::Token> own;
+    for (const auto& [id, token] : s_.tokens) {
+      if (token.user == user && token.kind == kind && token.is_good(now)) own.push_back(token);
+    }
     return own;
   }
   Status revoke(std::string_view id, WallTime now) override {
@@ -100,6 +114,12 @@ class Tokens final : public ccm::TokenStore {
   }
   Status set_expires(std::string_view id, WallTime expires) override {
     s_.tokens.at(std::string(id)).expires = expires;
+    return {};
+  }
+  Status expire_all_of_node(const NodeId& node, WallTime now, WallTime until) override {
+    for (auto& [id, token] : s_.tokens) {
+      if (token.node == node && token.is_good(now)) token.expires = std::min(token.expires, until);
+    }
     return {};
   }
   Result<bool> take_use(std::string_view id) override {

@@ -46,12 +46,14 @@ class Nodes final : public tracker::NodeStore {
     }
     return keys;
   }
-  Result<std::vector<tracker::NodeRecord>> of_owner(const UserId& owner) override {
+  Result<std::vector<tracker::NodeRecord>> of_owner(const UserId& owner, std::string_view after,
+                                                    std::size_t limit) override {
     std::vector<tracker::NodeRecord> own;
     for (const auto& [id, node] : s_.nodes) {
-      if (node.owner == owner) own.push_back(named(node));
+      if (node.owner == owner && node.name > after) own.push_back(named(node));
     }
     std::sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    cut(own, limit);
     return own;
   }
   Status set_endpoints(const NodeId& id, const std::vector<tracker::NodeEndpoint>& endpoints) override {
@@ -141,20 +143,26 @@ class Tasks final : public tracker::TaskStore {
     }
     return ids;
   }
-  Result<std::vector<tracker::Task>> of_node(const NodeId& node, bool include_ended, std::size_t limit) override {
-    auto found = where([&](const auto& t) { return t.node == node && (include_ended || !has_ended(t.state)); });
+  Result<std::vector<tracker::Task>> of_node(const NodeId& node, bool include_ended, std::uint64_t below,
+                                             std::size_t limit) override {
+    auto found = where([&](const auto& t) {
+      return t.node == node && (include_ended || !has_ended(t.state)) && (below == 0 || t.sequence < below);
+    });
     std::reverse(found.begin(), found.end());
     cut(found, limit);
-    return found;
+    return listed(std::move(found));
   }
-  Result<std::vector<tracker::Task>> of_owner(const UserId& owner, bool include_ended, std::size_t limit) override {
-    auto found = where(
-        [&](const auto& t) { return s_.nodes.at(t.node).owner == owner && (include_ended || !has_ended(t.state)); });
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.created, a.id.str()) > std::pair(b.created, b.id.str());
+  Result<std::vector<tracker::Task>> of_owner(const UserId& owner, bool include_ended,
+                                              const std::optional<tracker::TaskPlace>& after,
+                                              std::size_t limit) override {
+    const auto place = [](const auto& t) { return std::pair(t.created, t.id.str()); };
+    auto found = where([&](const auto& t) {
+      return s_.nodes.at(t.node).owner == owner && (include_ended || !has_ended(t.state)) &&
+             (!after || place(t) < std::pair(after->created, after->id.str()));
     });
+    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return place(a) > place(b); });
     cut(found, limit);
-    return found;
+    return listed(std::move(found));
   }
   Status set_acked(const NodeId& node, std::uint64_t sequence) override {
     auto& acked = s_.nodes.at(node).acked_sequence;
@@ -185,6 +193,14 @@ class Tasks final : public tracker::TaskStore {
   }
 
  private:
+  static std::vector<tracker::Task> listed(std::vector<tracker::Task> tasks) {
+    for (tracker::Task& task : tasks) {
+      if (task.result_json.size() <= tracker::kMaxListedResultBytes) continue;
+      task.result_bytes = task.result_json.size();
+      task.result_json.clear();
+    }
+    return tasks;
+  }
   tracker::Task named(tracker::Task task) const {
     task.created_by_name = s_.user_name(task.created_by);
     return task;

@@ -51,7 +51,7 @@ TEST_P(Accounts, AddingAUserTwiceIsDoneOnce) {
   EXPECT_EQ(code_of(taken), Code::kConflict);
   EXPECT_THAT(message_of(taken), HasSubstr("bob exists"));
   EXPECT_EQ(code_of(w.accounts.add_user(root, w.request_id(), "Bob", "", Role::kUser)), Code::kInvalid);
-  EXPECT_THAT(*w.accounts.list_users(root), SizeIs(3));
+  EXPECT_THAT(w.accounts.list_users(root)->items, SizeIs(3));
   EXPECT_EQ((*w.accounts.find_user("bob"))->password_hash, "phc");
   EXPECT_EQ((*w.accounts.find_user(first->id))->name, "bob");
   EXPECT_EQ(*w.accounts.find_user("nobody"), std::nullopt);
@@ -99,8 +99,8 @@ TEST_P(Accounts, ATokenIsShownOnceAndRevokedByItsOwnerOrAnAdministrator) {
   EXPECT_EQ(code_of(again), Code::kConflict);
   EXPECT_THAT(message_of(again), HasSubstr("t1"));
   ASSERT_TRUE(w.accounts.add_token(alice, "", token("t3")).ok());
-  EXPECT_THAT(*w.accounts.list_tokens(alice), SizeIs(2));
-  EXPECT_THAT(*w.accounts.list_tokens(root), SizeIs(0));
+  EXPECT_THAT(w.accounts.list_tokens(alice)->items, SizeIs(2));
+  EXPECT_THAT(w.accounts.list_tokens(root)->items, SizeIs(0));
   EXPECT_EQ(code_of(w.accounts.revoke_token(w.user("bob"), w.request_id(), "t1")), Code::kNotFound);
   EXPECT_EQ(code_of(w.accounts.revoke_token(alice, w.request_id(), "none")), Code::kNotFound);
   ASSERT_TRUE(w.accounts.revoke_token(alice, w.request_id(), "t1").ok());
@@ -199,8 +199,8 @@ TEST_P(Accounts, AServiceAccountHasNoPasswordAndTokensThatAnAdministratorMakes) 
   EXPECT_EQ((*w.accounts.find_token("k1"))->user.name, "robot");
   EXPECT_EQ(w.audit(root, 1)->at(0).object, "k1 for robot");
   EXPECT_EQ(code_of(w.accounts.list_tokens(alice, "robot")), Code::kDenied);
-  EXPECT_THAT(*w.accounts.list_tokens(root, "robot"), SizeIs(1));
-  EXPECT_THAT(*w.accounts.list_tokens(alice, "alice"), SizeIs(0)) << "one's own by name";
+  EXPECT_THAT(w.accounts.list_tokens(root, "robot")->items, SizeIs(1));
+  EXPECT_THAT(w.accounts.list_tokens(alice, "alice")->items, SizeIs(0)) << "one's own by name";
   EXPECT_EQ(code_of(w.accounts.revoke_token(alice, w.request_id(), "k1")), Code::kNotFound) << "not alice's to know";
   ASSERT_TRUE(w.accounts.revoke_token(root, w.request_id(), "k1").ok());
   EXPECT_FALSE((*w.accounts.find_token("k1"))->token.is_good(w.clock.wall()));
@@ -236,7 +236,7 @@ TEST_P(Accounts, ANewPasswordFromAnAdministratorEndsLoginsAndNoNodes) {
   EXPECT_EQ((*w.accounts.find_user("alice"))->password_hash, "phc");
   EXPECT_FALSE((*w.accounts.find_token("t1"))->token.is_good(w.clock.wall()));
   EXPECT_EQ(w.audit(root, 1)->at(0).action, "password.reset");
-  const auto tokens = *w.accounts.list_tokens(alice);
+  const auto tokens = w.accounts.list_tokens(alice)->items;
   for (const Token& one : tokens) {
     EXPECT_EQ(one.is_good(w.clock.wall()), one.kind == TokenKind::kNode) << one.id;
   }

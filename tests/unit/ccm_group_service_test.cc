@@ -208,11 +208,11 @@ TEST_P(Groups, HiddenOnesDoNotExistForOthers) {
     EXPECT_EQ(message_of(step(bob, "secret", one, one == Step::kInvite ? "carol" : "")), as_missing);
   }
   const auto listed = w.groups.list(bob, true, "");
-  ASSERT_THAT(*listed, SizeIs(1));
-  EXPECT_EQ(listed->front().group.name, "lab");
+  ASSERT_THAT(listed->items, SizeIs(1));
+  EXPECT_EQ(listed->items.front().group.name, "lab");
   ASSERT_TRUE(step(alice, "secret", Step::kInvite, "bob").ok());
   EXPECT_THAT(members(bob, "secret"), ElementsAre("alice manager", "bob invited")) << "who is invited sees it";
-  EXPECT_THAT(*w.groups.list(bob, false, ""), SizeIs(1));
+  EXPECT_THAT(w.groups.list(bob, false, "")->items, SizeIs(1));
   ASSERT_TRUE(step(bob, "secret", Step::kDeclineInvitation).ok());
   EXPECT_EQ(code_of(w.groups.get(bob, "secret")), Code::kNotFound);
 }
@@ -393,8 +393,8 @@ TEST_P(Groups, BuddiesSeeWhatIsSharedWithBuddiesAndNothingElse) {
   EXPECT_FALSE(sees(bob, other));
   EXPECT_THAT(w.contents.get(bob, data.id.str())->content.access, (Access{AccessLevel::kShared, {}, {}, false}))
       << "not told by which list";
-  EXPECT_THAT(*w.buddies.list(alice), SizeIs(1));
-  EXPECT_THAT(*w.buddies.list(bob), IsEmpty()) << "one-sided";
+  EXPECT_THAT(w.buddies.list(alice)->items, SizeIs(1));
+  EXPECT_THAT(w.buddies.list(bob)->items, IsEmpty()) << "one-sided";
   EXPECT_THAT(news(bob), IsEmpty()) << "not told";
   ASSERT_TRUE(w.buddies.remove(alice, w.request_id(), "bob").ok());
   EXPECT_FALSE(sees(bob, data));
@@ -455,12 +455,12 @@ TEST_P(Groups, OnlyTheOwnerLearnsWhoseNodesHaveWhatIsShared) {
     const Actor node = w.node(person, "n1");
     ASSERT_TRUE(w.nodes.announce(node, w.announce_of(data, tracker::SwarmRole::kSeeding, data.bytes)).ok());
   }
-  EXPECT_THAT(*w.contents.replicas(alice, data.id), SizeIs(3));
+  EXPECT_THAT(w.contents.replicas(alice, data.id)->items, SizeIs(3));
   const auto seen = w.contents.replicas(carol, data.id);
-  ASSERT_THAT(*seen, SizeIs(1));
-  EXPECT_EQ(seen->front().replica.owner_name, "carol");
+  ASSERT_THAT(seen->items, SizeIs(1));
+  EXPECT_EQ(seen->items.front().replica.owner_name, "carol");
   ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), data.id, {AccessLevel::kPublic, {}, {}, false}).ok());
-  EXPECT_THAT(*w.contents.replicas(carol, data.id), SizeIs(3));
+  EXPECT_THAT(w.contents.replicas(carol, data.id)->items, SizeIs(3));
 }
 
 TEST_P(Groups, WhoInvitedAndWasRemovedIsNotToldOfTheAnswer) {

@@ -59,7 +59,7 @@ TEST_P(TrackerServices, AnEnrolmentTokenWorksOnce) {
   EXPECT_EQ(first->token.scopes, ccm::node_scopes());
   EXPECT_EQ(first->token.node, first->node.id);
   EXPECT_EQ(code_of(w.nodes.enroll(enroll_with("e1", "lab2", "key2"))), Code::kUnauthenticated);
-  EXPECT_THAT(*w.nodes.list(alice), SizeIs(1));
+  EXPECT_THAT(w.nodes.list(alice)->items, SizeIs(1));
 }
 
 TEST_P(TrackerServices, ALostAnswerIsRepeatedForTheSameKey) {
@@ -285,11 +285,11 @@ TEST_P(TrackerServices, WhoLeavesIsNoReplicaAnyMore) {
   auto partial = w.announce_of(content, SwarmRole::kSeeding, 500);
   partial.total_bytes = 500;  // only some files were wanted
   ASSERT_TRUE(w.nodes.announce(node, partial).ok());
-  auto replicas = *w.contents.replicas(alice, content.id);
+  auto replicas = w.contents.replicas(alice, content.id)->items;
   ASSERT_THAT(replicas, SizeIs(1));
   EXPECT_FALSE(replicas[0].replica.complete) << "complete means all of the content";
   ASSERT_TRUE(w.nodes.announce(node, w.announce_of(content, SwarmRole::kGone, 0)).ok());
-  EXPECT_THAT(*w.contents.replicas(alice, content.id), IsEmpty());
+  EXPECT_THAT(w.contents.replicas(alice, content.id)->items, IsEmpty());
   ASSERT_TRUE(w.nodes.announce(node, w.announce_of(content, SwarmRole::kGone, 0)).ok()) << "said twice";
 }
 
@@ -298,15 +298,15 @@ TEST_P(TrackerServices, AReplicaSaysWhenItWasVerifiedAndWhetherItIsServed) {
   const ccm::Actor node = w.node(alice, "lab");
   auto whole = w.announce_of(content, SwarmRole::kSeeding, 1000);
   ASSERT_TRUE(w.nodes.announce(node, whole).ok());
-  EXPECT_EQ((*w.contents.replicas(alice, content.id))[0].replica.verified, WallTime{}) << "older nodes do not say";
+  EXPECT_EQ(w.contents.replicas(alice, content.id)->items[0].replica.verified, WallTime{}) << "older nodes do not say";
   whole.verified_age = std::chrono::hours(1);
   ASSERT_TRUE(w.nodes.announce(node, whole).ok());
-  auto shown = (*w.contents.replicas(alice, content.id))[0];
+  auto shown = w.contents.replicas(alice, content.id)->items[0];
   EXPECT_EQ(shown.replica.verified, w.clock.wall() - std::chrono::hours(1));
   EXPECT_TRUE(shown.served);
   whole.role = SwarmRole::kPaused;
   ASSERT_TRUE(w.nodes.announce(node, whole).ok());
-  shown = (*w.contents.replicas(alice, content.id))[0];
+  shown = w.contents.replicas(alice, content.id)->items[0];
   EXPECT_TRUE(shown.replica.complete);
   EXPECT_FALSE(shown.served);
 }
@@ -329,7 +329,7 @@ TEST_P(TrackerServices, EphemeralNodesGoByThemselves) {
   std::vector<std::string> names;
   const auto left = w.nodes.list(alice);
   ASSERT_TRUE(left.ok());
-  for (const auto& view : *left) names.push_back(view.record.name);
+  for (const auto& view : left->items) names.push_back(view.record.name);
   EXPECT_THAT(names, ElementsAre("busy", "lasting"));
   EXPECT_TRUE(stream->take().ended);
   w.nodes.closed(busy->node.id);
@@ -347,9 +347,9 @@ TEST_P(TrackerServices, TasksAreForOnesOwnNodes) {
   EXPECT_EQ(code_of(w.tasks.cancel(bob, w.request_id(), made->id)), Code::kNotFound);
   EXPECT_EQ(code_of(w.tasks.get(alice, TaskId::make(w.clock.wall(), w.rng))), Code::kNotFound);
   EXPECT_EQ(code_of(w.tasks.create(alice, w.request_id(), "lab", ListFolderTask{"/etc"})), Code::kInvalid);
-  EXPECT_THAT(*w.tasks.list(alice, "", true), SizeIs(1));
-  EXPECT_THAT(*w.tasks.list(alice, "lab", true), SizeIs(1));
-  EXPECT_THAT(*w.tasks.list(bob, "", true), IsEmpty());
+  EXPECT_THAT(w.tasks.list(alice, "", true)->items, SizeIs(1));
+  EXPECT_THAT(w.tasks.list(alice, "lab", true)->items, SizeIs(1));
+  EXPECT_THAT(w.tasks.list(bob, "", true)->items, IsEmpty());
   EXPECT_EQ(code_of(w.tasks.list(bob, "lab", true)), Code::kNotFound);
 }
 
@@ -412,7 +412,7 @@ TEST_P(TrackerServices, ReportsReachWhoWatches) {
   EXPECT_EQ(w.tasks.report(node, report)->state, TaskState::kDone) << "the first end wins";
   EXPECT_EQ(w.tasks.get(alice, task.id)->result_json, report.result_json);
   EXPECT_THAT(sequences(node.node), IsEmpty());
-  EXPECT_THAT(*w.tasks.list(alice, "", false), IsEmpty());
+  EXPECT_THAT(w.tasks.list(alice, "", false)->items, IsEmpty());
 }
 
 TEST_P(TrackerServices, ReportsAreTheNodesOwnAndBounded) {
@@ -552,7 +552,7 @@ TEST_P(TrackerServices, ATaskThatAChangeOfContentMadeIsInNobodysQuota) {
   announce.verified_bytes = announce.total_bytes = content.bytes;
   ASSERT_TRUE(w.nodes.announce(node, announce).ok());
   ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), content.id).ok());
-  ASSERT_EQ(w.tasks.list(alice, "", false)->size(), 1u);
+  ASSERT_EQ(w.tasks.list(alice, "", false)->items.size(), 1u);
   EXPECT_EQ(w.accounts.quotas(alice, "")->at(static_cast<std::size_t>(ccm::Quota::kTasks)).used, 0u);
 }
 

@@ -266,6 +266,46 @@ TEST_F(ServerData, RecordsFromBeforeTheChainAreChainedOnUpgrade) {
   EXPECT_EQ(sound->records, 4u);
 }
 
+TEST_F(ServerData, TasksAndNodesFromBeforeThePagesAreListedAndCounted) {
+  sql::Options before = database_options(folder_.path());
+  before.migrations = migrations().first(9);
+  const UserId alice = UserId::make({1}, rng_);
+  const NodeId node = NodeId::make({1}, rng_);
+  const TaskId small = TaskId::make({1}, rng_), large = TaskId::make({2}, rng_);
+  const std::string result = '"' + std::string(5000, 'x') + '"';
+  {
+    const auto old = sql::Database::open(before);
+    ASSERT_TRUE(old.ok()) << message_of(old);
+    ASSERT_TRUE((*old)->write([&](sql::Transaction& tx) -> Status {
+      GT_TRY(
+          tx.exec("INSERT INTO user(user_id, name, admin, disabled, created_ms, password_hash) VALUES (?, 'alice', "
+                  "0, 0, 1, '')",
+                  {alice.str()}));
+      GT_TRY(tx.exec("INSERT INTO node VALUES (?, ?, 'lab', x'00', 0, 1, 1, '', 2, 0)", {node.str(), alice.str()}));
+      for (const auto& [id, sequence, text] : {std::tuple(small, 1, std::string("1")), std::tuple(large, 2, result)}) {
+        GT_TRY(tx.exec("INSERT INTO task VALUES (?1, ?2, ?3, ?6, 'done', 1, 0, ?4, ?3, 1, 0, 0, ?5, '', '')",
+                       {id.str(), node.str(), sequence, alice.str(), text, work_to_json(ListFolderTask{""})}));
+      }
+      return {};
+    }));
+  }
+  const auto store = open();
+  ASSERT_TRUE(store);
+  const Status read = static_cast<tracker::Store&>(*store).read([&](tracker::Tx& tx) -> Status {
+    GT_ASSIGN(const auto nodes, tx.node_effects.count_nodes(alice));
+    EXPECT_EQ(nodes, 1u);
+    GT_ASSIGN(const auto listed, tx.tasks.of_owner(alice, true, std::nullopt, 10));
+    EXPECT_EQ(listed.size(), 2u);
+    EXPECT_EQ(listed.at(0).result_bytes, result.size());
+    EXPECT_EQ(listed.at(0).result_json, "");
+    EXPECT_EQ(listed.at(1).result_json, "1");
+    GT_ASSIGN(const auto whole, tx.tasks.by_id(large));
+    EXPECT_EQ(whole->result_json, result);
+    return {};
+  });
+  EXPECT_TRUE(read.ok()) << message_of(read);
+}
+
 TEST_F(ServerData, RowsThatCannotBeReadAreDamageNotACrash) {
   const auto store = open();
   fill(*store, "data", kHash, 10);

@@ -161,10 +161,10 @@ Result<EnrolledNode> NodeService::enroll_in(Tx& tx, const EnrollNode& request) {
     node = *before;
     GT_TRY(tx.tokens.revoke_all_of_node(node.id, now));
   } else {
-    GT_ASSIGN(const auto own, tx.nodes.of_owner(token->user));
+    GT_ASSIGN(const std::uint64_t own, tx.node_effects.count_nodes(token->user));
     GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, d_.quotas, token->user));
-    if (own.size() >= quotas.nodes) {
-      return Error{Code::kExhausted, "user " + owner->name + " has " + std::to_string(own.size()) +
+    if (own >= quotas.nodes) {
+      return Error{Code::kExhausted, "user " + owner->name + " has " + std::to_string(own) +
                                          " nodes, as many as the quota allows; ask the administrator for more"};
     }
     node.id = NodeId::make(now, d_.rng);
@@ -197,11 +197,7 @@ Result<EnrolledNode> NodeService::renew(const ccm::Actor& actor, const ccm::Toke
     GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
     GT_ASSIGN(const auto owner, tx.users.by_id(node.owner));
     if (!owner) return token_ended();
-    GT_ASSIGN(const auto tokens, tx.tokens.of_user(node.owner));
-    for (const ccm::Token& old : tokens) {
-      if (old.node != node.id || !old.is_good(now) || old.expires <= now + kOldCredentialLifetime) continue;
-      GT_TRY(tx.tokens.set_expires(old.id, now + kOldCredentialLifetime));
-    }
+    GT_TRY(tx.tokens.expire_all_of_node(node.id, now, now + kOldCredentialLifetime));
     const ccm::Token fresh = credential(node_token, node, now);
     GT_TRY(tx.tokens.insert(fresh));
     GT_TRY(tx.audit.append(ccm::audit_record(actor, now, "node.renew", node.id.str(), "")));
@@ -211,16 +207,19 @@ Result<EnrolledNode> NodeService::renew(const ccm::Actor& actor, const ccm::Toke
   return std::move(*renewed);
 }
 
-Result<std::vector<NodeView>> NodeService::list(const ccm::Actor& actor) {
+Result<Page<NodeView>> NodeService::list(const ccm::Actor& actor, const PageRequest& page) {
+  constexpr std::string_view kList = "nodes";
+  GT_ASSIGN(const PageKey key, parse_page_token(kList, 1, page.token));
   std::vector<NodeRecord> records;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(records, tx.nodes.of_owner(actor.user));
+    GT_ASSIGN(records, tx.nodes.of_owner(actor.user, key.empty() ? "" : key[0], page.items() + 1));
     return {};
   }));
   std::vector<NodeView> views;
   views.reserve(records.size());
   for (NodeRecord& record : records) views.push_back(view(std::move(record)));
-  return views;
+  return make_page<NodeView>(std::move(views), page,
+                             [](const NodeView& node) { return encode_page_token(kList, {node.record.name}); });
 }
 
 Result<NodeView> NodeService::get(const ccm::Actor& actor, std::string_view reference) {

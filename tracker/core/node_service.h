@@ -8,6 +8,7 @@
 
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 #include "common/rng.h"
 #include "tracker/core/audiences.h"
@@ -58,7 +59,8 @@ class NodeService {
   /// A fresh credential for the node of `actor`; the old ones end a day later, so that a lost answer does no harm.
   Result<EnrolledNode> renew(const ccm::Actor& actor, const ccm::Token& node_token);
 
-  Result<std::vector<NodeView>> list(const ccm::Actor& actor);
+  /// By name.
+  Result<Page<NodeView>> list(const ccm::Actor& actor, const PageRequest& page = {});
   /// By id or name; one's own (a node: itself).
   Result<NodeView> get(const ccm::Actor& actor, std::string_view reference);
   /// The node of the actor's credential; kDenied without one.

@@ -25,8 +25,8 @@ class NodeStore {
   virtual Result<std::optional<NodeRecord>> by_id(const NodeId& id) = 0;
   virtual Result<std::optional<NodeRecord>> by_owner_and_name(const UserId& owner, std::string_view name) = 0;
   virtual Result<std::optional<NodeRecord>> by_public_key(std::string_view der) = 0;
-  /// By name.
-  virtual Result<std::vector<NodeRecord>> of_owner(const UserId& owner) = 0;
+  /// By name, after the name `after`, at most `limit`.
+  virtual Result<std::vector<NodeRecord>> of_owner(const UserId& owner, std::string_view after, std::size_t limit) = 0;
   /// SubjectPublicKeyInfo, DER, of each node of these people that has a credential which is good at `now`.
   virtual Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners,
                                                                       WallTime now) = 0;
@@ -38,6 +38,12 @@ class NodeStore {
   virtual Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) = 0;
   /// With its tasks, replicas and tokens.
   virtual Status remove(const NodeId& id) = 0;
+};
+
+/// Where a task stands in the list of its owner's tasks.
+struct TaskPlace {
+  WallTime created;
+  TaskId id;
 };
 
 class TaskStore {
@@ -55,9 +61,12 @@ class TaskStore {
   virtual Result<std::vector<Task>> queued_up_to(const NodeId& node, std::uint64_t sequence) = 0;
   /// Not ended, and asked to be cancelled.
   virtual Result<std::vector<TaskId>> cancel_requested(const NodeId& node) = 0;
-  /// Newest first, at most `limit`.
-  virtual Result<std::vector<Task>> of_node(const NodeId& node, bool include_ended, std::size_t limit) = 0;
-  virtual Result<std::vector<Task>> of_owner(const UserId& owner, bool include_ended, std::size_t limit) = 0;
+  /// Rows of lists: results beyond kMaxListedResultBytes are left out. Newest first, at most `limit`; those with a
+  /// sequence below `below` (0: all).
+  virtual Result<std::vector<Task>> of_node(const NodeId& node, bool include_ended, std::uint64_t below,
+                                            std::size_t limit) = 0;
+  virtual Result<std::vector<Task>> of_owner(const UserId& owner, bool include_ended,
+                                             const std::optional<TaskPlace>& after, std::size_t limit) = 0;
   /// Moves the node's acknowledged sequence forward; never back.
   virtual Status set_acked(const NodeId& node, std::uint64_t sequence) = 0;
   /// Queued, and created before `before`, at most `limit`.

@@ -76,7 +76,8 @@ struct Task {
   WallTime created, updated;
   std::uint64_t done = 0, total = 0;
   std::string result_json, error_code, error_message;
-  bool by_server = false;  ///< a change of a content made it: it counts in nobody's quota
+  bool by_server = false;          ///< a change of a content made it: it counts in nobody's quota
+  std::uint64_t result_bytes = 0;  ///< of a result that is left out here: in rows of lists
   friend bool operator==(const Task&, const Task&) = default;
 };
 
@@ -91,6 +92,9 @@ inline constexpr std::size_t kMaxTaskTextBytes = 8192;
 /// Of the work of one task as it is kept: a thousand patterns of files, or an access list of a thousand names.
 inline constexpr std::size_t kMaxWorkBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
+/// Larger results are kept apart, and shown with their task alone: a page of a thousand tasks stays within
+/// kMaxPageBytes, or near it.
+inline constexpr std::size_t kMaxListedResultBytes = 1024;
 inline constexpr std::chrono::milliseconds kTaskLifetime = std::chrono::hours(24 * 30);
 inline constexpr std::chrono::milliseconds kEndedTaskLifetime = std::chrono::hours(24 * 30);
 

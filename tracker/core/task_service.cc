@@ -13,7 +13,6 @@ namespace gridtorrent::tracker {
 
 namespace {
 
-constexpr std::size_t kMaxListed = 1000;
 constexpr std::size_t kSweepBatch = 200;
 
 Error missing_task(const TaskId& id) {
@@ -100,18 +99,49 @@ Result<Task> TaskService::create(const ccm::Actor& actor, const std::string& req
   return task;
 }
 
-Result<std::vector<Task>> TaskService::list(const ccm::Actor& actor, std::string_view node, bool include_ended) {
+Result<Page<Task>> TaskService::list(const ccm::Actor& actor, std::string_view node, bool include_ended,
+                                     const PageRequest& page) {
+  const std::string which = include_ended ? "all tasks" : "open tasks";
+  return node.empty() ? list_of_owner(actor, which, include_ended, page)
+                      : list_of_node(actor, node, which, include_ended, page);
+}
+
+Result<Page<Task>> TaskService::list_of_owner(const ccm::Actor& actor, const std::string& list, bool include_ended,
+                                              const PageRequest& page) {
+  GT_ASSIGN(const PageKey key, parse_page_token(list, 2, page.token));
+  std::optional<TaskPlace> after;
+  if (!key.empty()) {
+    GT_ASSIGN(const std::int64_t created, page_number(key[0]));
+    GT_ASSIGN(const TaskId id, TaskId::parse(key[1]));
+    after = TaskPlace{WallTime{created}, id};
+  }
   std::vector<Task> tasks;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    if (node.empty()) {
-      GT_ASSIGN(tasks, tx.tasks.of_owner(actor.user, include_ended, kMaxListed));
-      return {};
-    }
-    GT_ASSIGN(const NodeRecord target, own_node(tx, actor.user, node));
-    GT_ASSIGN(tasks, tx.tasks.of_node(target.id, include_ended, kMaxListed));
+    GT_ASSIGN(tasks, tx.tasks.of_owner(actor.user, include_ended, after, page.items() + 1));
     return {};
   }));
-  return tasks;
+  return make_page<Task>(std::move(tasks), page, [list](const Task& task) {
+    return encode_page_token(list, {std::to_string(task.created.ms), task.id.str()});
+  });
+}
+
+Result<Page<Task>> TaskService::list_of_node(const ccm::Actor& actor, std::string_view node, const std::string& which,
+                                             bool include_ended, const PageRequest& page) {
+  std::vector<Task> tasks;
+  std::string list;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const NodeRecord target, own_node(tx, actor.user, node));
+    list = which + " of " + target.id.str();
+    GT_ASSIGN(const PageKey key, parse_page_token(list, 1, page.token));
+    std::int64_t below = 0;
+    if (!key.empty()) {
+      GT_ASSIGN(below, page_number(key[0]));
+    }
+    GT_ASSIGN(tasks, tx.tasks.of_node(target.id, include_ended, static_cast<std::uint64_t>(below), page.items() + 1));
+    return {};
+  }));
+  return make_page<Task>(std::move(tasks), page,
+                         [list](const Task& task) { return encode_page_token(list, {std::to_string(task.sequence)}); });
 }
 
 Result<Task> TaskService::get(const ccm::Actor& actor, const TaskId& id) {

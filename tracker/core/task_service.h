@@ -8,6 +8,7 @@
 #include "ccm/domain/quotas.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 #include "common/rng.h"
 #include "tracker/core/hub.h"
@@ -37,8 +38,9 @@ class TaskService {
   /// forgotten.
   Result<Task> create(const ccm::Actor& actor, const std::string& request_id, std::string_view node,
                       const TaskWork& work);
-  /// Newest first, at most 1000. `node` empty: of all own nodes.
-  Result<std::vector<Task>> list(const ccm::Actor& actor, std::string_view node, bool include_ended);
+  /// Newest first. `node` empty: of all own nodes. Large results are left out (Task::result_bytes).
+  Result<Page<Task>> list(const ccm::Actor& actor, std::string_view node, bool include_ended,
+                          const PageRequest& page = {});
   Result<Task> get(const ccm::Actor& actor, const TaskId& task);
   Result<Task> cancel(const ccm::Actor& actor, const std::string& request_id, const TaskId& task);
 
@@ -57,6 +59,11 @@ class TaskService {
   Status sweep();
 
  private:
+  Result<Page<Task>> list_of_owner(const ccm::Actor& actor, const std::string& list, bool include_ended,
+                                   const PageRequest& page);
+  Result<Page<Task>> list_of_node(const ccm::Actor& actor, std::string_view node, const std::string& which,
+                                  bool include_ended, const PageRequest& page);
+
   Deps d_;
 };
 

@@ -210,6 +210,7 @@ v1::Task to_wire(const Task& task) {
   out.set_result_json(task.result_json);
   out.set_error_code(task.error_code);
   out.set_error_message(task.error_message);
+  out.set_result_bytes(task.result_bytes);
   return out;
 }
 

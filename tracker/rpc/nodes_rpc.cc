@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/rpc/hello.h"
+#include "base/rpc/page.h"
 #include "tracker/rpc/convert.h"
 
 namespace gridtorrent::tracker::rpc {
@@ -95,9 +96,9 @@ Status NodesRpc::enroll(const Call& call, const v1::EnrollRequest& request, v1::
 
 NodesRpc::Reactor* NodesRpc::ListNodes(Context* context, const v1::ListNodesRequest* request,
                                        v1::ListNodesReply* reply) {
-  return d_.door.unary(context, kListNodes, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_ASSIGN(const std::vector<NodeView> nodes, d_.nodes.list(actor_of(call)));
-    for (const NodeView& node : nodes) *p.add_nodes() = to_wire(node);
+  return d_.door.unary(context, kListNodes, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const auto page, d_.nodes.list(actor_of(call), wire::page_request(q)));
+    wire::answer_page(page, p, [&p](const NodeView& node) -> const auto& { return *p.add_nodes() = to_wire(node); });
     return {};
   });
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/rpc/hello.h"
+#include "base/rpc/page.h"
 #include "tracker/rpc/convert.h"
 #include "tracker/rpc/node_watch.h"
 #include "tracker/rpc/task_watch.h"
@@ -55,8 +56,8 @@ TasksRpc::Reactor* TasksRpc::CreateTask(Context* context, const v1::CreateTaskRe
 TasksRpc::Reactor* TasksRpc::ListTasks(Context* context, const v1::ListTasksRequest* request,
                                        v1::ListTasksReply* reply) {
   return d_.door.unary(context, kListTasks, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_ASSIGN(const std::vector<Task> tasks, d_.tasks.list(actor_of(call), q.node(), q.include_ended()));
-    for (const Task& task : tasks) *p.add_tasks() = to_wire(task);
+    GT_ASSIGN(const auto page, d_.tasks.list(actor_of(call), q.node(), q.include_ended(), wire::page_request(q)));
+    wire::answer_page(page, p, [&p](const Task& task) -> const auto& { return *p.add_tasks() = to_wire(task); });
     return {};
   });
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "tracker/store/columns.h"
 #include "tracker/store/tables.h"
@@ -14,14 +15,22 @@ constexpr std::string_view kUserById =
 constexpr std::string_view kUserByName =
     "SELECT user_id, name, admin, disabled, created_ms, password_hash, service FROM user WHERE name = ?";
 constexpr std::string_view kUsers =
-    "SELECT user_id, name, admin, disabled, created_ms, password_hash, service FROM user ORDER BY name";
+    "SELECT user_id, name, admin, disabled, created_ms, password_hash, service FROM user WHERE name > ? ORDER BY name "
+    "LIMIT ?";
 
 constexpr std::string_view kTokenById =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
     "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE token_id = ?";
 constexpr std::string_view kTokensOfUser =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
-    "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE user_id = ? ORDER BY created_ms DESC, token_id";
+    "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE user_id = ?1 AND (created_ms < ?2 OR (created_ms = "
+    "?2 AND token_id > ?3)) "
+    "ORDER BY created_ms DESC, token_id LIMIT ?4";
+
+constexpr std::string_view kGoodTokens =
+    "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
+    "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE user_id = ? AND kind = ? AND "
+    "revoked_ms = 0 AND expires_ms > ? AND (kind <> 'enroll' OR uses_left > 0)";
 
 Result<ccm::Token> token_from(const sql::Row& row) {
   ccm::Token token;
@@ -64,8 +73,8 @@ Result<std::optional<ccm::User>> SqlUsers::by_id(const UserId& id) {
 Result<std::optional<ccm::User>> SqlUsers::by_name(std::string_view name) {
   return tx_.one(kUserByName, {name}, user_from);
 }
-Result<std::vector<ccm::User>> SqlUsers::list() {
-  return tx_.all(kUsers, {}, user_from);
+Result<std::vector<ccm::User>> SqlUsers::list(std::string_view after, std::size_t limit) {
+  return tx_.all(kUsers, {after, limit}, user_from);
 }
 Status SqlUsers::set_disabled(const UserId& id, bool disabled) {
   return tx_.exec("UPDATE user SET disabled = ? WHERE user_id = ?", {disabled, id.str()});
@@ -104,8 +113,13 @@ Status SqlTokens::insert(const ccm::Token& t) {
 Result<std::optional<ccm::Token>> SqlTokens::by_id(std::string_view id) {
   return tx_.one(kTokenById, {id}, token_from);
 }
-Result<std::vector<ccm::Token>> SqlTokens::of_user(const UserId& user) {
-  return tx_.all(kTokensOfUser, {user.str()}, token_from);
+Result<std::vector<ccm::Token>> SqlTokens::of_user(const UserId& user, const std::optional<ccm::TokenPlace>& after,
+                                                   std::size_t limit) {
+  const std::int64_t created = after ? after->created.ms : std::numeric_limits<std::int64_t>::max();
+  return tx_.all(kTokensOfUser, {user.str(), created, after ? after->id : std::string(), limit}, token_from);
+}
+Result<std::vector<ccm::Token>> SqlTokens::good_of_kind(const UserId& user, ccm::TokenKind kind, WallTime now) {
+  return tx_.all(kGoodTokens, {user.str(), ccm::token_kind_name(kind), now.ms}, token_from);
 }
 Status SqlTokens::revoke(std::string_view id, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE token_id = ? AND revoked_ms = 0", {now.ms, id});
@@ -134,6 +148,11 @@ Status SqlTokens::set_last_used(std::string_view id, WallTime now) {
 }
 Status SqlTokens::set_expires(std::string_view id, WallTime expires) {
   return tx_.exec("UPDATE token SET expires_ms = ? WHERE token_id = ?", {expires.ms, id});
+}
+Status SqlTokens::expire_all_of_node(const NodeId& node, WallTime now, WallTime until) {
+  return tx_.exec(
+      "UPDATE token SET expires_ms = ?3 WHERE node_id = ?1 AND revoked_ms = 0 AND expires_ms > ?2 AND expires_ms > ?3",
+      {node.str(), now.ms, until.ms});
 }
 Result<bool> SqlTokens::take_use(std::string_view id) {
   GT_ASSIGN(const std::int64_t taken,

@@ -76,8 +76,9 @@ Result<std::optional<NodeRecord>> SqlNodes::by_public_key(std::string_view der) 
   return first("WHERE n.public_key = ?", {sql::Blob(der)});
 }
 
-Result<std::vector<NodeRecord>> SqlNodes::of_owner(const UserId& owner) {
-  GT_ASSIGN(auto nodes, tx_.all(kSelect + "WHERE n.owner_id = ? ORDER BY n.name", {owner.str()}, node_from));
+Result<std::vector<NodeRecord>> SqlNodes::of_owner(const UserId& owner, std::string_view after, std::size_t limit) {
+  GT_ASSIGN(auto nodes, tx_.all(kSelect + "WHERE n.owner_id = ? AND n.name > ? ORDER BY n.name LIMIT ?",
+                                {owner.str(), after, limit}, node_from));
   for (NodeRecord& node : nodes) GT_TRY(add_endpoints(node));
   return nodes;
 }

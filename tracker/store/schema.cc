@@ -326,7 +326,38 @@ constexpr std::string_view kBaseNames = R"sql(
 ALTER TABLE content ADD COLUMN base_name BLOB NOT NULL DEFAULT x'';
 )sql";
 
-constexpr std::array<sql::Migration, 13> kMigrations = {{{1, "accounts", kAccounts},
+// Lists are walked by index, page by page, and carry no large results; nodes are counted without being visited.
+constexpr std::string_view kLists = R"sql(
+ALTER TABLE task ADD COLUMN owner_id TEXT NOT NULL DEFAULT '';  -- of its node
+ALTER TABLE task ADD COLUMN result_bytes INTEGER NOT NULL DEFAULT 0;  -- of a result in task_result; 0: it is here
+UPDATE task SET owner_id = (SELECT n.owner_id FROM node n WHERE n.node_id = task.node_id);
+CREATE INDEX task_of_owner ON task(owner_id, created_ms, task_id);
+CREATE INDEX task_open_of_owner ON task(owner_id, created_ms, task_id) WHERE ended = 0;
+CREATE TABLE task_result(
+  task_id TEXT PRIMARY KEY REFERENCES task(task_id) ON DELETE CASCADE,
+  result_json TEXT NOT NULL
+) STRICT;
+INSERT INTO task_result SELECT task_id, result_json FROM task WHERE length(CAST(result_json AS BLOB)) > 1024;
+UPDATE task SET result_bytes = length(CAST(result_json AS BLOB)), result_json = ''
+  WHERE length(CAST(result_json AS BLOB)) > 1024;
+
+CREATE TABLE node_count(
+  owner_id TEXT PRIMARY KEY REFERENCES user(user_id),
+  nodes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO node_count SELECT owner_id, count(*) FROM node GROUP BY owner_id;
+CREATE TRIGGER node_counted AFTER INSERT ON node BEGIN
+  INSERT INTO node_count(owner_id, nodes) VALUES (new.owner_id, 1) ON CONFLICT(owner_id) DO UPDATE SET nodes = nodes + 1;
+END;
+CREATE TRIGGER node_discounted AFTER DELETE ON node BEGIN
+  UPDATE node_count SET nodes = nodes - 1 WHERE owner_id = old.owner_id;
+END;
+-- Used-up enrolment tokens stay until they expire, thousands of them where each node has one of its own.
+CREATE INDEX token_good ON token(user_id, kind, expires_ms)
+  WHERE revoked_ms = 0 AND (kind <> 'enroll' OR uses_left > 0);
+)sql";
+
+constexpr std::array<sql::Migration, 14> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -338,7 +369,8 @@ constexpr std::array<sql::Migration, 13> kMigrations = {{{1, "accounts", kAccoun
                                                          {10, "entries of contents", kEntries},
                                                          {11, "quota of tasks", kTaskQuota},
                                                          {12, "when replicas were verified", kVerified},
-                                                         {13, "base names", kBaseNames}}};
+                                                         {13, "base names", kBaseNames},
+                                                         {14, "lists by page", kLists}}};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ class SqlUsers final : public ccm::UserStore {
   Status insert(const ccm::User& user) override;
   Result<std::optional<ccm::User>> by_id(const UserId& id) override;
   Result<std::optional<ccm::User>> by_name(std::string_view name) override;
-  Result<std::vector<ccm::User>> list() override;
+  Result<std::vector<ccm::User>> list(std::string_view after, std::size_t limit) override;
   Status set_disabled(const UserId& id, bool disabled) override;
   Status set_password_hash(const UserId& id, const std::string& password_hash) override;
   Result<std::vector<ccm::QuotaLimit>> quota_limits(const UserId& id) override;
@@ -32,7 +32,9 @@ class SqlTokens final : public ccm::TokenStore {
   explicit SqlTokens(sql::Transaction& tx) : tx_(tx) {}
   Status insert(const ccm::Token& token) override;
   Result<std::optional<ccm::Token>> by_id(std::string_view id) override;
-  Result<std::vector<ccm::Token>> of_user(const UserId& user) override;
+  Result<std::vector<ccm::Token>> of_user(const UserId& user, const std::optional<ccm::TokenPlace>& after,
+                                          std::size_t limit) override;
+  Result<std::vector<ccm::Token>> good_of_kind(const UserId& user, ccm::TokenKind kind, WallTime now) override;
   Status revoke(std::string_view id, WallTime now) override;
   Status revoke_all_of_user(const UserId& user, WallTime now) override;
   Status revoke_personal_of_user(const UserId& user, WallTime now) override;
@@ -40,6 +42,7 @@ class SqlTokens final : public ccm::TokenStore {
   Status revoke_all_of_node(const NodeId& node, WallTime now) override;
   Status set_last_used(std::string_view id, WallTime now) override;
   Status set_expires(std::string_view id, WallTime expires) override;
+  Status expire_all_of_node(const NodeId& node, WallTime now, WallTime until) override;
   Result<bool> take_use(std::string_view id) override;
   Result<std::uint64_t> count_good(const UserId& user, ccm::TokenKind kind, WallTime now) override;
   Result<std::uint64_t> count_of_node(const NodeId& node, WallTime since) override;
@@ -125,7 +128,7 @@ class SqlNodes final : public NodeStore {
   Result<std::optional<NodeRecord>> by_id(const NodeId& id) override;
   Result<std::optional<NodeRecord>> by_owner_and_name(const UserId& owner, std::string_view name) override;
   Result<std::optional<NodeRecord>> by_public_key(std::string_view der) override;
-  Result<std::vector<NodeRecord>> of_owner(const UserId& owner) override;
+  Result<std::vector<NodeRecord>> of_owner(const UserId& owner, std::string_view after, std::size_t limit) override;
   Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners, WallTime now) override;
   Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) override;
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override;
@@ -147,8 +150,10 @@ class SqlTasks final : public TaskStore {
   Result<std::vector<Task>> pending(const NodeId& node, std::uint64_t cursor, std::size_t limit) override;
   Result<std::vector<Task>> queued_up_to(const NodeId& node, std::uint64_t sequence) override;
   Result<std::vector<TaskId>> cancel_requested(const NodeId& node) override;
-  Result<std::vector<Task>> of_node(const NodeId& node, bool include_ended, std::size_t limit) override;
-  Result<std::vector<Task>> of_owner(const UserId& owner, bool include_ended, std::size_t limit) override;
+  Result<std::vector<Task>> of_node(const NodeId& node, bool include_ended, std::uint64_t below,
+                                    std::size_t limit) override;
+  Result<std::vector<Task>> of_owner(const UserId& owner, bool include_ended, const std::optional<TaskPlace>& after,
+                                     std::size_t limit) override;
   Status set_acked(const NodeId& node, std::uint64_t sequence) override;
   Result<std::vector<Task>> queued_since(WallTime before, std::size_t limit) override;
   Status prune(WallTime before) override;

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tracker/store/columns.h"
 #include "tracker/store/tables.h"
 #include "tracker/store/task_json.h"
@@ -8,10 +10,16 @@ namespace gridtorrent::tracker::store {
 
 namespace {
 
-const std::string kSelect =
+const std::string kRow =
     "SELECT t.task_id, t.node_id, t.sequence, t.work, t.state, t.cancel_requested, t.created_by, u.name, t.created_ms, "
-    "t.updated_ms, t.done, t.total, t.result_json, t.error_code, t.error_message, t.by_server "
-    "FROM task t JOIN user u ON u.user_id = t.created_by ";
+    "t.updated_ms, t.done, t.total, t.error_code, t.error_message, t.by_server, ";
+const std::string kFrom = " FROM task t JOIN user u ON u.user_id = t.created_by ";
+// A result is in the task's row, or, where it is large, in task_result.
+const std::string kSelect = kRow +
+                            "coalesce((SELECT r.result_json FROM task_result r WHERE r.task_id = t.task_id AND "
+                            "t.result_bytes > 0), t.result_json), 0" +
+                            kFrom;
+const std::string kSelectListed = kRow + "t.result_json, t.result_bytes" + kFrom;
 
 Result<Task> task_from(const sql::Row& row) {
   Task task;
@@ -29,16 +37,22 @@ Result<Task> task_from(const sql::Row& row) {
   task.updated = time_at(row, 9);
   task.done = row.u64(10);
   task.total = row.u64(11);
-  task.result_json = row.text(12);
-  task.error_code = row.text(13);
-  task.error_message = row.text(14);
-  task.by_server = row.boolean(15);
+  task.error_code = row.text(12);
+  task.error_message = row.text(13);
+  task.by_server = row.boolean(14);
+  task.result_json = row.text(15);
+  task.result_bytes = row.u64(16);
   return task;
+}
+
+bool is_large(const Task& t) {
+  return t.result_json.size() > kMaxListedResultBytes;
 }
 
 }  // namespace
 
 Result<std::uint64_t> SqlTasks::append(const Task& t) {
+  GT_CHECK(t.result_json.empty());
   const std::string work = work_to_json(t.work);
   if (work.size() > kMaxWorkBytes) {
     return Error{Code::kInvalid, "the task takes " + std::to_string(work.size()) + " bytes, more than the " +
@@ -49,21 +63,28 @@ Result<std::uint64_t> SqlTasks::append(const Task& t) {
                     {t.node.str()}, [](const sql::Row& row) { return row.u64(0); }));
   if (!sequence) return Error{Code::kNotFound, "no node " + t.node.str()};
   GT_TRY(tx_.exec(
-      "INSERT INTO task(task_id, node_id, sequence, work, state, ended, cancel_requested, created_by, created_ms, "
-      "updated_ms, done, total, result_json, error_code, error_message, by_server) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {t.id.str(), t.node.str(), *sequence, work, task_state_name(t.state), has_ended(t.state), t.cancel_requested,
-       t.created_by.str(), t.created.ms, t.updated.ms, t.done, t.total, t.result_json, t.error_code, t.error_message,
-       t.by_server}));
+      "INSERT INTO task(task_id, node_id, owner_id, sequence, work, state, ended, cancel_requested, created_by, "
+      "created_ms, updated_ms, done, total, result_json, result_bytes, error_code, error_message, by_server) "
+      "SELECT ?, node_id, owner_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, ? FROM node WHERE node_id = ?",
+      {t.id.str(), *sequence, work, task_state_name(t.state), has_ended(t.state), t.cancel_requested,
+       t.created_by.str(), t.created.ms, t.updated.ms, t.done, t.total, t.error_code, t.error_message, t.by_server,
+       t.node.str()}));
   return *sequence;
 }
 
 Status SqlTasks::update(const Task& t) {
+  GT_CHECK(t.result_bytes == 0);  // a row of a list would lose its result
+  const bool large = is_large(t);
+  if (large) {
+    GT_TRY(tx_.exec("INSERT OR REPLACE INTO task_result(task_id, result_json) VALUES (?, ?)",
+                    {t.id.str(), t.result_json}));
+  }
   return tx_.exec(
       "UPDATE task SET state = ?, ended = ?, cancel_requested = ?, updated_ms = ?, done = ?, total = ?, "
-      "result_json = ?, error_code = ?, error_message = ? WHERE task_id = ?",
-      {task_state_name(t.state), has_ended(t.state), t.cancel_requested, t.updated.ms, t.done, t.total, t.result_json,
-       t.error_code, t.error_message, t.id.str()});
+      "result_json = ?, result_bytes = ?, error_code = ?, error_message = ? WHERE task_id = ?",
+      {task_state_name(t.state), has_ended(t.state), t.cancel_requested, t.updated.ms, t.done, t.total,
+       large ? std::string() : t.result_json, large ? t.result_json.size() : std::size_t{0}, t.error_code,
+       t.error_message, t.id.str()});
 }
 
 Result<std::optional<Task>> SqlTasks::by_id(const TaskId& id) {
@@ -87,16 +108,22 @@ Result<std::vector<TaskId>> SqlTasks::cancel_requested(const NodeId& node) {
                  {node.str()}, [](const sql::Row& row) { return id_at<TaskId>(row, 0); });
 }
 
-Result<std::vector<Task>> SqlTasks::of_node(const NodeId& node, bool include_ended, std::size_t limit) {
-  return tx_.all(kSelect + "WHERE t.node_id = ? AND (t.ended = 0 OR ?) ORDER BY t.sequence DESC LIMIT ?",
-                 {node.str(), include_ended, limit}, task_from);
+Result<std::vector<Task>> SqlTasks::of_node(const NodeId& node, bool include_ended, std::uint64_t below,
+                                            std::size_t limit) {
+  // Two statements, since the index of open tasks serves one that names its condition.
+  const std::string open = include_ended ? "" : "AND t.ended = 0 ";
+  return tx_.all(kSelectListed + "WHERE t.node_id = ?1 " + open +
+                     "AND (?2 = 0 OR t.sequence < ?2) ORDER BY t.sequence DESC LIMIT ?3",
+                 {node.str(), below, limit}, task_from);
 }
 
-Result<std::vector<Task>> SqlTasks::of_owner(const UserId& owner, bool include_ended, std::size_t limit) {
-  return tx_.all(kSelect +
-                     "JOIN node n ON n.node_id = t.node_id WHERE n.owner_id = ? AND (t.ended = 0 OR ?) "
-                     "ORDER BY t.created_ms DESC, t.task_id DESC LIMIT ?",
-                 {owner.str(), include_ended, limit}, task_from);
+Result<std::vector<Task>> SqlTasks::of_owner(const UserId& owner, bool include_ended,
+                                             const std::optional<TaskPlace>& after, std::size_t limit) {
+  const std::string open = include_ended ? "" : "AND t.ended = 0 ";
+  const std::int64_t created = after ? after->created.ms : std::numeric_limits<std::int64_t>::max();
+  return tx_.all(kSelectListed + "WHERE t.owner_id = ?1 " + open +
+                     "AND (t.created_ms, t.task_id) < (?2, ?3) ORDER BY t.created_ms DESC, t.task_id DESC LIMIT ?4",
+                 {owner.str(), created, after ? after->id.str() : std::string(), limit}, task_from);
 }
 
 Status SqlTasks::set_acked(const NodeId& node, std::uint64_t sequence) {
@@ -139,7 +166,7 @@ Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& cont
 }
 
 Result<std::uint64_t> SqlNodeEffects::count_nodes(const UserId& owner) {
-  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM node WHERE owner_id = ?", {owner.str()},
+  GT_ASSIGN(const auto count, tx_.one("SELECT nodes FROM node_count WHERE owner_id = ?", {owner.str()},
                                       [](const sql::Row& row) { return row.u64(0); }));
   return count.value_or(0);
 }

@@ -50,7 +50,18 @@ Result<std::vector<v1::Group>> CollaborationApi::list_groups(bool all) {
 Result<v1::Group> CollaborationApi::group(const std::string& group) {
   v1::GetGroupRequest request;
   request.set_group(group);
-  return group_of(channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::GetGroup, request));
+  v1::Group whole;
+  for (;;) {
+    GT_ASSIGN(v1::GroupReply reply,
+              channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::GetGroup, request));
+    if (request.page().empty()) {
+      whole = std::move(*reply.mutable_group());
+    } else {
+      for (v1::Membership& member : *reply.mutable_group()->mutable_members()) *whole.add_members() = std::move(member);
+    }
+    if (reply.next_page().empty() || reply.next_page() == request.page()) return whole;
+    request.set_page(reply.next_page());
+  }
 }
 
 Result<v1::Group> CollaborationApi::change_membership(const std::string& group, const std::string& user,
@@ -78,8 +89,9 @@ Result<v1::BuddyReply> CollaborationApi::remove_buddy(const std::string& user) {
   return channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::RemoveBuddy, request);
 }
 
-Result<v1::ListBuddiesReply> CollaborationApi::buddies() {
-  return channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::ListBuddies, v1::ListBuddiesRequest());
+Result<Listed<v1::BuddyReply>> CollaborationApi::buddies(std::size_t limit) {
+  return channel_.pages<v1::BuddyReply>(channel_.collaboration(), &v1::Collaboration::Stub::ListBuddies,
+                                        v1::ListBuddiesRequest(), limit, &v1::ListBuddiesReply::mutable_buddies);
 }
 
 Result<v1::Inbox> CollaborationApi::inbox() {

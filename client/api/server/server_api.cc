@@ -116,10 +116,11 @@ Result<v1::CreateTokenReply> AccountsApi::create_token(v1::CreateTokenRequest re
   return channel_.call(channel_.accounts(), &v1::Accounts::Stub::CreateToken, request);
 }
 
-Result<v1::ListTokensReply> AccountsApi::list_tokens(const std::string& user) {
+Result<Listed<v1::TokenInfo>> AccountsApi::list_tokens(const std::string& user, std::size_t limit) {
   v1::ListTokensRequest request;
   request.set_user(user);
-  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListTokens, request);
+  return channel_.pages<v1::TokenInfo>(channel_.accounts(), &v1::Accounts::Stub::ListTokens, std::move(request), limit,
+                                       &v1::ListTokensReply::mutable_tokens);
 }
 
 Status AccountsApi::revoke_token(const std::string& token_id) {
@@ -135,8 +136,9 @@ Result<v1::User> AccountsApi::add_user(v1::AddUserRequest request) {
                 &v1::AddUserReply::release_user);
 }
 
-Result<v1::ListUsersReply> AccountsApi::list_users() {
-  return channel_.call(channel_.accounts(), &v1::Accounts::Stub::ListUsers, v1::ListUsersRequest());
+Result<Listed<v1::User>> AccountsApi::list_users(std::size_t limit) {
+  return channel_.pages<v1::User>(channel_.accounts(), &v1::Accounts::Stub::ListUsers, v1::ListUsersRequest(), limit,
+                                  &v1::ListUsersReply::mutable_users);
 }
 
 Status AccountsApi::disable_user(const std::string& user) {
@@ -186,10 +188,11 @@ Result<v1::Content> ContentsApi::get(const std::string& reference) {
                 &v1::GetContentReply::release_content);
 }
 
-Result<v1::ListReplicasReply> ContentsApi::list_replicas(const std::string& content_id) {
+Result<Listed<v1::Replica>> ContentsApi::list_replicas(const std::string& content_id, std::size_t limit) {
   v1::ListReplicasRequest request;
   request.set_content_id(content_id);
-  return channel_.call(channel_.contents(), &v1::Contents::Stub::ListReplicas, request);
+  return channel_.pages<v1::Replica>(channel_.contents(), &v1::Contents::Stub::ListReplicas, std::move(request), limit,
+                                     &v1::ListReplicasReply::mutable_replicas);
 }
 
 Result<v1::Content> ContentsApi::set_access(const std::string& content_id, const v1::Access& access) {
@@ -250,8 +253,9 @@ Result<v1::CreateEnrollTokenReply> NodesApi::create_enroll_token(v1::CreateEnrol
   return channel_.call(channel_.nodes(), &v1::Nodes::Stub::CreateEnrollToken, request);
 }
 
-Result<v1::ListNodesReply> NodesApi::list() {
-  return channel_.call(channel_.nodes(), &v1::Nodes::Stub::ListNodes, v1::ListNodesRequest());
+Result<Listed<v1::Node>> NodesApi::list(std::size_t limit) {
+  return channel_.pages<v1::Node>(channel_.nodes(), &v1::Nodes::Stub::ListNodes, v1::ListNodesRequest(), limit,
+                                  &v1::ListNodesReply::mutable_nodes);
 }
 
 Result<v1::Node> NodesApi::get(const std::string& node) {
@@ -277,11 +281,12 @@ Result<v1::Task> TasksApi::create(v1::CreateTaskRequest request) {
                 &v1::CreateTaskReply::release_task);
 }
 
-Result<v1::ListTasksReply> TasksApi::list(const std::string& node, bool include_ended) {
+Result<Listed<v1::Task>> TasksApi::list(const std::string& node, bool include_ended, std::size_t limit) {
   v1::ListTasksRequest request;
   request.set_node(node);
   request.set_include_ended(include_ended);
-  return channel_.call(channel_.tasks(), &v1::Tasks::Stub::ListTasks, request);
+  return channel_.pages<v1::Task>(channel_.tasks(), &v1::Tasks::Stub::ListTasks, std::move(request), limit,
+                                  &v1::ListTasksReply::mutable_tasks);
 }
 
 Result<v1::Task> TasksApi::get(const std::string& task_id) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,13 @@ struct ServerApiOptions {
   std::string ca_file;  ///< PEM file of the CA that signs the server's certificate; also named in errors
   std::string token;    ///< personal token "gtp_…"; empty before login
   std::chrono::milliseconds deadline{15'000};  ///< of every short call; downloads of metadata get ten times as much
+};
+
+/// A list, all pages of it, or as much as was asked for.
+template <class Item>
+struct Listed {
+  std::vector<Item> items;
+  bool cut = false;  ///< there are more than the limit
 };
 
 /// Takes one state of a task; false ends the watch (which is success).
@@ -46,7 +54,7 @@ class ServerChannel;  // the connection, shared by the five below
 // be called from several threads. Errors are the server's own (one line that names the thing, the reason and the way
 // out), or kUnreachable "no answer from HOST:PORT …" and the certificate errors of base/rpc. `hello` fields are filled
 // in and checked here; a `request_id` left empty is made here, so only a caller that repeats a call across restarts
-// needs to set it.
+// needs to set it. Lists follow the server's pages to the end, one RPC each, or until `limit` items (0: all).
 
 /// Login, tokens and users: service Accounts.
 class AccountsApi {
@@ -58,10 +66,10 @@ class AccountsApi {
   Result<v1::WhoAmIReply> who_am_i();
   Result<v1::CreateTokenReply> create_token(v1::CreateTokenRequest request);
   /// One's own, or for administrators another's.
-  Result<v1::ListTokensReply> list_tokens(const std::string& user = "");
+  Result<Listed<v1::TokenInfo>> list_tokens(const std::string& user = "", std::size_t limit = 0);
   Status revoke_token(const std::string& token_id);
   Result<v1::User> add_user(v1::AddUserRequest request);
-  Result<v1::ListUsersReply> list_users();
+  Result<Listed<v1::User>> list_users(std::size_t limit = 0);
   Status disable_user(const std::string& user);
   Status enable_user(const std::string& user);
   Status change_password(v1::ChangePasswordRequest request);
@@ -81,7 +89,7 @@ class ContentsApi {
   Result<v1::SearchReply> search(const v1::SearchRequest& request);
   /// By id, name or owner/name.
   Result<v1::Content> get(const std::string& reference);
-  Result<v1::ListReplicasReply> list_replicas(const std::string& content_id);
+  Result<Listed<v1::Replica>> list_replicas(const std::string& content_id, std::size_t limit = 0);
   Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access);
   Result<v1::ExplainAccessReply> explain_access(const std::string& content_id, const std::string& user);
   Result<v1::Content> unpublish(const std::string& content_id);
@@ -103,13 +111,14 @@ class CollaborationApi {
   Result<v1::Group> describe_group(v1::DescribeGroupRequest request);
   /// All pages. `all`: also those that may be asked.
   Result<std::vector<v1::Group>> list_groups(bool all);
+  /// With all members that the caller may see.
   Result<v1::Group> group(const std::string& group);
   /// `user` empty: oneself. `step` as in ccm.proto.
   Result<v1::Group> change_membership(const std::string& group, const std::string& user, const std::string& step,
                                       const std::string& message = "");
   Result<v1::BuddyReply> add_buddy(const std::string& user);
   Result<v1::BuddyReply> remove_buddy(const std::string& user);
-  Result<v1::ListBuddiesReply> buddies();
+  Result<Listed<v1::BuddyReply>> buddies(std::size_t limit = 0);
   Result<v1::Inbox> inbox();
   /// The inbox now, then each time it changed, until `on_inbox` says false (success) or `stop` is requested
   /// (kCancelled).
@@ -129,7 +138,7 @@ class NodesApi {
  public:
   explicit NodesApi(ServerChannel& channel) : channel_(channel) {}
   Result<v1::CreateEnrollTokenReply> create_enroll_token(v1::CreateEnrollTokenRequest request);
-  Result<v1::ListNodesReply> list();
+  Result<Listed<v1::Node>> list(std::size_t limit = 0);
   /// By id or name.
   Result<v1::Node> get(const std::string& node);
   /// Administrators': the data CA's generations, oldest first.
@@ -145,8 +154,8 @@ class TasksApi {
  public:
   explicit TasksApi(ServerChannel& channel) : channel_(channel) {}
   Result<v1::Task> create(v1::CreateTaskRequest request);
-  /// `node` empty: of all own nodes.
-  Result<v1::ListTasksReply> list(const std::string& node, bool include_ended);
+  /// `node` empty: of all own nodes. Large results are left out: get() has them.
+  Result<Listed<v1::Task>> list(const std::string& node, bool include_ended, std::size_t limit = 0);
   Result<v1::Task> get(const std::string& task_id);
   Result<v1::Task> cancel(const std::string& task_id);
   /// The state now, then each change until the task ends (success), `on_task` says false (success) or `stop` is

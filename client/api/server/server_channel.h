@@ -30,6 +30,28 @@ class ServerChannel {
     return reply;
   }
 
+  /// Every page of a list until `limit` items (0: all). `items` gives the reply's repeated field.
+  template <class Item, class Stub, class Request, class Reply>
+  Result<Listed<Item>> pages(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+                             Request request, std::size_t limit,
+                             google::protobuf::RepeatedPtrField<Item>* (Reply::*items)()) {
+    Listed<Item> list;
+    for (;;) {
+      if (limit > 0) request.set_limit(static_cast<std::uint32_t>(limit - list.items.size()));
+      GT_ASSIGN(Reply reply, call(stub, method, request));
+      for (Item& item : *(reply.*items)()) list.items.push_back(std::move(item));
+      const bool last = reply.next_page().empty();
+      list.cut = limit > 0 && (list.items.size() > limit || (list.items.size() == limit && !last));
+      // An older server knows no limit.
+      if (limit > 0 && list.items.size() > limit) list.items.resize(limit);
+      if (last || list.cut) return list;
+      if (reply.next_page() == request.page()) {
+        return Error{Code::kInternal, "the server " + options_.address + " gave the same page of a list twice"};
+      }
+      request.set_page(reply.next_page());
+    }
+  }
+
   /// For errors that mean "no answer": names server and CA file.
   Error explain(const Error& error) const;
   std::string token() const;
