@@ -330,6 +330,10 @@ Status verify(Context& c) {
 
 const options::Option kNode{
     .name = "node", .value = "NODE", .help = "let this node do it (name or id); the server hands it the task"};
+const options::Option kNodes{
+    .name = "node",
+    .value = "NODES",
+    .help = "let this node do it (name or id), several with commas between, or @all of yours, not waited for"};
 const options::Option kDetach{.name = "detach", .help = "do not wait for the end; print the id and return"};
 
 std::vector<options::Option> get_options() {
@@ -341,7 +345,7 @@ std::vector<options::Option> get_options() {
            .value = "GLOB",
            .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",
            .repeatable = true},
-          kNode,
+          kNodes,
           {.name = "lanes",
            .value = "N",
            .help = "parallel sockets to each seeder, 1 to 16",
@@ -435,7 +439,7 @@ std::vector<CommandEntry> data_commands() {
                      .help = "the file or folder; with --node: ROOT:relative/path",
                      .required = true,
                      .check = options::is_not_empty},
-                    kNode,
+                    kNodes,
                     kDetach},
         .examples = {{"gridtorrent seed mia/run42 --from /gpfs/project/run42", ""}},
         .group = group},

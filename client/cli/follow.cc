@@ -149,6 +149,47 @@ void show_task(Context& context, const v1::Task& task) {
 
 }  // namespace
 
+namespace {
+
+/// No node's name: names begin with a letter or a digit.
+constexpr std::string_view kAllNodes = "@all";
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Not waited for: each of the tasks ends in its own time.
+Status give_to_nodes(Context& context, const std::vector<std::string>& nodes, v1::TaskWork work) {
+  GT_ASSIGN(api::ServerApi* const server, context.server());
+  v1::CreateTasksRequest request;
+  if (nodes.size() == 1) {
+    request.set_all_nodes(true);
+  } else {
+    for (const std::string& node : nodes) request.add_nodes(node);
+  }
+  *request.mutable_work() = std::move(work);
+  GT_ASSIGN(const v1::CreateTasksReply reply, server->tasks().create_many(std::move(request)));
+  if (context.json) {
+    Json tasks = Json::array();
+    for (const v1::TaskOfNode& one : reply.tasks())
+      tasks.push_back({{"task_id", one.task_id()}, {"node_id", one.node_id()}});
+    context.print({{"tasks", std::move(tasks)}});
+    return {};
+  }
+  context.terminal.result("gave the task to " + std::to_string(reply.tasks_size()) +
+                          (reply.tasks_size() == 1 ? " node" : " nodes"));
+  context.terminal.message("see how far they are with 'gridtorrent task list --all'");
+  return {};
+}
+
+}  // namespace
+
 Result<v1::Task> follow_task(Context& context, const v1::Task& first,
                              std::optional<std::chrono::milliseconds> time_limit, bool quiet) {
   GT_ASSIGN(api::ServerApi* const server, context.server());
@@ -177,6 +218,11 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
 }
 
 Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work) {
+  if (const std::vector<std::string> nodes = split_at_commas(context.options.str("node"));
+      nodes.size() > 1 || nodes.front() == kAllNodes) {
+    GT_TRY(give_to_nodes(context, nodes, std::move(work)));
+    return std::optional<v1::Task>();
+  }
   GT_ASSIGN(api::ServerApi* const server, context.server());
   v1::CreateTaskRequest request;
   request.set_node(context.options.str("node"));

@@ -139,6 +139,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Swarms/UpdateEndpoints", "node"},
                                                    {"Swarms/Announce", "node"},
                                                    {"Tasks/CreateTask", "task:write"},
+                                                   {"Tasks/CreateTasks", "task:write"},
                                                    {"Tasks/ListTasks", "task:read"},
                                                    {"Tasks/GetTask", "task:read"},
                                                    {"Tasks/CancelTask", "task:write"},

@@ -29,6 +29,7 @@ const std::map<std::string, std::string> kBounded = {
     {"Nodes/RotateDataCa", "one a rotation by an administrator"},
     {"Swarms/UpdateEndpoints", "at most 64"},
     {"Swarms/Announce", "as many peers as an announce gives"},
+    {"Tasks/CreateTasks", "one a node that was asked for: at most 10,000, of 65 bytes each"},
     {"Tasks/WatchNode", "the lists of keys that a node follows, which it must have whole"},
 };
 /// Parts of one thing, bounded where it is written.

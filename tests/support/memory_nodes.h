@@ -56,6 +56,14 @@ class Nodes final : public tracker::NodeStore {
     cut(own, limit);
     return own;
   }
+  Result<std::vector<NodeId>> ids_of_owner(const UserId& owner, std::size_t limit) override {
+    std::vector<NodeId> ids;
+    for (const auto& [id, node] : s_.nodes) {
+      if (node.owner == owner) ids.push_back(id);
+    }
+    cut(ids, limit);
+    return ids;
+  }
   Status set_endpoints(const NodeId& id, const std::vector<tracker::NodeEndpoint>& endpoints) override {
     s_.nodes.at(id).endpoints = endpoints;
     return {};

@@ -133,6 +133,45 @@ TEST_P(Lists, OfNodesUsersAndTokensGiveEachOnce) {
   EXPECT_THAT(std::set<std::string>(tokens.begin(), tokens.end()), SizeIs(tokens.size()));
 }
 
+TEST_P(Lists, ATaskForManyNodesIsOneForEachOrForNone) {
+  const ccm::Actor bob = w.user("bob");
+  const ccm::Actor one = w.node(alice, "one"), two = w.node(alice, "two"), his = w.node(bob, "his");
+  const TaskWork work = ListFolderTask{""};
+  PublishTask publish;
+  publish.root_path = "data:x";
+  publish.name = "data";
+  const auto many = [&](const std::vector<std::string>& nodes, bool all, const TaskWork& what) {
+    return w.tasks.create_many(alice, w.request_id(), nodes, all, what);
+  };
+  EXPECT_EQ(code_of(many({"one", "his"}, false, work)), Code::kNotFound);
+  EXPECT_EQ(code_of(many({"one", "absent"}, false, work)), Code::kNotFound);
+  EXPECT_EQ(code_of(many({}, false, work)), Code::kInvalid);
+  EXPECT_EQ(code_of(many({"one"}, true, work)), Code::kInvalid) << "some, or all";
+  EXPECT_EQ(code_of(many({"one", "two"}, false, publish)), Code::kInvalid);
+  EXPECT_EQ(code_of(w.tasks.create_many(w.user("carol"), w.request_id(), {}, true, work)), Code::kNotFound);
+  EXPECT_THAT(w.tasks.list(alice, "", true)->items, IsEmpty()) << "all or none";
+
+  const auto first = w.hub.open(one.node, [] {}), second = w.hub.open(two.node, [] {});
+  first->take();
+  second->take();
+  const std::string request = w.request_id();
+  const auto made = w.tasks.create_many(alice, request, {}, true, work);
+  ASSERT_TRUE(made.ok()) << message_of(made);
+  ASSERT_THAT(*made, SizeIs(2));
+  EXPECT_TRUE(first->take().tasks_waiting);
+  EXPECT_TRUE(second->take().tasks_waiting);
+  EXPECT_THAT(*w.tasks.pending(one.node, 0), SizeIs(1));
+  EXPECT_THAT(*w.tasks.pending(two.node, 0), SizeIs(1));
+  EXPECT_THAT(*w.tasks.pending(his.node, 0), IsEmpty());
+
+  const auto again = w.tasks.create_many(alice, request, {}, true, work);
+  ASSERT_TRUE(again.ok()) << message_of(again);
+  ASSERT_THAT(*again, SizeIs(2));
+  EXPECT_EQ((*again)[1].task, (*made)[1].task);
+  EXPECT_THAT(w.tasks.list(alice, "", true)->items, SizeIs(2)) << "done once";
+  EXPECT_THAT(*many({"one", "one", one.node.str()}, false, work), SizeIs(1)) << "each node once";
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, Lists, testing::Values("memory", "sqlite"));
 
 }  // namespace

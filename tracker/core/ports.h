@@ -27,6 +27,8 @@ class NodeStore {
   virtual Result<std::optional<NodeRecord>> by_public_key(std::string_view der) = 0;
   /// By name, after the name `after`, at most `limit`.
   virtual Result<std::vector<NodeRecord>> of_owner(const UserId& owner, std::string_view after, std::size_t limit) = 0;
+  /// In no particular order, at most `limit`.
+  virtual Result<std::vector<NodeId>> ids_of_owner(const UserId& owner, std::size_t limit) = 0;
   /// SubjectPublicKeyInfo, DER, of each node of these people that has a credential which is good at `now`.
   virtual Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners,
                                                                       WallTime now) = 0;

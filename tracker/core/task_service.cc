@@ -38,12 +38,16 @@ Status check_content(Tx& tx, const ccm::Actor& actor, const TaskWork& work) {
   return {};
 }
 
-Status make_room(Tx& tx, const ccm::Actor& actor, const ccm::Quotas& everybodys) {
+/// Where the quota is used up, ended tasks make room for `wanted` new ones.
+Status make_room(Tx& tx, const ccm::Actor& actor, const ccm::Quotas& everybodys, std::uint64_t wanted = 1) {
   GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, everybodys, actor.user));
   GT_ASSIGN(const std::uint64_t count, tx.node_effects.count_tasks(actor.user));
-  if (count < quotas.tasks) return {};
-  GT_ASSIGN(const bool forgotten, tx.tasks.forget_first_ended(actor.user));
-  if (forgotten && quotas.tasks > 0) return {};
+  if (count + wanted <= quotas.tasks) return {};
+  bool forgotten = wanted <= quotas.tasks;
+  for (std::uint64_t left = count + wanted; forgotten && left > quotas.tasks; --left) {
+    GT_ASSIGN(forgotten, tx.tasks.forget_first_ended(actor.user));
+  }
+  if (forgotten) return {};
   return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
                                      " tasks that have not ended, as many as the quota allows; cancel some "
                                      "(gridtorrent task cancel), or ask the administrator for more"};
@@ -63,7 +67,100 @@ Status check_report(const TaskReport& report) {
   return {};
 }
 
+/// One "task node" a line.
+std::string to_answer(const std::vector<TaskService::OfNode>& tasks) {
+  std::string text;
+  for (const auto& [task, node] : tasks) text += task.str() + " " + node.str() + "\n";
+  return text;
+}
+
+Result<std::vector<TaskService::OfNode>> from_answer(std::string_view text) {
+  std::vector<TaskService::OfNode> tasks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::size_t space = std::min(line.find(' '), line.size() - 1);
+    GT_ASSIGN(const TaskId task, TaskId::parse(line.substr(0, space)));
+    GT_ASSIGN(const NodeId node, NodeId::parse(line.substr(space + 1)));
+    tasks.push_back({task, node});
+    begin = end + 1;
+  }
+  return tasks;
+}
+
 }  // namespace
+
+Result<Task> TaskService::append(Tx& tx, const ccm::Actor& actor, const NodeId& node, const TaskWork& work,
+                                 WallTime now) {
+  Task task;
+  task.id = TaskId::make(now, d_.rng);
+  task.node = node;
+  task.work = work;
+  task.created_by = actor.user;
+  task.created_by_name = actor.name;
+  task.created = now;
+  task.updated = now;
+  if (auto* publish = std::get_if<PublishTask>(&task.work); publish != nullptr && publish->request_id.empty()) {
+    publish->request_id = task.id.str();  // delivered twice, it publishes once
+  }
+  GT_ASSIGN(task.sequence, tx.tasks.append(task));
+  return task;
+}
+
+Result<std::vector<NodeId>> TaskService::own_nodes(Tx& tx, const ccm::Actor& actor,
+                                                   const std::vector<std::string>& nodes, bool all) const {
+  std::vector<NodeId> ids;
+  if (all) {
+    GT_ASSIGN(ids, tx.nodes.ids_of_owner(actor.user, kMaxNodesAtOnce + 1));
+    if (ids.empty()) return Error{Code::kNotFound, "you have no nodes; make one: gridtorrent node enroll-token"};
+  }
+  for (const std::string& reference : nodes) {
+    GT_ASSIGN(const NodeRecord node, own_node(tx, actor.user, reference));
+    ids.push_back(node.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (ids.size() > kMaxNodesAtOnce) {
+    return Error{Code::kInvalid, "these are more than 10000 nodes, as many as get a task at once; name them in parts"};
+  }
+  return ids;
+}
+
+Result<std::vector<TaskService::OfNode>> TaskService::create_many(const ccm::Actor& actor,
+                                                                  const std::string& request_id,
+                                                                  const std::vector<std::string>& nodes, bool all,
+                                                                  const TaskWork& work) {
+  constexpr std::string_view kMethod = "task.create_many";
+  GT_TRY(check_task_work(work));
+  if (all != nodes.empty() || nodes.size() > kMaxNodesAtOnce) {
+    return Error{Code::kInvalid, "name 1 to 10000 nodes, or ask for all of yours"};
+  }
+  std::vector<OfNode> made;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
+    if (answered) {
+      GT_ASSIGN(made, from_answer(*answered));
+      return {};
+    }
+    GT_ASSIGN(const std::vector<NodeId> targets, own_nodes(tx, actor, nodes, all));
+    if (targets.size() > 1 && std::holds_alternative<PublishTask>(work)) {
+      return Error{Code::kInvalid, "one node publishes: the others would be refused the name; name that node"};
+    }
+    GT_TRY(check_content(tx, actor, work));
+    GT_TRY(make_room(tx, actor, d_.quotas, targets.size()));
+    const WallTime now = d_.clock.wall();
+    made.clear();  // the store may run this again
+    for (const NodeId& node : targets) {
+      GT_ASSIGN(const Task task, append(tx, actor, node, work, now));
+      made.push_back({task.id, node});
+    }
+    GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, to_answer(made), now));
+    return tx.audit.append(ccm::audit_record(actor, now, kMethod, made.front().task.str(), request_id,
+                                             "ok: " + std::to_string(made.size()) + " tasks"));
+  }));
+  for (const OfNode& one : made) d_.hub.tasks_waiting(one.node);
+  return made;
+}
 
 Result<Task> TaskService::create(const ccm::Actor& actor, const std::string& request_id, std::string_view node,
                                  const TaskWork& work) {
@@ -81,17 +178,7 @@ Result<Task> TaskService::create(const ccm::Actor& actor, const std::string& req
     GT_TRY(check_content(tx, actor, work));
     GT_TRY(make_room(tx, actor, d_.quotas));
     const WallTime now = d_.clock.wall();
-    task.id = TaskId::make(now, d_.rng);
-    task.node = target.id;
-    task.work = work;
-    task.created_by = actor.user;
-    task.created_by_name = actor.name;
-    task.created = now;
-    task.updated = now;
-    if (auto* publish = std::get_if<PublishTask>(&task.work); publish != nullptr && publish->request_id.empty()) {
-      publish->request_id = task.id.str();  // delivered twice, it publishes once
-    }
-    GT_ASSIGN(task.sequence, tx.tasks.append(task));
+    GT_ASSIGN(task, append(tx, actor, target.id, work, now));
     GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, task.id.str(), now));
     return tx.audit.append(ccm::audit_record(actor, now, kMethod, task.id.str(), request_id));
   }));

@@ -38,6 +38,14 @@ class TaskService {
   /// forgotten.
   Result<Task> create(const ccm::Actor& actor, const std::string& request_id, std::string_view node,
                       const TaskWork& work);
+  struct OfNode {
+    TaskId task;
+    NodeId node;
+  };
+  /// For each of these nodes of the actor's own (ids or names; each once), or with `all` for every one: all or none.
+  /// kInvalid: none, more than kMaxNodesAtOnce, or publishing on more than one.
+  Result<std::vector<OfNode>> create_many(const ccm::Actor& actor, const std::string& request_id,
+                                          const std::vector<std::string>& nodes, bool all, const TaskWork& work);
   /// Newest first. `node` empty: of all own nodes. Large results are left out (Task::result_bytes).
   Result<Page<Task>> list(const ccm::Actor& actor, std::string_view node, bool include_ended,
                           const PageRequest& page = {});
@@ -58,7 +66,14 @@ class TaskService {
   /// Expires what nobody took, forgets what ended long ago. Call every few minutes.
   Status sweep();
 
+  /// 10,000 tasks are one transaction of about half a second of the writer, and a reply of 0.6 MB.
+  static constexpr std::size_t kMaxNodesAtOnce = 10'000;
+
  private:
+  Result<std::vector<NodeId>> own_nodes(Tx& tx, const ccm::Actor& actor, const std::vector<std::string>& nodes,
+                                        bool all) const;
+  /// Appends it to the node's list.
+  Result<Task> append(Tx& tx, const ccm::Actor& actor, const NodeId& node, const TaskWork& work, WallTime now);
   Result<Page<Task>> list_of_owner(const ccm::Actor& actor, const std::string& list, bool include_ended,
                                    const PageRequest& page);
   Result<Page<Task>> list_of_node(const ccm::Actor& actor, std::string_view node, const std::string& which,

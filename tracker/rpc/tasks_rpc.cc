@@ -22,6 +22,13 @@ constexpr wire::Method kCreateTask{"Tasks/CreateTask",
                                    kWrite,
                                    wire::Lane::kNormal,
                                    {.rate_per_s = 2, .burst = 2000, .quota = "tasks", .bytes = 72 * 1024}};
+// Of 10,000 nodes with work of kMaxWorkForMany.
+constexpr wire::Method kCreateTasks{"Tasks/CreateTasks",
+                                    kWrite,
+                                    wire::Lane::kNormal,
+                                    {.rate_per_s = 1.0 / 60, .burst = 20, .quota = "tasks", .bytes = 16 << 20}};
+/// Bytes; of the work that each of many nodes gets a copy of.
+constexpr std::size_t kMaxWorkForMany = 1024;
 constexpr wire::Method kListTasks{"Tasks/ListTasks", kRead, wire::Lane::kReads, wire::reads()};
 constexpr wire::Method kGetTask{"Tasks/GetTask", kRead, wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kCancelTask{"Tasks/CancelTask", kWrite, wire::Lane::kNormal, {.rate_per_s = 2, .burst = 2000}};
@@ -33,8 +40,8 @@ constexpr wire::Method kReportTask{"Tasks/ReportTask",
                                    kNode,
                                    wire::Lane::kNormal,
                                    {.rate_per_s = 20, .burst = 2000, .quota = "tasks", .bytes = (1 << 20) + 16 * 1024}};
-constexpr std::array kMethods = {&kCreateTask, &kListTasks, &kGetTask, &kCancelTask,
-                                 &kWatchTask,  &kWatchNode, &kAckTask, &kReportTask};
+constexpr std::array kMethods = {&kCreateTask, &kCreateTasks, &kListTasks, &kGetTask,   &kCancelTask,
+                                 &kWatchTask,  &kWatchNode,   &kAckTask,   &kReportTask};
 
 }  // namespace
 
@@ -51,6 +58,26 @@ TasksRpc::Reactor* TasksRpc::CreateTask(Context* context, const v1::CreateTaskRe
                          *p.mutable_task() = to_wire(task);
                          return {};
                        });
+}
+
+TasksRpc::Reactor* TasksRpc::CreateTasks(Context* context, const v1::CreateTasksRequest* request,
+                                         v1::CreateTasksReply* reply) {
+  return d_.door.unary(
+      context, kCreateTasks, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        if (q.work().ByteSizeLong() > kMaxWorkForMany) {
+          return Error{Code::kInvalid, "work for many nodes takes at most " + std::to_string(kMaxWorkForMany) +
+                                           " bytes: name fewer files"};
+        }
+        GT_ASSIGN(const TaskWork work, from_wire(q.work()));
+        const std::vector<std::string> nodes(q.nodes().begin(), q.nodes().end());
+        GT_ASSIGN(const auto made, d_.tasks.create_many(actor_of(call), q.request_id(), nodes, q.all_nodes(), work));
+        for (const auto& [task, node] : made) {
+          v1::TaskOfNode& one = *p.add_tasks();
+          one.set_task_id(task.str());
+          one.set_node_id(node.str());
+        }
+        return {};
+      });
 }
 
 TasksRpc::Reactor* TasksRpc::ListTasks(Context* context, const v1::ListTasksRequest* request,

@@ -29,6 +29,7 @@ class TasksRpc final : public v1::Tasks::CallbackService {
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
   Reactor* CreateTask(Context* context, const v1::CreateTaskRequest* request, v1::CreateTaskReply* reply) override;
+  Reactor* CreateTasks(Context* context, const v1::CreateTasksRequest* request, v1::CreateTasksReply* reply) override;
   Reactor* ListTasks(Context* context, const v1::ListTasksRequest* request, v1::ListTasksReply* reply) override;
   Reactor* GetTask(Context* context, const v1::GetTaskRequest* request, v1::GetTaskReply* reply) override;
   Reactor* CancelTask(Context* context, const v1::CancelTaskRequest* request, v1::CancelTaskReply* reply) override;

@@ -83,6 +83,11 @@ Result<std::vector<NodeRecord>> SqlNodes::of_owner(const UserId& owner, std::str
   return nodes;
 }
 
+Result<std::vector<NodeId>> SqlNodes::ids_of_owner(const UserId& owner, std::size_t limit) {
+  return tx_.all("SELECT node_id FROM node WHERE owner_id = ? LIMIT ?", {owner.str(), limit},
+                 [](const sql::Row& row) { return id_at<NodeId>(row, 0); });
+}
+
 Result<std::vector<std::pair<NodeId, std::string>>> SqlNodes::keys_of(const std::vector<UserId>& owners, WallTime now) {
   std::vector<std::string> ids;
   ids.reserve(owners.size());

@@ -129,6 +129,7 @@ class SqlNodes final : public NodeStore {
   Result<std::optional<NodeRecord>> by_owner_and_name(const UserId& owner, std::string_view name) override;
   Result<std::optional<NodeRecord>> by_public_key(std::string_view der) override;
   Result<std::vector<NodeRecord>> of_owner(const UserId& owner, std::string_view after, std::size_t limit) override;
+  Result<std::vector<NodeId>> ids_of_owner(const UserId& owner, std::size_t limit) override;
   Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners, WallTime now) override;
   Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) override;
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override;

@@ -281,6 +281,11 @@ Result<v1::Task> TasksApi::create(v1::CreateTaskRequest request) {
                 &v1::CreateTaskReply::release_task);
 }
 
+Result<v1::CreateTasksReply> TasksApi::create_many(v1::CreateTasksRequest request) {
+  channel_.ensure_request_id(request);
+  return channel_.call(channel_.tasks(), &v1::Tasks::Stub::CreateTasks, request);
+}
+
 Result<Listed<v1::Task>> TasksApi::list(const std::string& node, bool include_ended, std::size_t limit) {
   v1::ListTasksRequest request;
   request.set_node(node);

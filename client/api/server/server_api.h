@@ -154,6 +154,8 @@ class TasksApi {
  public:
   explicit TasksApi(ServerChannel& channel) : channel_(channel) {}
   Result<v1::Task> create(v1::CreateTaskRequest request);
+  /// One for each node, or none at all.
+  Result<v1::CreateTasksReply> create_many(v1::CreateTasksRequest request);
   /// `node` empty: of all own nodes. Large results are left out: get() has them.
   Result<Listed<v1::Task>> list(const std::string& node, bool include_ended, std::size_t limit = 0);
   Result<v1::Task> get(const std::string& task_id);
