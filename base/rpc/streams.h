@@ -85,6 +85,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
     {
       const std::lock_guard lock(mutex_);
       writing_ = false;
+      current_ = Message();  // gRPC has its own copy of the bytes; a large message would stay until the next
       if (!ok) {
         if (!closing_) final_ = Error{Code::kCancelled, "the caller is gone, or does not read"};
         closing_ = true;

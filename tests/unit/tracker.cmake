@@ -18,3 +18,9 @@ if(TARGET gt_tracker_store)
     LINK gt_test_memory_store SQLite::SQLite3
     LABELS unit)
 endif()
+if(TARGET gt_tracker_app)
+  gt_test(tracker_app_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tracker_memory_test.cc
+    DEPENDS tracker/app
+    LABELS unit)
+endif()

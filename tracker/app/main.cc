@@ -18,6 +18,7 @@
 #include "common/codes.h"
 #include "common/hex.h"
 #include "tracker/app/data_folder.h"
+#include "tracker/app/memory.h"
 #include "tracker/app/notify.h"
 #include "tracker/app/options.h"
 #include "tracker/app/server.h"
@@ -180,6 +181,7 @@ int run_command(const options::Parsed& parsed) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tracker::app::limit_arenas();
   harden_process();
   return_freed_memory();
   return options::run(tracker::app::program(), argc, argv, run_command);

@@ -36,6 +36,7 @@
 #include "tracker/app/data_folder.h"
 #include "tracker/app/first_start.h"
 #include "tracker/app/identity.h"
+#include "tracker/app/memory.h"
 #include "tracker/app/self_probe.h"
 #include "tracker/authority/data_authority.h"
 #include "tracker/authority/enrollment.h"
@@ -309,6 +310,7 @@ void Server::Parts::wake_housekeeping() {
 
 void Server::Parts::keep_house(const std::stop_token& stop) {
   MonoTime last_full = clock.mono(), last_head = last_full;
+  MemoryKeeper memory;
   tell_audit_head();
   while (!stop.stop_requested()) {
     {
@@ -321,6 +323,7 @@ void Server::Parts::keep_house(const std::stop_token& stop) {
     if (!moved)
       logging::error("cannot move contents to the data CA's new generation", {{"reason", moved.error().message}});
     log_failure("cannot sweep nodes", nodes.sweep());
+    if (memory.due(node_hub.ended_streams())) give_memory_back();
     if (clock.mono() - last_full < kSweepRest) continue;
     last_full = clock.mono();
     if (last_full - last_head >= kTellAuditHead) {

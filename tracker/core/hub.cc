@@ -36,6 +36,7 @@ std::shared_ptr<NodeStream> NodeHub::open(const NodeId& node, std::function<void
 
 bool NodeHub::close(const NodeId& node, const std::shared_ptr<NodeStream>& stream) {
   const std::lock_guard lock(mutex_);
+  ++ended_;
   const auto found = streams_.find(node);
   if (found == streams_.end()) return true;
   if (found->second != stream) return false;
@@ -95,6 +96,11 @@ void NodeHub::end_all() {
 std::size_t NodeHub::stream_count() const {
   const std::lock_guard lock(mutex_);
   return streams_.size();
+}
+
+std::uint64_t NodeHub::ended_streams() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
 }
 
 TaskHub::Ticket TaskHub::watch(const TaskId& task, std::function<void()> wake) {

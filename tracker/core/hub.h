@@ -82,12 +82,15 @@ class NodeHub {
   void end(const NodeId& node);
   void end_all();
   std::size_t stream_count() const;
+  /// Since the start.
+  std::uint64_t ended_streams() const;
 
  private:
   std::shared_ptr<NodeStream> find(const NodeId& node) const;
 
   mutable std::mutex mutex_;
   std::map<NodeId, std::shared_ptr<NodeStream>> streams_;
+  std::uint64_t ended_ = 0;
 };
 
 /// Tells WatchTask streams that a task changed; they read it from the store. Thread-safe; wakes are called outside the
