@@ -8,8 +8,8 @@ namespace gridtorrent::tracker::app {
 
 namespace {
 
-// bench/storm, 1,000 streams, one run each: after the third storm of a process its memory was 0.91 of that after the first
-// with this limit, 1.15 without. What it does to calls a second on many cores was not measured.
+// bench/storm, 1,000 streams, one run each: after the third storm of a process its memory was 0.91 of that after the
+// first with this limit, 1.15 without. What it does to calls a second on many cores was not measured.
 constexpr int kArenas = 2;
 
 }  // namespace
