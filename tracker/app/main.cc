@@ -1,4 +1,3 @@
-#include <malloc.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -58,13 +57,6 @@ void harden_process() {
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
   std::signal(SIGPIPE, SIG_IGN);
-}
-
-/// glibc keeps what was freed in up to eight heaps a core, each as large as it once was: a flood of large messages left
-/// 69 MiB behind so, and 47 MiB like this (bench/hold.py).
-void return_freed_memory() {
-  ::mallopt(M_ARENA_MAX, 2);
-  ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
 }
 
 sigset_t block_signals() {
@@ -183,6 +175,5 @@ int run_command(const options::Parsed& parsed) {
 int main(int argc, char** argv) {
   tracker::app::limit_arenas();
   harden_process();
-  return_freed_memory();
   return options::run(tracker::app::program(), argc, argv, run_command);
 }

@@ -4,7 +4,7 @@
 
 namespace gridtorrent::tracker::app {
 
-/// Before any thread starts: glibc makes up to eight arenas a core, and what one of them has freed serves no other.
+/// Before any thread starts, and gives freed memory at a heap's end back: glibc makes up to eight arenas a core, and what one of them has freed serves no other.
 /// Streams begin and end on many threads, so that each arena grows to its own peak.
 void limit_arenas();
 

@@ -20,7 +20,8 @@ const std::string kSelect =
     "x.content_id = c.content_id), c.access_buddies, c.state, c.version, c.bytes, c.files, c.description, c.license, "
     "c.tags, c.created_ms, c.published_ms, "
     "c.touched_ms, c.metadata_sha256, c.metadata_bytes, c.piece_bytes, c.generation, c.checksums_sha256, "
-    "c.checksums_bytes, c.publisher_node, c.shared_ms, c.entries, c.base_name FROM content c JOIN user u ON u.user_id = "
+    "c.checksums_bytes, c.publisher_node, c.shared_ms, c.entries, c.base_name FROM content c JOIN user u ON u.user_id "
+    "= "
     "c.owner_id ";
 
 // The rule of ccm/domain/policy.h (may_see) in SQL. Its parameters: visible_to().
