@@ -114,7 +114,8 @@ TEST_F(ServerDialer, WhoDoesNotAnswerInTimeIsUnreachable) {
 TEST_F(ServerDialer, WhatFindsNoPlaceInTimeIsUnknown) {
   Dialer dialer(
       clock_,
-      {{}, {.at_once_of_user = 1, .patience = std::chrono::milliseconds(500), .timeout = std::chrono::milliseconds(2000)}});
+      {{},
+       {.at_once_of_user = 1, .patience = std::chrono::milliseconds(500), .timeout = std::chrono::milliseconds(2000)}});
   auto verdicts = judge(dialer, user(), {silent_.endpoint(), silent_.endpoint()});
   ASSERT_TRUE(is_ready(verdicts, std::chrono::seconds(20)));
   EXPECT_THAT(verdicts.get(), ElementsAre(Reachability::kUnreachable, Reachability::kUnknown));

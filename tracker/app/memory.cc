@@ -11,7 +11,8 @@ namespace {
 // bench/storm, 1,000 streams, one run each: after the third storm of a process its memory was 0.91 of that after the
 // first with this limit, 1.15 without. What it does to calls a second on many cores was not measured.
 constexpr int kArenas = 2;
-// A flood of large messages left 69 MiB behind with glibc's own settings, and 47 MiB with both of these (bench/hold.py).
+// A flood of large messages left 69 MiB behind with glibc's own settings, and 47 MiB with both of these
+// (bench/hold.py).
 constexpr int kTrimThresholdBytes = 128 * 1024;
 
 }  // namespace

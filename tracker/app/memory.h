@@ -4,8 +4,9 @@
 
 namespace gridtorrent::tracker::app {
 
-/// Before any thread starts, and gives freed memory at a heap's end back: glibc makes up to eight arenas a core, and what one of them has freed serves no other.
-/// Streams begin and end on many threads, so that each arena grows to its own peak.
+/// Before any thread starts, and gives freed memory at a heap's end back: glibc makes up to eight arenas a core, and
+/// what one of them has freed serves no other. Streams begin and end on many threads, so that each arena grows to its
+/// own peak.
 void limit_arenas();
 
 /// Gives freed memory back to the kernel, of all arenas. Takes each arena's lock for a while: 10 to 50 ms after 10,000
