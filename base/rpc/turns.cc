@@ -9,7 +9,7 @@ std::optional<Turn> TurnQueue::push(Turn turn) {
   Line& line = turn.rank == Rank::kKnown ? known_ : strangers_;
   const auto own = line.by_key.find(turn.key);
   const std::size_t held = own == line.by_key.end() ? 0 : own->second.size();
-  if (held >= limits_.of_key) return turn;
+  if (held >= (turn.rank == Rank::kKnown ? limits_.of_known_key : limits_.of_key)) return turn;
   std::optional<Turn> displaced;
   if (line.size >= limits_.of_rank) {
     if (held == 0) displaced = displace(line);

@@ -32,7 +32,8 @@ class TurnQueue {
  public:
   struct Limits {
     std::size_t of_rank = 32;
-    std::size_t of_key = 2;
+    std::size_t of_key = 2;         ///< of a stranger: who shares an address has a little room
+    std::size_t of_known_key = 16;  ///< of who has proven something: a script that adds accounts side by side
   };
   static constexpr int kKnownInARow = 3;
 

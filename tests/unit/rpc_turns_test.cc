@@ -33,7 +33,7 @@ class Turns : public ::testing::Test {
     return served_;
   }
 
-  TurnQueue queue_{{.of_rank = 6, .of_key = 2}};
+  TurnQueue queue_{{.of_rank = 6, .of_key = 2, .of_known_key = 2}};
   std::vector<std::string> served_;
   std::string displaced_;
 };
@@ -94,6 +94,15 @@ TEST_F(Turns, PlacesAreFreeAgainOnceServed) {
     EXPECT_THAT(serve_all(), ElementsAre("a1", "a2"));
     EXPECT_EQ(queue_.size(), 0u);
   }
+}
+
+TEST(TurnsOfKnownCallers, HaveMorePlacesOfAKeyThanThoseOfStrangers) {
+  TurnQueue queue({.of_rank = 8, .of_key = 1, .of_known_key = 3});
+  const auto taken = [&](Rank rank) { return !queue.push({rank, "mia", [] {}, [] {}}).has_value(); };
+  EXPECT_TRUE(taken(Rank::kStranger));
+  EXPECT_FALSE(taken(Rank::kStranger));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(taken(Rank::kKnown));
+  EXPECT_FALSE(taken(Rank::kKnown));
 }
 
 }  // namespace
