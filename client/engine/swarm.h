@@ -100,10 +100,11 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
     std::vector<std::string> warnings;
   };
 
-  /// Who may have spoilt a piece: a node that proved itself, or whoever calls itself so at an address.
+  /// Who may have spoilt a piece: a node, or whoever sends in its name from an address.
   struct Suspect {
     PeerKey key;
     bool dialled = false;  ///< unproven, over a lane that we dialled
+    bool proven = false;   ///< over a lane that somebody dialled and proved: a proof can be relayed
     friend auto operator<=>(const Suspect&, const Suspect&) = default;
   };
 
@@ -125,6 +126,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   bool check_proof(Lane& lane, MonoTime now);
   void exchange_proofs(Orders& orders, MonoTime now);
   void forget_if_empty(const PeerKey& key);
+  void end_proven_from(const PeerKey& key);
   /// Of the lanes that a proven node dialled, at most 16 stay.
   void share_places(const NodeId& node, MonoTime now);
   void end_beyond(const std::vector<std::shared_ptr<Lane>>& lanes, std::size_t places, MonoTime now);

@@ -217,9 +217,10 @@ Hello Swarm::hello_for(const Lane& lane) const {
 
 void Swarm::lane_sent_bad_data(Lane& lane, std::uint32_t piece) {
   const std::lock_guard lock(mutex_);
-  const bool unproven = !lane.node.is_nil() && !lane.proven;
-  const PeerKey key = unproven ? PeerKey{lane.node, lane.remote.address().to_string()} : key_of(lane);
-  bad_pieces_[piece].insert({key, unproven && lane.outgoing});
+  // Whoever relays a node's proof can spoil what the node sends: such a lane speaks for where it comes from alone.
+  const bool by_address = !tls_ && !lane.node.is_nil() && !(lane.proven && lane.outgoing);
+  const PeerKey key = by_address ? PeerKey{lane.node, lane.remote.address().to_string()} : key_of(lane);
+  bad_pieces_[piece].insert({key, by_address && lane.outgoing, by_address && lane.proven});
 }
 
 void Swarm::check_bad_pieces(Orders& orders, MonoTime now) {
@@ -241,15 +242,26 @@ void Swarm::blame(const Suspect& suspect, std::uint32_t piece, Orders& orders, M
   NodeLink& link = links_[suspect.key];
   link.bad_piece(now);
   if (suspect.dialled) links_[{node, ""}].hold_address(address, link.held_until);
+  if (suspect.proven) end_proven_from(suspect.key);
   // One line a doubling: a wholly altered file must not flood the log.
   if ((link.bad_pieces & (link.bad_pieces - 1)) != 0) return;
-  const std::string who = node.is_nil() ? "the foreign client at " + address
-                          : address.empty()
-                              ? node.str()
+  const std::string who = node.is_nil()     ? "the foreign client at " + address
+                          : address.empty() ? node.str()
+                          : suspect.proven
+                              ? node.str() + " at " + address + ", or whoever relays its lanes from there,"
                               : "somebody at " + address + " who calls itself " + node.str() + " and has not proved it";
   orders.warnings.push_back("piece " + std::to_string(piece) + " from " + who +
                             " failed its hash and was refused; its copy of the data is not what was published (" +
                             std::to_string(link.bad_pieces) + " such pieces so far); others are asked for them");
+}
+
+/// What others dialled from there; new ones are refused while the address is held.
+void Swarm::end_proven_from(const PeerKey& key) {
+  const auto& [node, address] = key;
+  for (const auto& lane : lanes_) {
+    if (lane->node == node && lane->proven && !lane->outgoing && lane->remote.address().to_string() == address)
+      lane->state = LaneState::kClosing;  // by the next tick
+  }
 }
 
 /// Of endpoints to which lanes have stood for long enough.

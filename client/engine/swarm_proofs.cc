@@ -52,6 +52,10 @@ bool Swarm::check_proof(Lane& lane, MonoTime now) {
     return false;
   }
   const PeerKey before = key_of(lane);
+  if (const auto from = links_.find(before); !lane.outgoing && from != links_.end() && now < from->second.held_until) {
+    lane.state = LaneState::kClosing;
+    return false;
+  }
   lane.proven = true;
   if (!lane.outgoing) forget_if_empty(before);
   NodeLink& link = links_[key_of(lane)];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Who greets under a seeder's node id, on public content, takes no lane of the seeder's, says nothing in its name, and is not taken for it
-where data is bad (GT_E2E_ECLIPSE_MBIT=200)."""
+where data is bad; nor does who relays the seeder's proof of its key (GT_E2E_ECLIPSE_MBIT=200)."""
 import base64
 import hashlib
 import re
@@ -9,6 +9,7 @@ import time
 import cases
 import harness
 from plain_strangers import Strangers, info_hash_of
+from relays import Relays
 
 MBIT = cases.scaled('ECLIPSE_MBIT', 24)
 WATCH_S = 24  # a side that gives way does so within 15 s; ef69d6b stood still after 10
@@ -29,6 +30,10 @@ def plain_torrent_of(source, shown):
     return {'info': {'files': [{'length': len(data), 'path': ['00000000']}], 'name': name, 'piece length': size, 'pieces': pieces, 'private': 1}}
 
 
+def plain_ports(node):
+    return [('127.0.0.1', e['port']) for e in node.ready['lane_endpoints'] if not e['tls'] and ':' not in e['address']]
+
+
 class Target:
     """Public content of alice's node alpha, and bob's node beta, which fetches it at a limited rate."""
 
@@ -42,8 +47,10 @@ class Target:
         self.info_hash = info_hash_of(plain_torrent_of(self.source, self.alice.cli('show', 'data', '--json').json))
 
     def strangers(self, count, **kwargs):
-        ports = [('127.0.0.1', e['port']) for e in self.beta.ready['lane_endpoints'] if not e['tls'] and ':' not in e['address']]
-        return Strangers(ports, self.info_hash, raw(self.alpha.node_id), count, **kwargs)
+        return Strangers(plain_ports(self.beta), self.info_hash, raw(self.alpha.node_id), count, **kwargs)
+
+    def relays(self, count, **kwargs):
+        return Relays(plain_ports(self.beta), plain_ports(self.alpha), self.info_hash, count, **kwargs)
 
     def start(self, place, limit=MBIT):
         self.bob.cli('get', 'alice/data', '--to', self.scene.dir / place, '--lanes', 4, '--limit', f'{limit}Mbit', '--detach', '--refetch', node=self.beta)
@@ -119,5 +126,33 @@ def two_hundred_strangers_cost_four_honest_lanes_little():
         cases.check(rates[1] > 0.5 * rates[0], rates)
 
 
+def relayed_proofs_displace_no_lane_that_delivers():
+    with harness.Scene() as scene:
+        target = Target(scene, WATCH_S + 20)
+        target.start('out')
+        with target.relays(16) as relays:
+            flows_on(target, relays, '16 relays that withhold the data')
+            cases.check(relays.proofs >= 16, f'only {relays.proofs} proofs of the seeder were relayed')
+            target.whole('out')
+        cases.check(relays.withheld > 0, 'nothing was asked of them')
+        log = target.beta.log(1_000_000)
+        cases.check('failed its hash' not in log, 'nothing bad came, so nobody is to blame')
+        print(f'        {relays.proofs} proofs relayed, {relays.withheld} requests withheld', flush=True)
+
+
+def what_a_relay_spoils_is_not_blamed_on_the_seeder():
+    with harness.Scene() as scene:
+        target = Target(scene, 20)
+        target.start('out')
+        with target.relays(16, spoil=True, source='127.0.0.66') as relays:
+            target.whole('out')
+            cases.check(relays.proofs >= 1, 'no proof of the seeder was relayed')
+        blamed = [line for line in target.beta.log(1_000_000).splitlines() if 'failed its hash' in line]
+        for line in blamed:
+            cases.check('127.0.0.66' in line, f'somebody else is blamed: {line}')
+        print(f'        {relays.proofs} proofs relayed, {relays.spoiled} blocks spoiled, {len(blamed)} lines of blame {blamed[-1:]}', flush=True)
+
+
 cases.run(idle_connections_under_the_seeders_id_displace_no_lane, garbage_under_the_seeders_id_is_not_blamed_on_the_seeder,
-          two_hundred_strangers_cost_four_honest_lanes_little)
+          two_hundred_strangers_cost_four_honest_lanes_little, relayed_proofs_displace_no_lane_that_delivers,
+          what_a_relay_spoils_is_not_blamed_on_the_seeder)
