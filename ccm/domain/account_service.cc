@@ -93,10 +93,12 @@ Result<Page<User>> AccountService::list_users(const Actor& actor, const PageRequ
   GT_TRY(require_admin(actor));
   GT_ASSIGN(const PageKey key, parse_page_token(kList, 1, page.token));
   std::vector<User> users;
-  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+  // Not in one transaction: writes must not wait for a list.
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(users, tx.users.list(key.empty() ? "" : key[0], page.items() + 1));
-    return tx.audit.append(audit_record(actor, d_.clock.wall(), "user.list", "", ""));
+    return {};
   }));
+  GT_TRY(audit(audit_record(actor, d_.clock.wall(), "user.list", "", "")));
   return make_page<User>(std::move(users), page,
                          [](const User& user) { return encode_page_token(kList, {user.name}); });
 }

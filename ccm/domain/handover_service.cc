@@ -66,7 +66,7 @@ Result<Offer> offered_to(Tx& tx, const Actor& actor, const std::string& referenc
     if (!offer || offer->to != actor.user || !offer->is_open(now)) return missing;
     return std::move(*offer);
   }
-  GT_ASSIGN(const std::vector<Offer> open, tx.offers.to(actor.user, now, HandoverService::kMaxListed));
+  GT_ASSIGN(const std::vector<Offer> open, tx.offers.to(actor.user, now, std::nullopt, HandoverService::kMaxListed));
   const Offer* found = nullptr;
   for (const Offer& one : open) {
     if (reference != one.content_name && reference != one.owner_name + "/" + one.content_name) continue;
@@ -83,6 +83,25 @@ Result<Offer> offered_to(Tx& tx, const Actor& actor, const std::string& referenc
 
 Status tell(Tx& tx, const UserId& to, NoticeKind kind, const Actor& by, const std::string& object, WallTime now) {
   return tx.notices.append({to, now, kind, by.name, "", object});
+}
+
+/// Where a page of one of the two lists begins; both fields are empty where nothing of it was given yet.
+Result<std::optional<OfferPlace>> place_of(const std::string& since, const std::string& content) {
+  if (since.empty() && content.empty()) return std::optional<OfferPlace>();
+  GT_ASSIGN(const std::int64_t ms, page_number(since));
+  return std::optional<OfferPlace>(OfferPlace{WallTime{ms}, content});
+}
+
+/// Of a list that was read with one more than `limit`: leaves `limit` and notes the place of the last. Whether there
+/// are more.
+bool cut_page(std::vector<Offer>& list, std::size_t limit, std::string& since, std::string& content) {
+  const bool more = list.size() > limit;
+  if (more) list.pop_back();
+  if (!list.empty()) {
+    since = std::to_string(list.back().since.ms);
+    content = list.back().content.str();
+  }
+  return more;
 }
 
 }  // namespace
@@ -237,19 +256,23 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
   return offer;
 }
 
-Result<Offers> HandoverService::list(const Actor& actor) {
+Result<Offers> HandoverService::list(const Actor& actor, const PageRequest& page) {
+  constexpr std::string_view kList = "offers";
+  const std::size_t limit = std::min(page.items(), kMaxListed);
+  GT_ASSIGN(PageKey key, parse_page_token(kList, 4, page.token));
+  key.resize(4);
+  GT_ASSIGN(const auto after_to_me, place_of(key[0], key[1]));
+  GT_ASSIGN(const auto after_by_me, place_of(key[2], key[3]));
   Offers offers;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     const WallTime now = d_.clock.wall();
-    GT_ASSIGN(offers.to_me, tx.offers.to(actor.user, now, kMaxListed + 1));
-    GT_ASSIGN(offers.by_me, tx.offers.by(actor.user, now, kMaxListed + 1));
+    GT_ASSIGN(offers.to_me, tx.offers.to(actor.user, now, after_to_me, limit + 1));
+    GT_ASSIGN(offers.by_me, tx.offers.by(actor.user, now, after_by_me, limit + 1));
     return {};
   }));
-  for (std::vector<Offer>* list : {&offers.to_me, &offers.by_me}) {
-    if (list->size() <= kMaxListed) continue;
-    list->pop_back();
-    offers.cut = true;
-  }
+  const bool more_to_me = cut_page(offers.to_me, limit, key[0], key[1]);
+  const bool more_by_me = cut_page(offers.by_me, limit, key[2], key[3]);
+  if (more_to_me || more_by_me) offers.next_page = encode_page_token(kList, key);
   return offers;
 }
 

@@ -8,6 +8,7 @@
 #include "ccm/domain/quotas.h"
 #include "ccm/domain/user.h"
 #include "common/clock.h"
+#include "common/page.h"
 #include "common/result.h"
 
 namespace gridtorrent::ccm {
@@ -19,10 +20,10 @@ struct NewOffer {
   std::string message;
 };
 
-/// What is open between a person and others.
+/// What is open between a person and others: a page of both lists.
 struct Offers {
   std::vector<Offer> to_me, by_me;  ///< newest first, at most kMaxListed each
-  bool cut = false;                 ///< there are more
+  std::string next_page;            ///< empty: that was all
 };
 
 /// Content that gets another owner, who has agreed: an offer, and its answer. Nothing is copied or hashed; the data
@@ -49,8 +50,10 @@ class HandoverService {
   Result<Offer> accept(const Actor& actor, const std::string& request_id, const std::string& content,
                        const std::string& new_name);
   Result<Offer> decline(const Actor& actor, const std::string& request_id, const std::string& content);
-  Result<Offers> list(const Actor& actor);
+  /// Both lists go on at once: the page's limit counts for each of them.
+  Result<Offers> list(const Actor& actor, const PageRequest& page = {});
 
+  /// Of a kind in a page. With messages of 1,000 bytes a page stays below kMaxPageBytes.
   static constexpr std::size_t kMaxListed = 200;
 
  private:

@@ -28,8 +28,17 @@ WallTime shared_since(const Content& content, const Actor& actor, const Grants& 
   return first.value_or(content.shared);
 }
 
-Result<std::vector<Content>> shares_of(Tx& tx, const Actor& actor, std::size_t limit) {
-  GT_ASSIGN(auto found, tx.contents.shared_with(actor.user, actor.name, limit));
+/// Leaves the first `limit` of what was read with one more, and notes where that one is.
+template <class Item>
+void keep_most(const char* kind, std::vector<Item>& items, std::size_t limit, std::vector<std::string>& more) {
+  if (items.size() <= limit) return;
+  items.pop_back();
+  more.emplace_back(kind);
+}
+
+Result<std::vector<Content>> shares_of(Tx& tx, const Actor& actor, std::size_t limit, std::vector<std::string>& more) {
+  GT_ASSIGN(auto found, tx.contents.shared_with(actor.user, actor.name, limit + 1));
+  keep_most("shares", found, limit, more);
   GT_ASSIGN(const auto memberships, tx.groups.of_user(actor.user));
   GT_ASSIGN(const auto groups, sorted_groups_of(tx, actor.user));
   std::vector<Content> shares;
@@ -52,19 +61,28 @@ Result<std::vector<Content>> shares_of(Tx& tx, const Actor& actor, std::size_t l
 }  // namespace
 
 Result<Inbox> InboxService::read(const Actor& actor) {
+  constexpr std::size_t kOneMore = kMaxOfAKind + 1;
   Inbox inbox;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     const WallTime now = d_.clock.wall();
-    GT_ASSIGN(inbox.invitations, tx.groups.invitations_to(actor.user, now, kMaxOfAKind));
-    GT_ASSIGN(inbox.requests, tx.groups.requests_to(actor.user, now, kMaxOfAKind));
-    GT_ASSIGN(inbox.offers, tx.offers.to(actor.user, now, kMaxOfAKind));
+    GT_ASSIGN(inbox.invitations, tx.groups.invitations_to(actor.user, now, kOneMore));
+    GT_ASSIGN(inbox.requests, tx.groups.requests_to(actor.user, now, kOneMore));
+    GT_ASSIGN(inbox.offers, tx.offers.to(actor.user, now, std::nullopt, kOneMore));
     if (actor.scopes.has(Scope::kContentRead)) {
-      GT_ASSIGN(inbox.shares, shares_of(tx, actor, kMaxOfAKind));
+      GT_ASSIGN(inbox.shares, shares_of(tx, actor, kMaxOfAKind, inbox.more));
     }
-    GT_ASSIGN(inbox.notices, tx.notices.of_user(actor.user, kMaxOfAKind));
+    GT_ASSIGN(inbox.notices, tx.notices.of_user(actor.user, kOneMore));
+    if (inbox.notices.size() > kMaxOfAKind) {
+      GT_ASSIGN(const std::uint64_t all, tx.notices.count(actor.user));
+      inbox.older_notices = all - kMaxOfAKind;
+    }
     GT_ASSIGN(inbox.read_until, tx.notices.read_until(actor.user));
     return {};
   }));
+  keep_most("invitations", inbox.invitations, kMaxOfAKind, inbox.more);
+  keep_most("requests", inbox.requests, kMaxOfAKind, inbox.more);
+  keep_most("offers", inbox.offers, kMaxOfAKind, inbox.more);
+  keep_most("notices", inbox.notices, kMaxOfAKind, inbox.more);
   return inbox;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ccm/domain/content.h"
@@ -11,7 +13,7 @@
 namespace gridtorrent::ccm {
 
 /// What waits for a person's answer, and what others did that concerns them. Derived from what is kept: an invitation
-/// that was withdrawn, or a content that is shared no more, is gone from here, too.
+/// that was withdrawn, or a content that is shared no more, is gone from here, too. At most kMaxOfAKind each.
 struct Inbox {
   std::vector<Membership> invitations;  ///< to groups, for oneself to answer
   std::vector<Membership> requests;     ///< by others, to groups that one manages
@@ -19,6 +21,8 @@ struct Inbox {
   std::vector<Content> shares;          ///< newest first, with the access as one may know it
   std::vector<Notice> notices;          ///< newest first
   WallTime read_until;                  ///< shares and notices that are older were read
+  std::vector<std::string> more;        ///< kinds of which there are others: "invitations", "requests", …
+  std::uint64_t older_notices = 0;      ///< how many were left out
   friend bool operator==(const Inbox&, const Inbox&) = default;
 };
 

@@ -75,6 +75,12 @@ class BuddyStore {
   virtual Result<std::vector<User>> of(const UserId& owner) = 0;
 };
 
+/// Where an offer stands in a list.
+struct OfferPlace {
+  WallTime since;
+  std::string content;
+};
+
 /// Contents that are offered to a new owner. What is listed is open and published.
 class OfferStore {
  public:
@@ -82,9 +88,11 @@ class OfferStore {
   /// In the place of the one that there is for this content.
   virtual Status put(const Offer& offer) = 0;
   virtual Result<std::optional<Offer>> of_content(const ContentId& content) = 0;
-  /// Newest first.
-  virtual Result<std::vector<Offer>> to(const UserId& user, WallTime now, std::size_t limit) = 0;
-  virtual Result<std::vector<Offer>> by(const UserId& user, WallTime now, std::size_t limit) = 0;
+  /// Those open at `now`, newest first; after `after`, at most `limit`.
+  virtual Result<std::vector<Offer>> to(const UserId& user, WallTime now, const std::optional<OfferPlace>& after,
+                                        std::size_t limit) = 0;
+  virtual Result<std::vector<Offer>> by(const UserId& user, WallTime now, const std::optional<OfferPlace>& after,
+                                        std::size_t limit) = 0;
   virtual Result<std::uint64_t> count_open(const UserId& by, WallTime now) = 0;
   virtual Status remove(const ContentId& content) = 0;
   /// Forgets those that ended before `before`.
@@ -97,6 +105,7 @@ class NoticeStore {
   virtual Status append(const Notice& notice) = 0;
   /// Newest first.
   virtual Result<std::vector<Notice>> of_user(const UserId& user, std::size_t limit) = 0;
+  virtual Result<std::uint64_t> count(const UserId& user) = 0;
   /// Until when this person has read their inbox.
   virtual Result<WallTime> read_until(const UserId& user) = 0;
   virtual Status set_read_until(const UserId& user, WallTime until) = 0;

@@ -45,6 +45,9 @@ constexpr std::array kMethods = {&kCreateGroup,      &kDeleteGroup,   &kDescribe
 
 }  // namespace
 
+// Here, as it takes seconds to compile the handlers of all methods.
+CollaborationRpc::CollaborationRpc(Deps deps) : d_(deps) {}
+
 wire::Methods CollaborationRpc::methods() {
   return kMethods;
 }
@@ -215,13 +218,15 @@ CollaborationRpc::Reactor* CollaborationRpc::AnswerOffer(Context* context, const
 
 CollaborationRpc::Reactor* CollaborationRpc::ListOffers(Context* context, const v1::ListOffersRequest* request,
                                                         v1::ListOffersReply* reply) {
-  return d_.door.unary(context, kListOffers, request, reply, [this](const Call& call, const auto&, auto& p) -> Status {
-    GT_ASSIGN(const Offers offers, d_.handovers.list(actor_of(call)));
-    for (const Offer& one : offers.to_me) *p.add_to_me() = to_wire(one);
-    for (const Offer& one : offers.by_me) *p.add_by_me() = to_wire(one);
-    p.set_cut(offers.cut);
-    return {};
-  });
+  return d_.door.unary(context, kListOffers, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const Offers offers, d_.handovers.list(actor_of(call), wire::page_request(q)));
+                         for (const Offer& one : offers.to_me) *p.add_to_me() = to_wire(one);
+                         for (const Offer& one : offers.by_me) *p.add_by_me() = to_wire(one);
+                         p.set_next_page(offers.next_page);
+                         p.set_cut(!offers.next_page.empty());
+                         return {};
+                       });
 }
 
 }  // namespace gridtorrent::ccm::rpc

@@ -23,7 +23,7 @@ class CollaborationRpc final : public v1::Collaboration::CallbackService {
     InboxHub& inboxes;
     const Clock& clock;
   };
-  explicit CollaborationRpc(Deps deps) : d_(deps) {}
+  explicit CollaborationRpc(Deps deps);
 
   /// As they are declared, each with what a caller may do with it.
   static gridtorrent::rpc::Methods methods();

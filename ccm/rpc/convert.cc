@@ -131,6 +131,8 @@ v1::Inbox to_wire(const Inbox& inbox, WallTime now) {
     told.set_group(notice.group);
     told.set_object(notice.object);
   }
+  for (const std::string& kind : inbox.more) out.add_more(kind);
+  out.set_older_notices(inbox.older_notices);
   out.set_read_until_ms(inbox.read_until.ms);
   out.set_now_ms(now.ms);
   return out;

@@ -44,7 +44,7 @@ Status list(Context& c) {
   GT_ASSIGN(const v1::ListOffersReply offers, server->collaboration().offers());
   if (!c.json) {
     c.terminal.result(offers_text(offers));
-    if (offers.cut()) c.terminal.message("these are the newest 200 of each kind; there are more");
+    if (offers.cut()) c.terminal.message("this server lists the newest 200 of each kind only; there are more");
     return {};
   }
   Json to_me = Json::array(), by_me = Json::array();

@@ -1,5 +1,7 @@
 #include "client/cli/people_view.h"
 
+#include <algorithm>
+
 #include "client/cli/text_view.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -92,9 +94,16 @@ Json to_json(const v1::Inbox& inbox, bool unread_only) {
     told["unread"] = unread;
     notices.push_back(std::move(told));
   }
-  return {{"invitations", std::move(invitations)}, {"requests", std::move(requests)},
-          {"offers", std::move(offers)},           {"shares", std::move(shares)},
-          {"notices", std::move(notices)},         {"read_until", json_time(inbox.read_until_ms())}};
+  Json more = Json::array();
+  for (const std::string& kind : inbox.more()) more.push_back(json_text(kind));
+  return {{"invitations", std::move(invitations)},
+          {"requests", std::move(requests)},
+          {"offers", std::move(offers)},
+          {"shares", std::move(shares)},
+          {"notices", std::move(notices)},
+          {"read_until", json_time(inbox.read_until_ms())},
+          {"more", std::move(more)},
+          {"older_notices", inbox.older_notices()}};
 }
 
 std::string groups_table(const std::vector<v1::Group>& groups) {
@@ -156,6 +165,12 @@ std::string offers_text(const v1::ListOffersReply& offers) {
   return text;
 }
 
+/// Where an inbox gives only part of a kind: says so, and where the rest is.
+std::string rest_of(const v1::Inbox& inbox, std::string_view kind, const std::string& where) {
+  const bool cut = std::find(inbox.more().begin(), inbox.more().end(), kind) != inbox.more().end();
+  return cut ? "  there are more; " + where + "\n" : "";
+}
+
 std::string inbox_text(const v1::Inbox& inbox, bool unread_only) {
   std::string text;
   const auto section = [&text](std::string_view heading, const std::string& lines) {
@@ -167,27 +182,31 @@ std::string inbox_text(const v1::Inbox& inbox, bool unread_only) {
     lines += "  " + shown(one.asked_by()) + " invites you to " + shown(one.group()) + ends(one) +
              quoted(one.message()) + "\n    gridtorrent group accept|decline " + shown(one.group()) + "\n";
   }
-  section("Invitations", lines);
+  section("Invitations", lines + rest_of(inbox, "invitations", "all: gridtorrent group list"));
   lines.clear();
   for (const v1::Membership& one : inbox.requests()) {
     lines += "  " + shown(one.user()) + " asks to join " + shown(one.group()) + ends(one) + quoted(one.message()) +
              "\n    gridtorrent group accept|decline " + shown(one.group()) + " " + shown(one.user()) + "\n";
   }
-  section("Requests", lines);
+  section("Requests", lines + rest_of(inbox, "requests", "all: gridtorrent group show GROUP"));
   lines.clear();
   for (const v1::Offer& one : inbox.offers()) lines += offer_lines(one);
-  section("Offered to you", lines);
+  section("Offered to you", lines + rest_of(inbox, "offers", "all: gridtorrent handover list"));
   lines.clear();
   for (const v1::Content& content : inbox.shares()) {
     if (unread_only && content.shared_ms() <= inbox.read_until_ms()) continue;
     lines += "  " + short_time(content.shared_ms()) + "  " + name_of(content) + "  " + format_bytes(content.bytes()) +
              "  (" + api::access_text(content.access()) + ")\n";
   }
-  section("Shared with you", lines);
+  section("Shared with you", lines + rest_of(inbox, "shares", "all: gridtorrent search --access shared"));
   lines.clear();
   for (const v1::Notice& notice : inbox.notices()) {
     if (unread_only && notice.at_ms() <= inbox.read_until_ms()) continue;
     lines += "  " + short_time(notice.at_ms()) + "  " + notice_text(notice) + "\n";
+  }
+  const bool all_unread = !inbox.notices().empty() && inbox.notices().rbegin()->at_ms() > inbox.read_until_ms();
+  if (!unread_only || all_unread) {
+    lines += rest_of(inbox, "notices", std::to_string(inbox.older_notices()) + " older ones are not shown");
   }
   section("News", lines);
   if (text.empty()) return unread_only ? "nothing new; what you have read is shown with --all" : "the inbox is empty";

@@ -274,10 +274,10 @@ TEST_P(People, OffersAreOneForAContentAndListedWhileOpen) {
   look([&](tracker::Tx& tx) {
     EXPECT_EQ(value_of(tx.offers.of_content(data.id)), offer);
     EXPECT_EQ(value_of(tx.offers.of_content(ContentId::make(now_, rng_))), std::nullopt);
-    EXPECT_THAT(value_of(tx.offers.to(bob.id, now_, 10)), ElementsAre(offer));
-    EXPECT_THAT(value_of(tx.offers.to(carol.id, now_, 10)), IsEmpty()) << "the first one was replaced";
-    EXPECT_THAT(value_of(tx.offers.by(alice.id, now_, 10)), ElementsAre(offer));
-    EXPECT_THAT(value_of(tx.offers.by(alice.id, offer.expires, 10)), IsEmpty());
+    EXPECT_THAT(value_of(tx.offers.to(bob.id, now_, std::nullopt, 10)), ElementsAre(offer));
+    EXPECT_THAT(value_of(tx.offers.to(carol.id, now_, std::nullopt, 10)), IsEmpty()) << "the first one was replaced";
+    EXPECT_THAT(value_of(tx.offers.by(alice.id, now_, std::nullopt, 10)), ElementsAre(offer));
+    EXPECT_THAT(value_of(tx.offers.by(alice.id, offer.expires, std::nullopt, 10)), IsEmpty());
     EXPECT_EQ(value_of(tx.offers.count_open(alice.id, now_)), 1u);
     EXPECT_EQ(value_of(tx.offers.count_open(alice.id, offer.expires)), 0u);
   });

@@ -21,9 +21,8 @@ const std::map<std::string, std::string> kBounded = {
     {"Accounts/GetQuotas", "one a kind of quota"},
     {"Accounts/ChangeQuotas", "one a kind of quota"},
     {"Accounts/ListAuditRecords", "pages by number: `below` and `limit`, at most 1000"},
-    {"Collaboration/GetInbox", "at most 200 of a kind"},
-    {"Collaboration/WatchInbox", "at most 200 of a kind"},
-    {"Collaboration/ListOffers", "at most 200 of a kind; `cut` says that there are more"},
+    {"Collaboration/GetInbox", "at most 200 of a kind; `more` says of which there are others"},
+    {"Collaboration/WatchInbox", "as GetInbox"},
     {"Nodes/Certify", "one a living generation of the data CA"},
     {"Nodes/ListDataCa", "one a rotation by an administrator"},
     {"Nodes/RotateDataCa", "one a rotation by an administrator"},
@@ -76,6 +75,34 @@ TEST(ServerLists, EachListReplyHasPagesOrABound) {
     }
   }
   EXPECT_GE(paged, 8);
+}
+
+TEST(ServerLists, OffersThatDoNotFitIntoAPageAreSaidToBeThereToOldClientsToo) {
+  ServerLab lab;
+  const std::string alice = lab.add_user("alice"), bob = lab.add_user("bob");
+  for (const char* name : {"one", "two"}) {
+    v1::OfferContentRequest offer;
+    offer.set_request_id(lab.request_id());
+    offer.set_content(lab.publish(alice, name, v1::Access::PRIVATE));
+    offer.set_to("bob");
+    ASSERT_TRUE(lab.call<v1::Collaboration>(&v1::Collaboration::Stub::OfferContent, offer, alice).ok());
+  }
+  const auto list = [&](const v1::ListOffersRequest& request) {
+    return *lab.call<v1::Collaboration>(&v1::Collaboration::Stub::ListOffers, request, bob);
+  };
+  const v1::ListOffersReply all = list({});
+  EXPECT_EQ(all.to_me_size(), 2);
+  EXPECT_FALSE(all.cut());
+  v1::ListOffersRequest request;
+  request.set_limit(1);
+  const v1::ListOffersReply first = list(request);
+  EXPECT_TRUE(first.cut());
+  request.set_page(first.next_page());
+  const v1::ListOffersReply second = list(request);
+  EXPECT_FALSE(second.cut());
+  EXPECT_EQ(second.next_page(), "");
+  ASSERT_EQ(first.to_me_size() + second.to_me_size(), 2);
+  EXPECT_NE(first.to_me(0).content_id(), second.to_me(0).content_id());
 }
 
 class ServerTaskLists : public testing::Test {

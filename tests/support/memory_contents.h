@@ -219,11 +219,13 @@ class Offers final : public ccm::OfferStore {
     const auto found = s_.offers.find(content);
     return found == s_.offers.end() ? std::nullopt : std::optional<ccm::Offer>(named(found->second));
   }
-  Result<std::vector<ccm::Offer>> to(const UserId& user, WallTime now, std::size_t limit) override {
-    return open([&](const ccm::Offer& o) { return o.to == user; }, now, limit);
+  Result<std::vector<ccm::Offer>> to(const UserId& user, WallTime now, const std::optional<ccm::OfferPlace>& after,
+                                     std::size_t limit) override {
+    return open([&](const ccm::Offer& o) { return o.to == user; }, now, after, limit);
   }
-  Result<std::vector<ccm::Offer>> by(const UserId& user, WallTime now, std::size_t limit) override {
-    return open([&](const ccm::Offer& o) { return o.by == user; }, now, limit);
+  Result<std::vector<ccm::Offer>> by(const UserId& user, WallTime now, const std::optional<ccm::OfferPlace>& after,
+                                     std::size_t limit) override {
+    return open([&](const ccm::Offer& o) { return o.by == user; }, now, after, limit);
   }
   Result<std::uint64_t> count_open(const UserId& by, WallTime now) override {
     std::uint64_t count = 0;
@@ -250,13 +252,19 @@ class Offers final : public ccm::OfferStore {
     return offer;
   }
   template <class F>
-  std::vector<ccm::Offer> open(F&& matches, WallTime now, std::size_t limit) const {
+  std::vector<ccm::Offer> open(F&& matches, WallTime now, const std::optional<ccm::OfferPlace>& after,
+                               std::size_t limit) const {
+    const auto passed = [&after](const ccm::Offer& o) {
+      return after && std::tuple(-o.since.ms, o.content.str()) <= std::tuple(-after->since.ms, after->content);
+    };
     std::vector<ccm::Offer> found;
     for (const auto& [id, offer] : s_.offers) {
       const bool published = s_.contents.at(id).state == ccm::ContentState::kPublished;
-      if (matches(offer) && offer.is_open(now) && published) found.push_back(named(offer));
+      if (matches(offer) && offer.is_open(now) && published && !passed(offer)) found.push_back(named(offer));
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.since > b.since; });
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::tuple(-a.since.ms, a.content.str()) < std::tuple(-b.since.ms, b.content.str());
+    });
     cut(found, limit);
     return found;
   }

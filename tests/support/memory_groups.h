@@ -227,6 +227,10 @@ class Notices final : public ccm::NoticeStore {
     cut(found, limit);
     return found;
   }
+  Result<std::uint64_t> count(const UserId& user) override {
+    const auto is_theirs = [&](const ccm::Notice& notice) { return notice.to == user; };
+    return static_cast<std::uint64_t>(std::count_if(s_.notices.begin(), s_.notices.end(), is_theirs));
+  }
   Result<WallTime> read_until(const UserId& user) override { return s_.read_until[user]; }
   Status set_read_until(const UserId& user, WallTime until) override {
     s_.read_until[user] = until;

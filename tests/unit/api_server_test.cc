@@ -168,6 +168,28 @@ TEST_F(Server, AWatchedTaskIsShownUntilItEndsOrTheCallerHasEnough) {
       api_->tasks().watch("t", [](const v1::Task&) { return true; }, stop.get_token()).error().code, Code::kCancelled);
 }
 
+TEST_F(Server, OffersComeWholePageByPage) {
+  server_->with([](FakeState& state) {
+    state.offers[""].add_to_me()->set_name("a");
+    state.offers[""].add_by_me()->set_name("x");
+    state.offers[""].set_next_page("second");
+    state.offers[""].set_cut(true);
+    state.offers["second"].add_to_me()->set_name("b");
+  });
+  const auto all = api_->collaboration().offers();
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->to_me_size(), 2);
+  EXPECT_EQ(all->to_me(0).name() + all->to_me(1).name(), "ab");
+  ASSERT_EQ(all->by_me_size(), 1);
+  EXPECT_EQ(all->by_me(0).name(), "x");
+  EXPECT_FALSE(all->cut());
+}
+
+TEST_F(Server, OffersThatAServerWithoutPagesCutAreSaidToBe) {
+  server_->with([](FakeState& state) { state.offers[""].set_cut(true); });
+  EXPECT_TRUE(api_->collaboration().offers()->cut());
+}
+
 TEST(AccessText, ReadsTargetsAndRefusesTheRest) {
   EXPECT_EQ(parse_access("")->level(), v1::Access::PRIVATE);
   EXPECT_EQ(parse_access("public")->level(), v1::Access::PUBLIC);

@@ -177,6 +177,34 @@ TEST_P(Accounts, AdministratorsReadsAreAuditedThemselves) {
   EXPECT_EQ(w.audit(root, 1)->at(0).action, "audit.read");
 }
 
+/// A store that says which transactions it was asked for.
+class WatchedStore final : public Store {
+ public:
+  explicit WatchedStore(Store& store) : store_(store) {}
+  Status write(const std::function<Status(Tx&)>& work) override {
+    asked.emplace_back("write");
+    return store_.write(work);
+  }
+  Status read(const std::function<Status(Tx&)>& work) override {
+    asked.emplace_back("read");
+    return store_.read(work);
+  }
+  std::vector<std::string> asked;
+
+ private:
+  Store& store_;
+};
+
+TEST_P(Accounts, WhatAdministratorsListIsReadBeforeTheWriterIsAskedForTheirRecord) {
+  WatchedStore store(w.store.ccm());
+  AccountService accounts({store, w.news, w.clock, w.rng, Quotas()});
+  ASSERT_TRUE(accounts.list_users(root).ok());
+  EXPECT_THAT(store.asked, ElementsAre("read", "write"));
+  store.asked.clear();
+  ASSERT_TRUE(accounts.audit_records(root, AuditFilter()).ok());
+  EXPECT_THAT(store.asked, ElementsAre("read", "write"));
+}
+
 TEST_P(Accounts, AServiceAccountHasNoPasswordAndTokensThatAnAdministratorMakes) {
   EXPECT_EQ(code_of(w.accounts.add_user(root, w.request_id(), "robot", "phc", Role::kService)), Code::kInvalid);
   const User robot = *w.accounts.add_user(root, w.request_id(), "robot", "", Role::kService);

@@ -173,6 +173,56 @@ TEST_P(Handovers, AnOfferIsFoundByItsIdHoweverManyAreListedBeforeIt) {
   EXPECT_TRUE(accept(bob, data.id.str()).ok());
 }
 
+TEST_P(Handovers, AreListedByPageAllOfThemOnce) {
+  constexpr int kToBob = 7, kByBob = 3;
+  for (int i = 0; i < kToBob; ++i) {
+    w.publish(alice, "to" + std::to_string(i), AccessLevel::kPublic);
+    ASSERT_TRUE(offer(alice, "to" + std::to_string(i), "bob").ok());
+    if (i % 2 == 0) w.clock.advance(std::chrono::milliseconds(1));
+  }
+  for (int i = 0; i < kByBob; ++i) {
+    w.publish(bob, "by" + std::to_string(i), AccessLevel::kPublic);
+    ASSERT_TRUE(offer(bob, "by" + std::to_string(i), "carol").ok());
+  }
+  std::vector<Offer> to_me, by_me;
+  PageRequest next{.limit = 2, .token = ""};
+  int pages = 0;
+  do {
+    const auto page = w.handovers.list(bob, next);
+    ASSERT_TRUE(page.ok()) << message_of(page);
+    EXPECT_LE(page->to_me.size(), 2u);
+    EXPECT_LE(page->by_me.size(), 2u);
+    to_me.insert(to_me.end(), page->to_me.begin(), page->to_me.end());
+    by_me.insert(by_me.end(), page->by_me.begin(), page->by_me.end());
+    next.token = page->next_page;
+  } while (!next.token.empty() && ++pages < 10);
+  const auto whole = w.handovers.list(bob);
+  EXPECT_EQ(whole->next_page, "");
+  EXPECT_THAT(whole->to_me, SizeIs(kToBob));
+  EXPECT_THAT(whole->by_me, SizeIs(kByBob));
+  EXPECT_EQ(to_me, whole->to_me);
+  EXPECT_EQ(by_me, whole->by_me);
+  EXPECT_EQ(code_of(w.handovers.list(bob, {.limit = 2, .token = "nonsense"})), Code::kInvalid);
+}
+
+TEST_P(Handovers, MoreThanTheInboxGivesAreSaidToBeThere) {
+  EXPECT_THAT(w.inbox.read(bob)->more, IsEmpty());
+  for (std::size_t i = 0; i <= InboxService::kMaxOfAKind; ++i) {
+    const std::string name = "bulk" + std::to_string(i);
+    const Content bulk = w.publish(carol, name, AccessLevel::kPublic);
+    ASSERT_TRUE(offer(carol, name, "bob").ok());
+    ASSERT_TRUE(w.handovers.decline(bob, w.request_id(), bulk.id.str()).ok());
+    ASSERT_TRUE(offer(carol, name, "bob").ok());
+  }
+  const auto inbox = w.inbox.read(bob);
+  EXPECT_THAT(inbox->offers, SizeIs(InboxService::kMaxOfAKind));
+  EXPECT_THAT(inbox->more, ElementsAre("offers"));
+  const auto news = w.inbox.read(carol);
+  EXPECT_THAT(news->notices, SizeIs(InboxService::kMaxOfAKind));
+  EXPECT_THAT(news->more, ElementsAre("notices"));
+  EXPECT_EQ(news->older_notices, 1u);
+}
+
 TEST_P(Handovers, OffersCountTowardsWhatOneMayHaveOpen) {
   ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{Quota::kOpenRequests, 1}}).ok());
   w.publish(alice, "more", AccessLevel::kPrivate);

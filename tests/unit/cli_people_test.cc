@@ -74,6 +74,22 @@ TEST(InboxView, AsJsonHasTheSame) {
   EXPECT_TRUE(all["notices"][0]["content"].is_null());
 }
 
+TEST(InboxView, SaysOfWhichKindsThereAreMoreAndWhereTheyAre) {
+  v1::Inbox inbox = full_inbox();
+  EXPECT_THAT(inbox_text(inbox, false), Not(HasSubstr("there are more")));
+  for (const char* kind : {"invitations", "requests", "offers", "shares", "notices"}) inbox.add_more(kind);
+  inbox.set_older_notices(312);
+  const std::string all = inbox_text(inbox, false);
+  EXPECT_THAT(all, HasSubstr("there are more; all: gridtorrent group list\n"));
+  EXPECT_THAT(all, HasSubstr("there are more; all: gridtorrent group show GROUP\n"));
+  EXPECT_THAT(all, HasSubstr("there are more; all: gridtorrent handover list\n"));
+  EXPECT_THAT(all, HasSubstr("there are more; all: gridtorrent search --access shared\n"));
+  EXPECT_THAT(all, HasSubstr("there are more; 312 older ones are not shown"));
+  EXPECT_THAT(inbox_text(inbox, true), Not(HasSubstr("312"))) << "they are older than one that was read";
+  EXPECT_EQ(to_json(inbox, true)["more"].size(), 5u);
+  EXPECT_EQ(to_json(inbox, true)["older_notices"], 312);
+}
+
 TEST(NoticeView, SaysEachKindInWords) {
   for (const char* kind :
        {"request-accepted", "request-declined", "invitation-accepted", "invitation-declined", "removed", "left",

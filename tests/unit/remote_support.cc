@@ -86,7 +86,8 @@ TestCa::Leaf TestCa::issue() const {
 
 /// The fake services; all state is the server's.
 struct FakeServer::Services {
-  explicit Services(FakeServer& owner) : accounts(owner), contents(owner), nodes(owner), swarms(owner), tasks(owner) {}
+  explicit Services(FakeServer& owner)
+      : accounts(owner), contents(owner), collaboration(owner), nodes(owner), swarms(owner), tasks(owner) {}
 
   struct Base {
     explicit Base(FakeServer& owner) : server(owner) {}
@@ -299,8 +300,19 @@ struct FakeServer::Services {
     }
   };
 
+  struct Collaboration final : v1::Collaboration::Service, Base {
+    using Base::Base;
+    grpc::Status ListOffers(grpc::ServerContext* context, const v1::ListOffersRequest* request,
+                            v1::ListOffersReply* reply) override {
+      note(context);
+      *reply = server.with([&](FakeState& state) { return state.offers[request->page()]; });
+      return grpc::Status::OK;
+    }
+  };
+
   Accounts accounts;
   Contents contents;
+  Collaboration collaboration;
   Nodes nodes;
   Swarms swarms;
   Tasks tasks;
@@ -326,6 +338,7 @@ void FakeServer::start() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterService(&services_->accounts);
   builder.RegisterService(&services_->contents);
+  builder.RegisterService(&services_->collaboration);
   builder.RegisterService(&services_->nodes);
   builder.RegisterService(&services_->swarms);
   builder.RegisterService(&services_->tasks);

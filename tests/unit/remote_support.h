@@ -62,6 +62,7 @@ struct FakeState {
   v1::Content content;
   std::vector<v1::Task> task_states;  ///< what WatchTask streams
   std::vector<std::string> request_ids;
+  std::map<std::string, v1::ListOffersReply> offers;  ///< by the page that is asked for
 };
 
 /// The server's services over TLS, on a free port of 127.0.0.1; can go down and come back on the same port.

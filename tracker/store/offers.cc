@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tracker/store/columns.h"
 #include "tracker/store/tables.h"
 
@@ -41,18 +43,24 @@ Result<std::optional<ccm::Offer>> SqlOffers::of_content(const ContentId& content
   return tx_.one(std::string(kSelect) + "WHERE o.content_id = ?", {content.str()}, offer_from);
 }
 
-Result<std::vector<ccm::Offer>> SqlOffers::to(const UserId& user, WallTime now, std::size_t limit) {
-  return tx_.all(std::string(kSelect) +
-                     "WHERE o.to_id = ? AND o.expires_ms > ? AND c.state = 'published' "
-                     "ORDER BY o.since_ms DESC, o.content_id LIMIT ?",
-                 {user.str(), now.ms, limit}, offer_from);
+Result<std::vector<ccm::Offer>> SqlOffers::to(const UserId& user, WallTime now,
+                                              const std::optional<ccm::OfferPlace>& after, std::size_t limit) {
+  return open("o.to_id", user, now, after, limit);
 }
 
-Result<std::vector<ccm::Offer>> SqlOffers::by(const UserId& user, WallTime now, std::size_t limit) {
-  return tx_.all(std::string(kSelect) +
-                     "WHERE o.by_id = ? AND o.expires_ms > ? AND c.state = 'published' "
-                     "ORDER BY o.since_ms DESC, o.content_id LIMIT ?",
-                 {user.str(), now.ms, limit}, offer_from);
+Result<std::vector<ccm::Offer>> SqlOffers::by(const UserId& user, WallTime now,
+                                              const std::optional<ccm::OfferPlace>& after, std::size_t limit) {
+  return open("o.by_id", user, now, after, limit);
+}
+
+Result<std::vector<ccm::Offer>> SqlOffers::open(std::string_view whose, const UserId& user, WallTime now,
+                                                const std::optional<ccm::OfferPlace>& after, std::size_t limit) {
+  const std::int64_t since = after ? after->since.ms : std::numeric_limits<std::int64_t>::max();
+  return tx_.all(std::string(kSelect) + "WHERE " + std::string(whose) +
+                     " = ?1 AND o.expires_ms > ?2 AND c.state = 'published' "
+                     "AND (o.since_ms < ?3 OR (o.since_ms = ?3 AND o.content_id > ?4)) "
+                     "ORDER BY o.since_ms DESC, o.content_id LIMIT ?5",
+                 {user.str(), now.ms, since, after ? after->content : std::string(), limit}, offer_from);
 }
 
 Result<std::uint64_t> SqlOffers::count_open(const UserId& by, WallTime now) {

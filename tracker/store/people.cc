@@ -59,6 +59,12 @@ Result<std::vector<ccm::Notice>> SqlNotices::of_user(const UserId& user, std::si
       {user.str(), limit}, notice_from);
 }
 
+Result<std::uint64_t> SqlNotices::count(const UserId& user) {
+  GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM notice WHERE user_id = ?", {user.str()},
+                                      [](const sql::Row& row) { return row.u64(0); }));
+  return count.value_or(0);
+}
+
 Result<WallTime> SqlNotices::read_until(const UserId& user) {
   GT_ASSIGN(const auto until, tx_.one("SELECT read_until_ms FROM inbox_mark WHERE user_id = ?", {user.str()},
                                       [](const sql::Row& row) { return time_at(row, 0); }));

@@ -237,13 +237,17 @@ class SqlOffers final : public ccm::OfferStore {
   explicit SqlOffers(sql::Transaction& tx) : tx_(tx) {}
   Status put(const ccm::Offer& offer) override;
   Result<std::optional<ccm::Offer>> of_content(const ContentId& content) override;
-  Result<std::vector<ccm::Offer>> to(const UserId& user, WallTime now, std::size_t limit) override;
-  Result<std::vector<ccm::Offer>> by(const UserId& user, WallTime now, std::size_t limit) override;
+  Result<std::vector<ccm::Offer>> to(const UserId& user, WallTime now, const std::optional<ccm::OfferPlace>& after,
+                                     std::size_t limit) override;
+  Result<std::vector<ccm::Offer>> by(const UserId& user, WallTime now, const std::optional<ccm::OfferPlace>& after,
+                                     std::size_t limit) override;
   Result<std::uint64_t> count_open(const UserId& by, WallTime now) override;
   Status remove(const ContentId& content) override;
   Status prune(WallTime before) override;
 
  private:
+  Result<std::vector<ccm::Offer>> open(std::string_view whose, const UserId& user, WallTime now,
+                                       const std::optional<ccm::OfferPlace>& after, std::size_t limit);
   sql::Transaction& tx_;
 };
 
@@ -252,6 +256,7 @@ class SqlNotices final : public ccm::NoticeStore {
   explicit SqlNotices(sql::Transaction& tx) : tx_(tx) {}
   Status append(const ccm::Notice& notice) override;
   Result<std::vector<ccm::Notice>> of_user(const UserId& user, std::size_t limit) override;
+  Result<std::uint64_t> count(const UserId& user) override;
   Result<WallTime> read_until(const UserId& user) override;
   Status set_read_until(const UserId& user, WallTime until) override;
   Status prune(WallTime before) override;

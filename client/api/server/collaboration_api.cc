@@ -142,7 +142,19 @@ Result<v1::Offer> CollaborationApi::answer_offer(v1::AnswerOfferRequest request)
 }
 
 Result<v1::ListOffersReply> CollaborationApi::offers() {
-  return channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::ListOffers, v1::ListOffersRequest());
+  v1::ListOffersRequest request;
+  v1::ListOffersReply all;
+  for (;;) {
+    GT_ASSIGN(v1::ListOffersReply page,
+              channel_.call(channel_.collaboration(), &v1::Collaboration::Stub::ListOffers, request));
+    for (v1::Offer& one : *page.mutable_to_me()) *all.add_to_me() = std::move(one);
+    for (v1::Offer& one : *page.mutable_by_me()) *all.add_by_me() = std::move(one);
+    if (page.next_page().empty() || page.next_page() == request.page()) {
+      all.set_cut(page.cut());
+      return all;
+    }
+    request.set_page(page.next_page());
+  }
 }
 
 }  // namespace gridtorrent::client::api

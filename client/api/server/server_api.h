@@ -127,6 +127,7 @@ class CollaborationApi {
   Status mark_inbox_read(std::int64_t until_ms);
   Result<v1::Offer> offer_content(v1::OfferContentRequest request);
   Result<v1::Offer> answer_offer(v1::AnswerOfferRequest request);
+  /// All of both kinds; `cut` where the server has no pages and there are more.
   Result<v1::ListOffersReply> offers();
 
  private:
