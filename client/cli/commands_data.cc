@@ -333,7 +333,8 @@ const options::Option kNode{
 const options::Option kNodes{
     .name = "node",
     .value = "NODES",
-    .help = "let this node do it (name or id), several with commas between, or @all of yours, not waited for"};
+    .help = "let this node do it (name or id), several with commas between, or @all of yours, not waited for",
+    .check = are_nodes};
 const options::Option kDetach{.name = "detach", .help = "do not wait for the end; print the id and return"};
 
 std::vector<options::Option> get_options() {

@@ -1,5 +1,7 @@
 #include "client/cli/follow.h"
 
+#include <algorithm>
+
 #include "client/cli/interrupt.h"
 #include "client/cli/pace.h"
 #include "client/cli/text_view.h"
@@ -154,11 +156,11 @@ namespace {
 /// No node's name: names begin with a letter or a digit.
 constexpr std::string_view kAllNodes = "@all";
 
-std::vector<std::string> split_at_commas(const std::string& text) {
+std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
+    parts.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return parts;
@@ -189,6 +191,16 @@ Status give_to_nodes(Context& context, const std::vector<std::string>& nodes, v1
 }
 
 }  // namespace
+
+Status are_nodes(std::string_view text) {
+  const std::vector<std::string> nodes = split_at_commas(text);
+  const bool named = std::ranges::none_of(
+      nodes, [&](const std::string& node) { return node.empty() || node.find(' ') != std::string::npos; });
+  const bool all = std::ranges::find(nodes, kAllNodes) != nodes.end();
+  if (named && (!all || nodes.size() == 1)) return {};
+  return Error{Code::kInvalid, "'" + escape_for_display(text) +
+                                   "' is neither a node, nor several with commas (no spaces) between, nor @all alone"};
+}
 
 Result<v1::Task> follow_task(Context& context, const v1::Task& first,
                              std::optional<std::chrono::milliseconds> time_limit, bool quiet) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "client/cli/context.h"
 
@@ -17,6 +18,9 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
 /// Shows how it goes, unless `quiet`.
 Result<v1::Task> follow_task(Context& context, const v1::Task& first,
                              std::optional<std::chrono::milliseconds> time_limit = std::nullopt, bool quiet = false);
+
+/// The check of a --node that takes several: names or ids with commas between, or "@all" alone.
+Status are_nodes(std::string_view text);
 
 /// For --node: gives the work to a node and waits for it, or with --detach only says what the task is called (nothing).
 Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work);

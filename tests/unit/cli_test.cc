@@ -99,6 +99,16 @@ TEST(CommandTable, NoOptionOfACommandHidesOneOfAll) {
     for (const options::Option& option : entry.table.options) EXPECT_EQ(shared.count(option.name), 0U) << option.name;
 }
 
+TEST_F(CommandLine, ManyNodesAreNamedWithCommasBetweenOrAllAtOnce) {
+  for (const char* wrong : {"n1,", ",", "@all,n1", "n1, n2"}) {
+    EXPECT_EQ(run({"get", "run42", "--node", wrong, "--to", "in:a"}), 2) << wrong;
+    EXPECT_THAT(err_, HasSubstr("--node: '" + std::string(wrong) + "' is neither a node, nor several")) << wrong;
+  }
+  for (const char* right : {"n1", "n1,n2", "@all"}) {
+    EXPECT_NE(run({"get", "run42", "--node", right, "--to", "in:a"}), 2) << "it is not logged in: " << err_;
+  }
+}
+
 TEST_F(CommandLine, WhatIsYetToComeSaysSoInOneLine) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"subscribe", "q", "--node", "n"},
                                                     {"tune", "explain", "x"},

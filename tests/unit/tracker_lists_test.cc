@@ -11,6 +11,7 @@ namespace gridtorrent::tracker {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing_support::code_of;
@@ -170,6 +171,34 @@ TEST_P(Lists, ATaskForManyNodesIsOneForEachOrForNone) {
   EXPECT_EQ((*again)[1].task, (*made)[1].task);
   EXPECT_THAT(w.tasks.list(alice, "", true)->items, SizeIs(2)) << "done once";
   EXPECT_THAT(*many({"one", "one", one.node.str()}, false, work), SizeIs(1)) << "each node once";
+}
+
+TEST_P(Lists, TasksForManyNodesFitIntoTheQuotaAllOrNone) {
+  const ccm::Actor root = w.user("root", true);
+  std::vector<ccm::Actor> nodes;
+  for (const char* name : {"n1", "n2", "n3"}) nodes.push_back(w.node(alice, name));
+  const auto set_quota = [&](std::uint64_t tasks) {
+    ASSERT_TRUE(w.accounts.change_quotas(root, w.request_id(), "alice", {{ccm::Quota::kTasks, tasks}}).ok());
+  };
+  const auto give_all = [&] { return w.tasks.create_many(alice, w.request_id(), {}, true, ListFolderTask{""}); };
+  const auto give = [&](const char* node) { return w.tasks.create(alice, w.request_id(), node, ListFolderTask{""}); };
+  const auto listed = [&] { return w.tasks.list(alice, "", true)->items.size(); };
+  set_quota(2);
+  EXPECT_THAT(message_of(give_all()), HasSubstr("the quota of user alice allows 2 tasks: 3 asked for;"));
+  set_quota(4);
+  ASSERT_TRUE(give("n1").ok());
+  const auto ended = give("n2");
+  TaskReport done;
+  done.task = ended->id;
+  done.state = TaskState::kDone;
+  ASSERT_TRUE(w.tasks.ack(nodes[1], 1).ok());
+  ASSERT_TRUE(w.tasks.report(nodes[1], done).ok());
+  const auto another = give("n1");
+  EXPECT_THAT(message_of(give_all()), HasSubstr("allows 4 tasks: 2 not ended, 3 asked for; cancel some"));
+  EXPECT_EQ(listed(), 3u) << "nothing was made, and what had ended was not forgotten for nothing";
+  ASSERT_TRUE(w.tasks.cancel(alice, w.request_id(), another->id).ok());
+  ASSERT_TRUE(give_all().ok());
+  EXPECT_EQ(listed(), 4u) << "what had ended, and what was cancelled, made room";
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Lists, testing::Values("memory", "sqlite"));

@@ -511,7 +511,7 @@ TEST_P(TrackerServices, TasksFillTheQuotaOnlyUntilTheyEnd) {
   ASSERT_TRUE(first.ok() && second.ok());
   const auto refused = create();
   EXPECT_EQ(code_of(refused), Code::kExhausted);
-  EXPECT_THAT(refused.error().message, HasSubstr("2 tasks that have not ended"));
+  EXPECT_THAT(refused.error().message, HasSubstr("allows 2 tasks: 2 not ended, 1 asked for; cancel some"));
   const auto used = [&] { return w.accounts.quotas(alice, "")->at(static_cast<std::size_t>(ccm::Quota::kTasks)).used; };
   EXPECT_EQ(used(), 2u);
 

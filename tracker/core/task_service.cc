@@ -38,19 +38,22 @@ Status check_content(Tx& tx, const ccm::Actor& actor, const TaskWork& work) {
   return {};
 }
 
-/// Where the quota is used up, ended tasks make room for `wanted` new ones.
+/// Where the quota is used up, ended tasks make room for `wanted` new ones. After an error the caller writes nothing.
 Status make_room(Tx& tx, const ccm::Actor& actor, const ccm::Quotas& everybodys, std::uint64_t wanted = 1) {
   GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, everybodys, actor.user));
-  GT_ASSIGN(const std::uint64_t count, tx.node_effects.count_tasks(actor.user));
-  if (count + wanted <= quotas.tasks) return {};
-  bool forgotten = wanted <= quotas.tasks;
-  for (std::uint64_t left = count + wanted; forgotten && left > quotas.tasks; --left) {
-    GT_ASSIGN(forgotten, tx.tasks.forget_first_ended(actor.user));
+  const auto full = [&](const std::string& what) {
+    return Error{Code::kExhausted, "the quota of user " + actor.name + " allows " + std::to_string(quotas.tasks) +
+                                       " tasks: " + what + std::to_string(wanted) +
+                                       " asked for; cancel some (gridtorrent task cancel), name fewer nodes, or ask "
+                                       "the administrator for more"};
+  };
+  if (wanted > quotas.tasks) return full("");
+  GT_ASSIGN(std::uint64_t count, tx.node_effects.count_tasks(actor.user));
+  for (; count + wanted > quotas.tasks; --count) {
+    GT_ASSIGN(const bool forgotten, tx.tasks.forget_first_ended(actor.user));
+    if (!forgotten) return full(std::to_string(count) + " not ended, ");
   }
-  if (forgotten) return {};
-  return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(count) +
-                                     " tasks that have not ended, as many as the quota allows; cancel some "
-                                     "(gridtorrent task cancel), or ask the administrator for more"};
+  return {};
 }
 
 Status check_report(const TaskReport& report) {
