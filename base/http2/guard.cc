@@ -11,7 +11,7 @@ constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";  // RF
 constexpr std::uint32_t kInitialMaxFrameBytes = 16'384;                    // RFC 9113, 6.5.2
 constexpr std::uint16_t kSettingMaxFrameSize = 5;
 constexpr std::size_t kSettingBytes = 6;
-constexpr std::uint32_t kErrorProtocol = 0x1, kErrorEnhanceYourCalm = 0xb;  // RFC 9113, 7
+constexpr std::uint32_t kNoError = 0x0, kErrorProtocol = 0x1, kErrorEnhanceYourCalm = 0xb;  // RFC 9113, 7
 
 bool is_protocol_error(Offence offence) {
   return offence == Offence::kNoPreface || offence == Offence::kProtocol || offence == Offence::kFrameSize;
@@ -58,7 +58,7 @@ std::optional<Offence> Guard::from_caller(std::span<const std::uint8_t> bytes, M
     if (piece->ends && block_ && block_->last_frame) block_.reset();
   }
   const std::size_t held = messages_.held_bytes();
-  return share_.update(held, held > 0 ? messages_.oldest().since : now, now);
+  return share_.update(held, held > 0 ? messages_.held_since() : now, now);
 }
 
 std::optional<Offence> Guard::from_server(std::span<const std::uint8_t> bytes, MonoTime now) {
@@ -75,7 +75,7 @@ std::optional<Offence> Guard::from_server(std::span<const std::uint8_t> bytes, M
     }
   }
   const std::size_t held = messages_.held_bytes();
-  return share_.update(held, held > 0 ? messages_.oldest().since : now, now);
+  return share_.update(held, held > 0 ? messages_.held_since() : now, now);
 }
 
 std::optional<Offence> Guard::check_time(MonoTime now) const {
@@ -84,23 +84,30 @@ std::optional<Offence> Guard::check_time(MonoTime now) const {
     return std::nullopt;
   }
   if (block_ && now - block_->since > limits_.header_block_time) return Offence::kSlowHeaderBlock;
-  if (messages_.held_bytes() == 0) return std::nullopt;
-  const Messages::Oldest oldest = messages_.oldest();
-  const auto age = now - oldest.since;
+  const auto oldest = messages_.oldest();
+  if (!oldest) return std::nullopt;
+  const auto age = now - oldest->since;
   if (age > limits_.message_time) return Offence::kSlowMessage;
   const double wanted = static_cast<double>(limits_.least_bytes_per_s) * std::chrono::duration<double>(age).count();
-  if (age > limits_.rate_grace && static_cast<double>(oldest.data_bytes) < wanted) return Offence::kSlowMessage;
+  if (age > limits_.rate_grace && static_cast<double>(oldest->data_bytes) < wanted) return Offence::kSlowMessage;
   return std::nullopt;
 }
 
 std::string Guard::farewell(Offence offence) const {
+  return go_away(is_protocol_error(offence) ? kErrorProtocol : kErrorEnhanceYourCalm, offence_text(offence));
+}
+
+std::string Guard::graceful_end() const {
+  return go_away(kNoError, "others wait for this place");
+}
+
+std::string Guard::go_away(std::uint32_t error, std::string_view text) const {
   if (server_cut_ || !server_.at_boundary()) return {};
-  const std::string_view text = offence_text(offence);
   const auto length = static_cast<std::uint32_t>(8 + text.size());
   const auto header = write_frame_header({length, FrameType::kGoAway, 0, 0});
   std::string frame(header.begin(), header.end());
   append_u32(frame, highest_stream_);
-  append_u32(frame, is_protocol_error(offence) ? kErrorProtocol : kErrorEnhanceYourCalm);
+  append_u32(frame, error);
   return frame.append(text);
 }
 
@@ -148,7 +155,7 @@ std::optional<Offence> Guard::begin_headers(const FrameHeader& frame, MonoTime n
     messages_.close(frame.stream);
   } else if (frame.stream > highest_stream_) {
     if (messages_.open_streams() >= limits_.open_streams) return Offence::kStreams;
-    messages_.open(frame.stream);
+    messages_.open(frame.stream, now);
   }
   highest_stream_ = std::max(highest_stream_, frame.stream);
   block_ = HeaderBlock{.stream = frame.stream, .since = now};

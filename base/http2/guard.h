@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/http2/frame.h"
 #include "base/http2/message_budget.h"
@@ -69,6 +70,8 @@ class Guard {
   /// A GOAWAY frame that tells the caller why, to be sent behind all that from_server() let pass; empty where that
   /// ended within a frame.
   std::string farewell(Offence offence) const;
+  /// The same without an offence: the caller may repeat over another connection what it sends from now on.
+  std::string graceful_end() const;
 
   std::size_t open_streams() const { return messages_.open_streams(); }
   std::size_t held_bytes() const { return messages_.held_bytes(); }
@@ -85,6 +88,7 @@ class Guard {
     std::uint32_t content_left = 0;
   };
 
+  std::string go_away(std::uint32_t error, std::string_view text) const;
   bool take_preface(std::span<const std::uint8_t>& bytes);
   std::optional<Offence> begin_from_caller(const FrameHeader& frame, MonoTime now);
   std::optional<Offence> begin_headers(const FrameHeader& frame, MonoTime now);

@@ -2,21 +2,25 @@
 
 #include <algorithm>
 
-#include "common/check.h"
-
 namespace gridtorrent::http2 {
 namespace {
 constexpr std::uint8_t kPrefixBytes = 5;
 }
 
-void Messages::open(std::uint32_t stream) {
-  if (find(stream) == nullptr) streams_.push_back({.id = stream});
+void Messages::open(std::uint32_t stream, MonoTime now) {
+  if (find(stream) != nullptr) return;
+  streams_.push_back({.id = stream, .opened = now});
+  held_ += kOpenCallBytes;
+}
+
+std::size_t Messages::held_by(const Stream& stream) {
+  return stream.held + (stream.waits_for_first ? kOpenCallBytes : 0);
 }
 
 void Messages::close(std::uint32_t stream) {
   Stream* found = find(stream);
   if (found == nullptr) return;
-  held_ -= found->held;
+  held_ -= held_by(*found);
   *found = streams_.back();
   streams_.pop_back();
 }
@@ -25,7 +29,7 @@ void Messages::data(std::uint32_t stream, std::span<const std::uint8_t> bytes, s
   data_total_ += bytes.size();
   Stream* found = find(stream);
   if (found == nullptr || bytes.empty()) return;
-  held_ -= found->held;
+  held_ -= held_by(*found);
   const bool was_between = found->prefix_have == 0;
   std::size_t rest = bytes.size();
   bool began_here = was_between;
@@ -35,6 +39,7 @@ void Messages::data(std::uint32_t stream, std::span<const std::uint8_t> bytes, s
       began_here = true;
     }
     take(*found, bytes);
+    if (found->prefix_have == 0) found->waits_for_first = false;
   }
   if (found->prefix_have == 0) {
     found->held = 0;
@@ -46,16 +51,28 @@ void Messages::data(std::uint32_t stream, std::span<const std::uint8_t> bytes, s
     }
     found->held += rest + kPieceBytes + std::min(passed, kReadSliceBytes);
   }
-  held_ += found->held;
+  held_ += held_by(*found);
 }
 
-Messages::Oldest Messages::oldest() const {
+MonoTime Messages::held_since() const {
+  MonoTime first = MonoTime::max();
+  for (const Stream& stream : streams_) {
+    if (stream.waits_for_first) {
+      first = std::min(first, stream.opened);
+    } else if (stream.held > 0) {
+      first = std::min(first, stream.since);
+    }
+  }
+  return first;
+}
+
+std::optional<Messages::Oldest> Messages::oldest() const {
   const Stream* first = nullptr;
   for (const Stream& stream : streams_) {
     if (stream.held > 0 && (first == nullptr || stream.since < first->since)) first = &stream;
   }
-  GT_CHECK(first != nullptr);
-  return {first->since, data_total_ - first->data_before};
+  if (first == nullptr) return std::nullopt;
+  return Oldest{first->since, data_total_ - first->data_before};
 }
 
 Messages::Stream* Messages::find(std::uint32_t id) {

@@ -347,6 +347,39 @@ TEST_F(Http2Guard, BoundsOpenStreamsOfWhoDoesNotReadAnswers) {
   EXPECT_EQ(opened, 257u);
 }
 
+TEST_F(Http2Guard, CountsACallUntilItsFirstMessageIsWhole) {
+  ASSERT_EQ(connection_.open(1), std::nullopt);
+  EXPECT_EQ(connection_.guard().held_bytes(), kOpenCallBytes);
+  ASSERT_EQ(connection_.send(frame(FrameType::kData, 0, 1, message_prefix(3) + "ab")), std::nullopt);
+  EXPECT_GT(connection_.guard().held_bytes(), kOpenCallBytes);
+  ASSERT_EQ(connection_.send(frame(FrameType::kData, 0, 1, "c")), std::nullopt);
+  EXPECT_EQ(connection_.guard().held_bytes(), 0u);
+  ASSERT_EQ(connection_.open(3), std::nullopt);
+  ASSERT_EQ(connection_.answer(frame(FrameType::kHeaders, kFlagEndHeaders | kFlagEndStream, 3, "no")), std::nullopt);
+  EXPECT_EQ(connection_.guard().held_bytes(), 0u) << "the server ended it";
+}
+
+TEST_F(Http2Guard, BoundsCallsWithoutAMessageOfAllConnectionsTogether) {
+  MessageBudget budget({.connection_bytes = 4 << 20, .address_bytes = 4 << 20, .all_bytes = 1 << 20});
+  std::vector<std::unique_ptr<Connection>> connections;
+  std::uint32_t calls = 0;
+  for (bool ended = false; !ended && calls < 1'000; ++calls) {
+    if (calls % 32 == 0) {
+      connections.push_back(std::make_unique<Connection>(clock_, budget, "192.0.2." + std::to_string(calls / 32)));
+    }
+    ASSERT_EQ(connections.back()->open(2 * calls + 1), std::nullopt);
+    clock_.advance(milliseconds(1));
+    ended = connections.front()->evicted.has_value();
+  }
+  EXPECT_EQ(connections.front()->evicted, Offence::kUnfinishedInAll) << "it holds most, and longest";
+  EXPECT_EQ(calls, (1 << 20) / kOpenCallBytes + 1);
+}
+
+TEST_F(Http2Guard, LetsAStreamStayOpenThatSaysNothingYet) {
+  ASSERT_EQ(connection_.open(1), std::nullopt);
+  EXPECT_EQ(connection_.wait(seconds(3'600)), std::nullopt);
+}
+
 TEST_F(Http2Guard, SaysGoodbyeWithTheReasonBetweenTwoFramesOnly) {
   ASSERT_EQ(connection_.open(5), std::nullopt);
   const std::string farewell = connection_.guard().farewell(Offence::kResets);
@@ -356,6 +389,7 @@ TEST_F(Http2Guard, SaysGoodbyeWithTheReasonBetweenTwoFramesOnly) {
   EXPECT_EQ(piece->frame.type, FrameType::kGoAway);
   EXPECT_EQ(farewell.substr(kFrameHeaderBytes, 8), std::string("\0\0\0\5\0\0\0\x0b", 8));
   EXPECT_THAT(farewell, ::testing::HasSubstr("cancelled too often"));
+  EXPECT_EQ(connection_.guard().graceful_end().substr(kFrameHeaderBytes, 8), std::string("\0\0\0\5\0\0\0\0", 8));
   ASSERT_EQ(connection_.answer(frame(FrameType::kData, 0, 5, "abc").substr(0, 10)), std::nullopt);
   EXPECT_EQ(connection_.guard().farewell(Offence::kResets), "");
 }
