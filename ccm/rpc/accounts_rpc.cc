@@ -71,6 +71,10 @@ Result<Role> role_of(const google::protobuf::RepeatedPtrField<std::string>& name
 
 }  // namespace
 
+// Here, as it takes seconds to compile the handlers of all methods.
+AccountsRpc::AccountsRpc(wire::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock)
+    : door_(door), accounts_(accounts), secrets_(secrets), clock_(clock) {}
+
 wire::Methods AccountsRpc::methods() {
   return kMethods;
 }

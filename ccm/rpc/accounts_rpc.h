@@ -11,8 +11,7 @@ namespace gridtorrent::ccm::rpc {
 /// gridtorrent.v1.Accounts over AccountService and Secrets: validates, calls, maps. Thread-safe.
 class AccountsRpc final : public v1::Accounts::CallbackService {
  public:
-  AccountsRpc(gridtorrent::rpc::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock)
-      : door_(door), accounts_(accounts), secrets_(secrets), clock_(clock) {}
+  AccountsRpc(gridtorrent::rpc::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock);
 
   /// As they are declared, each with what a caller may do with it.
   static gridtorrent::rpc::Methods methods();

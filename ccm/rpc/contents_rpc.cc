@@ -45,6 +45,9 @@ constexpr std::array kMethods = {&kBeginPublish, &kFinishPublish, &kAddChecksums
 
 }  // namespace
 
+// Here, as it takes seconds to compile the handlers of all methods.
+ContentsRpc::ContentsRpc(Deps deps) : d_(deps) {}
+
 wire::Methods ContentsRpc::methods() {
   return kMethods;
 }

@@ -20,7 +20,7 @@ class ContentsRpc final : public v1::Contents::CallbackService {
     gridtorrent::rpc::UploadSpool& uploads;  ///< where uploads under way keep what has come
     const Clock& clock;
   };
-  explicit ContentsRpc(Deps deps) : d_(deps) {}
+  explicit ContentsRpc(Deps deps);
 
   /// As they are declared, each with what a caller may do with it.
   static gridtorrent::rpc::Methods methods();

@@ -43,6 +43,9 @@ constexpr std::array kMethods = {&kCreateEnrollToken, &kEnroll,  &kListNodes,  &
 
 }  // namespace
 
+// Here, as it takes seconds to compile the handlers of all methods.
+NodesRpc::NodesRpc(Deps deps) : d_(deps) {}
+
 wire::Methods NodesRpc::methods() {
   return kMethods;
 }

@@ -23,7 +23,7 @@ class NodesRpc final : public v1::Nodes::CallbackService {
     const Clock& clock;
     std::function<void()> rotated;  ///< called after a rotation, to have contents moved
   };
-  explicit NodesRpc(Deps deps) : d_(deps) {}
+  explicit NodesRpc(Deps deps);
 
   /// As they are declared, each with what a caller may do with it.
   static gridtorrent::rpc::Methods methods();
