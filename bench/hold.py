@@ -5,7 +5,7 @@
     python3 bench/hold.py --calls --against BIN_DIR [--rounds 15]
 
 The first runs each attack of bench/attack.cc for so long against a server of its own, samples the server's resident memory each 10 ms, and
-lets another caller ask "who am I" meanwhile, whose stream must stand. The second compares calls a second of two builds in turn.
+lets another caller ask "who am I" meanwhile, whose stream must stand, and newcomers, a connection each. The second compares calls a second of two builds in turn.
 Build with: ninja -C build/release gridtorrent-server attack calls. Everything happens on loopback.
 """
 import argparse
@@ -26,6 +26,8 @@ ATTACKS = {
     'continuation-64': ('continuation', 64, 1),
     'unfinished-1': ('unfinished', 24, 1),
     'unfinished-100': ('unfinished', 100, 100),
+    'unfinished-2400': ('unfinished', 2400, 100),
+    'unfinished-512': ('unfinished', 512, 1),
     'resets': ('resets', 8, 1),
     'silent-2000': ('silent', 2000, 1),
     'silent-tls-2000': ('silent-tls', 2000, 1),
@@ -96,6 +98,28 @@ class Memory:
         self.thread.join()
 
 
+class Newcomers:
+    """One after the other: a program that connects anew and asks once, until the end of the `with`."""
+
+    def __init__(self, server):
+        self.server, self.seconds, self.failed, self.done = server, [], 0, threading.Event()
+        self.thread = threading.Thread(target=self.come)
+
+    def come(self):
+        while not self.done.wait(0.5):
+            began = time.monotonic()
+            self.failed += self.server.calls(0.001)['failed']
+            self.seconds.append(time.monotonic() - began)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join()
+
+
 def hold(programs, name, seconds):
     mode, connections, addresses = ATTACKS[name]
     with Server(programs) as server:
@@ -103,13 +127,15 @@ def hold(programs, name, seconds):
         start, cpu = server.resident(), server.cpu_s()
         with Memory(server) as memory:
             asking = server.start_calls(seconds)
-            attack = json.loads(subprocess.run(
-                [ROOT / 'build/release/bin/attack', mode, str(server.port), str(seconds), str(connections), str(addresses)],
-                stdout=subprocess.PIPE, text=True, check=True).stdout)
+            with Newcomers(server) as newcomers:
+                attack = json.loads(subprocess.run(
+                    [ROOT / 'build/release/bin/attack', mode, str(server.port), str(seconds), str(connections), str(addresses)],
+                    stdout=subprocess.PIPE, text=True, check=True).stdout)
             others = json.loads(asking.communicate()[0])
         figures = {'attack': attack, 'memory_added_mib': round((memory.peak - start) / MIB, 1),
                    'memory_after_mib': round((server.resident() - start) / MIB, 1), 'cpu_s': round(server.cpu_s() - cpu, 1),
-                   'quiet_p99_ms': quiet['p99_ms'], 'others_p99_ms': others['p99_ms'], 'others_failed': others['failed']}
+                   'quiet_p99_ms': quiet['p99_ms'], 'others_p99_ms': others['p99_ms'], 'others_failed': others['failed'],
+                   'newcomers': len(newcomers.seconds), 'newcomers_longest_s': round(max(newcomers.seconds, default=0), 2), 'newcomers_failed': newcomers.failed}
     held = figures['memory_added_mib'] <= 64 and others['failed'] == 0 and others['p99_ms'] <= 3 * quiet['p99_ms'] + 25
     print(f'{name:16} {"holds" if held else "FAILS"}  {json.dumps(figures)}', flush=True)
     return held

@@ -80,8 +80,8 @@ def attacker(address, ca_file, options, ready, stop):
 class People:
     """Each with a connection of their own: one logs in, the other shows a token."""
 
-    def __init__(self, server):
-        self.address, self.ca = server.address, server.ready['ca_file']
+    def __init__(self, server, anew):
+        self.address, self.ca, self.anew = server.address, server.ready['ca_file'], anew
 
     async def meet(self):
         self.devices, self.tokens, self.connections = {}, {}, {}
@@ -97,8 +97,8 @@ class People:
         """Seconds of each token call and each login; None for those that failed."""
         calls, logins, end = [], [], time.monotonic() + seconds
 
-        async def timed(into, connection, *call, **how):
-            began = time.monotonic()
+        async def timed(into, connection, *call, began=None, **how):
+            began = began or time.monotonic()
             reply = await connection.call(*call, **how)
             into.append(time.monotonic() - began if reply else None)
 
@@ -110,14 +110,21 @@ class People:
         async def log_in(name, delay):
             await asyncio.sleep(delay)
             while time.monotonic() < end:
-                await timed(logins, self.connections[name], 'Accounts/Login', login(name, password_of(name), self.devices[name]))
+                began = time.monotonic()
+                try:
+                    connection = await Connection.open(self.address, self.ca) if self.anew else self.connections[name]
+                    await timed(logins, connection, 'Accounts/Login', login(name, password_of(name), self.devices[name]), began=began)
+                    if self.anew:
+                        connection.writer.close()
+                except (OSError, asyncio.TimeoutError):
+                    logins.append(None)
                 await asyncio.sleep(LOGIN_EVERY_S)
         await asyncio.gather(work(), *(log_in(name, LOGIN_EVERY_S * i / len(PEOPLE)) for i, name in enumerate(PEOPLE)))
         return calls, logins
 
 
 async def measure(server, options, ready, stop):
-    people = People(server)
+    people = People(server, options.anew)
     await people.meet()
     await asyncio.sleep(LOGIN_EVERY_S)
     quiet = await people.watch(QUIET_S)
@@ -158,6 +165,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=60)
     parser.add_argument('--rate', type=int, default=200, help='wrong passwords a second')
     parser.add_argument('--addresses', type=int, default=2000)
+    parser.add_argument('--anew', action='store_true', help='known devices connect anew for each login, as the command line does')
     parser.add_argument('--nice', type=int, default=0, help='of the attackers')
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -99,6 +99,7 @@ void TlsSession::close() {
   ERR_clear_error();
   SSL_shutdown(ssl_.get());
   ERR_clear_error();
+  ssl_.reset();
 }
 
 void TlsServerContext::Free::operator()(ssl_ctx_st* context) const {

@@ -39,7 +39,8 @@ class TlsSession {
   Moved write(std::span<const std::uint8_t> bytes);
   /// Whether bytes that left the socket already wait to be read here, where poll(2) does not see them.
   bool has_pending() const;
-  /// Tells the caller that nothing more comes (close_notify), if the socket takes it at once.
+  /// Tells the caller that nothing more comes (close_notify), if the socket takes it at once, and gives all memory
+  /// back. Nothing else may be called afterwards.
   void close();
 
  private:

@@ -112,7 +112,7 @@ bool AcceptLoop::accept_one(int listener) {
   Caller caller{std::move(socket), peer_address(from), {}};
   auto place = parts_.limits.take(address_bucket(caller.address.ip));
   if (!place) {
-    parts_.refused(place.error().message == "all" ? "connections_in_all" : "connections_by_address", caller.address);
+    parts_.refused(place.error().message == "all" ? kFullInAll : kFullByAddress, caller.address);
     return true;
   }
   caller.place = std::move(*place);
@@ -130,7 +130,7 @@ bool AcceptLoop::refuse_with_reserve(int listener) {
   const bool accepted = static_cast<bool>(socket);
   socket.reset();
   refill_reserve();
-  if (accepted) parts_.refused("descriptors", peer_address(from));
+  if (accepted) parts_.refused(kNoDescriptor, peer_address(from));
   return accepted;
 }
 

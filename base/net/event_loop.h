@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -75,8 +76,9 @@ class EventLoop {
   /// Joins, then destroys all tasks. Idempotent.
   void stop();
 
-  /// For tasks: room for bytes on their way, shared by all of them.
-  std::vector<std::uint8_t>& scratch() { return scratch_; }
+  /// For tasks: room for bytes on their way, shared by all of them. The more tasks are ready, the smaller it is, so
+  /// that a pass over all of them stays short.
+  std::span<std::uint8_t> scratch();
 
  private:
   friend class Task;
@@ -93,6 +95,7 @@ class EventLoop {
   std::unordered_map<std::uint64_t, std::unique_ptr<Task>> tasks_;
   std::vector<std::uint64_t> again_;
   std::uint64_t last_id_ = 0;
+  std::size_t tasks_in_pass_ = 1;
 
   std::mutex mutex_;
   std::condition_variable emptied_;

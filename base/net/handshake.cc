@@ -14,6 +14,42 @@ Next Handshake::begin() {
 }
 
 Next Handshake::ready(unsigned, std::uint32_t) {
+  return caller_.stranger ? go_on() : ask_for_place();
+}
+
+/// At the caller's first bytes: who says nothing needs none.
+Next Handshake::ask_for_place() {
+  if (std::exchange(waiting_, true)) return Next::kWait;
+  unwatch(0, caller_.socket.get());
+  EventLoop& its_loop = loop();
+  const std::uint64_t its_id = id();
+  parts_.strangers.wait(address_bucket(caller_.address.ip), [&its_loop, its_id](const auto& place) {
+    its_loop.post([&its_loop, its_id, place] {
+      auto* handshake = static_cast<Handshake*>(its_loop.find(its_id));
+      if (handshake != nullptr) handshake->admitted(place);
+    });
+  });
+  return Next::kWait;
+}
+
+void Handshake::admitted(std::shared_ptr<StrangerPlaces::Place> place) {
+  waiting_ = false;
+  began_ = now();
+  EventLoop& its_loop = loop();
+  const std::uint64_t its_id = id();
+  place->on_evicted([&its_loop, its_id] {
+    its_loop.post([&its_loop, its_id] {
+      auto* handshake = static_cast<Handshake*>(its_loop.find(its_id));
+      if (handshake == nullptr) return;
+      handshake->refuse(kStrangers);
+      its_loop.end(its_id);
+    });
+  });
+  caller_.stranger = std::move(place);
+  if (!watch(0, caller_.socket.get(), EPOLLIN)) its_loop.end(its_id);
+}
+
+Next Handshake::go_on() {
   if (!tls_) {
     auto session = parts_.tls()->session(caller_.socket.get());
     if (!session) return refuse("tls");
@@ -36,7 +72,7 @@ Next Handshake::ready(unsigned, std::uint32_t) {
 }
 
 Next Handshake::tick(MonoTime now) {
-  return now - began_ > parts_.time ? refuse("handshake_time") : Next::kWait;
+  return now - began_ > (waiting_ ? parts_.waiting_time : parts_.time) ? refuse(kHandshakeTime) : Next::kWait;
 }
 
 Next Handshake::refuse(Reason reason) {

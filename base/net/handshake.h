@@ -13,13 +13,16 @@
 namespace gridtorrent::net {
 
 /// Shakes hands with one caller, in a loop of its own kind: a handshake takes half a millisecond of CPU, for which
-/// calls under way must not wait. A caller that says nothing costs a socket only.
+/// calls under way must not wait. A caller that says nothing costs a socket only, and so
+/// does one that waits for a place among the strangers.
 class Handshake final : public Task {
  public:
   struct Parts {
+    StrangerPlaces& strangers;
     std::function<std::shared_ptr<const crypto::TlsServerContext>()> tls;
-    std::string protocol;  ///< that must be agreed upon
-    std::chrono::milliseconds time{10'000};
+    std::string protocol;                            ///< that must be agreed upon
+    std::chrono::milliseconds time{10'000};          ///< without waiting for a place
+    std::chrono::milliseconds waiting_time{20'000};  ///< gRPC's clients give up then
     Refused refused;
     /// Takes the connection over.
     std::function<void(Caller, crypto::TlsSession)> done;
@@ -31,11 +34,15 @@ class Handshake final : public Task {
   Next tick(MonoTime now) override;
 
  private:
+  Next ask_for_place();
+  void admitted(std::shared_ptr<StrangerPlaces::Place> place);
+  Next go_on();
   Next refuse(Reason reason);
 
   const Parts& parts_;
   Caller caller_;
   std::optional<crypto::TlsSession> tls_;
+  bool waiting_ = false;
   MonoTime began_{};
 };
 

@@ -9,6 +9,7 @@
 #include "base/net/connection_limits.h"
 #include "base/net/event_loop.h"
 #include "base/net/filter.h"
+#include "base/net/stranger_places.h"
 
 namespace gridtorrent::net {
 
@@ -17,6 +18,7 @@ struct Caller {
   UniqueFd socket;
   PeerAddress address;
   ConnectionLimits::Place place;
+  std::shared_ptr<StrangerPlaces::Place> stranger = nullptr;  ///< from the handshake on
 };
 
 /// What pumps of one terminator share; outlives them.
@@ -36,14 +38,15 @@ class Pump final : public Task {
   Next begin() override;
   Next ready(unsigned slot, std::uint32_t events) override;
   Next tick(MonoTime now) override;
-  /// Ends the connection: the caller is told as far as its socket takes it at once, and nothing more is read. Socket
-  /// and place are kept for another moment, so that who connects again after each refusal cannot do so faster.
+  /// Ends the connection: nothing more is read, and the backend is let go at once. The caller is told a second later,
+  /// as far as its socket takes it at once, so that who connects again after each refusal does so once a second.
   void refuse(Reason reason);
 
  private:
   enum class Go : std::uint8_t { kOn, kOver };
   Next move();
   Next over() const { return refused_at_ ? Next::kWait : Next::kOver; }
+  void say_farewell();
   Go move_from_caller();
   Go move_from_backend();
   Go take_from_caller(std::span<const std::uint8_t> bytes);
@@ -59,7 +62,7 @@ class Pump final : public Task {
   const PumpParts& parts_;
   Caller caller_;
   crypto::TlsSession tls_;
-  UniqueFd backend_;
+  Backend backend_;
   std::unique_ptr<Filter> filter_;
   std::string to_backend_, to_caller_;  ///< what did not fit; mostly empty
   bool caller_readable_ = true, backend_readable_ = false;
@@ -69,6 +72,7 @@ class Pump final : public Task {
   bool read_wants_write_ = false;  ///< TLS must answer the caller before it can read on
   MonoTime ended_since_{};
   std::optional<MonoTime> refused_at_;
+  bool said_farewell_ = false;
 };
 
 }  // namespace gridtorrent::net

@@ -18,13 +18,18 @@ Result<std::unique_ptr<TlsTerminator>> TlsTerminator::start(Options options, con
                             loop.add(std::make_unique<Handshake>(std::move(caller), self.handshake_parts_));
                           },
                           std::move(refused),
-                          [&self, each_second = std::move(each_second)] { each_second(self.connections()); }};
+                          [&self, each_second = std::move(each_second)] {
+                            self.strangers_.tick();
+                            each_second(self.connections());
+                          }};
   made->accept_ = std::make_unique<AcceptLoop>(std::move(listening), std::move(parts));
   return made;
 }
 
 TlsTerminator::TlsTerminator(Options options, const Clock& clock)
     : clock_(clock),
+      strangers_(options.strangers, clock),
+      handshake_parts_{.strangers = strangers_, .tls = {}, .protocol = {}, .refused = {}, .done = {}},
       pump_parts_{std::move(options.make_filter), std::move(options.open_backend), options.refused},
       limits_(options.limits) {
   handshake_parts_.tls = std::move(options.tls);
@@ -51,6 +56,7 @@ EventLoop& TlsTerminator::next_pump_loop() {
 
 void TlsTerminator::stop_accepting() {
   accept_->stop();
+  strangers_.close();
   for (const auto& loop : handshakes_) loop->stop();
 }
 

@@ -13,6 +13,7 @@
 #include "base/net/filter.h"
 #include "base/net/handshake.h"
 #include "base/net/pump.h"
+#include "base/net/stranger_places.h"
 
 namespace gridtorrent::net {
 
@@ -28,6 +29,7 @@ class TlsTerminator {
     std::size_t pump_threads = 2;
     std::size_t handshake_threads = 1;
     ConnectionLimits::Limits limits;
+    StrangerPlaces::Limits strangers;
     /// The certificate for new connections; any thread.
     std::function<std::shared_ptr<const crypto::TlsServerContext>()> tls;
     MakeFilter make_filter;
@@ -42,6 +44,7 @@ class TlsTerminator {
 
   std::uint16_t port() const { return accept_->port(); }
   std::size_t connections() const { return limits_.taken(); }
+  std::size_t strangers_waiting() const { return strangers_.waiting(); }
 
   /// Takes no new connections, and drops those that still shake hands. Connections that stand go on. Idempotent.
   void stop_accepting();
@@ -54,6 +57,7 @@ class TlsTerminator {
   EventLoop& next_pump_loop();
 
   const Clock& clock_;
+  StrangerPlaces strangers_;
   Handshake::Parts handshake_parts_;
   PumpParts pump_parts_;
   ConnectionLimits limits_;

@@ -1,6 +1,7 @@
 #include "base/rpc/backend_name.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace gridtorrent::rpc {
@@ -9,11 +10,11 @@ constexpr std::string_view kNamePrefix = "gt/";
 constexpr std::string_view kPeerPrefix = "unix-abstract:gt/";
 }  // namespace
 
-std::string backend_name(const net::PeerAddress& caller, std::string_view unique) {
-  return std::string(kNamePrefix) + caller.ip + "," + std::to_string(caller.port) + "," + std::string(unique);
+std::string backend_name(const net::PeerAddress& caller, std::uint64_t connection, std::string_view process) {
+  return std::string(kNamePrefix) + caller.ip + "," + std::to_string(connection) + "," + std::string(process);
 }
 
-std::optional<std::string> address_in_backend_name(std::string_view grpc_peer) {
+std::optional<BackendPeer> parse_backend_name(std::string_view grpc_peer) {
   if (!grpc_peer.starts_with(kPeerPrefix)) return std::nullopt;
   std::string address(grpc_peer.substr(kPeerPrefix.size()));
   // gRPC may write the comma, and the colons of IPv6, in percent encoding.
@@ -22,8 +23,11 @@ std::optional<std::string> address_in_backend_name(std::string_view grpc_peer) {
       address.replace(at, encoded.size(), 1, plain);
     }
   }
-  address.resize(std::min(address.size(), address.find(',')));
-  return address;
+  BackendPeer peer;
+  const std::size_t end = std::min(address.size(), address.find(','));
+  peer.ip = address.substr(0, end);
+  if (end < address.size()) std::from_chars(&address[end + 1], address.data() + address.size(), peer.connection);
+  return peer;
 }
 
 }  // namespace gridtorrent::rpc

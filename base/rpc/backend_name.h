@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,10 +9,15 @@
 
 namespace gridtorrent::rpc {
 
-/// The abstract Unix address that our end of a socket pair is bound to, for gRPC to see it as its peer: it carries the
-/// caller's address and must be unique on this host.
-std::string backend_name(const net::PeerAddress& caller, std::string_view unique);
-/// The caller's address in gRPC's text of such a peer ("unix-abstract:…"); nothing: it is none.
-std::optional<std::string> address_in_backend_name(std::string_view grpc_peer);
+/// What the abstract Unix address of our end of a socket pair carries, for gRPC to see it as its peer.
+struct BackendPeer {
+  std::string ip;
+  std::uint64_t connection = 0;  ///< its number in this process, from 1 on
+};
+
+/// That address: `process` makes it unique on this host.
+std::string backend_name(const net::PeerAddress& caller, std::uint64_t connection, std::string_view process);
+/// From gRPC's text of such a peer ("unix-abstract:…"); nothing: it is none.
+std::optional<BackendPeer> parse_backend_name(std::string_view grpc_peer);
 
 }  // namespace gridtorrent::rpc

@@ -3,6 +3,9 @@
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/impl/rpc_service_method.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "common/check.h"
 
 namespace gridtorrent::rpc {
@@ -12,31 +15,50 @@ namespace {
 using grpc::internal::MethodHandler;
 using grpc::internal::RpcMethod;
 
-thread_local bool malformed = false;
+thread_local std::optional<Error> trouble;
 
 /// What keeps its word while another's handler is entered.
 struct Entering {
-  Entering() { malformed = true; }
-  ~Entering() { malformed = false; }
+  explicit Entering(Error error) { trouble = std::move(error); }
+  ~Entering() { trouble.reset(); }
 };
+
+Error malformed() {
+  return {Code::kInvalid, "the message cannot be read as what this method takes; is the program damaged or too old?"};
+}
+
+Error too_large(std::size_t most_bytes) {
+  return {Code::kExhausted,
+          "the message is larger than this method takes: " + std::to_string(most_bytes >> 10) + " KiB at most"};
+}
 
 class CheckedHandler final : public MethodHandler {
  public:
-  explicit CheckedHandler(MethodHandler& inner) : inner_(inner) {}
+  CheckedHandler(MethodHandler& inner, std::size_t most_bytes) : inner_(inner), most_bytes_(most_bytes) {}
 
   void* Deserialize(grpc_call* call, grpc_byte_buffer* bytes, grpc::Status* status, void** data) override {
-    return inner_.Deserialize(call, bytes, status, data);
+    if (bytes == nullptr || grpc_byte_buffer_length(bytes) <= most_bytes_) {
+      void* const message = inner_.Deserialize(call, bytes, status, data);
+      // The handler of a unary method keeps a half parsed message in `data`; that of a stream has none then.
+      if (status->ok() || *data != nullptr) return message;
+    } else {
+      grpc_byte_buffer_destroy(bytes);
+      *status = grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "");
+    }
+    grpc::Status empty_is_fine;
+    return inner_.Deserialize(call, grpc_raw_byte_buffer_create(nullptr, 0), &empty_is_fine, data);
   }
   void RunHandler(const HandlerParameter& call) override {
     if (call.status.ok()) return inner_.RunHandler(call);
-    // The half parsed message belongs to `internal_data` and goes with it, as any other.
-    const Entering entering;
+    const bool large = call.status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
+    const Entering entering(large ? too_large(most_bytes_) : malformed());
     inner_.RunHandler(HandlerParameter(call.call, call.server_context, call.request, grpc::Status::OK,
                                        call.internal_data, call.call_requester));
   }
 
  private:
   MethodHandler& inner_;
+  const std::size_t most_bytes_;
 };
 
 /// Passes everything through, as the other service owns the handler.
@@ -64,13 +86,21 @@ RpcMethod::RpcType type_of(const google::protobuf::MethodDescriptor& method) {
   return method.server_streaming() ? RpcMethod::SERVER_STREAMING : RpcMethod::NORMAL_RPC;
 }
 
-}  // namespace
-
-bool message_is_malformed() {
-  return malformed;
+std::size_t most_bytes(Methods declared, const google::protobuf::MethodDescriptor& method) {
+  const std::string name = method.service()->name() + "/" + method.name();
+  const auto found =
+      std::find_if(declared.begin(), declared.end(), [&](const Method* one) { return one->name == name; });
+  GT_CHECK(found != declared.end());
+  return (*found)->request_bytes;
 }
 
-CheckedService::CheckedService(const std::string& full_name, grpc::Service& inner) {
+}  // namespace
+
+std::optional<Error> message_trouble() {
+  return trouble;
+}
+
+CheckedService::CheckedService(const std::string& full_name, grpc::Service& inner, Methods declared) {
   const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(full_name);
   GT_CHECK(service != nullptr);
   for (int i = 0; i < service->method_count(); ++i) {
@@ -79,13 +109,12 @@ CheckedService::CheckedService(const std::string& full_name, grpc::Service& inne
     const RpcMethod::RpcType type = type_of(method);
     AddMethod(new grpc::internal::RpcServiceMethod(names_.back().c_str(), type, nullptr));
     MethodHandler& handler = Handlers::of(inner, i);
-    MarkMethodCallback(i, type == RpcMethod::NORMAL_RPC ? static_cast<MethodHandler*>(new CheckedHandler(handler))
-                                                        : new SameHandler(handler));
+    if (method.client_streaming()) {
+      MarkMethodCallback(i, new SameHandler(handler));
+    } else {
+      MarkMethodCallback(i, new CheckedHandler(handler, most_bytes(declared, method)));
+    }
   }
-}
-
-Error malformed_message() {
-  return {Code::kInvalid, "the message cannot be read as what this method takes; is the program damaged or too old?"};
 }
 
 }  // namespace gridtorrent::rpc

@@ -1,7 +1,5 @@
 #include "base/rpc/deferred.h"
 
-#include "base/rpc/checked_service.h"
-
 namespace gridtorrent::rpc {
 
 void run_deferred(Door& door, grpc::CallbackServerContext* context, const Method& method,
@@ -10,7 +8,7 @@ void run_deferred(Door& door, grpc::CallbackServerContext* context, const Method
   const EndCall end = [&door, arrival, finish = std::move(finish)](const Status& status) {
     finish(door.conclude(*arrival, status));
   };
-  if (message_is_malformed()) return end(malformed_message());
+  if (arrival->trouble) return end(*arrival->trouble);
   const auto job = [&door, arrival, begin = std::move(begin), end] {
     if (const auto reason = door.given_up(*arrival)) return end(*reason);
     Status status = door.admit(*arrival);

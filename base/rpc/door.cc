@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/logging/logging.h"
+#include "base/rpc/backend_name.h"
 #include "base/rpc/checked_service.h"
 #include "common/interruptible.h"
 
@@ -67,7 +68,10 @@ Door::Arrival Door::arrive(grpc::CallbackServerContext* context, const Method& m
   arrival.at = d_.clock.mono();
   arrival.deadline = context->deadline();
   arrival.call.method = method.name;
-  arrival.call.address = peer_address(context->peer());
+  const std::string peer = context->peer();
+  arrival.call.address = peer_address(peer);
+  if (const auto behind_guard = parse_backend_name(peer)) arrival.connection = behind_guard->connection;
+  arrival.trouble = message_trouble();
   if (const auto header = only_header(*context, "authorization");
       header && header->starts_with(kBearer) && header->size() <= kMaxTokenBytes) {
     arrival.token = header->substr(kBearer.size());
@@ -85,6 +89,7 @@ Status Door::admit(Arrival& arrival) {
   if (arrival.token.empty()) return Error{Code::kUnauthenticated, "not logged in: run 'gridtorrent login'"};
   return guard(arrival.call, [&]() -> Status {
     GT_ASSIGN(arrival.call.principal, d_.authenticator.resolve(arrival.token, arrival.call.address));
+    if (d_.known != nullptr) d_.known->tell(arrival.connection);
     return check_need(arrival.call.principal, arrival.method->need);
   });
 }
@@ -124,6 +129,8 @@ Status Door::guard(const Call& call, const std::function<Status()>& work) {
 }
 
 grpc::Status Door::conclude(const Arrival& arrival, const Status& status) {
+  // Who is asked for no token shows a password, or a token for enrolment.
+  if (status.ok() && arrival.method->need.anonymous && d_.known != nullptr) d_.known->tell(arrival.connection);
   const std::string code(status.ok() ? "ok" : code_name(status.error().code));
   if (!status.ok() && status.error().code == Code::kBusy) {
     arrival.context->AddTrailingMetadata("grpc-retry-pushback-ms", "1000");
@@ -180,7 +187,7 @@ std::optional<Error> Door::given_up(const Arrival& arrival) const {
 void Door::run(grpc::CallbackServerContext* context, const Method& method, std::function<Status(const Call&)> work,
                std::function<void(const grpc::Status&)> finish) {
   auto unary = std::make_shared<Unary>(Unary{arrive(context, method), std::move(work), std::move(finish)});
-  if (message_is_malformed()) return end(*unary, malformed_message());
+  if (unary->arrival.trouble) return end(*unary, *unary->arrival.trouble);
   // By address, and so before it takes a place in a queue.
   if (method.need.anonymous) {
     if (const Status charged = charge(unary->arrival); !charged.ok()) return end(*unary, charged);
@@ -234,7 +241,7 @@ void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& metho
   const auto end = [this, arrival, finish = std::move(finish)](const Status& status) {
     finish(conclude(*arrival, status));
   };
-  if (message_is_malformed()) return end(malformed_message());
+  if (arrival->trouble) return end(*arrival->trouble);
   const auto quick = [this, arrival, end, plan = std::move(plan)] {
     if (const auto reason = given_up(*arrival)) return end(*reason);
     SlowWork slow;

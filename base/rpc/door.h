@@ -15,6 +15,7 @@
 #include "base/metrics/metrics.h"
 #include "base/rpc/executor.h"
 #include "base/rpc/fair_executor.h"
+#include "base/rpc/known_connections.h"
 #include "base/rpc/limits.h"
 #include "base/rpc/method.h"
 #include "base/rpc/principal.h"
@@ -95,7 +96,8 @@ class Door {
     Rng& rng;
     metrics::Registry& metrics;
     FairExecutor& reads;
-    OwnRates* own_rates = nullptr;  ///< nothing: the declared rates hold for everybody
+    OwnRates* own_rates = nullptr;      ///< nothing: the declared rates hold for everybody
+    KnownConnections* known = nullptr;  ///< is told over which connections good credentials came
   };
   static constexpr std::chrono::seconds kMaxUnaryTime{60};
   /// A read that scans is interrupted then, in the middle of a query if need be. An absent word among 400,000 contents
@@ -158,11 +160,13 @@ class Door {
 
   /// Everything that is known of a call before anybody looked at its token. For the streams below.
   struct Arrival {
-    std::string token;  ///< empty: none, or not exactly one
+    std::string token;             ///< empty: none, or not exactly one
+    std::uint64_t connection = 0;  ///< its number at the guarded port; 0: it came elsewhere
     Call call;
     MonoTime at;
     std::chrono::system_clock::time_point deadline;
     const Method* method;
+    std::optional<Error> trouble = {};     ///< why the message must not be used
     grpc::CallbackServerContext* context;  ///< lives until the call is finished
   };
   /// On the reaction's thread; reads the headers.

@@ -50,7 +50,9 @@ class GuardFilter final : public net::Filter {
     return reason(guard_.from_server(bytes, now));
   }
   std::optional<net::Reason> check_time(MonoTime now) override { return reason(guard_.check_time(now)); }
+  bool is_busy() const override { return guard_.open_streams() > 0; }
   std::string farewell(net::Reason reason) override {
+    if (reason == net::kStrangers) return guard_.graceful_end();
     const auto offence = http2::offence_named(reason);
     return offence ? guard_.farewell(*offence) : "";
   }
@@ -106,7 +108,10 @@ net::TlsTerminator::Options GuardedPort::terminator_options() {
   options.make_filter = [this](const net::PeerAddress& caller, net::EndConnection end, MonoTime now) {
     return std::make_unique<GuardFilter>(options_.guard, budget_, caller, std::move(end), now);
   };
-  options.open_backend = [this](const net::PeerAddress& caller) { return open_backend(caller); };
+  options.strangers = options_.strangers;
+  options.open_backend = [this](const net::PeerAddress& caller, std::function<void()> known) {
+    return open_backend(caller, std::move(known));
+  };
   options.refused = [this](net::Reason reason, const net::PeerAddress& from) { refused(reason, from); };
   options.each_second = [this](std::size_t connections) { each_second(connections); };
   return options;
@@ -130,7 +135,14 @@ void GuardedPort::each_second(std::size_t connections) {
       .set(static_cast<double>(budget_.held_bytes()));
 }
 
+bool GuardedPort::crowded_within(std::chrono::milliseconds time) const {
+  if (terminator_->strangers_waiting() > 0) return true;
+  const MonoTime last = crowded_at_.load();
+  return last != MonoTime::min() && clock_.mono() - last < time;
+}
+
 void GuardedPort::refused(net::Reason reason, const net::PeerAddress& from) {
+  if (net::is_limit(reason)) crowded_at_ = clock_.mono();
   if (options_.metrics != nullptr) {
     options_.metrics
         ->counter("gridtorrent_connections_refused_total", "Connections that were refused or ended, by reason.",
@@ -143,18 +155,21 @@ void GuardedPort::refused(net::Reason reason, const net::PeerAddress& from) {
                    {{"reason", std::string(reason)}, {"number", std::to_string(*count)}, {"last_from", from.ip}});
 }
 
-Result<UniqueFd> GuardedPort::open_backend(const net::PeerAddress& caller) {
+Result<net::Backend> GuardedPort::open_backend(const net::PeerAddress& caller, std::function<void()> known) {
   static std::atomic<std::uint64_t> last = 0;
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
     return Error{Code::kExhausted, "cannot make a socket pair: " + errno_text(errno)};
   }
   UniqueFd ours(ends[0]), grpcs(ends[1]);
-  GT_TRY(bind_abstract(ours.get(), backend_name(caller, process_name_ + "," + std::to_string(++last))));
+  const std::uint64_t connection = ++last;
+  GT_TRY(bind_abstract(ours.get(), backend_name(caller, connection, process_name_)));
+  std::shared_ptr<void> held;
+  if (options_.known != nullptr) held = options_.known->add(connection, std::move(known));
   const std::lock_guard lock(handing_);
   if (closed_) return Error{Code::kUnreachable, "the server ends"};
   options_.hand_to_grpc(std::move(grpcs));
-  return ours;
+  return net::Backend{std::move(ours), std::move(held)};
 }
 
 }  // namespace gridtorrent::rpc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "base/metrics/metrics.h"
 #include "base/net/tls_terminator.h"
 #include "base/rpc/certificate_file.h"
+#include "base/rpc/known_connections.h"
 #include "base/rpc/refusals.h"
 #include "common/clock.h"
 
@@ -26,6 +28,8 @@ class GuardedPort {
     std::uint16_t port = 0;
     std::string pem_file;
     std::size_t connections_by_address = 512;
+    net::StrangerPlaces::Limits strangers;
+    KnownConnections* known = nullptr;  ///< outlives the port; none: every connection stays a stranger's
     http2::GuardLimits guard;
     http2::MessageBudget::Limits messages;
     metrics::Registry* metrics = nullptr;  ///< outlives the port; none: nothing is counted
@@ -37,6 +41,8 @@ class GuardedPort {
 
   std::uint16_t port() const { return terminator_->port(); }
   void reload_certificate() { certificate_->reload_if_changed(); }
+  /// Whether a limit kept callers out or waiting within so long: then it is no wonder that one could not connect.
+  bool crowded_within(std::chrono::milliseconds time) const;
   /// From here on nothing is handed to gRPC any more.
   void stop_accepting();
   /// After gRPC has shut down: what it said last is delivered, so long at most.
@@ -46,13 +52,14 @@ class GuardedPort {
   explicit GuardedPort(Options options);
   net::TlsTerminator::Options terminator_options();
   void refused(net::Reason reason, const net::PeerAddress& from);
-  Result<UniqueFd> open_backend(const net::PeerAddress& caller);
+  Result<net::Backend> open_backend(const net::PeerAddress& caller, std::function<void()> known);
   void each_second(std::size_t connections);
 
   const Options options_;
   SystemClock clock_;
   std::string process_name_;  ///< random: other users of this host cannot take our names first
   RefusalLog refusals_;
+  std::atomic<MonoTime> crowded_at_ = MonoTime::min();
   std::mutex handing_;
   bool closed_ = false;  ///< under handing_
   http2::MessageBudget budget_;

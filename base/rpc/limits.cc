@@ -98,7 +98,7 @@ void MemoryBudget::give_back(const std::string& holder, std::size_t bytes) {
 
 std::string peer_address(std::string_view grpc_peer) {
   std::string text(grpc_peer);
-  if (const auto behind_guard = address_in_backend_name(text)) return *behind_guard;
+  if (const auto behind_guard = parse_backend_name(text)) return behind_guard->ip;
   const bool v4 = text.starts_with("ipv4:");
   const bool v6 = text.starts_with("ipv6:");
   if (!v4 && !v6) return text;

@@ -36,12 +36,18 @@ constexpr Allowance reads(double rate_per_s, double burst) {
   return {.writes = false, .rate_per_s = rate_per_s, .burst = burst, .bytes = 0};
 }
 
+/// What is not declared to be larger: the longest access list has 1,000 names.
+inline constexpr std::uint32_t kUsualRequestBytes = 256 * 1024;
+/// gRPC's own limit, of each message: a task's largest result, and what goes with it.
+inline constexpr std::uint32_t kMostRequestBytes = (1 << 20) + 16 * 1024;
+
 /// A method as its service declares it. What names no allowance writes, and has the default one.
 struct Method {
   const char* name;  ///< "Contents/Search": for logs and metrics
   Need need;         ///< who may call
   Lane lane = Lane::kNormal;
   Allowance allowance = {};
+  std::uint32_t request_bytes = kUsualRequestBytes;  ///< of one that is not streamed
 };
 using Methods = std::span<const Method* const>;
 

@@ -64,6 +64,7 @@ Result<std::unique_ptr<TlsServer>> TlsServer::start(const ServerOptions& options
   guarded.pem_file = options.pem_file;
   guarded.connections_by_address = options.connections_by_address;
   guarded.metrics = options.metrics;
+  guarded.known = options.known;
   guarded.hand_to_grpc = [to = acceptor.get()](UniqueFd socket) {
     Acceptor::NewConnectionParameters connection;
     connection.fd = socket.release();
@@ -102,6 +103,10 @@ void TlsServer::drain(std::chrono::milliseconds grace) {
 
 std::uint16_t TlsServer::port() const {
   return port_->port();
+}
+
+bool TlsServer::crowded_within(std::chrono::milliseconds time) const {
+  return port_->crowded_within(time);
 }
 
 void TlsServer::reload_certificate() {

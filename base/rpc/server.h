@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rpc/method.h"
 #include "common/result.h"
 
 namespace gridtorrent::metrics {
@@ -16,8 +17,9 @@ class Registry;
 namespace gridtorrent::rpc {
 
 class GuardedPort;
+class KnownConnections;
 
-inline constexpr int kMaxReceiveBytes = 1 << 20;  ///< larger things are streamed in chunks
+inline constexpr int kMaxReceiveBytes = kMostRequestBytes;  ///< larger things are streamed in chunks
 inline constexpr int kMaxSendBytes = 4 << 20;
 inline constexpr std::size_t kChunkBytes = 256 * 1024;
 
@@ -29,6 +31,7 @@ struct ServerOptions {
   std::vector<grpc::Service*> services;  ///< callback services; must outlive the server
   metrics::Registry* metrics = nullptr;  ///< for connections; must outlive the server
   std::size_t connections_by_address = 512;
+  KnownConnections* known = nullptr;  ///< must outlive the server
 };
 
 /// A gRPC server over TLS (1.2 or newer) behind a GuardedPort, with the limits of security.md, 1.7, and the health
@@ -46,6 +49,8 @@ class TlsServer {
   void drain(std::chrono::milliseconds grace);
   /// Looks at the certificate's file now, not only within a second.
   void reload_certificate();
+  /// Whether a limit on connections kept callers out or waiting within so long.
+  bool crowded_within(std::chrono::milliseconds time) const;
   /// What the health service says; serving after start().
   void set_serving(bool serving);
 

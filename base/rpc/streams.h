@@ -35,6 +35,10 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
   static EventStream* make(Door& door, grpc::CallbackServerContext* context, const Method& method, Opened opened) {
     std::shared_ptr<EventStream> stream(new EventStream(door, context, method));
     stream->self_ = stream;
+    if (stream->arrival_.trouble) {
+      stream->close(*stream->arrival_.trouble);
+      return stream.get();
+    }
     const bool taken = door.executor().post([stream, opened = std::move(opened)] { stream->open(opened); });
     if (!taken) stream->close(Error{Code::kBusy, "the server is overloaded; try again in a few seconds"});
     return stream.get();

@@ -40,6 +40,12 @@ class ServerAuth : public ::testing::Test {
   grpc::Status poke_as(const std::string& method, const std::string& token) {
     return poke(method, {{"authorization", "Bearer " + token}});
   }
+  /// With a field that no method knows.
+  grpc::Status poke_with(const std::string& method, std::size_t padding_bytes) {
+    v1::WhoAmIRequest padded;
+    padded.GetReflection()->MutableUnknownFields(&padded)->AddLengthDelimited(1000, std::string(padding_bytes, 'x'));
+    return poke(method, {{"authorization", "Bearer " + lab_.admin_token()}}, padded.SerializeAsString());
+  }
 
   Result<v1::WhoAmIReply> who(const std::string& token) {
     return lab_.call<v1::Accounts>(&v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), token);
@@ -76,11 +82,10 @@ std::vector<std::string> all_methods() {
   return methods;
 }
 
-bool is_stream(const std::string& method) {
+bool takes_stream(const std::string& method) {
   std::string name = method.substr(1);
   std::replace(name.begin(), name.end(), '/', '.');
-  const auto* found = google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
-  return found->client_streaming() || found->server_streaming();
+  return google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name)->client_streaming();
 }
 
 std::string short_name(const std::string& method) {
@@ -475,12 +480,31 @@ TEST_F(ServerAuth, OversizedHeadersAreRefusedAndTheServerLives) {
 TEST_F(ServerAuth, AMessageThatCannotBeReadIsCalledInvalid) {
   const std::string damaged = "\x0a\xff\xff\xff\xff\x0f short";
   for (const std::string& method : all_methods()) {
-    if (is_stream(method)) continue;
+    if (takes_stream(method)) continue;
     const grpc::Status status = poke(method, {}, damaged);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << method << ": " << status.error_message();
     EXPECT_FALSE(rpc::request_id_of(status).empty()) << "it went through the door, which counts it";
   }
   EXPECT_EQ(poke("/gridtorrent.v1.Accounts/NoSuchMethod", {}, damaged).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_TRUE(who(lab_.admin_token()).ok());
+}
+
+TEST_F(ServerAuth, AMessageBeyondWhatItsMethodTakesIsRefusedBeforeItIsRead) {
+  constexpr std::size_t kPadding = 300 * 1024;
+  const grpc::Status search = poke_with("/gridtorrent.v1.Contents/Search", kPadding);
+  EXPECT_EQ(search.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(search.error_message(), HasSubstr("256 KiB at most"));
+  EXPECT_FALSE(rpc::request_id_of(search).empty()) << "it went through the door, which counts it";
+  EXPECT_EQ(poke_with("/gridtorrent.v1.Collaboration/WatchInbox", kPadding).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  // 10,000 names of nodes are as long.
+  EXPECT_THAT(poke_with("/gridtorrent.v1.Tasks/CreateTasks", kPadding).error_message(), Not(HasSubstr("KiB at most")));
+}
+
+TEST_F(ServerAuth, ACallWithoutAnyMessageIsAnswered) {
+  for (const char* method : {"/gridtorrent.v1.Accounts/WhoAmI", "/gridtorrent.v1.Collaboration/WatchInbox"}) {
+    EXPECT_FALSE(http2_request_over_tls(lab_.server().port(), method, {}, /*with_message=*/false).empty()) << method;
+  }
   EXPECT_TRUE(who(lab_.admin_token()).ok());
 }
 

@@ -44,6 +44,13 @@ class OddContents final : public v1::Contents::CallbackService {
     return door_.unary(context, kMethod, request, reply,
                        [this](const Call& call, const auto&, auto&) { return on_get(call); });
   }
+  /// As Login: asks for no token, and the handler says whether what is shown instead is good.
+  grpc::ServerUnaryReactor* Unpublish(grpc::CallbackServerContext* context, const v1::UnpublishRequest* request,
+                                      v1::UnpublishReply* reply) override {
+    static constexpr Method kMethod{"Odd/Unpublish", Need::nobody(), Lane::kNormal, reads()};
+    return door_.unary(context, kMethod, request, reply,
+                       [this](const Call& call, const auto&, auto&) { return on_get(call); });
+  }
   /// Fills the queue with more than a connection takes in while the client does not read.
   grpc::ServerWriteReactor<v1::MetadataChunk>* GetMetadata(grpc::CallbackServerContext* context,
                                                            const v1::GetMetadataRequest*) override {
@@ -147,7 +154,8 @@ class ServerDoor : public ::testing::Test {
   Executor executor_{"rpc-work", 2, 4};
   Ticker ticker_{world_.clock, std::chrono::hours(1)};  // ticks by hand
   FairExecutor reads_{"rpc-read", 2, {.waiting_of_key = 2, .waiting = 4, .running_of_key = 1}};
-  Door door_{{tokens_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_}};
+  KnownConnections known_;
+  Door door_{{tokens_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_, nullptr, &known_}};
   tracker::rpc::TasksRpc tasks_rpc_{
       {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   OddContents odd_{door_};
@@ -156,6 +164,33 @@ class ServerDoor : public ::testing::Test {
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Tasks::Stub> tasks_;
 };
+
+TEST_F(ServerDoor, KnowsAConnectionByAGoodTokenOrAGoodLoginAlone) {
+  int known = 0;
+  std::shared_ptr<void> entry;
+  const auto stranger = [&] {
+    entry.reset();
+    entry = known_.add(0, [&] { ++known; });  // the number of all that come by a Unix socket
+  };
+  const auto log_in = [&] {
+    const auto stub = v1::Contents::NewStub(channel_);
+    return call<v1::Contents::Stub, v1::UnpublishRequest, v1::UnpublishReply>(*stub, &v1::Contents::Stub::Unpublish,
+                                                                              v1::UnpublishRequest(), "");
+  };
+  stranger();
+  odd_.on_get = [](const Call&) -> Status { return Error{Code::kUnauthenticated, "wrong password"}; };
+  EXPECT_FALSE(log_in().ok());
+  EXPECT_FALSE(get("a wrong token").ok());
+  EXPECT_EQ(known, 0);
+  odd_.on_get = [](const Call&) -> Status { return {}; };
+  EXPECT_TRUE(log_in().ok());
+  EXPECT_EQ(known, 1);
+  EXPECT_TRUE(log_in().ok());
+  EXPECT_EQ(known, 1) << "it was told already";
+  stranger();
+  EXPECT_TRUE(get().ok());
+  EXPECT_EQ(known, 2);
+}
 
 TEST_F(ServerDoor, HandlersRunOnOurThreadsAndNotOnThoseOfGrpc) {
   std::promise<std::string> name;

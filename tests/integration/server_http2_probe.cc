@@ -29,13 +29,13 @@ bool has_ended(const std::string& bytes) {
 }  // namespace
 
 std::string http2_request_over_tls(std::uint16_t port, const std::string& path,
-                                   const std::vector<std::pair<std::string, std::string>>& headers) {
+                                   const std::vector<std::pair<std::string, std::string>>& headers, bool with_message) {
   TlsClient client(port);
   std::string block = call_headers(path);
   for (const auto& [name, value] : headers) block += literal_header(name, value);
-  const std::string request = kHttp2Preface + frame(FrameType::kSettings, 0, 0) +
-                              frame(FrameType::kHeaders, http2::kFlagEndHeaders, 1, block) +
-                              frame(FrameType::kData, http2::kFlagEndStream, 1, message_prefix(0));
+  const std::uint8_t flags = http2::kFlagEndHeaders | (with_message ? 0 : http2::kFlagEndStream);
+  std::string request = kHttp2Preface + frame(FrameType::kSettings, 0, 0) + frame(FrameType::kHeaders, flags, 1, block);
+  if (with_message) request += frame(FrameType::kData, http2::kFlagEndStream, 1, message_prefix(0));
   if (!client.send(request)) return {};
   std::string answer;
   while (!has_ended(answer)) {

@@ -133,6 +133,22 @@ TEST(ServerProbe, SaysWhenNobodyAnswersAnyMore) {
   EXPECT_EQ(verdict.wait_for(std::chrono::seconds(20)), std::future_status::ready);
 }
 
+TEST(ServerProbe, TakesACrowdForNoFailure) {
+  std::promise<void> asked;
+  std::atomic<int> times = 0;
+  SelfProbe::Options options;
+  options.address = "127.0.0.1:1";  // nobody listens
+  options.ca_file = "/nonexistent";
+  options.period = std::chrono::milliseconds(1);
+  options.crowded = [&] {
+    if (++times == 10) asked.set_value();
+    return true;
+  };
+  options.on_dead = [] { ADD_FAILURE() << "the server would have ended"; };
+  const SelfProbe probe(options);
+  EXPECT_EQ(asked.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
 TEST(ServerNotify, TellsTheSupervisor) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path() + "/notify";

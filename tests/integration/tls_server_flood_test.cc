@@ -15,12 +15,16 @@
 
 #include "base/crypto/certificates.h"
 #include "base/crypto/keys.h"
+#include "base/net/stranger_places.h"
+#include "base/rpc/backend_name.h"
 #include "base/rpc/channel.h"
+#include "base/rpc/known_connections.h"
 #include "base/rpc/limits.h"
 #include "base/rpc/server.h"
 #include "common/hex.h"
 #include "gridtorrent/v1/ccm.grpc.pb.h"
 #include "tests/support/http2_bytes.h"
+#include "tests/support/own_network.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/tls_client.h"
 #include "tests/support/unfinished_sender.h"
@@ -57,10 +61,16 @@ class Echo final : public v1::Accounts::CallbackService {
     {
       const std::lock_guard lock(mutex_);
       last_peer_ = context->peer();
+      if (known_ != nullptr) known_->tell(rpc::parse_backend_name(last_peer_)->connection);
     }
     auto* reactor = context->DefaultReactor();
     reactor->Finish(grpc::Status::OK);
     return reactor;
+  }
+  /// Takes every caller for known from here on.
+  void tell_known(rpc::KnownConnections* known) {
+    const std::lock_guard lock(mutex_);
+    known_ = known;
   }
   std::string last_peer() {
     const std::lock_guard lock(mutex_);
@@ -70,6 +80,7 @@ class Echo final : public v1::Accounts::CallbackService {
  private:
   std::mutex mutex_;
   std::string last_peer_;
+  rpc::KnownConnections* known_ = nullptr;
 };
 
 /// Sends one event, then is silent until it is cancelled.
@@ -96,6 +107,8 @@ class TlsServerFlood : public ::testing::Test {
     options_.listen = "127.0.0.1:0";
     options_.pem_file = folder_.path() + "/tls.pem";
     options_.services = {&echo_, &silence_};
+    options_.known = &known_;
+    echo_.tell_known(&known_);
     auto started = rpc::TlsServer::start(options_);
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(*started);
@@ -106,7 +119,7 @@ class TlsServerFlood : public ::testing::Test {
   void write_certificate() {
     const auto key = crypto::EcKey::make();
     const auto leaf =
-        crypto::issue_server_certificate(*authority_, *key, {"localhost", "127.0.0.1"}, SystemClock().wall());
+        crypto::issue_server_certificate(*authority_, *key, {"localhost", "127.0.0.1", "::1"}, SystemClock().wall());
     ASSERT_TRUE(
         crypto::write_secret_file(folder_.path() + "/tls.pem", key->private_pem() + *leaf + authority_->certificate_pem)
             .ok());
@@ -130,6 +143,7 @@ class TlsServerFlood : public ::testing::Test {
   }
 
   testing::TempFolder folder_;
+  rpc::KnownConnections known_;
   Echo echo_;
   Silence silence_;
   rpc::ServerOptions options_;
@@ -253,6 +267,37 @@ TEST_F(TlsServerFlood, HandlersSeeTheCallersAddress) {
   EXPECT_EQ(rpc::peer_address(echo_.last_peer()), "127.0.0.1") << echo_.last_peer();
 }
 
+TEST_F(TlsServerFlood, StrangersWhoFillAllTheirPlacesKeepNobodyElseOut) {
+  std::vector<std::unique_ptr<TlsClient>> strangers;
+  const std::size_t places = net::StrangerPlaces::Limits().at_once;
+  while (strangers.size() < places) strangers.push_back(greet("127.0.0.2"));
+  const auto newcomer = greet("127.0.0.3");
+  EXPECT_TRUE(newcomer->send(frame(FrameType::kPing, 0, 0, std::string(8, 'x'))));
+  EXPECT_NE(newcomer->receive(), "");
+  expect_others_unharmed();
+}
+
+TEST_F(TlsServerFlood, AConnectionThatIsKnownTakesNoStrangersPlace) {
+  std::vector<std::shared_ptr<grpc::Channel>> channels;
+  rpc::KnownConnections known;
+  Echo echo;
+  echo.tell_known(&known);
+  rpc::ServerOptions options = options_;
+  options.services = {&echo};
+  options.known = &known;
+  const auto server = rpc::TlsServer::start(options);
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  const std::size_t more = net::StrangerPlaces::Limits().at_once + 10;
+  for (std::size_t i = 0; i < more; ++i) {
+    channels.push_back(*rpc::connect_tls("127.0.0.1:" + std::to_string((*server)->port()), folder_.path() + "/ca.pem"));
+    grpc::ClientContext context;
+    rpc::prepare(context, std::chrono::seconds(20));
+    v1::WhoAmIReply reply;
+    ASSERT_TRUE(v1::Accounts::NewStub(channels.back())->WhoAmI(&context, v1::WhoAmIRequest(), &reply).ok()) << i;
+  }
+  for (const auto& channel : channels) EXPECT_EQ(channel->GetState(false), GRPC_CHANNEL_READY);
+}
+
 TEST_F(TlsServerFlood, ConnectionsOfOneAddressAreBoundedAndThoseOfOthersAreNot) {
   Echo echo;
   rpc::ServerOptions options = options_;
@@ -277,6 +322,46 @@ TEST_F(TlsServerFlood, ConnectionsOfOneAddressAreBoundedAndThoseOfOthersAreNot) 
     if (!again) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_TRUE(again) << "a place that is given back is free";
+}
+
+TEST_F(TlsServerFlood, HandlersSeeACallersAddressOfIpv6) {
+  rpc::ServerOptions options = options_;
+  options.listen = "[::1]:0";
+  const auto server = rpc::TlsServer::start(options);
+  if (!server) GTEST_SKIP() << "this host has no IPv6: " << server.error().message;
+  channel_ = *rpc::connect_tls("[::1]:" + std::to_string((*server)->port()), folder_.path() + "/ca.pem");
+  expect_others_unharmed();
+  EXPECT_EQ(rpc::peer_address(echo_.last_peer()), "::1") << echo_.last_peer();
+}
+
+TEST_F(TlsServerFlood, CallersOfOneIpv6NetworkShareItsPlacesAndAreToldApart) {
+  OwnNetwork::run([&] {
+    OwnNetwork network;
+    for (const char* address : {"fd00:0:0:1::1", "fd00:0:0:1::2", "fd00:0:0:1::3", "fd00:0:0:2::1"}) {
+      network.add(address);
+    }
+    if (!network.trouble().empty()) GTEST_SKIP() << network.trouble();
+    Echo echo;
+    rpc::ServerOptions options = options_;
+    options.listen = "[::1]:0";
+    options.services = {&echo};
+    options.connections_by_address = 2;
+    const auto server = rpc::TlsServer::start(options);
+    ASSERT_TRUE(server.ok()) << server.error().message;
+    const auto connect = [&](const char* from) {
+      return std::make_unique<TlsClient>((*server)->port(), "\x02h2", from, 60);
+    };
+    const auto first = connect("fd00:0:0:1::1"), second = connect("fd00:0:0:1::2");
+    ASSERT_TRUE(first->connected() && second->connected());
+    EXPECT_FALSE(connect("fd00:0:0:1::3")->connected()) << "the /64 has its two places";
+    EXPECT_TRUE(connect("fd00:0:0:2::1")->connected());
+    ASSERT_TRUE(second->send(
+        kHttp2Preface + frame(FrameType::kSettings, 0, 0) +
+        frame(FrameType::kHeaders, http2::kFlagEndHeaders, 1, call_headers("/gridtorrent.v1.Accounts/WhoAmI")) +
+        frame(FrameType::kData, http2::kFlagEndStream, 1, message_prefix(0))));
+    while (echo.last_peer().empty()) ASSERT_FALSE(second->receive().empty());
+    EXPECT_EQ(rpc::peer_address(echo.last_peer()), "fd00:0:0:1::2") << echo.last_peer();
+  });
 }
 
 }  // namespace

@@ -19,16 +19,18 @@ namespace gridtorrent::test {
 /// A blocking TLS client on loopback that trusts anybody, for tests that send what no library would.
 class TlsClient {
  public:
-  /// `alpn` in its wire form ("\x02h2"; empty: none); `from`: the local address to bind, so that tests come from many.
+  /// `alpn` in its wire form ("\x02h2"; empty: none); `from`: the local address to bind, so that tests come from many;
+  /// from an address of IPv6 it goes to ::1.
   explicit TlsClient(std::uint16_t port, std::string_view alpn = "\x02h2", const char* from = "127.0.0.1",
                      int patience_s = 10)
-      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+      : socket_(::socket(address(from, 0).ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)),
         context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free),
         ssl_(SSL_new(context_.get()), SSL_free) {
     const timeval patience{patience_s, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    const sockaddr_in source = address(from, 0), target = address("127.0.0.1", port);
+    const sockaddr_storage source = address(from, 0);
+    const sockaddr_storage target = address(source.ss_family == AF_INET6 ? "::1" : "127.0.0.1", port);
     if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&source), sizeof source) != 0) return;
     if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) != 0) return;
     if (!alpn.empty()) {
@@ -85,11 +87,19 @@ class TlsClient {
   int protocol_version() const { return SSL_version(ssl_.get()); }
 
  private:
-  static sockaddr_in address(const char* ip, std::uint16_t port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_port = htons(port);
-    ::inet_pton(AF_INET, ip, &out.sin_addr);
+  static sockaddr_storage address(const char* ip, std::uint16_t port) {
+    sockaddr_storage out{};
+    auto& v4 = reinterpret_cast<sockaddr_in&>(out);
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(out);
+    if (::inet_pton(AF_INET6, ip, &v6.sin6_addr) == 1) {
+      v6.sin6_family = AF_INET6;
+      v6.sin6_port = htons(port);
+    } else {
+      out = {};
+      v4.sin_family = AF_INET;
+      v4.sin_port = htons(port);
+      ::inet_pton(AF_INET, ip, &v4.sin_addr);
+    }
     return out;
   }
 

@@ -45,24 +45,28 @@ class WordFilter final : public Filter {
     return std::nullopt;
   }
   std::optional<Reason> check_time(MonoTime) override { return std::nullopt; }
+  bool is_busy() const override { return true; }
   std::string farewell(Reason reason) override { return "goodbye: " + std::string(reason); }
 };
 
 class Terminator : public ::testing::Test {
  protected:
-  void start(ConnectionLimits::Limits limits = {}) {
+  void start(ConnectionLimits::Limits limits = {}, StrangerPlaces::Limits strangers = {}) {
     context_ = *crypto::TlsServerContext::from_pem(server_pem(), "test");
     TlsTerminator::Options options;
     options.host = "127.0.0.1";
     options.protocol = "test";
     options.limits = limits;
+    options.strangers = strangers;
     options.tls = [this] { return context_; };
     options.make_filter = [this](const PeerAddress&, EndConnection end, MonoTime) {
       const std::lock_guard lock(mutex_);
       end_last_ = std::move(end);
       return std::make_unique<WordFilter>();
     };
-    options.open_backend = [this](const PeerAddress& caller) -> Result<UniqueFd> { return open_backend(caller); };
+    options.open_backend = [this](const PeerAddress& caller, std::function<void()> known) {
+      return open_backend(caller, std::move(known));
+    };
     options.refused = [this](Reason reason, const PeerAddress&) {
       const std::lock_guard lock(mutex_);
       ++refused_[std::string(reason)];
@@ -73,7 +77,7 @@ class Terminator : public ::testing::Test {
     ASSERT_TRUE(started.ok()) << started.error().message;
     terminator_ = std::move(*started);
   }
-  Result<UniqueFd> open_backend(const PeerAddress& caller) {
+  Result<Backend> open_backend(const PeerAddress& caller, std::function<void()> known) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
       return Error{Code::kExhausted, "no socket pair"};
@@ -82,8 +86,9 @@ class Terminator : public ::testing::Test {
     const std::lock_guard lock(mutex_);
     backends_.push_back(UniqueFd(ends[1]));
     last_caller_ = caller;
+    known_last_ = std::move(known);
     changed_.notify_all();
-    return UniqueFd(ends[0]);
+    return Backend{UniqueFd(ends[0]), nullptr};
   }
   UniqueFd next_backend() {
     std::unique_lock lock(mutex_);
@@ -122,6 +127,7 @@ class Terminator : public ::testing::Test {
   std::map<std::string, int> refused_;
   EndConnection end_last_;
   PeerAddress last_caller_;
+  std::function<void()> known_last_;
   std::shared_ptr<const crypto::TlsServerContext> context_;
   std::unique_ptr<TlsTerminator> terminator_;
 };
@@ -252,6 +258,38 @@ TEST_F(Terminator, BoundsConnectionsByAddressAndInAll) {
   EXPECT_TRUE(third->connected());
   EXPECT_FALSE(connect("\x04test", "127.0.0.3")->connected());
   EXPECT_EQ(wait_refused("connections_in_all"), 1);
+}
+
+TEST_F(Terminator, LetsAStrangerWaitUntilAnotherIsKnown) {
+  start({}, {.at_once = 1});
+  const auto first = connect();
+  ASSERT_TRUE(first->send("first"));
+  const UniqueFd backend = next_backend();
+  std::unique_ptr<TlsClient> second;
+  // Connecting includes the handshake, for which there is no place.
+  auto connecting = std::async(std::launch::async, [&] { second = connect(); });
+  known_last_();
+  connecting.get();
+  ASSERT_TRUE(second->send("second"));
+  const UniqueFd other = next_backend();
+  EXPECT_EQ(read_exactly(other.get(), 6), "second");
+  ASSERT_TRUE(first->send(" goes on"));
+  EXPECT_EQ(read_exactly(backend.get(), 13), "first goes on");
+}
+
+TEST_F(Terminator, EndsAStrangerForOneOfAnAddressWithFewer) {
+  start({}, {.at_once = 2, .least = 0ms});
+  const auto first = connect();
+  ASSERT_TRUE(first->send("first"));
+  const UniqueFd backend = next_backend();
+  const auto second = connect();
+  const auto other = connect("\x04test", "127.0.0.2");
+  ASSERT_TRUE(other->send("other"));
+  const UniqueFd others = next_backend();
+  EXPECT_EQ(read_exactly(others.get(), 5), "other");
+  EXPECT_EQ(wait_refused("strangers"), 1);
+  EXPECT_EQ(read_some(backend.get()), "first");
+  EXPECT_EQ(read_some(backend.get()), "") << "its backend was let go";
 }
 
 TEST_F(Terminator, IsNotDeafAfterDescriptorsRanOut) {

@@ -31,7 +31,7 @@ void SelfProbe::run(const std::stop_token& stop) {
       wake_.wait_for(lock, stop, options_.period, [] { return false; });
     }
     if (stop.stop_requested()) return;
-    if (connects()) {
+    if (connects() || options_.crowded()) {
       failures = 0;
       continue;
     }

@@ -9,8 +9,8 @@
 
 namespace gridtorrent::tracker::app {
 
-/// Opens a new TLS connection to the server itself each `period`: after running out of descriptors once, gRPC's
-/// listener accepts no more, while all looks healthy (CVE-2023-4785; security.md, F6). Owns one thread ("self-probe").
+/// Opens a new TLS connection to the server itself each `period`: a server that answers nobody shall end, so that a
+/// supervisor starts it anew. Owns one thread ("self-probe").
 class SelfProbe {
  public:
   struct Options {
@@ -19,6 +19,8 @@ class SelfProbe {
     std::chrono::milliseconds period{15'000};
     std::chrono::milliseconds patience{5'000};  ///< for one connection
     int failures_allowed = 2;
+    /// Whether there are so many callers that a connection of ours may well find no place: that is no failure.
+    std::function<bool()> crowded = [] { return false; };
     std::function<void()> on_dead;  ///< called once, on the probe's thread, after one failure more
   };
   explicit SelfProbe(Options options);

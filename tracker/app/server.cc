@@ -129,7 +129,8 @@ struct Server::Parts {
   wire::Executor passwords{"rpc-pass", std::max<std::size_t>(1, cores() / 2), 32};
   wire::Ticker ticker{clock, kTick};
   wire::FairExecutor reads{"rpc-read", read_threads(), {kWaitingReadsOfAUser, kWaitingReads, read_threads() - 1}};
-  wire::Door door{{authenticator, executor, passwords, ticker, clock, rng, metrics, reads, &own_rates}};
+  wire::KnownConnections known;
+  wire::Door door{{authenticator, executor, passwords, ticker, clock, rng, metrics, reads, &own_rates, &known}};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
@@ -165,8 +166,10 @@ struct Server::Parts {
     return address.str();
   }
 
-  void check(const char* name, grpc::Service& service) {
-    checked.push_back(std::make_unique<wire::CheckedService>(name, service));
+  template <class Contract, class Service>
+  void check(Service& service) {
+    checked.push_back(
+        std::make_unique<wire::CheckedService>(Contract::service_full_name(), service, Service::methods()));
   }
   Status open_data_ca();
   Status make_first_account();
@@ -214,12 +217,13 @@ Status Server::Parts::serve() {
   options.reflection = config.reflection;
   options.metrics = &metrics;
   options.connections_by_address = config.connections_by_address;
-  check(v1::Accounts::service_full_name(), accounts_rpc);
-  check(v1::Contents::service_full_name(), contents_rpc);
-  check(v1::Collaboration::service_full_name(), collaboration_rpc);
-  check(v1::Nodes::service_full_name(), nodes_rpc);
-  check(v1::Swarms::service_full_name(), swarms_rpc);
-  check(v1::Tasks::service_full_name(), tasks_rpc);
+  options.known = &known;
+  check<v1::Accounts>(accounts_rpc);
+  check<v1::Contents>(contents_rpc);
+  check<v1::Collaboration>(collaboration_rpc);
+  check<v1::Nodes>(nodes_rpc);
+  check<v1::Swarms>(swarms_rpc);
+  check<v1::Tasks>(tasks_rpc);
   for (const auto& service : checked) options.services.push_back(service.get());
   GT_ASSIGN(server, wire::TlsServer::start(options));
   if (!config.metrics_listen.empty()) {
@@ -230,9 +234,9 @@ Status Server::Parts::serve() {
   probing.address = local_address();
   probing.ca_file = identity.ca_file;
   probing.period = config.probe_period;
+  probing.crowded = [this] { return server->crowded_within(2 * config.probe_period); };
   probing.on_dead = [this] {
-    const Error dead{Code::kInternal,
-                     "the server takes no new connections any more (out of descriptors once?): restart it"};
+    const Error dead{Code::kInternal, "the server answers no new connections any more: restart it"};
     logging::error(dead.message);
     if (config.on_fatal) config.on_fatal(dead);
   };

@@ -26,7 +26,8 @@ constexpr wire::Method kCreateTask{"Tasks/CreateTask",
 constexpr wire::Method kCreateTasks{"Tasks/CreateTasks",
                                     kWrite,
                                     wire::Lane::kNormal,
-                                    {.rate_per_s = 1.0 / 60, .burst = 20, .quota = "tasks", .bytes = 16 << 20}};
+                                    {.rate_per_s = 1.0 / 60, .burst = 20, .quota = "tasks", .bytes = 16 << 20},
+                                    wire::kMostRequestBytes};
 /// Bytes; of the work that each of many nodes gets a copy of.
 constexpr std::size_t kMaxWorkForMany = 1024;
 constexpr wire::Method kListTasks{"Tasks/ListTasks", kRead, wire::Lane::kReads, wire::reads()};
@@ -39,11 +40,15 @@ constexpr wire::Method kAckTask{
 constexpr wire::Method kReportTask{"Tasks/ReportTask",
                                    kNode,
                                    wire::Lane::kNormal,
-                                   {.rate_per_s = 20, .burst = 2000, .quota = "tasks", .bytes = (1 << 20) + 16 * 1024}};
+                                   {.rate_per_s = 20, .burst = 2000, .quota = "tasks", .bytes = (1 << 20) + 16 * 1024},
+                                   wire::kMostRequestBytes};
 constexpr std::array kMethods = {&kCreateTask, &kCreateTasks, &kListTasks, &kGetTask,   &kCancelTask,
                                  &kWatchTask,  &kWatchNode,   &kAckTask,   &kReportTask};
 
 }  // namespace
+
+// Here, as it takes seconds to compile the handlers of all methods.
+TasksRpc::TasksRpc(Deps deps) : d_(deps) {}
 
 wire::Methods TasksRpc::methods() {
   return kMethods;

@@ -21,7 +21,7 @@ class TasksRpc final : public v1::Tasks::CallbackService {
     const Audiences& audiences;
     const Clock& clock;
   };
-  explicit TasksRpc(Deps deps) : d_(deps) {}
+  explicit TasksRpc(Deps deps);
 
   /// As they are declared, each with what a caller may do with it.
   static gridtorrent::rpc::Methods methods();
