@@ -26,6 +26,7 @@ ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 NODE_SCOPES = 1 | 2 | 16
 PERSON_SCOPES = 1 | 2 | 4 | 8 | 32 | 128
 YEAR_MS = 366 * 86_400_000
+LEFT_KB = 150_000  # of 10,000 streams, 60 s after all have left
 
 
 def base62(count):
@@ -142,7 +143,7 @@ def say(what, **figures):
 
 def run(args):
     out = {}
-    with harness.Scene(args.bin) as scene:
+    with harness.Scene(args.bin, memory_slack_kb=LEFT_KB) as scene:
         server = scene.server(args=tuple(args.server_arg))
         owner = scene.user('owner')
         server.stop()

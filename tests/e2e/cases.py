@@ -121,6 +121,12 @@ def wait_transfer(user, node, content, condition, what, timeout_s=60):
     return last
 
 
+def with_descriptors(daemon, limit):
+    """The daemon as it would be started after `ulimit -n`."""
+    daemon.argv = ['sh', '-c', f'ulimit -n {limit} && exec "$0" "$@"', *daemon.argv]
+    return daemon.start()
+
+
 def become_nobody():
     """Root may read and write anything: tests of permissions run as somebody who may not."""
     if os.geteuid() != 0:

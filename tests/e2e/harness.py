@@ -269,9 +269,10 @@ class User:
 class Scene:
     """A temporary folder with all daemons that were started in it; leaving it stops and removes everything."""
 
-    def __init__(self, bin_dir=None, keep=False, unsound=''):
-        """`unsound`: why the server's data cannot be sound at the end, where the test itself breaks it."""
-        self.unsound = unsound
+    def __init__(self, bin_dir=None, keep=False, unsound='', memory_slack_kb=sound.MEMORY_SLACK_KB):
+        """`unsound`: why the server's data cannot be sound at the end, where the test itself breaks it. `memory_slack_kb`: what
+        the server may hold at the end beyond its start."""
+        self.unsound, self.memory_slack_kb = unsound, memory_slack_kb
         self.commands, self.secret_files = [], []
         self.bin = pathlib.Path(bin_dir) if bin_dir else default_bin()
         if not (self.bin / 'gridtorrent-server').exists():
@@ -313,7 +314,7 @@ class Scene:
             if daemon is not server and daemon.running():
                 daemon.stop()
         if running:
-            sound.check_holdings(server, wait_until, sanitized())
+            sound.check_holdings(server, wait_until, sanitized(), self.memory_slack_kb)
             server.stop()
         if server is not None and not self.unsound:
             sound.check_data(self, server)
@@ -340,10 +341,11 @@ class Scene:
         shutil.rmtree(self.dir, ignore_errors=True)
         shutil.rmtree(self.sockets, ignore_errors=True)
 
-    def server(self, **kwargs):
+    def server(self, start=True, **kwargs):
         self.the_server = Server(self, **kwargs)
         self.daemons.append(self.the_server)
-        self.the_server.start()
+        if start:
+            self.the_server.start()
         return self.the_server
 
     def admin(self, netns=None):

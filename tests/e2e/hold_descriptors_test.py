@@ -20,12 +20,6 @@ ANSWERS_WITHIN_S = 6
 HOLD_S = 15
 
 
-def with_descriptors(node, limit):
-    """The node as it would be started after `ulimit -n`."""
-    node.argv = ['sh', '-c', f'ulimit -n {limit} && exec "$0" "$@"', *node.argv]
-    return node.start()
-
-
 def descriptors(node):
     return len(os.listdir(f'/proc/{node.pid}/fd'))
 
@@ -81,7 +75,7 @@ def silent_connections_neither_deafen_it_nor_fill_its_log():
         with harness.Scene() as scene:
             scene.server()
             alice, bob = scene.user('alice'), scene.user('bob')
-            alpha = with_descriptors(scene.node(alice, 'alpha', start=False), FEW)
+            alpha = cases.with_descriptors(scene.node(alice, 'alpha', start=False), FEW)
             beta = scene.node(bob, 'beta')
             source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
             alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
@@ -115,7 +109,7 @@ def a_node_with_five_addresses_takes_few_descriptors():
         scene.server(listen=f'{hub.address}:7443', advertise=f'{hub.address}:7443', netns=hub.ns)
         scene.admin(hub.ns)
         alice, bob = scene.user('alice', netns=home.ns), scene.user('bob', netns=net['b'].ns)
-        alpha = with_descriptors(scene.node(alice, 'alpha', start=False, netns=home.ns), FEWEST)
+        alpha = cases.with_descriptors(scene.node(alice, 'alpha', start=False, netns=home.ns), FEWEST)
         beta = scene.node(bob, 'beta', netns=net['b'].ns, address=net['b'].address)
         harness.wait_until(lambda: descriptors(alpha) <= MOST_IDLE, f'at most {MOST_IDLE} descriptors, not {descriptors(alpha)}', 10)
         print(f'  {descriptors(alpha)} descriptors idle, {len(alpha.ready["lane_endpoints"])} lane ports', flush=True)

@@ -81,7 +81,7 @@ TEST_F(GetAgain, ThatIsRefusedLeavesWhatIsHeld) {
   EXPECT_EQ(view.error().code, Code::kConflict);
   ASSERT_TRUE(node_->transfer(held.id).ok());
   EXPECT_EQ(node_->transfer(held.id)->state, TransferState::kSeeding);
-  EXPECT_EQ(store_.transfers()->size(), 1u);
+  EXPECT_TRUE(eventually([&] { return store_.transfers()->size() == 1; })) << "the refused one goes after the answer";
 }
 
 TEST_F(GetAgain, OfOtherFilesIsNotTakenForHereAfterARestart) {
