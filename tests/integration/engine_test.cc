@@ -263,16 +263,17 @@ TEST(Swarms, BundleTheNewsOfPiecesForThoseOfWhomTheyAskNothing) {
       << "it has no news to tell";
 }
 
-/// Two nodes, each with one of two files.
+/// Two nodes, each without one of two files.
 struct HalfEach {
-  HalfEach() {
+  explicit HalfEach(std::size_t first_lacks = 2 << 20, std::size_t second_lacks = 2 << 20) {
     sample.names = {"a.bin", "b.bin"};
-    sample.bytes = {random_bytes(2 << 20, 1), random_bytes(2 << 20, 2)};
+    sample.bytes = {random_bytes(first_lacks, 1), random_bytes(second_lacks, 2)};
     for (Node* node : {&first, &second}) {
+      const auto [lacks, has] = node == &first ? std::pair(0u, 1u) : std::pair(1u, 0u);
       sample.write(folder / node->id.str());
-      write_file(folder / node->id.str() + (node == &first ? "/a.bin" : "/b.bin"), std::string(2 << 20, '\0'));
+      write_file(folder / node->id.str() + "/" + sample.names[lacks], std::string(sample.bytes[lacks].size(), '\0'));
       EXPECT_TRUE(node->engine->add(spec_of(sample, folder / node->id.str(), transfer, DiskTrust::kRecheck)).ok());
-      EXPECT_TRUE(eventually([&] { return node->snapshot(transfer).verified_bytes == 2 << 20; }));
+      EXPECT_TRUE(eventually([&] { return node->snapshot(transfer).verified_bytes == sample.bytes[has].size(); }));
     }
   }
   const Folder folder;
@@ -302,8 +303,8 @@ TEST(Swarms, OweALaneNothingOnceAllIsHere) {
 
 /// Both come to have what the other began with, of which neither says anything.
 TEST(Swarms, LearnOfANodeThatHasAllByNow) {
-  HalfEach pair;
-  pair.second.engine->set_rate_limit(pair.transfer, 1'000'000, 0);
+  HalfEach pair(2 << 20, 16 << 20);
+  pair.second.engine->set_rate_limit(pair.transfer, 1'000'000, 0);  // two minutes for what the first learns meanwhile
   pair.first.plan(pair.transfer, {pair.second.peer(4)});
   ASSERT_TRUE(eventually([&] { return is_whole(pair.first.snapshot(pair.transfer)); }));
   EXPECT_TRUE(eventually([&] { return sees_complete(pair.second.snapshot(pair.transfer), pair.first.id); }));
