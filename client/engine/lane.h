@@ -36,6 +36,7 @@ struct Lane {
   bool greeted = false;                  ///< its extended handshake had our key
   bool foreign = false;                  ///< speaks BitTorrent, but not our extension
   bool established = false;
+  bool delivered = false;  ///< a block that we asked for came over it; network thread
   MonoTime since{};  ///< of the present state
   MonoTime opened{};
   int number = 0;
@@ -63,7 +64,7 @@ struct Lane {
   /// the other end answers. Network thread.
   void read_tcp();
   /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.
-  bool is_untried() const { return !outgoing && !proven && received_bytes == 0; }
+  bool is_untried() const { return !outgoing && !proven && !delivered; }
   /// Payload went over it in the last seconds.
   bool carries(MonoTime now) const;
   LaneStanding standing(MonoTime now) const;

@@ -127,6 +127,7 @@ void Requests::note_waiting() {
 void Requests::arrived(Lane& lane, const Block& block) {
   const MonoTime now = now_mono();
   if (lane.is_untried()) count(now, static_cast<std::uint64_t>(block.length));
+  lane.delivered = true;
   RequestDepth& depth = depths_[&lane];
   depth.set_round_trip(lane.round_trip_us);
   depth.received(now, static_cast<std::uint64_t>(block.length));

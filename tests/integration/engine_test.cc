@@ -331,6 +331,15 @@ TEST(Limits, AreNotExceededFromTheFirstBlockOn) {
   EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
 }
 
+/// The fetching node is dialled, by somebody who has proved nothing.
+TEST(Limits, HoldForWhatComesOverLanesOfOthersToo) {
+  HalfEach pair(64 << 10, 16 << 20);
+  pair.second.engine->set_rate_limit(pair.transfer, 1'000'000, 0);  // two minutes
+  pair.first.plan(pair.transfer, {pair.second.peer(4)});
+  ASSERT_TRUE(eventually([&] { return pair.second.snapshot(pair.transfer).verified_bytes > 64 << 10; }));
+  EXPECT_TRUE(stays([&] { return !is_whole(pair.second.snapshot(pair.transfer)); }, seconds(2)));
+}
+
 TEST(Limits, CanBeTakenAwayWhileBlocksWaitForThem) {
   SlowPair pair;
   pair.leecher.engine->set_rate_limit(pair.transfer, 4'000'000, 0);  // two minutes
