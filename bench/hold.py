@@ -31,6 +31,7 @@ ATTACKS = {
     'resets': ('resets', 8, 1),
     'silent-2000': ('silent', 2000, 1),
     'silent-tls-2000': ('silent-tls', 2000, 1),
+    'silent-8000': ('silent', 8000, 40),  # more than a server with 20,000 descriptors has places for
 }
 
 

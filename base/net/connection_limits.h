@@ -1,16 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "common/result.h"
 
 namespace gridtorrent::net {
 
-/// Counts connections by address and in all. Thread-safe (private mutex); outlives its places.
+/// Counts connections by address and in all. Where all places are taken, a connection that only waits ends for one of
+/// an address that has fewer, so that a few addresses cannot keep all others out. Thread-safe (private mutex; calls no
+/// function under it); outlives its places.
 class ConnectionLimits {
  public:
   struct Limits {
@@ -24,12 +29,16 @@ class ConnectionLimits {
     Place(Place&& other) noexcept;
     Place& operator=(Place&& other) noexcept;
     ~Place();
+    /// The connection only waits from now on: `end`, which may be called on any thread, once, has it closed.
+    void wait(std::function<void()> end);
+    /// It waits no more. False: it was ended meanwhile.
+    bool stay();
 
    private:
     friend class ConnectionLimits;
-    Place(ConnectionLimits* limits, std::string bucket) : limits_(limits), bucket_(std::move(bucket)) {}
+    Place(ConnectionLimits* limits, std::uint64_t id) : limits_(limits), id_(id) {}
     ConnectionLimits* limits_ = nullptr;
-    std::string bucket_;
+    std::uint64_t id_ = 0;
   };
 
   explicit ConnectionLimits(Limits limits) : limits_(limits) {}
@@ -38,12 +47,24 @@ class ConnectionLimits {
   std::size_t taken() const;
 
  private:
-  void give_back(const std::string& bucket);
+  struct Address {
+    std::size_t connections = 0;
+    std::set<std::uint64_t> waiting;  ///< those that may be ended, by number
+  };
+  struct Connection {
+    std::string bucket;
+    std::function<void()> end;  ///< none: it does not wait
+  };
+  void set_waiting(std::uint64_t id, bool waiting);
+  std::function<void()> end_for(std::size_t connections);
+  void remove(std::uint64_t id);
 
   const Limits limits_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::size_t> by_address_;
-  std::size_t all_ = 0;
+  std::map<std::uint64_t, Connection> connections_;
+  std::map<std::string, Address> by_address_;
+  std::set<std::pair<std::size_t, std::string>> by_waiting_;  ///< addresses by how many of theirs wait; none without
+  std::uint64_t last_id_ = 0;
 };
 
 }  // namespace gridtorrent::net

@@ -8,8 +8,15 @@ namespace gridtorrent::net {
 
 using Step = crypto::TlsSession::Step;
 
+Handshake::~Handshake() {
+  if (waiting_) parts_.strangers.forget(address_bucket(caller_.address.ip), in_line_);
+}
+
 Next Handshake::begin() {
   began_ = now();
+  caller_.place.wait([&its_loop = loop(), its_id = id()] {
+    its_loop.post([&its_loop, its_id] { refuse_later(its_loop, its_id, kFullInAll); });
+  });
   return watch(0, caller_.socket.get(), EPOLLIN) ? Next::kWait : Next::kOver;
 }
 
@@ -23,7 +30,7 @@ Next Handshake::ask_for_place() {
   unwatch(0, caller_.socket.get());
   EventLoop& its_loop = loop();
   const std::uint64_t its_id = id();
-  parts_.strangers.wait(address_bucket(caller_.address.ip), [&its_loop, its_id](const auto& place) {
+  in_line_ = parts_.strangers.wait(address_bucket(caller_.address.ip), [&its_loop, its_id](const auto& place) {
     its_loop.post([&its_loop, its_id, place] {
       auto* handshake = static_cast<Handshake*>(its_loop.find(its_id));
       if (handshake != nullptr) handshake->admitted(place);
@@ -33,20 +40,22 @@ Next Handshake::ask_for_place() {
 }
 
 void Handshake::admitted(std::shared_ptr<StrangerPlaces::Place> place) {
+  if (!caller_.place.stay()) return;  // it is being ended
   waiting_ = false;
   began_ = now();
   EventLoop& its_loop = loop();
   const std::uint64_t its_id = id();
-  place->on_evicted([&its_loop, its_id] {
-    its_loop.post([&its_loop, its_id] {
-      auto* handshake = static_cast<Handshake*>(its_loop.find(its_id));
-      if (handshake == nullptr) return;
-      handshake->refuse(kStrangers);
-      its_loop.end(its_id);
-    });
-  });
+  place->on_evicted(
+      [&its_loop, its_id] { its_loop.post([&its_loop, its_id] { refuse_later(its_loop, its_id, kStrangers); }); });
   caller_.stranger = std::move(place);
   if (!watch(0, caller_.socket.get(), EPOLLIN)) its_loop.end(its_id);
+}
+
+void Handshake::refuse_later(EventLoop& loop, std::uint64_t id, Reason reason) {
+  auto* handshake = static_cast<Handshake*>(loop.find(id));
+  if (handshake == nullptr) return;
+  handshake->refuse(reason);
+  loop.end(id);
 }
 
 Next Handshake::go_on() {

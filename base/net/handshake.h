@@ -28,12 +28,15 @@ class Handshake final : public Task {
     std::function<void(Caller, crypto::TlsSession)> done;
   };
   Handshake(Caller caller, const Parts& parts) : parts_(parts), caller_(std::move(caller)) {}
+  ~Handshake() override;
 
   Next begin() override;
   Next ready(unsigned slot, std::uint32_t events) override;
   Next tick(MonoTime now) override;
 
  private:
+  /// In the loop: ends that one, if it is still there.
+  static void refuse_later(EventLoop& loop, std::uint64_t id, Reason reason);
   Next ask_for_place();
   void admitted(std::shared_ptr<StrangerPlaces::Place> place);
   Next go_on();
@@ -43,6 +46,7 @@ class Handshake final : public Task {
   Caller caller_;
   std::optional<crypto::TlsSession> tls_;
   bool waiting_ = false;
+  std::uint64_t in_line_ = 0;  ///< its number among those who wait
   MonoTime began_{};
 };
 

@@ -152,17 +152,33 @@ void StrangerPlaces::Place::on_evicted(std::function<void()> evict) {
 
 StrangerPlaces::StrangerPlaces(Limits limits, const Clock& clock) : state_(std::make_shared<State>(limits, clock)) {}
 
-void StrangerPlaces::wait(const std::string& address, Admit admit) {
+std::uint64_t StrangerPlaces::wait(const std::string& address, Admit admit) {
   State::Calls calls;
+  std::uint64_t number = 0;
   {
     const std::lock_guard lock(state_->mutex);
-    if (state_->closed) return;
-    state_->waiting[address].emplace_back(++state_->last_id, std::move(admit));
+    if (state_->closed) return 0;
+    number = ++state_->last_id;
+    state_->waiting[address].emplace_back(number, std::move(admit));
     ++state_->waiting_count;
     state_->admit_waiting(calls);
     state_->evict_for(address, calls);
   }
   State::run(calls);
+  return number;
+}
+
+void StrangerPlaces::forget(const std::string& address, std::uint64_t number) {
+  Admit forgotten;
+  const std::lock_guard lock(state_->mutex);
+  const auto line = state_->waiting.find(address);
+  if (line == state_->waiting.end()) return;
+  const auto found = std::ranges::find(line->second, number, [](const auto& entry) { return entry.first; });
+  if (found == line->second.end()) return;
+  forgotten = std::move(found->second);
+  line->second.erase(found);
+  --state_->waiting_count;
+  if (line->second.empty()) state_->waiting.erase(line);
 }
 
 void StrangerPlaces::tick() {

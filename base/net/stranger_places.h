@@ -56,8 +56,11 @@ class StrangerPlaces {
 
   StrangerPlaces(Limits limits, const Clock& clock);
 
-  /// `admit` is called once: now, or later on any thread. Whoever has gone by then lets the place go.
-  void wait(const std::string& address, Admit admit);
+  /// `admit` is called once: now, or later on any thread. Whoever has gone by then lets the place go. The number by
+  /// which forget() knows it.
+  std::uint64_t wait(const std::string& address, Admit admit);
+  /// Who waited has gone; nothing happens if it was admitted.
+  void forget(const std::string& address, std::uint64_t number);
   /// Looks for places that others wait for; once a second.
   void tick();
   /// Nobody is admitted any more; who waits is forgotten.

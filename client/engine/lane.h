@@ -37,7 +37,7 @@ struct Lane {
   bool foreign = false;                  ///< speaks BitTorrent, but not our extension
   bool established = false;
   bool delivered = false;  ///< a block that we asked for came over it; network thread
-  MonoTime since{};  ///< of the present state
+  MonoTime since{};        ///< of the present state
   MonoTime opened{};
   int number = 0;
   int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0;  ///< the peer's numbers for our messages; 0: none

@@ -141,6 +141,17 @@ TEST_F(Strangers, WhoLeftWhileWaitingLeavesThePlaceToTheNext) {
   EXPECT_EQ(places_.taken(), 4u);
 }
 
+TEST_F(Strangers, WhoIsForgottenWaitsNoMore) {
+  for (const char* name : {"a1", "a2", "a3", "a4"}) come(name);
+  const std::uint64_t number = places_.wait("b", [](const auto&) { ADD_FAILURE() << "it was forgotten"; });
+  places_.forget("b", number);
+  places_.forget("b", number);
+  EXPECT_EQ(places_.waiting(), 0u);
+  come("a5");
+  leave("a1");
+  EXPECT_EQ(admitted_.back(), "a5");
+}
+
 TEST_F(Strangers, NobodyIsAdmittedAfterTheEnd) {
   for (const char* name : {"a1", "a2", "a3", "a4", "a5"}) come(name);
   places_.close();

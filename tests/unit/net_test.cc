@@ -105,6 +105,20 @@ class Terminator : public ::testing::Test {
   std::unique_ptr<TlsClient> connect(std::string_view alpn = "\x04test", const char* from = "127.0.0.1") {
     return std::make_unique<TlsClient>(terminator_->port(), alpn, from, 20);
   }
+  UniqueFd connect_silently(const char* from) {
+    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto address = [](const char* ip, std::uint16_t port) {
+      sockaddr_in out{};
+      out.sin_family = AF_INET;
+      out.sin_port = htons(port);
+      ::inet_pton(AF_INET, ip, &out.sin_addr);
+      return out;
+    };
+    const sockaddr_in source = address(from, 0), target = address("127.0.0.1", terminator_->port());
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&source), sizeof source), 0);
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target), 0);
+    return socket;
+  }
   static std::string read_some(int fd) {
     std::array<char, 65'536> buffer{};
     const ssize_t size = ::recv(fd, buffer.data(), buffer.size(), 0);
@@ -258,6 +272,19 @@ TEST_F(Terminator, BoundsConnectionsByAddressAndInAll) {
   EXPECT_TRUE(third->connected());
   EXPECT_FALSE(connect("\x04test", "127.0.0.3")->connected());
   EXPECT_EQ(wait_refused("connections_in_all"), 1);
+}
+
+TEST_F(Terminator, EndsWhoOnlyWaitsForOneOfAnAddressWithFewer) {
+  start({.by_address = 3, .in_all = 3});
+  const auto known = connect();
+  ASSERT_TRUE(known->send("known"));
+  const UniqueFd backend = next_backend();
+  const UniqueFd silent = connect_silently("127.0.0.2"), silent_too = connect_silently("127.0.0.2");
+  // Once both are known to wait, and not only accepted.
+  while (!connect("\x04test", "127.0.0.3")->connected()) std::this_thread::yield();
+  EXPECT_GE(wait_refused("connections_in_all"), 1);
+  ASSERT_TRUE(known->send(" goes on"));
+  EXPECT_EQ(read_exactly(backend.get(), 13), "known goes on");
 }
 
 TEST_F(Terminator, LetsAStrangerWaitUntilAnotherIsKnown) {
