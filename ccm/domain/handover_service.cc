@@ -66,19 +66,24 @@ Result<Offer> offered_to(Tx& tx, const Actor& actor, const std::string& referenc
     if (!offer || offer->to != actor.user || !offer->is_open(now)) return missing;
     return std::move(*offer);
   }
-  GT_ASSIGN(const std::vector<Offer> open, tx.offers.to(actor.user, now, std::nullopt, HandoverService::kMaxListed));
-  const Offer* found = nullptr;
-  for (const Offer& one : open) {
-    if (reference != one.content_name && reference != one.owner_name + "/" + one.content_name) continue;
-    if (found != nullptr) {
-      return Error{Code::kConflict,
-                   "several contents of that name are offered to you; say which: " + found->owner_name + "/" +
-                       found->content_name + " or " + one.owner_name + "/" + one.content_name};
+  std::optional<Offer> found;
+  std::optional<OfferPlace> after;
+  for (bool more = true; more;) {
+    GT_ASSIGN(std::vector<Offer> open, tx.offers.to(actor.user, now, after, HandoverService::kMaxListed));
+    more = open.size() == HandoverService::kMaxListed;
+    if (more) after = OfferPlace{open.back().since, open.back().content.str()};
+    for (Offer& one : open) {
+      if (reference != one.content_name && reference != one.owner_name + "/" + one.content_name) continue;
+      if (found) {
+        return Error{Code::kConflict,
+                     "several contents of that name are offered to you; say which: " + found->owner_name + "/" +
+                         found->content_name + " or " + one.owner_name + "/" + one.content_name};
+      }
+      found = std::move(one);
     }
-    found = &one;
   }
-  if (found == nullptr) return missing;
-  return *found;
+  if (!found) return missing;
+  return std::move(*found);
 }
 
 Status tell(Tx& tx, const UserId& to, NoticeKind kind, const Actor& by, const std::string& object, WallTime now) {

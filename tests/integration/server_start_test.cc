@@ -49,6 +49,19 @@ TEST(ServerIdentity, IsMadeOnceAndRenewedInTime) {
   EXPECT_TRUE(ensure_identity(folder.path(), {"127.0.0.1", "data.example.org"}, kNow)->reissued);
 }
 
+TEST(ServerIdentity, IsMadeAnewWhereKeyAndCertificateDoNotBelongTogether) {
+  const test::TemporaryFolder folder;
+  const auto identity = ensure_identity(folder.path(), {"localhost"}, kNow);
+  ASSERT_TRUE(identity.ok()) << identity.error().message;
+  const std::string pem = *crypto::read_secret_file(identity->pem_file);
+  const auto other_key = crypto::EcKey::make();
+  ASSERT_TRUE(crypto::write_secret_file(identity->pem_file,
+                                        other_key->private_pem() + pem.substr(pem.find("-----BEGIN CERTIFICATE")))
+                  .ok());
+  EXPECT_TRUE(ensure_identity(folder.path(), {"localhost"}, kNow)->reissued);
+  EXPECT_FALSE(ensure_identity(folder.path(), {"localhost"}, kNow)->reissued);
+}
+
 TEST(ServerIdentity, NeverReplacesACaThatClientsTrust) {
   const test::TemporaryFolder folder;
   ASSERT_TRUE(ensure_identity(folder.path(), {"localhost"}, kNow).ok());

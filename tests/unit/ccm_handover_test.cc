@@ -160,17 +160,20 @@ TEST_P(Handovers, WhatIsRepeatedIsDoneOnce) {
   EXPECT_THAT(news_of(alice), SizeIs(1));
 }
 
-TEST_P(Handovers, AnOfferIsFoundByItsIdHoweverManyAreListedBeforeIt) {
+TEST_P(Handovers, AnOfferIsFoundByItsNameOrIdHoweverManyAreListedBeforeIt) {
+  const Content other = w.publish(alice, "by id", AccessLevel::kPublic);
   ASSERT_TRUE(offer(alice, "data", "bob").ok());
+  ASSERT_TRUE(offer(alice, "by id", "bob").ok());
   w.clock.advance(std::chrono::seconds(1));
   for (std::size_t i = 0; i < HandoverService::kMaxListed; ++i) {
     const std::string name = "bulk" + std::to_string(i);
     w.publish(carol, name, AccessLevel::kPublic);
     ASSERT_TRUE(offer(carol, name, "bob").ok());
   }
-  EXPECT_EQ(code_of(accept(bob, "alice/data")), Code::kNotFound) << "a name is looked for among those listed";
+  EXPECT_EQ(code_of(accept(bob, "alice/other")), Code::kNotFound);
   EXPECT_EQ(code_of(accept(alice, data.id.str())), Code::kNotFound);
-  EXPECT_TRUE(accept(bob, data.id.str()).ok());
+  EXPECT_TRUE(accept(bob, "alice/data").ok());
+  EXPECT_TRUE(accept(bob, other.id.str()).ok());
 }
 
 TEST_P(Handovers, AreListedByPageAllOfThemOnce) {

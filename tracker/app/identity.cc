@@ -10,6 +10,7 @@
 
 #include "base/crypto/certificates.h"
 #include "base/crypto/keys.h"
+#include "base/crypto/tls_server.h"
 #include "common/text.h"
 #include "tracker/app/data_folder.h"
 
@@ -57,7 +58,8 @@ bool is_still_good(const std::string& pem, const crypto::Authority& authority, c
                    WallTime now) {
   const auto facts = crypto::read_certificate(pem);
   const auto signed_by_ours = crypto::is_signed_by(pem, authority.certificate_pem);
-  return facts && signed_by_ours && *signed_by_ours && !crypto::needs_reissue(*facts, names, now);
+  const bool has_its_key = crypto::TlsServerContext::from_pem(pem, "h2").ok();
+  return has_its_key && facts && signed_by_ours && *signed_by_ours && !crypto::needs_reissue(*facts, names, now);
 }
 
 }  // namespace
