@@ -35,18 +35,19 @@ gt_allow(tracker/rpc       common tracker/core tracker/authority ccm/domain prot
 gt_allow(tracker/app       common tracker/core tracker/authority tracker/store tracker/rpc ccm/domain ccm/rpc metainfo proto
                            base/options base/logging base/metrics base/crypto base/sql base/rpc)
 
-gt_allow(client/tuning   common)
-gt_allow(client/core     common client/tuning metainfo)
+gt_allow(client/plan     common)
+gt_allow(client/tuning   common client/plan)
+gt_allow(client/core     common client/plan metainfo)
 gt_allow(client/security common base/crypto client/core base/logging base/metrics)
 gt_allow(client/store    common base/sql client/core base/logging base/metrics)
 gt_allow(client/files    common metainfo base/crypto client/core base/logging base/metrics)
-gt_allow(client/engine   common metainfo base/crypto client/core client/security base/logging base/metrics)
+gt_allow(client/engine   common metainfo base/crypto client/plan client/core client/security base/logging base/metrics)
 gt_allow(client/remote   common proto base/rpc client/core base/logging base/metrics)
-gt_allow(client/control  common proto base/rpc client/core base/logging base/metrics)
+gt_allow(client/control  common proto base/rpc client/plan client/core base/logging base/metrics)
 gt_allow(client/api/server common proto base/rpc metainfo base/logging base/metrics)
 gt_allow(client/api/node   common proto base/rpc base/logging base/metrics)
 gt_allow(client/cli      common base/options base/logging base/metrics client/api/server client/api/node)
-gt_allow(client/app      common metainfo proto client/tuning client/core client/store client/files client/security client/engine
+gt_allow(client/app      common metainfo proto client/plan client/tuning client/core client/store client/files client/security client/engine
                          client/remote client/control
                          base/options base/logging base/metrics base/crypto base/sql base/rpc)
 

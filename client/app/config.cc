@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "client/tuning/registry.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::app {
@@ -70,6 +71,12 @@ std::vector<options::Option> node_options() {
        .help = "receive no faster than this; transfers that want more get even parts",
        .default_value = "unlimited",
        .check = options::is_rate},
+      {.name = "tuner",
+       .value = "NAME",
+       .help = "what decides how many lanes go to which seeders where nobody asked for a number; the log and "
+               "`gridtorrent transfer show` say why",
+       .default_value = tuning::kDefaultTuner,
+       .choices = tuning::tuner_names()},
       {.name = "list-lifetime",
        .value = "TIME",
        .help = "how long this node goes on serving when the server cannot be heard: as long may somebody whose right "
@@ -175,6 +182,7 @@ Result<Config> read_config(const options::Parsed& parsed) {
   config.limits = {parsed.bits_per_s("upload-limit"), parsed.bits_per_s("download-limit")};
   if (const Status good = check_limits(config.limits); !good)
     return Error{good.error().code, "--" + good.error().message};
+  config.tuner = parsed.str("tuner");
   config.list_lifetime = parsed.duration("list-lifetime");
   if (config.list_lifetime < kShortestListLifetime) {
     return Error{Code::kInvalid, "--list-lifetime " + parsed.str("list-lifetime") +

@@ -26,6 +26,7 @@ struct Config {
   std::string metrics_listen;
   std::size_t max_fetching = 4;
   NodeLimits limits;
+  std::string tuner;  ///< a name that the registry knows
   std::chrono::milliseconds list_lifetime{0};
   std::string log_format, log_level;
 };

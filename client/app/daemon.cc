@@ -23,7 +23,6 @@
 #include "client/app/signals.h"
 #include "client/control/control_server.h"
 #include "client/core/engine_events.h"
-#include "client/core/lane_plan.h"
 #include "client/core/node_core.h"
 #include "client/engine/libtorrent_engine.h"
 #include "client/files/file_work.h"
@@ -32,6 +31,7 @@
 #include "client/security/node_identity.h"
 #include "client/security/rooted_disk.h"
 #include "client/store/sqlite_store.h"
+#include "client/tuning/registry.h"
 #include "common/codes.h"
 #include "common/text.h"
 #include "common/version.h"
@@ -45,7 +45,7 @@ using security::NodeIdentity;
 struct Parts {
   SystemClock clock;
   SystemRng rng;
-  FixedController controller;
+  std::unique_ptr<TransferController> tuner;
   security::RootedDisk guard;
   EngineEvents events;
   metrics::Registry metrics;
@@ -149,8 +149,9 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits};
   options.credential_expires = identity.expires;
   options.list_lifetime = config.list_lifetime;
-  const NodePorts ports{*parts.engine,    *parts.files,  *parts.link, *parts.store, parts.guard,
-                        parts.controller, *parts.papers, parts.clock, parts.rng,    make_log()};
+  parts.tuner = tuning::make_tuner(config.tuner, parts.rng.next());
+  const NodePorts ports{*parts.engine, *parts.files,  *parts.link, *parts.store, parts.guard,
+                        *parts.tuner,  *parts.papers, parts.clock, parts.rng,    make_log()};
   parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);
   return parts.node->start();
 }

@@ -50,11 +50,12 @@ void fill(v1::LaneStats& out, const LaneSnapshot& lane) {
   out.set_receive_bits_per_s(lane.receive_bits_per_s);
   out.set_send_bits_per_s(lane.send_bits_per_s);
   out.set_outstanding_blocks(lane.outstanding_blocks);
-  out.set_srtt_us(lane.srtt_us);
-  out.set_min_rtt_us(lane.min_rtt_us);
-  out.set_retransmits(lane.retransmits);
-  out.set_cwnd_segments(lane.cwnd_segments);
-  out.set_congestion_control(lane.congestion_control);
+  const TcpFigures tcp = lane.of_sender();
+  out.set_srtt_us(tcp.srtt_us);
+  out.set_min_rtt_us(tcp.min_rtt_us);
+  out.set_retransmits(tcp.retransmits);
+  out.set_cwnd_segments(tcp.cwnd_segments);
+  out.set_congestion_control(tcp.congestion_control);
 }
 
 void fill(v1::PeerStats& out, const PeerSnapshot& peer) {

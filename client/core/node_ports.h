@@ -11,7 +11,7 @@
 #include "client/core/node.h"
 #include "client/core/node_store.h"
 #include "client/core/server_link.h"
-#include "client/core/transfer_controller.h"
+#include "client/plan/controller.h"
 #include "common/clock.h"
 #include "common/rng.h"
 
@@ -54,6 +54,7 @@ struct NodeOptions {
   /// to 4 ms of its one thread at a start; the others join when somebody comes.
   std::size_t most_idle_torrents = 2000;
   std::chrono::milliseconds list_lifetime = std::chrono::hours(24);  ///< how long lists count unconfirmed
+  HostFacts host = {};                                               ///< for the controller
 };
 
 }  // namespace gridtorrent::client

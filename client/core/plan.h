@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/core/audience.h"
+#include "client/plan/sample.h"
 #include "common/clock.h"
 #include "common/ids.h"
 
@@ -33,9 +34,9 @@ struct PeerPlan {
   friend bool operator==(const PeerPlan&, const PeerPlan&) = default;
 };
 
-/// The whole wish of a TransferController for one transfer. The engine moves towards it, one revision after the other.
-/// Lanes that we dialled to a peer that is not named end; what such a peer dials is accepted (a seeder names only those
-/// it must dial, and those that it has dialled for as long as they want data).
+/// What a transfer's lanes should be: a controller's plan with the dialling rule applied. The engine moves towards it,
+/// one revision after the other. Lanes that we dialled to a peer that is not named end; what such a peer dials is
+/// accepted (a seeder names only those it must dial, and those that it has dialled for as long as they want data).
 struct LanePlan {
   std::uint64_t revision = 0;
   std::string reason;  ///< why, for `transfers --json` and the log
@@ -50,8 +51,7 @@ struct LanePlan {
 
 enum class LaneState : std::uint8_t { kConnecting, kHandshake, kOpen, kClosing };
 
-/// One lane as measured, once a second by the engine. TCP figures are of the data's *sender*: from our own TCP_INFO for
-/// what we send, from the peer's gt_stats for what we receive.
+/// One lane as measured by the engine.
 struct LaneSnapshot {
   LaneState state = LaneState::kConnecting;
   bool outgoing = false;                             ///< we dialled it
@@ -61,11 +61,14 @@ struct LaneSnapshot {
   std::string local, remote;                         ///< "198.18.0.1:50000"
   std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
-  int outstanding_blocks = 0;  ///< requested, not yet received
-  std::uint32_t srtt_us = 0, min_rtt_us = 0;
-  std::uint64_t retransmits = 0;
-  std::uint32_t cwnd_segments = 0;
-  std::string congestion_control;
+  int outstanding_blocks = 0;               ///< requested, not yet received
+  MonoTime measured{};                      ///< when all this was last looked at
+  std::optional<TcpFigures> own, theirs{};  ///< of our end; of the other one, from its last gt_stats
+  /// Of the end that sends the data: of the other end while more comes than goes.
+  TcpFigures of_sender() const {
+    const auto& figures = theirs && receive_bits_per_s >= send_bits_per_s ? theirs : own;
+    return figures.value_or(TcpFigures{});
+  }
 };
 
 /// One peer of a torrent with its lanes. A nil node id is a foreign client.

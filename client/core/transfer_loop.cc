@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "client/core/lane_plan.h"
+#include "client/core/dialling.h"
+#include "client/core/plan_input.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -18,22 +19,6 @@ constexpr seconds kSaveEvery{10}, kDiskRetry{3}, kPlanEvery{1}, kNoticeStays{300
 constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
                                      << 20;  // below the promised 64 MiB: more comes while it is written
 constexpr int kDiskAttempts = 3;
-
-void note_lane(ControllerPeer& peer, const LaneSnapshot& lane) {
-  if (lane.state != LaneState::kOpen || lane.silent) return;
-  if (lane.outgoing) {
-    peer.outgoing = true;
-  } else if (lane.proven || !peer.info.key) {  // an older server names no keys
-    peer.incoming = true;
-    peer.incoming_carries = peer.incoming_carries || lane.carries;
-  } else {
-    peer.incoming_unproven = true;
-  }
-}
-
-milliseconds since(MonoTime then, MonoTime now) {
-  return std::chrono::duration_cast<milliseconds>(now - then);
-}
 
 }  // namespace
 
@@ -67,6 +52,7 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
     if (in_progress(transfer->row.step) && (transfer->active || transfer->job_running)) pause = kBusyRound;
   }
   for (const auto& id : gone) c_.book.erase(id);
+  forget_controlled();
   return pause;
 }
 
@@ -300,32 +286,15 @@ void TransferLoop::send_to_sleep(Transfer& transfer) {
   ++fell_asleep_;
 }
 
-ControllerInput TransferLoop::controller_input(Transfer& transfer, MonoTime now) {
-  ControllerInput input;
-  input.self = c_.options.node;
-  input.self_reachability = own_reachability_.of(transfer.row.content.generation);
-  input.wants_data = transfer.row.step == TransferStep::kFetch;
-  input.tls = transfer.row.content.generation != 0;
-  input.lanes_wish = transfer.row.lanes_wish;
-  input.seeders_wish = transfer.row.seeders_wish;
-  input.snapshot = transfer.snapshot;
-  for (auto& [node, known] : transfer.swarm) {
-    ControllerPeer peer;
-    peer.info = known.info;
-    if (transfer.snapshot) {
-      for (const auto& seen : transfer.snapshot->peers) {
-        if (seen.node != node) continue;
-        peer.receive_bits_per_s += seen.receive_bits_per_s;
-        for (const auto& lane : seen.lanes) note_lane(peer, lane);
-      }
-    }
-    if (peer.incoming || peer.outgoing) known.nothing_since = now;
-    if (peer.outgoing) known.no_outgoing_since = now;
-    peer.nothing_for = since(known.nothing_since, now);
-    peer.no_outgoing_for = since(known.no_outgoing_since, now);
-    input.peers.push_back(std::move(peer));
+/// Of the controller, in the dialling rule's form.
+LanePlan TransferLoop::wished_plan(const Transfer& transfer, const DialFacts& facts, MonoTime now) {
+  if (!facts.wants_data) return make_lane_plan(facts, {});
+  ControllerInput input = controller_input(c_.options.node, transfer, c_.settings().limits, c_.options.host, now);
+  for (const auto& [id, other] : c_.book.all()) {
+    if (id != transfer.row.id && competes(*other)) input.others.push_back(as_other(*other));
   }
-  return input;
+  controlled_.insert(transfer.row.id);
+  return make_lane_plan(facts, c_.ports.controller.plan(input));
 }
 
 void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
@@ -333,22 +302,38 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   transfer.plan_due = false;
   transfer.plan_at = now;
   const bool idle = transfer.engine_paused || transfer.row.paused || transfer.held_back;
-  const auto input = controller_input(transfer, now);
-  LanePlan plan = idle ? LanePlan{0, "paused", {}} : c_.ports.controller.plan(input);
-  transfer.stalled = input.wants_data && transfer.announce.heard && plan.peers.empty();
+  const DialFacts facts =
+      dial_facts(c_.options.node, own_reachability_.of(transfer.row.content.generation), transfer, now);
+  LanePlan plan = idle ? LanePlan{0, "paused", {}} : wished_plan(transfer, facts, now);
+  transfer.stalled = facts.wants_data && transfer.announce.heard && plan.peers.empty();
   transfer.no_paths.clear();
-  for (const auto& peer : input.peers) {
-    const PairFacts facts{input.self,           peer.info.node,          input.wants_data,
-                          peer.info.wants_data, input.self_reachability, peer.info.reachability};
-    if (!without_path(facts) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
+  for (const auto& peer : facts.peers) {
+    const PairFacts pair{facts.self,           peer.info.node,          facts.wants_data,
+                         peer.info.wants_data, facts.self_reachability, peer.info.reachability};
+    if (!without_path(pair) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
     transfer.no_paths.push_back({peer.info.node, relay_message(peer.info.node)});
   }
   plan.revision = transfer.plan.revision;
   if (plan == transfer.plan) return;
+  if (facts.wants_data && plan.reason != transfer.plan.reason) {
+    c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": lanes: " + plan.reason);
+  }
   ++plan.revision;
   transfer.plan = plan;
   c_.ports.engine.set_plan(transfer.row.id, plan);
   c_.book.touch(transfer);
+}
+
+void TransferLoop::forget_controlled() {
+  for (auto id = controlled_.begin(); id != controlled_.end();) {
+    const auto* transfer = c_.book.find(*id);
+    if (transfer != nullptr && transfer->row.step == TransferStep::kFetch) {
+      ++id;
+      continue;
+    }
+    c_.ports.controller.removed(*id);
+    id = controlled_.erase(id);
+  }
 }
 
 void TransferLoop::say_what_is_missing(Transfer& transfer) {

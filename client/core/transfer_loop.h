@@ -1,6 +1,9 @@
 #pragma once
 
+#include <set>
+
 #include "client/core/announcer.h"
+#include "client/core/dialling.h"
 #include "client/core/get_job.h"
 #include "client/core/node_context.h"
 #include "client/core/publish_job.h"
@@ -36,7 +39,9 @@ class TransferLoop {
   void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
   void choose(MonoTime now);
   void update_plan(Transfer& transfer, MonoTime now);
-  ControllerInput controller_input(Transfer& transfer, MonoTime now);
+  LanePlan wished_plan(const Transfer& transfer, const DialFacts& facts, MonoTime now);
+  /// Tells the controller which transfers no longer fetch.
+  void forget_controlled();
   void say_what_is_missing(Transfer& transfer);
   std::size_t held_in_engine();
   void send_to_sleep(Transfer& transfer);
@@ -50,7 +55,8 @@ class TransferLoop {
   RightsKeeper& rights_;
   OwnReachability own_reachability_;
   bool serves_public_ = true;
-  int fell_asleep_ = 0;  ///< in this round
+  int fell_asleep_ = 0;              ///< in this round
+  std::set<TransferId> controlled_;  ///< that the controller has been asked about and may remember
 };
 
 }  // namespace gridtorrent::client

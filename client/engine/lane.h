@@ -39,6 +39,7 @@ struct Lane {
   bool delivered = false;  ///< a block that we asked for came over it; network thread
   MonoTime since{};        ///< of the present state
   MonoTime opened{};
+  MonoTime measured{};  ///< when its counters and TCP were last read
   int number = 0;
   int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0;  ///< the peer's numbers for our messages; 0: none
   std::optional<int> peer_wants;                               ///< its last gt_lanes over this lane

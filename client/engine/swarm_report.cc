@@ -37,6 +37,7 @@ void Swarm::refresh() {
 
 void Swarm::measure(Lane& lane, double seconds) {
   if (lane.state == LaneState::kConnecting) return;
+  lane.measured = now_mono();
   const PayloadCounters payload = payload_of(lane.peer);
   const auto received = static_cast<std::uint64_t>(payload.received), sent = static_cast<std::uint64_t>(payload.sent);
   if (seconds > 0) {
@@ -113,15 +114,9 @@ void Swarm::publish(MonoTime now) {
       snapshot.receive_bits_per_s = lane->receive_bits_per_s;
       snapshot.send_bits_per_s = lane->send_bits_per_s;
       snapshot.outstanding_blocks = lane->outstanding_blocks;
-      const auto& figures =
-          lane->theirs && lane->receive_bits_per_s >= lane->send_bits_per_s ? lane->theirs : lane->own;
-      if (figures) {
-        snapshot.srtt_us = figures->srtt_us;
-        snapshot.min_rtt_us = figures->min_rtt_us;
-        snapshot.retransmits = figures->retransmits;
-        snapshot.cwnd_segments = figures->cwnd_segments;
-        snapshot.congestion_control = figures->congestion_control;
-      }
+      snapshot.measured = lane->measured;
+      snapshot.own = lane->own;
+      snapshot.theirs = lane->theirs;
       if (lane->state == LaneState::kOpen) ++open;
       if (!address_known) peer.address = lane->remote.address().to_string();
       address_known = true;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/plan/sample.h"
 #include "common/ids.h"
 
 namespace gridtorrent::client::engine {
@@ -63,14 +64,7 @@ std::string encode_proof(const LaneProof& proof);
 /// Refuses what is longer than a key and a signature with P-256 can be.
 std::optional<LaneProof> decode_proof(std::string_view bytes);
 
-/// TCP as the sender of the data sees it (Linux's TCP_INFO).
-struct TcpFigures {
-  std::uint32_t srtt_us = 0, min_rtt_us = 0;
-  std::uint64_t retransmits = 0;  ///< segments, over the connection's life
-  std::uint32_t cwnd_segments = 0;
-  std::string congestion_control;
-  friend bool operator==(const TcpFigures&, const TcpFigures&) = default;
-};
+/// gt_stats: TCP as the sender of the data sees it.
 std::string encode_stats(const TcpFigures& figures);
 /// Refuses negative numbers and a congestion control that is no short lower-case name.
 std::optional<TcpFigures> decode_stats(std::string_view bytes);

@@ -385,7 +385,8 @@ TEST(Swarms, MeasureTheSendersTcpOnBothSides) {
     const auto snapshot = node.snapshot(pair.transfer);
     if (snapshot.peers.size() != 1 || snapshot.peers[0].lanes.size() != 2) return false;
     return std::ranges::all_of(snapshot.peers[0].lanes, [](const LaneSnapshot& lane) {
-      return lane.srtt_us > 0 && lane.cwnd_segments > 0 && !lane.congestion_control.empty() && !lane.local.empty();
+      const TcpFigures tcp = lane.of_sender();
+      return tcp.srtt_us > 0 && tcp.cwnd_segments > 0 && !tcp.congestion_control.empty() && !lane.local.empty();
     });
   };
   EXPECT_TRUE(eventually([&] { return measured(pair.leecher) && measured(pair.seeder); }, seconds(6)));

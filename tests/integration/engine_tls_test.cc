@@ -89,7 +89,7 @@ TEST_F(TlsLanes, CarryAFileAmongThoseWhoMayHaveIt) {
   EXPECT_TRUE(eventually([&] {
     const auto snapshot = seeder.node.snapshot(transfer);
     return !snapshot.peers.empty() &&
-           std::ranges::all_of(snapshot.peers[0].lanes, [](const auto& lane) { return lane.srtt_us > 0; });
+           std::ranges::all_of(snapshot.peers[0].lanes, [](const auto& lane) { return lane.of_sender().srtt_us > 0; });
   })) << "TLS lanes are measured, too";
   leecher.node.engine->set_rate_limit(transfer, 0, 0);
   ASSERT_TRUE(arrives());

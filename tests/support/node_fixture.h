@@ -8,13 +8,13 @@
 #include <string>
 
 #include "client/core/engine_events.h"
-#include "client/core/lane_plan.h"
 #include "client/core/node_core.h"
 #include "common/hex.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/fake_files.h"
 #include "tests/support/fake_link.h"
 #include "tests/support/memory_node_store.h"
+#include "tests/support/recording_tuner.h"
 
 namespace gridtorrent::testing {
 
@@ -65,7 +65,7 @@ class NodeFixture : public ::testing::Test {
                                   link_,
                                   store_,
                                   files_,
-                                  controller_,
+                                  tuner_,
                                   *papers_,
                                   clock_,
                                   rng_,
@@ -198,7 +198,7 @@ class NodeFixture : public ::testing::Test {
   FakeFiles files_;
   FakeLink link_;
   MemoryNodeStore store_;
-  client::FixedController controller_;
+  RecordingTuner tuner_;
   std::unique_ptr<FakePapers> papers_ = std::make_unique<FakePapers>(clock_);
   std::mutex log_mutex_;
   std::vector<std::string> log_;

@@ -16,5 +16,6 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_publish_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_task_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_limits_test.cc
-    DEPENDS client/core)
+            ${CMAKE_CURRENT_LIST_DIR}/core_tuner_test.cc
+    DEPENDS client/core client/tuning)
 endif()

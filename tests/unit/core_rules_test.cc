@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 
 #include "client/core/announcer.h"
-#include "client/core/lane_plan.h"
+#include "client/core/dialling.h"
 #include "client/core/named_roots.h"
 #include "client/core/transfer.h"
 #include "tests/support/numbered_node.h"
@@ -64,7 +64,7 @@ TEST(WhoDials, NoPathOnlyWhereNeitherCanBeReached) {
 }
 
 TEST(DialsNow, TheOtherSideTriesAfterTwoSeconds) {
-  ControllerPeer peer;
+  DialPeer peer;
   peer.nothing_for = milliseconds(1999);
   EXPECT_FALSE(dials_now(pair(false, true), peer));
   peer.nothing_for = milliseconds(2000);
@@ -76,7 +76,7 @@ TEST(DialsNow, TheOtherSideTriesAfterTwoSeconds) {
   EXPECT_FALSE(dials_now(pair(false, true), peer)) << "where both stand, the rule's dialler's stay";
 }
 TEST(DialsNow, TheRulesDiallerAsksForLanesWhereOnlyTheOthersStand) {
-  ControllerPeer peer;
+  DialPeer peer;
   peer.incoming = peer.incoming_carries = true;
   peer.no_outgoing_for = milliseconds(1000);
   EXPECT_TRUE(dials_now(pair(true, false), peer));
@@ -84,20 +84,20 @@ TEST(DialsNow, TheRulesDiallerAsksForLanesWhereOnlyTheOthersStand) {
   EXPECT_FALSE(dials_now(pair(true, false), peer));
 }
 TEST(DialsNow, IdleLanesKeepNobodyFromDiallingWhomTheRuleNames) {
-  ControllerPeer peer;
+  DialPeer peer;
   peer.incoming = true;
   peer.no_outgoing_for = milliseconds(60'000);
   EXPECT_TRUE(dials_now(pair(true, false), peer)) << "they may be somebody's who relays the node's proof";
 }
 TEST(DialsNow, WhoProvedNothingKeepsNobodyFromDialling) {
-  ControllerPeer peer;
+  DialPeer peer;
   peer.incoming_unproven = true;
   peer.nothing_for = peer.no_outgoing_for = milliseconds(60'000);
   EXPECT_TRUE(dials_now(pair(true, false), peer));
   EXPECT_TRUE(dials_now(pair(false, true), peer));
 }
 TEST(AsksForLanes, WhereThePeerDialsOrOursDoNotComeUp) {
-  ControllerPeer peer;
+  DialPeer peer;
   EXPECT_TRUE(asks_for_lanes(false, peer));
   EXPECT_FALSE(asks_for_lanes(true, peer));
   peer.incoming_unproven = true;
@@ -108,147 +108,128 @@ TEST(AsksForLanes, WhereThePeerDialsOrOursDoNotComeUp) {
   EXPECT_FALSE(asks_for_lanes(true, peer));
 }
 
-ControllerInput input_with(int seeders, bool wants = true) {
-  ControllerInput input;
-  input.self = numbered_node(100);
-  input.wants_data = wants;
+DialFacts swarm_of(int seeders, bool wants = true) {
+  DialFacts facts;
+  facts.self = numbered_node(100);
+  facts.wants_data = wants;
   for (int i = 0; i < seeders; ++i) {
-    ControllerPeer peer;
+    DialPeer peer;
     peer.info.node = numbered_node(static_cast<std::uint8_t>(i + 1));
     peer.info.complete = true;
     peer.info.endpoints = {{"198.18.0.1", 50000, false, ""}, {"198.18.0.1", 50016, true, ""}};
-    input.peers.push_back(peer);
+    facts.peers.push_back(peer);
   }
-  return input;
+  return facts;
 }
 
-TEST(FixedController, SpreadsThirtyTwoLanesOverAllPeersAndGivesNoneMoreThanFour) {
-  FixedController controller;
-  const std::vector<std::array<int, 3>> expected = {{1, 1, 4},   {3, 3, 4},   {8, 8, 4},
-                                                    {12, 12, 2}, {20, 20, 1}, {40, 32, 1}};
-  for (const auto& [seeders, peers, lanes] : expected) {
-    const auto plan = controller.plan(input_with(seeders));
-    EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(peers)) << seeders;
-    for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << seeders;
-  }
+/// So many lanes to everybody.
+Plan lanes_to_all(const DialFacts& facts, int lanes) {
+  Plan plan{.peers = {}, .reason = {Limit::kUnknown, "test: as it likes"}};
+  for (const auto& peer : facts.peers) plan.peers.push_back({.node = peer.info.node, .lanes = lanes});
+  return plan;
 }
-TEST(FixedController, NamesTheKeysOfAllNodesForPlainEditionsAlone) {
-  FixedController controller;
-  auto input = input_with(40);
-  for (auto& peer : input.peers) peer.info.key = KeyPrint{peer.info.node.bytes()[15]};
-  input.peers[0].info.key.reset();  // of an older server
-  EXPECT_EQ(controller.plan(input).keys.size(), 39u) << "who is not dialled dials us";
-  EXPECT_EQ(controller.plan(input).keys.at(numbered_node(2)), *input.peers[1].info.key);
-  input.tls = true;
-  EXPECT_TRUE(controller.plan(input).keys.empty()) << "certificates prove them";
+LanePlan planned(const DialFacts& facts, int lanes = 4) {
+  return make_lane_plan(facts, lanes_to_all(facts, lanes));
 }
-TEST(FixedController, NamesAllThatFetchEvenThoseItHasNoLanesTo) {
-  FixedController controller;
-  auto input = input_with(12);
-  input.seeders_wish = 8;
-  for (auto& peer : input.peers) {
+
+TEST(LanePlans, KeepWithinSixteenLanesAPeerAndAHundredAndTwentyEightInAll) {
+  for (const auto& peer : planned(swarm_of(3), 1'000'000).peers) EXPECT_EQ(peer.lanes, 16);
+  EXPECT_EQ(planned(swarm_of(1), -5).peers.front().lanes, 0);
+  int all = 0;
+  for (const auto& peer : planned(swarm_of(40), 16).peers) all += peer.lanes;
+  EXPECT_EQ(all, 128);
+}
+TEST(LanePlans, NameNobodyTwiceAndNobodyThatTheSwarmDoesNotKnow) {
+  const DialFacts facts = swarm_of(2);
+  Plan wish = lanes_to_all(facts, 1);
+  wish.peers.push_back({.node = numbered_node(2), .lanes = 7});
+  wish.peers.push_back({.node = numbered_node(77), .lanes = 1});
+  const LanePlan plan = make_lane_plan(facts, wish);
+  ASSERT_EQ(plan.peers.size(), 2U);
+  EXPECT_EQ(plan.peers.back().lanes, 1);
+}
+TEST(LanePlans, SayWhatTheControllerSays) {
+  EXPECT_EQ(planned(swarm_of(1)).reason, "test: as it likes");
+}
+TEST(LanePlans, NameTheKeysOfAllNodesForPlainEditionsAlone) {
+  auto facts = swarm_of(40);
+  for (auto& peer : facts.peers) peer.info.key = KeyPrint{peer.info.node.bytes()[15]};
+  facts.peers[0].info.key.reset();  // of an older server
+  EXPECT_EQ(planned(facts).keys.size(), 39u) << "who is not dialled dials us";
+  EXPECT_EQ(planned(facts).keys.at(numbered_node(2)), *facts.peers[1].info.key);
+  facts.tls = true;
+  EXPECT_TRUE(planned(facts).keys.empty()) << "certificates prove them";
+}
+TEST(LanePlans, NameAllThatFetchEvenThoseThatGetNoLanes) {
+  auto facts = swarm_of(12);
+  for (auto& peer : facts.peers) {
     peer.info.complete = peer.info.node == numbered_node(3);
     peer.info.wants_data = !peer.info.complete;
   }
-  std::reverse(input.peers.begin(), input.peers.end());
-  const auto plan = controller.plan(input);
+  Plan wish = lanes_to_all(facts, 1);
+  wish.peers.resize(8);
+  std::ranges::reverse(facts.peers);
+  const LanePlan plan = make_lane_plan(facts, wish);
   EXPECT_EQ(plan.peers.size(), 8u);
   std::vector<NodeId> expected;
   for (std::uint8_t i = 1; i <= 12; ++i) {
     if (i != 3) expected.push_back(numbered_node(i));
   }
   EXPECT_EQ(plan.fetching, expected);
-  input.wants_data = false;
-  EXPECT_TRUE(controller.plan(input).fetching.empty()) << "a seeder divides nothing";
+  facts.wants_data = false;
+  EXPECT_TRUE(planned(facts).fetching.empty()) << "a seeder divides nothing";
 }
-TEST(FixedController, ASeederDialsOneLaneByWhichThePeerAsksForMore) {
-  FixedController controller;
-  auto input = input_with(1, false);
-  input.peers[0].info.wants_data = true;
-  input.peers[0].nothing_for = kFallbackAfter;
-  ASSERT_EQ(controller.plan(input).peers.size(), 1u);
-  EXPECT_EQ(controller.plan(input).peers.front().lanes, 1);
+TEST(LanePlans, OfASeederHaveOneLaneByWhichThePeerAsksForMore) {
+  auto facts = swarm_of(1, false);
+  facts.peers[0].info.wants_data = true;
+  facts.peers[0].nothing_for = kFallbackAfter;
+  ASSERT_EQ(planned(facts, 16).peers.size(), 1u);
+  EXPECT_EQ(planned(facts, 16).peers.front().lanes, 1);
 }
-TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
-  FixedController controller;
-  auto input = input_with(3);
-  input.lanes_wish = 16;
-  for (const auto& peer : controller.plan(input).peers) EXPECT_EQ(peer.lanes, 16);
-  input.lanes_wish = 1;
-  input.seeders_wish = 2;
-  const auto plan = controller.plan(input);
-  EXPECT_EQ(plan.peers.size(), 2u);
-  EXPECT_EQ(plan.peers.front().lanes, 1);
-  EXPECT_EQ(plan.reason, "fixed: 1 lane to each of 2 peers, as asked");
-}
-TEST(FixedController, HasFewerPeersRatherThanFewerLanesThanAskedFor) {
-  FixedController controller;
-  const std::vector<std::array<int, 3>> expected = {{1, 32, 1}, {4, 32, 4}, {5, 25, 5}, {16, 8, 16}, {99, 8, 16}};
-  for (const auto& [wish, peers, lanes] : expected) {
-    auto input = input_with(40);
-    input.lanes_wish = wish;
-    const auto plan = controller.plan(input);
-    EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(peers)) << wish;
-    for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << wish;
-  }
-}
-TEST(FixedController, NamesOnlyEndpointsOfTheEdition) {
-  FixedController controller;
-  const auto plain = controller.plan(input_with(1));
+TEST(LanePlans, NameOnlyEndpointsOfTheEdition) {
+  const auto plain = planned(swarm_of(1));
   ASSERT_EQ(plain.peers.front().endpoints.size(), 1u);
   EXPECT_FALSE(plain.peers.front().endpoints.front().tls);
 }
-TEST(FixedController, NeverPlansItselfOrForeigners) {
-  FixedController controller;
-  auto input = input_with(1);
-  input.peers.front().info.node = input.self;
-  EXPECT_TRUE(controller.plan(input).peers.empty());
-  input.peers.front().info.node = {};
-  EXPECT_TRUE(controller.plan(input).peers.empty());
+TEST(LanePlans, NameNeitherThisNodeNorForeigners) {
+  auto facts = swarm_of(1);
+  facts.peers.front().info.node = facts.self;
+  EXPECT_TRUE(planned(facts).peers.empty());
+  facts.peers.front().info.node = {};
+  EXPECT_TRUE(planned(facts).peers.empty());
 }
-TEST(FixedController, ASeederDialsOnlyWhomNobodyElseCan) {
-  FixedController controller;
-  auto input = input_with(2, false);
-  for (auto& peer : input.peers) {
+TEST(LanePlans, OfASeederNameOnlyWhomNobodyElseCanDial) {
+  auto facts = swarm_of(2, false);
+  for (auto& peer : facts.peers) {
     peer.info.complete = false;
     peer.info.wants_data = true;
   }
-  EXPECT_TRUE(controller.plan(input).peers.empty());
-  input.self_reachability = Reachability::kUnreachable;
-  input.peers.front().info.reachability = Reachability::kReachable;
-  const auto plan = controller.plan(input);
+  EXPECT_TRUE(planned(facts).peers.empty());
+  facts.self_reachability = Reachability::kUnreachable;
+  facts.peers.front().info.reachability = Reachability::kReachable;
+  const auto plan = planned(facts);
   ASSERT_EQ(plan.peers.size(), 2u) << "an unknown peer is worth a try as well";
   EXPECT_TRUE(plan.peers.front().dial);
 }
-TEST(FixedController, ASeederKeepsNamingWhomItDialledWhereThePeersLanesStandToo) {
-  FixedController controller;
-  auto input = input_with(1, false);
-  auto& peer = input.peers.front();
+TEST(LanePlans, OfASeederKeepWhomItDialledWhereThePeersLanesStandToo) {
+  auto facts = swarm_of(1, false);
+  auto& peer = facts.peers.front();
   peer.info.complete = false;
   peer.info.wants_data = peer.outgoing = peer.incoming = true;
-  const auto plan = controller.plan(input);
+  const auto plan = planned(facts);
   ASSERT_EQ(plan.peers.size(), 1U) << "not named, it would lose its lanes at once, while the peer gives up its own";
   EXPECT_FALSE(plan.peers.front().dial);
   EXPECT_FALSE(plan.peers.front().by_rule);
   EXPECT_EQ(plan.reason, "seeding: those who want data dial");
   peer.info.wants_data = false;
-  EXPECT_TRUE(controller.plan(input).peers.empty());
+  EXPECT_TRUE(planned(facts).peers.empty());
 }
-TEST(FixedController, SaysWhereTheRuleNamesThisNode) {
-  FixedController controller;
-  EXPECT_TRUE(controller.plan(input_with(1)).peers.front().by_rule);
-  auto input = input_with(1);
-  input.peers.front().info.complete = false;
-  input.peers.front().info.wants_data = true;
-  EXPECT_FALSE(controller.plan(input).peers.front().by_rule) << "both want, and the peer has the lower id";
-}
-TEST(FixedController, KeepsThosePeersThatStand) {
-  FixedController controller;
-  auto input = input_with(5);
-  input.seeders_wish = 1;
-  input.peers[3].outgoing = true;
-  ASSERT_EQ(controller.plan(input).peers.size(), 1u);
-  EXPECT_EQ(controller.plan(input).peers.front().node, input.peers[3].info.node);
+TEST(LanePlans, SayWhereTheRuleNamesThisNode) {
+  EXPECT_TRUE(planned(swarm_of(1)).peers.front().by_rule);
+  auto facts = swarm_of(1);
+  facts.peers.front().info.complete = false;
+  facts.peers.front().info.wants_data = true;
+  EXPECT_FALSE(planned(facts).peers.front().by_rule) << "both want, and the peer has the lower id";
 }
 
 TEST(ChooseActive, TakesPriorityThenAgeAndStalledOnesBeside) {

@@ -1,0 +1,129 @@
+#include "client/core/plan_input.h"
+
+#include <algorithm>
+
+namespace gridtorrent::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+bool answers(const LaneSnapshot& lane) {
+  return lane.state == LaneState::kOpen && !lane.silent;
+}
+
+void note_lane(DialPeer& peer, const LaneSnapshot& lane) {
+  if (!answers(lane)) return;
+  if (lane.outgoing) {
+    peer.outgoing = true;
+  } else if (lane.proven || !peer.info.key) {  // an older server names no keys
+    peer.incoming = true;
+    peer.incoming_carries = peer.incoming_carries || lane.carries;
+  } else {
+    peer.incoming_unproven = true;
+  }
+}
+
+milliseconds since(MonoTime then, MonoTime now) {
+  return std::chrono::duration_cast<milliseconds>(now - then);
+}
+
+LaneSample sample_of(const LaneSnapshot& lane) {
+  LaneSample sample;
+  sample.at = lane.measured;
+  sample.outgoing = lane.outgoing;
+  sample.received_bytes = lane.received_bytes;
+  sample.receive_bits_per_s = lane.receive_bits_per_s;
+  sample.outstanding_blocks = lane.outstanding_blocks;
+  sample.own = lane.own;
+  sample.theirs = lane.theirs;
+  return sample;
+}
+
+/// What somebody sends who calls itself that node and has not proved it says nothing about the node.
+bool speaks_for(const PeerInfo& peer, const LaneSnapshot& lane) {
+  return answers(lane) && (lane.outgoing || lane.proven || !peer.key);
+}
+
+PeerSample sample_of(const PeerInfo& info, const std::optional<TorrentSnapshot>& snapshot) {
+  PeerSample sample;
+  sample.node = info.node;
+  sample.complete = info.complete;
+  sample.fetches = info.wants_data;
+  sample.has_data = info.complete || info.wants_data || info.verified_bytes > 0;
+  if (!snapshot) return sample;
+  for (const auto& seen : snapshot->peers) {
+    if (seen.node != info.node) continue;
+    sample.receive_bits_per_s += seen.receive_bits_per_s;
+    for (const auto& lane : seen.lanes) {
+      if (speaks_for(info, lane)) sample.lanes.push_back(sample_of(lane));
+    }
+  }
+  sample.stands = !sample.lanes.empty();
+  return sample;
+}
+
+/// The lower of two limits, of which 0 is none.
+std::uint64_t lower(std::uint64_t one, std::uint64_t other) {
+  return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
+}
+
+}  // namespace
+
+DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfer& transfer, MonoTime now) {
+  DialFacts facts;
+  facts.self = self;
+  facts.self_reachability = self_reachability;
+  facts.wants_data = transfer.row.step == TransferStep::kFetch;
+  facts.tls = transfer.row.content.generation != 0;
+  for (auto& [node, known] : transfer.swarm) {
+    DialPeer peer;
+    peer.info = known.info;
+    if (transfer.snapshot) {
+      for (const auto& seen : transfer.snapshot->peers) {
+        if (seen.node != node) continue;
+        for (const auto& lane : seen.lanes) note_lane(peer, lane);
+      }
+    }
+    if (peer.incoming || peer.outgoing) known.nothing_since = now;
+    if (peer.outgoing) known.no_outgoing_since = now;
+    peer.nothing_for = since(known.nothing_since, now);
+    peer.no_outgoing_for = since(known.no_outgoing_since, now);
+    facts.peers.push_back(std::move(peer));
+  }
+  return facts;
+}
+
+ControllerInput controller_input(const NodeId& self, const Transfer& transfer, const NodeLimits& limits,
+                                 const HostFacts& host, MonoTime now) {
+  ControllerInput input;
+  input.transfer = transfer.row.id;
+  input.now = now;
+  input.self = self;
+  input.total_bytes = transfer.row.wanted_bytes;
+  const std::uint64_t here =
+      transfer.snapshot ? verified_of_wanted(*transfer.snapshot, input.total_bytes) : transfer.row.verified_bytes;
+  input.bytes_left = input.total_bytes - std::min(here, input.total_bytes);
+  input.lanes_wish = transfer.row.lanes_wish;
+  input.seeders_wish = transfer.row.seeders_wish;
+  input.limit_bits_per_s = lower(transfer.row.limit_bits_per_s, limits.receive_bits_per_s);
+  input.host = host;
+  for (const auto& [node, known] : transfer.swarm) {
+    if (!node.is_nil() && node != self) input.peers.push_back(sample_of(known.info, transfer.snapshot));
+  }
+  return input;
+}
+
+bool competes(const Transfer& transfer) {
+  return transfer.row.step == TransferStep::kFetch && transfer.in_engine && transfer.active &&
+         !transfer.engine_paused && !transfer.row.paused && !transfer.held_back;
+}
+
+OtherTransfer as_other(const Transfer& transfer) {
+  OtherTransfer other;
+  other.id = transfer.row.id;
+  for (const auto& peer : transfer.plan.peers) other.sources.push_back(peer.node);
+  if (transfer.snapshot) other.receive_bits_per_s = transfer.snapshot->receive_bits_per_s;
+  return other;
+}
+
+}  // namespace gridtorrent::client

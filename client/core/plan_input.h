@@ -1,0 +1,22 @@
+#pragma once
+
+#include "client/core/dialling.h"
+#include "client/core/transfer_book.h"
+#include "client/plan/controller.h"
+
+/// What the dialling rule and the controller are told of a transfer. Pure; called with the book's lock held.
+namespace gridtorrent::client {
+
+/// Who is in its swarm, and which lanes stand. Notes in the transfer since when a peer has been without a lane.
+DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfer& transfer, MonoTime now);
+
+/// `limits`: the node's. What the node's other transfers do (`others`) is the caller's to fill in.
+ControllerInput controller_input(const NodeId& self, const Transfer& transfer, const NodeLimits& limits,
+                                 const HostFacts& host, MonoTime now);
+
+/// It fetches, and lanes may carry something for it.
+bool competes(const Transfer& transfer);
+/// What other transfers are told of it.
+OtherTransfer as_other(const Transfer& transfer);
+
+}  // namespace gridtorrent::client

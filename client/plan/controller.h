@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/plan/reason.h"
+#include "client/plan/sample.h"
+#include "common/clock.h"
+#include "common/ids.h"
+
+namespace gridtorrent::client {
+
+/// At most to one peer (a node listens on 16 ports of each kind), and over a whole transfer.
+inline constexpr int kMaxLanesPerPeer = 16;
+inline constexpr int kMaxLanesInAll = 128;
+
+/// What a controller wants towards one node that has data.
+struct PeerShare {
+  NodeId node;
+  int lanes = 1;                        ///< parallel sockets, 1 to 16
+  int outstanding_blocks = 0;           ///< of 16 KiB, per lane; 0: the engine sizes it (RequestDepth)
+  std::string congestion_control = {};  ///< of our end; empty: the kernel's default
+  friend bool operator==(const PeerShare&, const PeerShare&) = default;
+};
+
+/// A controller's whole wish for one transfer: how many lanes to which nodes. Who dials them, and where to, is decided
+/// afterwards by one rule for all controllers (client/core/dialling.h).
+struct Plan {
+  std::vector<PeerShare> peers;  ///< each node once
+  Reason reason;
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// What this machine's kernel gives to sockets; bytes, 0: not known.
+struct HostFacts {
+  std::uint64_t lane_bytes = 0;  ///< the most that the receive buffer of one of many lanes may grow to
+  std::uint64_t tcp_bytes = 0;   ///< of all TCP sockets, above which the kernel shrinks them (tcp_mem's second number)
+  friend bool operator==(const HostFacts&, const HostFacts&) = default;
+};
+
+/// Another transfer of this node that fetches at the moment.
+struct OtherTransfer {
+  TransferId id;
+  std::vector<NodeId> sources;  ///< the nodes in its plan
+  std::uint64_t receive_bits_per_s = 0;
+};
+
+/// Everything that a controller may look at. It has no other source of time, randomness or measurements.
+struct ControllerInput {
+  TransferId transfer;
+  MonoTime now{};
+  NodeId self;
+  std::uint64_t total_bytes = 0, bytes_left = 0;  ///< of what is wanted; left: not verified yet
+  int lanes_wish = 0, seeders_wish = 0;           ///< a person's; 0: the controller's choice
+  std::uint64_t limit_bits_per_s = 0;             ///< the lower one of this transfer's limit and the node's; 0: none
+  std::uint64_t target_bits_per_s = 0;            ///< to be held; 0: as fast as it goes
+  std::vector<PeerSample> peers;                  ///< each node once; not this node, and no foreign clients
+  std::vector<OtherTransfer> others;
+  HostFacts host;
+};
+
+/// Decides how many lanes a transfer that fetches has to which nodes. One object a node, called on its "gt-transfers"
+/// thread alone: about once a second for each transfer that fetches, and on events (a peer came, a lane came up).
+/// It neither blocks nor throws. It may remember what it likes of a transfer until `removed`.
+class TransferController {
+ public:
+  virtual ~TransferController() = default;
+  /// The whole wish; nodes that it does not name lose their lanes. Equal calls in equal order lead to equal plans.
+  virtual Plan plan(const ControllerInput& input) = 0;
+  /// The transfer no longer fetches: it is done, paused for good, or gone. What was remembered of it is forgotten.
+  virtual void removed(const TransferId& transfer) = 0;
+};
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/ids.h"
+
+namespace gridtorrent::client {
+
+/// TCP of one connection as one of its ends sees it (Linux: TCP_INFO and TCP_CONGESTION). What it says of losses and of
+/// the congestion window concerns what *that* end sends.
+struct TcpFigures {
+  std::uint32_t srtt_us = 0, min_rtt_us = 0;  ///< microseconds; 0: no sample yet
+  std::uint64_t retransmits = 0;              ///< segments, over the connection's life
+  std::uint32_t cwnd_segments = 0;
+  std::string congestion_control;  ///< "cubic", "bbr", …
+  friend bool operator==(const TcpFigures&, const TcpFigures&) = default;
+};
+
+/// One open lane at one moment. Counters run over the lane's life.
+struct LaneSample {
+  MonoTime at{};                         ///< when the engine measured it
+  bool outgoing = false;                 ///< this node dialled it
+  std::uint64_t received_bytes = 0;      ///< payload
+  std::uint64_t receive_bits_per_s = 0;  ///< payload, since the sample before
+  int outstanding_blocks = 0;            ///< of 16 KiB, asked for and not yet received
+  std::optional<TcpFigures> own;         ///< of our end, which sends the requests
+  std::optional<TcpFigures> theirs;      ///< of the other end, which sends the data: its last gt_stats
+};
+
+/// One node of the transfer's swarm.
+struct PeerSample {
+  NodeId node;
+  bool complete = false;  ///< it has all of the content
+  bool fetches = false;   ///< it still fetches; what it has got so far it gives
+  bool has_data = false;  ///< some of it or all, or soon
+  bool stands = false;    ///< a lane to it stands and answers
+  std::uint64_t receive_bits_per_s = 0;
+  std::vector<LaneSample> lanes;  ///< those that are open and answer
+};
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,38 @@
+#include "client/tuning/registry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "client/tuning/fixed.h"
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+struct Entry {
+  const char* name;
+  std::unique_ptr<TransferController> (*make)(std::uint64_t seed);
+};
+
+template <typename Controller>
+std::unique_ptr<TransferController> without_chance(std::uint64_t) {
+  return std::make_unique<Controller>();
+}
+
+constexpr std::array kTuners = {
+    Entry{"fixed", without_chance<FixedController>},
+};
+
+}  // namespace
+
+std::vector<std::string> tuner_names() {
+  std::vector<std::string> names;
+  for (const auto& tuner : kTuners) names.emplace_back(tuner.name);
+  return names;
+}
+
+std::unique_ptr<TransferController> make_tuner(const std::string& name, std::uint64_t seed) {
+  const auto* const found = std::ranges::find_if(kTuners, [&](const Entry& tuner) { return name == tuner.name; });
+  return found == kTuners.end() ? nullptr : found->make(seed);
+}
+
+}  // namespace gridtorrent::client::tuning

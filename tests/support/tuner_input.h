@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+
+#include "client/plan/controller.h"
+#include "common/rng.h"
+#include "tests/support/numbered_node.h"
+
+/// Swarms as controllers see them, for tests.
+namespace gridtorrent::testing {
+
+inline client::PeerSample complete_seeder(std::uint8_t number) {
+  client::PeerSample peer;
+  peer.node = numbered_node(number);
+  peer.complete = peer.has_data = true;
+  return peer;
+}
+inline client::PeerSample neighbour(std::uint8_t number) {
+  client::PeerSample peer;
+  peer.node = numbered_node(number);
+  peer.fetches = peer.has_data = true;
+  return peer;
+}
+
+/// 1.2 GB from so many complete seeders; no lane stands yet.
+inline client::ControllerInput input_with(int seeders, std::uint64_t bytes = 1'200'000'000) {
+  client::ControllerInput input;
+  input.transfer = TransferId(TransferId::Bytes{1});
+  input.self = numbered_node(200);
+  input.total_bytes = input.bytes_left = bytes;
+  for (int i = 0; i < seeders; ++i) input.peers.push_back(complete_seeder(static_cast<std::uint8_t>(i + 1)));
+  return input;
+}
+
+/// A lane stands to it over a path of that round trip; `sender`: its congestion control, empty: not told yet.
+inline void stands(client::PeerSample& peer, std::uint32_t round_trip_us, const char* sender = "") {
+  client::LaneSample lane;
+  lane.outgoing = true;
+  lane.own = client::TcpFigures{round_trip_us, round_trip_us, 0, 10, "cubic"};
+  if (*sender != '\0') lane.theirs = client::TcpFigures{round_trip_us, round_trip_us, 0, 10, sender};
+  peer.lanes.push_back(lane);
+  peer.stands = true;
+}
+
+/// Anything at all: numbers at the ends of their types, times that go back, sums that run over.
+inline client::ControllerInput wild_input(Rng& rng) {
+  const auto number = [&]() -> std::uint64_t {
+    switch (rng.below(4)) {
+      case 0:
+        return 0;
+      case 1:
+        return ~std::uint64_t{0} >> rng.below(3);
+      default:
+        return rng.next() >> rng.below(64);
+    }
+  };
+  client::ControllerInput input;
+  input.transfer = TransferId(TransferId::Bytes{static_cast<std::uint8_t>(rng.below(3))});
+  input.now = MonoTime(std::chrono::nanoseconds(static_cast<std::int64_t>(number() >> 1)));
+  input.self = numbered_node(static_cast<std::uint8_t>(rng.below(50)));
+  input.total_bytes = number();
+  input.bytes_left = number();
+  input.lanes_wish = static_cast<int>(static_cast<std::int32_t>(number()));
+  input.seeders_wish = static_cast<int>(static_cast<std::int32_t>(number()));
+  input.limit_bits_per_s = number();
+  input.target_bits_per_s = number();
+  input.host = {number(), number()};
+  for (std::uint64_t i = 0, count = rng.below(150); i < count; ++i) {
+    client::PeerSample peer;
+    peer.node = numbered_node(static_cast<std::uint8_t>(i));
+    peer.complete = rng.below(2) == 0;
+    peer.fetches = rng.below(2) == 0;
+    peer.has_data = rng.below(4) != 0;
+    peer.receive_bits_per_s = number();
+    for (std::uint64_t n = 0, lanes = rng.below(4); n < lanes; ++n) {
+      stands(peer, static_cast<std::uint32_t>(number()), rng.below(2) == 0 ? "bbr" : "");
+      peer.lanes.back().receive_bits_per_s = number();
+      peer.lanes.back().outstanding_blocks = static_cast<int>(static_cast<std::int32_t>(number()));
+      if (rng.below(4) == 0) peer.lanes.back().own.reset();
+    }
+    input.peers.push_back(std::move(peer));
+  }
+  for (std::uint64_t i = 0, count = rng.below(5); i < count; ++i) {
+    input.others.push_back({TransferId(TransferId::Bytes{static_cast<std::uint8_t>(9 + i)}),
+                            {numbered_node(static_cast<std::uint8_t>(rng.below(150)))},
+                            number()});
+  }
+  return input;
+}
+
+}  // namespace gridtorrent::testing

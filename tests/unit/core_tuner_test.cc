@@ -1,0 +1,72 @@
+// What a tuner is told of a node's transfers, and when.
+#include <algorithm>
+
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+class TunersAreTold : public NodeFixture {
+ protected:
+  /// A swarm with one complete seeder.
+  client::PeerInfo seeder() {
+    client::PeerInfo peer;
+    peer.node = NodeId::make(clock_.wall(), rng_);
+    peer.complete = true;
+    link_.with([&](auto& state) { state.peers = {peer}; });
+    return peer;
+  }
+  bool asked(const TransferId& id, const std::function<bool(const client::ControllerInput&)>& like) {
+    return static_cast<bool>(eventually([&] {
+      const auto input = tuner_.asked(id);
+      return input && like(*input);
+    }));
+  }
+};
+
+TEST_F(TunersAreTold, WhatIsToComeAndWhatAPersonWants) {
+  const auto peer = seeder();
+  published("set");
+  auto wish = job("set");
+  wish.lanes = 3;
+  wish.seeders = 2;
+  wish.limit_bits_per_s = 9'000'000;
+  const auto view = get(wish);
+  EXPECT_TRUE(asked(view->id, [&](const auto& input) {
+    return input.total_bytes == 8 && input.bytes_left == 8 && input.lanes_wish == 3 && input.seeders_wish == 2 &&
+           input.limit_bits_per_s == 9'000'000 && input.peers.size() == 1 && input.peers[0].node == peer.node &&
+           input.peers[0].complete && input.now == clock_.mono();
+  }));
+  ASSERT_TRUE(node_->set_limits({0, 2'000'000}).ok());
+  EXPECT_TRUE(asked(view->id, [](const auto& input) { return input.limit_bits_per_s == 2'000'000; }))
+      << "the lower of two limits binds";
+}
+TEST_F(TunersAreTold, OfTheNodesOtherTransfersThatFetch) {
+  const auto peer = seeder();
+  published("one");
+  published("two");
+  const auto one = get(job("one")), two = get(job("two"));
+  EXPECT_TRUE(asked(one->id, [&](const auto& input) {
+    return input.others.size() == 1 && input.others[0].id == two->id &&
+           input.others[0].sources == std::vector{peer.node};
+  }));
+  ASSERT_TRUE(node_->pause(two->id).ok());
+  EXPECT_TRUE(asked(one->id, [](const auto& input) { return input.others.empty(); }));
+}
+TEST_F(TunersAreTold, WhereATransferNoLongerFetches) {
+  seeder();
+  published("set");
+  published("gone");
+  const auto done = get(job("set")), gone = get(job("gone"));
+  EXPECT_TRUE(asked(done->id, [](const auto&) { return true; }));
+  EXPECT_TRUE(asked(gone->id, [](const auto&) { return true; }));
+  EXPECT_FALSE(tuner_.was_removed(done->id));
+  complete(done->id);
+  wait_for(done->id, client::TransferState::kSeeding);
+  EXPECT_TRUE(eventually([&] { return tuner_.was_removed(done->id); }));
+  ASSERT_TRUE(node_->cancel(gone->id).ok());
+  EXPECT_TRUE(eventually([&] { return tuner_.was_removed(gone->id); }));
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing
