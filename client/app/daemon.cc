@@ -25,6 +25,7 @@
 #include "client/core/engine_events.h"
 #include "client/core/node_core.h"
 #include "client/engine/libtorrent_engine.h"
+#include "client/engine/tcp_info.h"
 #include "client/files/file_work.h"
 #include "client/remote/grpc_link.h"
 #include "client/security/lane_certificates.h"
@@ -149,6 +150,8 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits};
   options.credential_expires = identity.expires;
   options.list_lifetime = config.list_lifetime;
+  options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
+                  engine::tcp_memory_pressure()};
   parts.tuner = tuning::make_tuner(config.tuner, parts.rng.next());
   const NodePorts ports{*parts.engine, *parts.files,  *parts.link, *parts.store, parts.guard,
                         *parts.tuner,  *parts.papers, parts.clock, parts.rng,    make_log()};

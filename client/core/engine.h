@@ -66,7 +66,7 @@ struct TorrentSnapshot {
 class EngineListener {
  public:
   virtual ~EngineListener() = default;
-  /// The torrent's state changed, or it completed.
+  /// The torrent's state changed, it completed, or the first lane to a node told of its path.
   virtual void torrent_changed(const TransferId& id) = 0;
   /// A piece passed its SHA-1 and is readable through the page cache (used to verify roots while fetching).
   virtual void piece_verified(const TransferId& id, std::uint32_t piece) = 0;

@@ -31,7 +31,7 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
     c_.settle_all();
   }
   for (const auto& id : events.changed) {
-    if (auto* transfer = c_.book.find(id)) transfer->snapshot_due = true;
+    if (auto* transfer = c_.book.find(id)) transfer->snapshot_due = transfer->plan_due = true;
   }
   for (const auto& [id, message] : events.warnings) {
     auto* transfer = c_.book.find(id);

@@ -68,6 +68,7 @@ class LanePlugin final : public lt::peer_plugin {
       lane_->proof_id = message_id(messages, kProofMessage);
     }
     if (swarm_->lane_greeted(*lane_, hello)) {
+      swarm_->tell_tcp(lane_);
       swarm_->prove(lane_);
     } else {
       end();

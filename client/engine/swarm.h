@@ -70,6 +70,9 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_established(Lane& lane);
   /// False: end the connection. A nil greeting is that of a client without our extension.
   bool lane_greeted(Lane& lane, const std::optional<Hello>& hello);
+  /// Tells the other end, once it has greeted, of TCP on ours: the congestion control that our data will have, before
+  /// the first of it. Later figures go with the rounds.
+  void tell_tcp(const std::shared_ptr<Lane>& lane);
   /// Proves to the other end who we are, if it asks for that and nothing but strangers' haste is against it.
   void prove(const std::shared_ptr<Lane>& lane);
   /// False: end the connection, its other end is not whom it named.
@@ -116,6 +119,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   int open_lanes(const PeerKey& key) const;
   /// That we dialled: open or on the way, and not silent.
   int outgoing_lanes(const NodeId& node) const;
+  bool is_first_to_tell(const Lane& lane, std::optional<TcpFigures> Lane::* figures) const;
   bool welcome_stranger(Lane& lane);
   bool welcome_node(Lane& lane, const Hello& hello, MonoTime now);
   void measure(Lane& lane, double seconds);

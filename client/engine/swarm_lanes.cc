@@ -133,15 +133,30 @@ void Swarm::lane_established(Lane& lane) {
 }
 
 bool Swarm::lane_greeted(Lane& lane, const std::optional<Hello>& hello) {
-  const std::lock_guard lock(mutex_);
-  if (lane.state == LaneState::kClosing) return false;
-  if (lane.greeted || lane.foreign) return true;  // only the first greeting counts
-  const MonoTime now = now_mono();
-  const bool welcome = hello ? welcome_node(lane, *hello, now) : welcome_stranger(lane);
-  lane.state = welcome ? LaneState::kOpen : LaneState::kClosing;
-  lane.since = now;
-  if (lane.proven && !lane.outgoing) share_places(lane.node, now);
-  return lane.state == LaneState::kOpen;
+  bool news = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lane.state == LaneState::kClosing) return false;
+    if (lane.greeted || lane.foreign) return true;  // only the first greeting counts
+    const MonoTime now = now_mono();
+    const bool welcome = hello ? welcome_node(lane, *hello, now) : welcome_stranger(lane);
+    lane.state = welcome ? LaneState::kOpen : LaneState::kClosing;
+    lane.since = now;
+    if (lane.proven && !lane.outgoing) share_places(lane.node, now);
+    if (lane.state != LaneState::kOpen) return false;
+    news = is_first_to_tell(lane, &Lane::own);
+    if (news) publish(now);
+  }
+  if (news) listener_.torrent_changed(id_);
+  return true;
+}
+
+/// A lane's figures that no other lane to its node has yet: how many lanes there should be may follow from them.
+bool Swarm::is_first_to_tell(const Lane& lane, std::optional<TcpFigures> Lane::* figures) const {
+  if (complete_ || !(lane.*figures) || !acts_for(lane, lane.node)) return false;
+  return std::ranges::none_of(lanes_, [&](const auto& other) {
+    return other.get() != &lane && acts_for(*other, lane.node) && other->state == LaneState::kOpen && (*other).*figures;
+  });
 }
 
 bool Swarm::welcome_stranger(Lane& lane) {
@@ -207,8 +222,25 @@ void Swarm::lane_grants(Lane& lane, int lanes) {
 }
 
 void Swarm::lane_stats(Lane& lane, const TcpFigures& figures) {
-  const std::lock_guard lock(mutex_);
-  lane.theirs = figures;
+  bool news = false;
+  {
+    const std::lock_guard lock(mutex_);
+    news = !lane.theirs;
+    lane.theirs = figures;
+    news = news && lane.state == LaneState::kOpen && is_first_to_tell(lane, &Lane::theirs);
+    if (news) publish(now_mono());
+  }
+  if (news) listener_.torrent_changed(id_);
+}
+
+void Swarm::tell_tcp(const std::shared_ptr<Lane>& lane) {
+  Orders orders;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lane->state != LaneState::kOpen || lane->stats_id == 0 || !lane->own) return;
+    orders.send.emplace_back(lane, frame(lane->stats_id, encode_stats(*lane->own)));
+  }
+  carry_out(orders);
 }
 
 Hello Swarm::hello_for(const Lane& lane) const {

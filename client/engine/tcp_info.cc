@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -95,6 +96,18 @@ std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits) {
   // The kernel doubles what it is told, to allow for its own overhead.
   const std::uint64_t told = std::min(std::max(share / 2, kTooSmall), limits.settable_max);
   return told < kTooSmall ? std::nullopt : std::optional(static_cast<int>(told));
+}
+
+std::uint64_t receive_bytes_of_lane(int lanes, const ReceiveLimits& limits) {
+  const auto told = receive_buffer_for(lanes, limits);
+  return told ? 2 * static_cast<std::uint64_t>(*told) : limits.autotuned_max;
+}
+
+std::uint64_t tcp_memory_pressure() {
+  std::uint64_t low = 0, pressure = 0;
+  std::ifstream("/proc/sys/net/ipv4/tcp_mem") >> low >> pressure;
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  return page_bytes > 0 ? pressure * static_cast<std::uint64_t>(page_bytes) : 0;
 }
 
 void set_receive_buffer(int fd, int bytes) {

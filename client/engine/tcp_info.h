@@ -50,5 +50,10 @@ ReceiveLimits receive_limits();
 /// within that, or the largest that we may set would be too small for long paths.
 std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits);
 void set_receive_buffer(int fd, int bytes);
+/// What the receive buffer of each of `lanes` lanes may grow to by that rule, bytes; 0: not known.
+std::uint64_t receive_bytes_of_lane(int lanes, const ReceiveLimits& limits);
+/// Memory of all TCP sockets above which the kernel makes them smaller (sysctl net.ipv4.tcp_mem's second number, given
+/// in pages), bytes; 0: not known, as inside a network namespace.
+std::uint64_t tcp_memory_pressure();
 
 }  // namespace gridtorrent::client::engine

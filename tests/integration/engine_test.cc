@@ -392,6 +392,22 @@ TEST(Swarms, MeasureTheSendersTcpOnBothSides) {
   EXPECT_TRUE(eventually([&] { return measured(pair.leecher) && measured(pair.seeder); }, seconds(6)));
 }
 
+TEST(Swarms, TellOfTheSendersTcpBeforeAnythingIsSent) {
+  const Folder folder;
+  const Sample sample = one_file(1'000'000);
+  const TransferId transfer = new_transfer();
+  Node one, other;  // neither has anything to give
+  one.fetch(sample, folder / "one", transfer);
+  other.fetch(sample, folder / "other", transfer);
+  one.plan(transfer, {other.peer(1)});
+  EXPECT_TRUE(eventually([&] {
+    const auto snapshot = one.snapshot(transfer);
+    if (snapshot.peers.size() != 1 || snapshot.peers[0].lanes.size() != 1) return false;
+    const LaneSnapshot& lane = snapshot.peers[0].lanes[0];
+    return lane.own && lane.own->min_rtt_us > 0 && lane.theirs && !lane.theirs->congestion_control.empty();
+  }));
+}
+
 TEST(Listening, OnAllAddressesReportsWhatWasAskedFor) {
   Recorder recorder;
   EngineOptions options;
