@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/tuning/auto.h"
 #include "client/tuning/fixed.h"
 
 namespace gridtorrent::client::tuning {
@@ -19,6 +20,7 @@ std::unique_ptr<TransferController> without_chance(std::uint64_t) {
 }
 
 constexpr std::array kTuners = {
+    Entry{"auto", without_chance<AutoController>},
     Entry{"fixed", without_chance<FixedController>},
 };
 

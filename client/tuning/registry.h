@@ -10,7 +10,7 @@
 namespace gridtorrent::client::tuning {
 
 /// What a node uses where nobody chose a tuner.
-inline constexpr char kDefaultTuner[] = "fixed";
+inline constexpr char kDefaultTuner[] = "auto";
 
 /// The tuners that a person may choose, by name, the default one first. A new tuner is a new line in registry.cc.
 std::vector<std::string> tuner_names();

@@ -28,7 +28,7 @@ def a_transfer_outlives_the_server_and_fetches_nothing_twice():
         alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
         source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
-        started = bob.cli('get', 'data', '--to', scene.dir / 'out', '--limit', '40Mbit', '--detach', '--json', node=beta).event('started')
+        started = bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', 4, '--limit', '40Mbit', '--detach', '--json', node=beta).event('started')
         before = cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > 0 and len(open_lanes(t)) == 4, 'the first bytes')
         server.kill()
         cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > SIZE // 4, 'a quarter of it without a server')

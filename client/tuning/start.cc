@@ -1,0 +1,81 @@
+#include "client/tuning/start.h"
+
+#include <algorithm>
+
+#include "client/tuning/sources.h"
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+/// Of two counts of which 0 says nothing.
+std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
+  return part == 0 ? 0 : whole / part + (whole % part == 0 ? 0 : 1);
+}
+
+/// All lanes together; at least `kFewLanes`, so that one port that is blocked does not cost the start.
+int most_in_all(const StartFacts& facts) {
+  std::uint64_t most = kMaxLanesInAll;
+  most = std::min(most, std::max<std::uint64_t>(parts(facts.bytes, kLeastBytesPerLane), kFewLanes));
+  if (facts.limit_bits_per_s > 0) {
+    most = std::min(most, std::max<std::uint64_t>(parts(facts.limit_bits_per_s, kLeastBitsPerLane), kFewLanes));
+  }
+  if (facts.host.tcp_bytes > 0 && facts.host.lane_bytes > 0) {
+    most = std::min(most, std::max<std::uint64_t>(facts.host.tcp_bytes / facts.host.lane_bytes, kFewLanes));
+  }
+  return static_cast<int>(most);
+}
+
+int lanes_to(const StartSource& source, const StartFacts& facts) {
+  const int even = even_lanes(0, facts.sources.size());
+  switch (source.path) {
+    case PathKind::kNear:
+    case PathKind::kBbr:
+      return std::min(even, kFewLanes);
+    case PathKind::kUnknown:
+    case PathKind::kFar:
+      break;
+  }
+  if (!source.complete) return even;
+  const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
+  const std::uint64_t sharers = facts.sources.size() * static_cast<std::uint64_t>(std::max(source.transfers, 1));
+  return std::max(even, static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers)));
+}
+
+}  // namespace
+
+Path path_of(const PeerSample& peer) {
+  Path path;
+  std::uint32_t least = 0;
+  for (const auto& lane : peer.lanes) {
+    for (const auto* figures : {&lane.own, &lane.theirs}) {
+      const std::uint32_t seen = *figures ? std::max((*figures)->min_rtt_us, 1U) : 0;
+      const bool sampled = *figures && ((*figures)->min_rtt_us > 0 || (*figures)->srtt_us > 0);
+      if (sampled) least = least == 0 ? seen : std::min(least, seen);
+    }
+    if (lane.theirs) path.congestion_control = lane.theirs->congestion_control;
+  }
+  path.round_trip = std::chrono::microseconds(least);
+  if (path.congestion_control.starts_with("bbr")) {
+    path.kind = PathKind::kBbr;
+  } else if (least > 0) {
+    path.kind = path.round_trip < kNearBelow ? PathKind::kNear : PathKind::kFar;
+  }
+  return path;
+}
+
+std::vector<int> start_lanes(const StartFacts& facts) {
+  std::vector<int> lanes;
+  int all = 0;
+  for (const auto& source : facts.sources) all += lanes.emplace_back(lanes_to(source, facts));
+  const int most = most_in_all(facts);
+  while (all > most) {
+    // The one with most lanes gives one up; among equals the last, which is the least welcome.
+    const auto largest = std::max_element(lanes.rbegin(), lanes.rend());
+    if (*largest <= 1) break;
+    --*largest;
+    --all;
+  }
+  return lanes;
+}
+
+}  // namespace gridtorrent::client::tuning

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/plan/controller.h"
+
+/// With how many lanes a transfer starts: pure functions of what the first handshake tells.
+namespace gridtorrent::client::tuning {
+
+/// Below this round trip a path counts as near: TCP recovers a loss of any usual link within some 100 ms there, since
+/// what it takes back grows by a segment each round trip (RFC 5681, 3.1).
+inline constexpr std::chrono::milliseconds kNearBelow{5};
+/// On a near path, and where BBR sends: it keeps to the rate that it measured and does not halve at a random loss
+/// (Cardwell and others, CACM 60(2), 2017), so a second lane only stands in for one that is held up.
+inline constexpr int kFewLanes = 2;
+/// In all over a path that is far, for which the loss rate is not known yet. What they carry lies between 5 and 100
+/// Mbit/s each at 0.1 to 0.001 % of loss and 50 ms (RFC 9438, 5.1, figure 4). Measured: `long-300MB`, `long-1200MB`.
+inline constexpr int kFarLanes = 8;
+/// From this many bytes on twice as many. CUBIC lives off slow start's windows in the first seconds, so a shorter
+/// transfer ends before the second half is needed.
+inline constexpr std::uint64_t kLongBytes = 100'000'000;
+inline constexpr int kFarLanesForLong = 16;
+/// A lane has at least its first requests to do (RequestDepth::kFirst blocks of 16 KiB).
+inline constexpr std::uint64_t kLeastBytesPerLane = 65'536;
+/// Below a limit no more lanes than it takes to reach it, if each carries this: CUBIC at 50 ms and 0.1 % of loss
+/// (RFC 9438, 5.1, equation 6: 1.054·(RTT/p)^0.75·MSS/RTT).
+inline constexpr std::uint64_t kLeastBitsPerLane = 4'500'000;
+
+enum class PathKind : std::uint8_t {
+  kUnknown,  ///< no handshake is over yet: treated as far
+  kFar,
+  kNear,
+  kBbr,  ///< the sender says that it uses BBR
+};
+
+/// What the lanes to one node have told of the path so far.
+struct Path {
+  PathKind kind = PathKind::kUnknown;
+  std::chrono::microseconds round_trip{0};  ///< the least that any lane has seen
+  std::string congestion_control{};         ///< of the sender; empty: not told yet
+  friend bool operator==(const Path&, const Path&) = default;
+};
+Path path_of(const PeerSample& peer);
+
+/// One source as far as the start goes.
+struct StartSource {
+  bool complete = false;
+  PathKind path = PathKind::kUnknown;
+  int transfers = 1;  ///< of this node that fetch from it, this one included
+};
+
+struct StartFacts {
+  std::uint64_t bytes = 0;             ///< to come when the transfer began
+  std::uint64_t limit_bits_per_s = 0;  ///< 0: none
+  HostFacts host;
+  std::vector<StartSource> sources;
+};
+
+/// Lanes to each source, in the order of `facts.sources`; at least 1, at most 16, at most 128 in all.
+///
+/// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
+/// gives; who fetches, too, gets what the even plan gives. Neighbours so come before lanes. Near ones, and senders with
+/// BBR, get 2 at most. All together have no more than the limit, the bytes to come and the kernel's buffers have use
+/// for.
+std::vector<int> start_lanes(const StartFacts& facts);
+
+}  // namespace gridtorrent::client::tuning
