@@ -135,6 +135,10 @@ void set_request_depth_at_arrival(const lt::peer_connection_handle& peer, int bl
   set_request_depth(peer, blocks - asked < at_once ? std::max(asked, 1) : blocks);
 }
 
+void set_asks(const lt::peer_connection_handle& peer, bool asks) {
+  if (const auto connection = peer.native_handle()) connection->no_download(!asks);
+}
+
 void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length) {
   const auto connection = peer.native_handle();
   if (!connection) return;

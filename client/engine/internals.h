@@ -31,6 +31,9 @@ void set_request_depth(const lt::peer_connection_handle& peer, int blocks);
 /// The same while a block arrives, which no longer counts; but where fewer than `at_once` lack, none is asked for yet.
 void set_request_depth_at_arrival(const lt::peer_connection_handle& peer, int blocks, int at_once);
 
+/// Whether libtorrent may choose further blocks for this connection. What was asked for still comes.
+void set_asks(const lt::peer_connection_handle& peer, bool asks);
+
 /// Takes a request off libtorrent's books that it believes to be outstanding on this connection and that never went
 /// out. Left there, the entry would keep the lane from ever asking for a busy block again, and stall it once it is
 /// snubbed.

@@ -51,7 +51,12 @@ struct Lane {
   std::uint64_t received_bytes = 0, sent_bytes = 0;
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
   int outstanding_blocks = 0;
-  bool has_to_send = false;             ///< asked for or written, and not out yet
+  bool has_to_send = false;  ///< asked for or written, and not out yet
+  /// Too many by the plan: it is asked for nothing more, and closed once what it was asked for has come. Written under
+  /// the mutex, read for each block.
+  std::atomic<bool> drains = false;
+  MonoTime drains_since{};
+  int receive_buffer = 0;               ///< bytes, as told to the kernel; 0: sized by the kernel
   std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: as it likes
   std::optional<TcpFigures> own, theirs;
   std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block

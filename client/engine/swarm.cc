@@ -14,6 +14,9 @@ namespace {
 /// libtorrent makes the connection within its one-second round; past this a dial is forgotten.
 constexpr auto kDialForgotten = std::chrono::seconds(3);
 constexpr std::size_t kManyPieces = 50'000;
+/// What a lane was asked for comes within two round trips and 50 ms (RequestDepth) where nothing holds it up. So long a
+/// lane that is no longer wanted is kept for it; a change of the plan shows within 3 s.
+constexpr auto kDrainFor = std::chrono::seconds(1);
 
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
@@ -134,6 +137,8 @@ void Swarm::tick() {
       apply_congestion_control(key.first, link, orders);
       apply_request_depth(key.first, link);
     }
+    drain(orders, now);
+    grow_receive_buffers();
     send_stats(orders);
     divide_among_fetching(orders);
     forget_departed();
@@ -184,7 +189,7 @@ int Swarm::open_lanes(const PeerKey& key) const {
 
 int Swarm::outgoing_lanes(const NodeId& node) const {
   return static_cast<int>(std::ranges::count_if(lanes_, [&](const auto& lane) {
-    return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->silent;
+    return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->silent && !lane->drains;
   }));
 }
 
@@ -220,9 +225,10 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
   state.gives_way = link.gives_way(state.outgoing, state.inbound_open, self_ < node, now);
   const int target = outgoing_target(state);
   const Contact contact = contact_with(node);
+  if (target > state.outgoing) state.outgoing += keep_draining(node, target - state.outgoing);
   const int due = dials_due(target - state.outgoing, contact, link.last_dial, now);
   if (due > 0 && dial(node, link, due, orders, now) == 0 && contact == Contact::kSilent) free_an_endpoint(node, orders);
-  if (target < state.outgoing) drop(node, target, orders);
+  if (target < state.outgoing) drop(node, target, orders, now);
 
   const bool wanted = link.plan && link.plan->lanes > 0 && !(complete_ && link.has_all(now));
   const bool silent = wanted && contact == Contact::kSilent;
@@ -282,17 +288,50 @@ int Swarm::dial(const NodeId& node, NodeLink& link, int count, Orders& orders, M
   return dialled;
 }
 
-void Swarm::drop(const NodeId& node, int keep, Orders& orders) {
+/// Lanes that carry something drain; the others end.
+void Swarm::drop(const NodeId& node, int keep, Orders& orders, MonoTime now) {
   // Unfinished ones first, then silent ones, then the youngest.
   std::vector<std::shared_ptr<Lane>> candidates;
   for (const auto& lane : lanes_) {
-    if (lane->node == node && lane->outgoing && lane->state != LaneState::kClosing) candidates.push_back(lane);
+    if (lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->drains)
+      candidates.push_back(lane);
   }
   std::ranges::reverse(candidates);
   std::ranges::stable_partition(candidates, [](const auto& lane) { return lane->silent; });
   std::ranges::stable_partition(candidates, [](const auto& lane) { return lane->state != LaneState::kOpen; });
   const int count = static_cast<int>(candidates.size()) - keep;
-  for (int i = 0; i < count; ++i) orders.close.push_back(candidates[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < count; ++i) {
+    const auto& lane = candidates[static_cast<std::size_t>(i)];
+    if (lane->state != LaneState::kOpen || lane->silent) {
+      orders.close.push_back(lane);
+    } else {
+      lane->drains = true;
+      lane->drains_since = now;
+    }
+  }
+}
+
+/// The plan wants more lanes again: those that were to end stay. Returns how many.
+int Swarm::keep_draining(const NodeId& node, int most) {
+  int kept = 0;
+  for (const auto& lane : lanes_) {
+    if (kept >= most) break;
+    if (lane->node != node || !lane->drains || lane->silent || lane->state != LaneState::kOpen) continue;
+    lane->drains = false;
+    ++kept;
+  }
+  return kept;
+}
+
+/// Network thread. Ends those that have drained, or that the other end keeps waiting.
+void Swarm::drain(Orders& orders, MonoTime now) {
+  for (const auto& lane : lanes_) {
+    if (lane->state != LaneState::kOpen) continue;
+    set_asks(lane->peer, !lane->drains);
+    if (!lane->drains) continue;
+    if (lane->outstanding_blocks == 0 || lane->silent || now - lane->drains_since >= kDrainFor)
+      orders.close.push_back(lane);
+  }
 }
 
 void Swarm::ask_for_lanes(const PeerKey& key, NodeLink& link, Orders& orders) {

@@ -155,7 +155,14 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// How many were dialled.
   int dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now);
   /// Ends lanes that we dialled, until so many are left.
-  void drop(const NodeId& node, int keep, Orders& orders);
+  void drop(const NodeId& node, int keep, Orders& orders, MonoTime now);
+  int keep_draining(const NodeId& node, int most);
+  void drain(Orders& orders, MonoTime now);
+  /// As many lanes as there are, or will be by the plan.
+  int expected_lanes() const;
+  /// A buffer is sized for as many lanes as there were to be when its lane was born; where these are fewer by now, each
+  /// may have more. Never less: what the kernel promised stays promised (RFC 9293, 3.8.6).
+  void grow_receive_buffers();
   void ask_for_lanes(const PeerKey& key, NodeLink& link, Orders& orders);
   void send_stats(Orders& orders);
   void divide_among_fetching(Orders& orders);

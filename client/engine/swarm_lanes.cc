@@ -127,9 +127,26 @@ void Swarm::lane_established(Lane& lane) {
   const int fd = socket_of(lane.peer);
   set_no_delay(fd, true);
   lane.read_tcp();
-  int lanes = static_cast<int>(lanes_.size());
+  if (const auto bytes = receive_buffer_for(expected_lanes(), receive_limits())) {
+    lane.receive_buffer = *bytes;
+    set_receive_buffer(fd, *bytes);
+  }
+}
+
+int Swarm::expected_lanes() const {
+  auto lanes = static_cast<int>(std::ranges::count_if(
+      lanes_, [](const auto& lane) { return !lane->drains && lane->state != LaneState::kClosing; }));
   for (const auto& [key, link] : links_) lanes = std::max(lanes, link.plan ? link.plan->lanes : 0);
-  if (const auto bytes = receive_buffer_for(lanes, receive_limits())) set_receive_buffer(fd, *bytes);
+  return lanes;
+}
+
+void Swarm::grow_receive_buffers() {
+  const int bytes = largest_receive_buffer_for(expected_lanes(), receive_limits());
+  for (const auto& lane : lanes_) {
+    if (lane->receive_buffer == 0 || bytes <= lane->receive_buffer || lane->drains) continue;
+    lane->receive_buffer = bytes;
+    set_receive_buffer(socket_of(lane->peer), bytes);
+  }
 }
 
 bool Swarm::lane_greeted(Lane& lane, const std::optional<Hello>& hello) {

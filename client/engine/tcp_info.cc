@@ -78,6 +78,10 @@ bool set_congestion_control(int fd, const std::string& algorithm) {
          ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), static_cast<socklen_t>(algorithm.size())) == 0;
 }
 
+constexpr std::uint64_t kMiB = 1024 * 1024;
+/// Of all lanes of a torrent, and of one lane where a long path is not to be held up.
+constexpr std::uint64_t kInAll = 64 * kMiB, kTooSmall = 2 * kMiB;
+
 ReceiveLimits receive_limits() {
   static const ReceiveLimits limits = [] {
     ReceiveLimits read;
@@ -90,12 +94,17 @@ ReceiveLimits receive_limits() {
 }
 
 std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits) {
-  constexpr std::uint64_t kMiB = 1024 * 1024, kInAll = 64 * kMiB, kTooSmall = 2 * kMiB;
   const std::uint64_t share = kInAll / static_cast<std::uint64_t>(std::max(lanes, 1));
   if (limits.autotuned_max <= share) return std::nullopt;
   // The kernel doubles what it is told, to allow for its own overhead.
   const std::uint64_t told = std::min(std::max(share / 2, kTooSmall), limits.settable_max);
   return told < kTooSmall ? std::nullopt : std::optional(static_cast<int>(told));
+}
+
+int largest_receive_buffer_for(int lanes, const ReceiveLimits& limits) {
+  const std::uint64_t share = kInAll / static_cast<std::uint64_t>(std::max(lanes, 1));
+  // The kernel doubles what it is told.
+  return static_cast<int>(std::min({share / 2, limits.autotuned_max / 2, limits.settable_max}));
 }
 
 std::uint64_t receive_bytes_of_lane(int lanes, const ReceiveLimits& limits) {

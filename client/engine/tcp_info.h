@@ -49,6 +49,9 @@ ReceiveLimits receive_limits();
 /// a buffer (SO_RCVBUF, bytes) each of `lanes` lanes may have for 64 MiB in all; nothing: the kernel's own sizing is
 /// within that, or the largest that we may set would be too small for long paths.
 std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits);
+/// The same for a lane whose buffer was set by hand and so is no longer sized by the kernel: never more than the kernel
+/// would have given it, nor than we may set.
+int largest_receive_buffer_for(int lanes, const ReceiveLimits& limits);
 void set_receive_buffer(int fd, int bytes);
 /// What the receive buffer of each of `lanes` lanes may grow to by that rule, bytes; 0: not known.
 std::uint64_t receive_bytes_of_lane(int lanes, const ReceiveLimits& limits);

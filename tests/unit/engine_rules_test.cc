@@ -228,6 +228,14 @@ TEST(ReceiveBuffers, ShareABudgetUnlessTheKernelStaysBelow) {
   EXPECT_EQ(receive_buffer_for(64, {32 * kMiB, 64 * kMiB}), static_cast<int>(2 * kMiB));
   EXPECT_FALSE(receive_buffer_for(16, {32 * kMiB, kMiB}));  // too small for long paths: rather memory than speed
 }
+TEST(ReceiveBuffers, GrowWhereLanesBecomeFewerAndNoFurtherThanTheKernelsOwn) {
+  constexpr std::uint64_t kMiB = 1024 * 1024;
+  EXPECT_EQ(largest_receive_buffer_for(16, {64 * kMiB, 64 * kMiB}), static_cast<int>(2 * kMiB));
+  EXPECT_EQ(largest_receive_buffer_for(2, {64 * kMiB, 64 * kMiB}), static_cast<int>(16 * kMiB));
+  EXPECT_EQ(largest_receive_buffer_for(2, {64 * kMiB, 4 * kMiB}), static_cast<int>(4 * kMiB));
+  EXPECT_EQ(largest_receive_buffer_for(2, {6 * kMiB, 64 * kMiB}), static_cast<int>(3 * kMiB));
+  EXPECT_EQ(largest_receive_buffer_for(2, {}), 0) << "what is not known sets nothing";
+}
 TEST(ReceiveBuffers, OfALaneAreKnownBeforeItStands) {
   constexpr std::uint64_t kMiB = 1024 * 1024;
   EXPECT_EQ(receive_bytes_of_lane(16, {6 * kMiB, 208 * 1024}), 6 * kMiB) << "the kernel sizes them";
