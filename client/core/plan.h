@@ -62,7 +62,9 @@ struct LaneSnapshot {
   std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
   int outstanding_blocks = 0;               ///< requested, not yet received
-  MonoTime measured{};                      ///< when all this was last looked at
+  MonoTime sampled{};                       ///< when it was last looked at, each 250 ms while it carries something
+  std::uint64_t sampled_bytes = 0;          ///< payload received by then
+  std::uint64_t sampled_bits_per_s = 0;     ///< received since the look before
   std::optional<TcpFigures> own, theirs{};  ///< of our end; of the other one, from its last gt_stats
   /// Of the end that sends the data: of the other end while more comes than goes.
   TcpFigures of_sender() const {

@@ -29,10 +29,10 @@ milliseconds since(MonoTime then, MonoTime now) {
 
 LaneSample sample_of(const LaneSnapshot& lane) {
   LaneSample sample;
-  sample.at = lane.measured;
+  sample.at = lane.sampled;
   sample.outgoing = lane.outgoing;
-  sample.received_bytes = lane.received_bytes;
-  sample.receive_bits_per_s = lane.receive_bits_per_s;
+  sample.received_bytes = lane.sampled_bytes;
+  sample.receive_bits_per_s = lane.sampled_bits_per_s;
   sample.outstanding_blocks = lane.outstanding_blocks;
   sample.own = lane.own;
   sample.theirs = lane.theirs;

@@ -13,6 +13,17 @@ constexpr std::chrono::seconds kCarries{5};
 
 }  // namespace
 
+bool LaneMeter::look(MonoTime now, std::uint64_t received, std::uint64_t sent) {
+  const double seconds = at == MonoTime{} ? 0 : std::chrono::duration<double>(now - at).count();
+  const std::uint64_t came = received > received_bytes ? received - received_bytes : 0;
+  const bool moved = came > 0 || sent > sent_bytes;
+  if (seconds > 0) receive_bits_per_s = static_cast<std::uint64_t>(static_cast<double>(came) * 8 / seconds);
+  at = now;
+  received_bytes = received;
+  sent_bytes = sent;
+  return moved;
+}
+
 bool Lane::carries(MonoTime now) const {
   return carried != MonoTime{} && now - carried < kCarries;
 }

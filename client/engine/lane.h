@@ -16,6 +16,15 @@
 
 namespace gridtorrent::client::engine {
 
+/// What a lane carried up to a moment, looked at more often than the rounds of a second.
+struct LaneMeter {
+  MonoTime at{};
+  std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload, over the lane's life
+  std::uint64_t receive_bits_per_s = 0;              ///< since the look before
+  /// At a look. Payload moved since the one before: true.
+  bool look(MonoTime now, std::uint64_t received, std::uint64_t sent);
+};
+
 /// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` and `nagle`, which are used in the network
 /// thread alone.
 struct Lane {
@@ -39,7 +48,6 @@ struct Lane {
   bool delivered = false;  ///< a block that we asked for came over it; network thread
   MonoTime since{};        ///< of the present state
   MonoTime opened{};
-  MonoTime measured{};  ///< when its counters and TCP were last read
   int number = 0;
   int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0;  ///< the peer's numbers for our messages; 0: none
   std::optional<int> peer_wants;                               ///< its last gt_lanes over this lane
@@ -50,6 +58,7 @@ struct Lane {
   std::uint64_t usual_bits_per_s = 0;  ///< payload, both ways, smoothed over some seconds
   std::uint64_t received_bytes = 0, sent_bytes = 0;
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
+  LaneMeter meter;
   int outstanding_blocks = 0;
   bool has_to_send = false;  ///< asked for or written, and not out yet
   /// Too many by the plan: it is asked for nothing more, and closed once what it was asked for has come. Written under

@@ -59,6 +59,12 @@ class SwarmList {
     rates->sending.go_on(SystemClock().mono());
     if (std::exchange(many_connected, false)) look_at_handshakes();
   }
+  /// Looks at what lanes carry; false where none does. Network thread.
+  bool sample() {
+    bool flows = false;
+    for (const auto& swarm : all()) flows = swarm->sample() || flows;
+    return flows;
+  }
   /// Ends connections that are too many, or too old, and have not become lanes. Network thread.
   void look_at_handshakes() { ended_handshakes += handshakes->tick(sockets(), SystemClock().mono()); }
   /// Of all lanes.
@@ -112,6 +118,7 @@ class RoundPlugin final : public lt::plugin {
   void on_tick() override {
     const auto swarms = swarms_->all();
     for (const auto& swarm : swarms) swarm->tick();
+    loop_->sample();
     swarms_->rates->sending.go_on(SystemClock().mono());
     uplink_.tick(SystemClock().mono(), swarms);
     swarms_->look_at_handshakes();
@@ -157,6 +164,10 @@ Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<
   GT_ASSIGN(auto sockets, choose_listen_sockets(options));
   const auto loop = std::make_shared<NetworkLoop>([weak = std::weak_ptr(swarms)] {
     if (const auto all = weak.lock()) all->go_on();
+  });
+  loop->set_sampler([weak = std::weak_ptr(swarms)] {
+    const auto all = weak.lock();
+    return all && all->sample();
   });
   swarms->rates = std::make_shared<NodeRates>(loop);
   const DescriptorShares shares = share_descriptors(most_descriptors(), sockets.size());

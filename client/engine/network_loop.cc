@@ -9,6 +9,8 @@ namespace gridtorrent::client::engine {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(5);
+/// Shorter than the changes that a tuner acts on (some round trips of a long path), and longer than a round trip.
+constexpr auto kSampleEvery = std::chrono::milliseconds(250);
 constexpr int kManyHandlers = 1000;
 
 MonoTime now_mono() {
@@ -20,6 +22,7 @@ MonoTime now_mono() {
 void NetworkLoop::attach(lt::io_context& network) {
   network_ = &network;
   timer_.emplace(network);
+  sample_timer_.emplace(network);
 }
 
 void NetworkLoop::tick_soon() {
@@ -30,6 +33,17 @@ void NetworkLoop::tick_soon() {
     if (error || !timer_) return;  // stopped
     armed_ = false;
     on_tick_();
+  });
+}
+
+void NetworkLoop::sample() {
+  if (samples_ || !sample_timer_ || !sampler_) return;
+  samples_ = true;
+  sample_timer_->expires_after(kSampleEvery);
+  sample_timer_->async_wait([this](const boost::system::error_code& error) {
+    if (error || !sample_timer_) return;  // stopped
+    samples_ = false;
+    if (sampler_()) sample();
   });
 }
 
@@ -74,7 +88,9 @@ void NetworkLoop::stop() {
   stopped_ = true;
   acks_.end();
   timer_.reset();
+  sample_timer_.reset();
   on_tick_ = {};
+  sampler_ = {};
 }
 
 }  // namespace gridtorrent::client::engine

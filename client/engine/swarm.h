@@ -57,6 +57,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   SwarmReport report() const;
 
   void tick();
+  /// Every 250 ms while lanes carry something: takes their figures. False where none carries anything. Network thread.
+  bool sample();
   /// Of its lanes, those to come included. Network thread.
   void add_sockets(std::set<int>& sockets) const;
   /// Its open lanes, by who is at their other end. Network thread, after `tick`.

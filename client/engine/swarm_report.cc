@@ -12,6 +12,9 @@ namespace {
 
 /// Peers of one torrent that are told apart by name; what others beyond exchanged is added up.
 constexpr std::size_t kRememberedPeers = 1024;
+/// A lane's first seconds tell most about its path: for so long its receiver hears of the sender's TCP at each look,
+/// and in each round afterwards.
+constexpr auto kStatsOften = std::chrono::seconds(5);
 
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
@@ -37,7 +40,6 @@ void Swarm::refresh() {
 
 void Swarm::measure(Lane& lane, double seconds) {
   if (lane.state == LaneState::kConnecting) return;
-  lane.measured = now_mono();
   const PayloadCounters payload = payload_of(lane.peer);
   const auto received = static_cast<std::uint64_t>(payload.received), sent = static_cast<std::uint64_t>(payload.sent);
   if (seconds > 0) {
@@ -60,6 +62,31 @@ void Swarm::measure(Lane& lane, double seconds) {
   lane.has_to_send =
       info.upload_queue_length > 0 || info.used_send_buffer > 0 || unsent_bytes(socket_of(lane.peer)) > 0;
   lane.client = escape_for_display(info.client);
+}
+
+bool Swarm::sample() {
+  Orders orders;
+  bool flows = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const MonoTime now = now_mono();
+    for (const auto& lane : lanes_) {
+      if (lane->state != LaneState::kOpen) continue;
+      const PayloadCounters payload = payload_of(lane->peer);
+      const auto sent = static_cast<std::uint64_t>(payload.sent);
+      const bool sends = sent > lane->meter.sent_bytes;
+      if (!lane->meter.look(now, static_cast<std::uint64_t>(payload.received), sent)) continue;
+      flows = true;
+      lane->read_tcp();
+      const bool young = now - lane->since < kStatsOften;
+      if (sends && young && lane->stats_id != 0 && lane->own) {
+        orders.send.emplace_back(lane, frame(lane->stats_id, encode_stats(*lane->own)));
+      }
+    }
+    if (flows && !complete_) publish(now);
+  }
+  carry_out(orders);
+  return flows;
 }
 
 void Swarm::forget_departed() {
@@ -114,7 +141,9 @@ void Swarm::publish(MonoTime now) {
       snapshot.receive_bits_per_s = lane->receive_bits_per_s;
       snapshot.send_bits_per_s = lane->send_bits_per_s;
       snapshot.outstanding_blocks = lane->outstanding_blocks;
-      snapshot.measured = lane->measured;
+      snapshot.sampled = lane->meter.at;
+      snapshot.sampled_bytes = lane->meter.received_bytes;
+      snapshot.sampled_bits_per_s = lane->meter.receive_bits_per_s;
       snapshot.own = lane->own;
       snapshot.theirs = lane->theirs;
       if (lane->state == LaneState::kOpen) ++open;

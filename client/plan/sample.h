@@ -20,7 +20,7 @@ struct TcpFigures {
   friend bool operator==(const TcpFigures&, const TcpFigures&) = default;
 };
 
-/// One open lane at one moment. Counters run over the lane's life.
+/// One open lane at one moment; a new one each 250 ms while it carries something. Counters run over the lane's life.
 struct LaneSample {
   MonoTime at{};                         ///< when the engine measured it
   bool outgoing = false;                 ///< this node dialled it

@@ -48,6 +48,29 @@ TEST_F(Loop, HearsAllAgainAsSoonAsBlocksComeFromNear) {
   EXPECT_EQ(near.low_water_mark(), 1);
 }
 
+TEST_F(Loop, SamplesAsLongAsLanesCarrySomethingAndBeginsAnew) {
+  int samples = 0;
+  loop_.set_sampler([&] { return ++samples % 2 != 0; });
+  loop_.sample();
+  loop_.sample();
+  network_.run();
+  EXPECT_EQ(samples, 2) << "the second one found nothing";
+  network_.restart();
+  loop_.sample();
+  network_.run();
+  EXPECT_EQ(samples, 4);
+}
+
+TEST_F(Loop, SamplesNothingOnceItHasStopped) {
+  loop_.set_sampler([] { return true; });
+  loop_.sample();
+  loop_.stop();
+  EXPECT_EQ(network_.run(), 1U) << "the timer that was cancelled";
+  loop_.sample();
+  network_.restart();
+  EXPECT_EQ(network_.run(), 0U);
+}
+
 TEST_F(Loop, LeavesASocketAloneThatClosed) {
   data_comes(lane_, kFarUs);
   loop_.socket_closes(lane_.receiver());

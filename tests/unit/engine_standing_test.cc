@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "client/engine/lane.h"
 #include "client/engine/lane_standing.h"
 #include "client/engine/node_link.h"
 
@@ -235,6 +236,28 @@ TEST(PathProblems, SayForHowLongANodeHasNotAnswered) {
   const auto problem = path_problem(NodeId(), link, at(3000));
   ASSERT_TRUE(problem);
   EXPECT_THAT(*problem, testing::HasSubstr("has not answered for 23 s"));
+}
+
+TEST(LaneMeter, TellsTheRateBetweenTwoLooks) {
+  LaneMeter meter;
+  const MonoTime start{std::chrono::seconds(10)};
+  EXPECT_TRUE(meter.look(start, 1000, 0));
+  EXPECT_EQ(meter.receive_bits_per_s, 0U) << "one look has no rate";
+  EXPECT_TRUE(meter.look(start + std::chrono::milliseconds(250), 251'000, 0));
+  EXPECT_EQ(meter.receive_bits_per_s, 8'000'000U);
+  EXPECT_FALSE(meter.look(start + std::chrono::milliseconds(500), 251'000, 0)) << "nothing moved";
+  EXPECT_EQ(meter.receive_bits_per_s, 0U);
+}
+TEST(LaneMeter, SeesWhatIsSentToo) {
+  LaneMeter meter;
+  meter.look(MonoTime{std::chrono::seconds(1)}, 0, 0);
+  EXPECT_TRUE(meter.look(MonoTime{std::chrono::seconds(2)}, 0, 1));
+}
+TEST(LaneMeter, TakesCountersThatFallForNothing) {
+  LaneMeter meter;
+  meter.look(MonoTime{std::chrono::seconds(1)}, 9, 9);
+  EXPECT_FALSE(meter.look(MonoTime{std::chrono::seconds(2)}, 5, 5));
+  EXPECT_EQ(meter.receive_bits_per_s, 0U);
 }
 
 }  // namespace
