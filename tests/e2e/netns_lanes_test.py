@@ -65,5 +65,22 @@ def lanes_measure_the_path():
         cases.check(rate < 1.3e6 * MBIT, f'{rate} bit/s over a link of {MBIT} Mbit/s')
 
 
+def a_near_path_ends_with_two_lanes_where_nobody_asks_for_a_number():
+    with netns.Network('near', 'far') as net, harness.Scene() as scene:
+        alice, bob, alpha, beta = two_hosts(scene, net)
+        net['near'].shape_uplink(MBIT)
+        source = cases.make_file(scene.dir / 'data.bin', int(MBIT * 125_000 * 12))
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', '--detach', node=beta)
+        cases.wait_transfer(bob, beta, 'data', lambda t: t['verified_bytes'] > 0, 'the first bytes')
+        harness.wait_until(lambda: net['far'].established(PORTS) == 2, '2 lanes by ss', CHANGE_S)
+        told = cases.transfer_of(bob, beta, 'data')
+        cases.check(told['plan_reason'].startswith('auto: 2 lanes to 1 seeder'), told['plan_reason'])
+        cases.check(f'lanes: {told["plan_reason"]}' in beta.log(), 'the log does not say why')
+        bob.cli('transfer', 'set', told['transfer_id'], '--lanes', 5, node=beta)
+        harness.wait_until(lambda: net['far'].established(PORTS) == 5, '5 lanes by ss, as asked', CHANGE_S)
+
+
 netns.require_root()
-cases.run(lanes_are_as_many_as_wished_and_change_within_3_s, lanes_measure_the_path)
+cases.run(lanes_are_as_many_as_wished_and_change_within_3_s, lanes_measure_the_path,
+          a_near_path_ends_with_two_lanes_where_nobody_asks_for_a_number)

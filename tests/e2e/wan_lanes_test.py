@@ -17,6 +17,16 @@ BIN = pathlib.Path(os.environ.get('GT_BIN', 'build/release/bin'))
 STUCK_WINDOW = 90_000  # what a connection has before its window grows; over 50 ms that is 14 Mbit/s
 
 
+WIDE_BUFFERS = {'tcp_rmem': '4096 131072 67108864', 'tcp_wmem': '4096 65536 67108864'}
+
+
+def long_path():
+    """50 ms from the seeder to who gets."""
+    network = {'hosts': {name: {'address': f'198.18.0.{i}', 'delay_ms': 12.5} for i, name in enumerate(('server', 'seed', 'get'), 1)}}
+    network['hosts']['seed'].update(up='400Mbit', queue='2MB')
+    return network
+
+
 def widest_window(host, ports):
     """The largest window, in bytes, that one of this host's lanes lets its seeder use."""
     shown = host.run(['ss', '-tinOH', 'state', 'established'])
@@ -25,10 +35,7 @@ def widest_window(host, ports):
 
 
 def windows_of_plain_and_tls_lanes_grow_with_the_path():
-    network = {'hosts': {name: {'address': f'198.18.0.{i}', 'delay_ms': 12.5} for i, name in enumerate(('server', 'seed', 'get'), 1)}}
-    network['hosts']['seed'].update(up='400Mbit', queue='2MB')
-    wide_buffers = {'tcp_rmem': '4096 131072 67108864', 'tcp_wmem': '4096 65536 67108864'}
-    with lab.Lab(network, BIN, wide_buffers) as net, ours.Ours(net.hosts, BIN) as gt:
+    with lab.Lab(long_path(), BIN, WIDE_BUFFERS) as net, ours.Ours(net.hosts, BIN) as gt:
         source = gt.scene.dir / 'data.bin'
         data.random_file(source, 120_000_000)
         for name, access, ports in (('plain', 'public', range(50000, 50016)), ('tls', 'user:bob', range(50016, 50032))):
@@ -46,5 +53,28 @@ def windows_of_plain_and_tls_lanes_grow_with_the_path():
             cases.check(difference is None, difference)
 
 
+def lanes_where_nobody_asks(congestion, lanes, said):
+    with lab.Lab(long_path(), BIN, WIDE_BUFFERS | {'tcp_congestion_control': congestion}) as net, ours.Ours(net.hosts, BIN) as gt:
+        node = gt.nodes['get']
+        source = gt.scene.dir / 'data.bin'
+        data.random_file(source, 300_000_000)
+        gt.publish(source, 'data', 'public')
+        gt.bob.cli('get', 'alice/data', '--to', gt.scene.dir / 'out', '--detach', node=node)
+        told = cases.wait_transfer(gt.bob, node, 'data', lambda t: t['lanes'] == lanes and t['verified_bytes'] > 0, f'{lanes} lanes under {congestion}')
+        cases.check(said in told['plan_reason'], told['plan_reason'])
+
+
+def a_long_path_has_sixteen_lanes_under_cubic():
+    lanes_where_nobody_asks('cubic', 16, 'auto: 16 lanes to 1 seeder')
+
+
+def a_long_path_has_two_lanes_where_the_sender_uses_bbr():
+    if 'bbr' not in lab.AVAILABLE_CONGESTION.read_text().split():
+        print('        skipped: this kernel has no BBR (net.ipv4.tcp_available_congestion_control)', flush=True)
+        return
+    lanes_where_nobody_asks('bbr', 2, 'bbr: BBR needs few')
+
+
 lab.require_root()
-cases.run(windows_of_plain_and_tls_lanes_grow_with_the_path)
+cases.run(windows_of_plain_and_tls_lanes_grow_with_the_path, a_long_path_has_sixteen_lanes_under_cubic,
+          a_long_path_has_two_lanes_where_the_sender_uses_bbr)
