@@ -87,6 +87,10 @@ class Lab:
     def change(self, host, **values):
         self.ask(do='change', host=host, **values)
 
+    def reset(self):
+        """Every link is again as the scenario has it, and the changes wait for their start."""
+        self.ask(do='reset')
+
     def reseed(self, seed):
         self.ask(do='reseed', seed=seed)
 

@@ -33,7 +33,8 @@ Each host becomes a network namespace; the line that is printed when all stands 
   nsenter --net=PATH COMMAND
 While it runs it reads lines from standard input: {"do": "start"} starts the clock of the changes, {"do": "stats"}
 prints counters, {"do": "change", "host": "seed", "up": "10Mbit"} changes a link now, {"do": "reseed", "seed": 7} has
-random losses begin anew, the same for the same seed. It ends with its standard input, and the namespaces with it and
+random losses begin anew, the same for the same seed, {"do": "reset"} stops that clock and gives every link the values of
+FILE again. It ends with its standard input, and the namespaces with it and
 the programs in them. Needs root.
 )";
 
@@ -51,13 +52,21 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// How late packets were handed over, measured against the moment that the model says.
+/// How late packets were handed over, measured against the moment that the model says; and how long they may have
+/// waited to be read before, which the model knows nothing of.
 struct Lateness {
-  std::uint64_t packets = 0, late = 0;  ///< by more than half a millisecond
+  static constexpr Nanos kLate = 500'000;
+  std::uint64_t packets = 0, late = 0;            ///< handed over; by more than kLate
+  std::uint64_t read_packets = 0, read_late = 0;  ///< taken in; after kLate or more without a look at the devices
   Nanos worst = 0;
   void count(Nanos by, std::uint64_t segments) {
     packets += segments;
-    if (by > 500'000) late += segments;
+    if (by > kLate) late += segments;
+    worst = std::max(worst, by);
+  }
+  void count_read(Nanos by, std::uint64_t segments) {
+    read_packets += segments;
+    if (by > kLate) read_late += segments;
     worst = std::max(worst, by);
   }
 };
@@ -98,7 +107,7 @@ class Emulator {
   }
 
   void run() {
-    started_ = now();
+    started_ = looked_ = now();
     while (!ended_) {
       wait();
       change_what_is_due();
@@ -141,10 +150,12 @@ class Emulator {
       left = 0;
     }
     const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
+    unread_ = now() - looked_;  // what comes while it sleeps below wakes it up
     std::array<epoll_event, 64> events{};
     const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                      wake ? &timeout : nullptr, nullptr);
     if (count < 0 && errno != EINTR) ended_ = true;  // a kernel before 5.11
+    looked_ = now();
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
       if (what < devices_.size()) receive(what);
@@ -158,6 +169,7 @@ class Emulator {
       const auto bytes = devices_[host].read();
       if (bytes.empty()) return;
       if (const auto packet = SuperPacket::read(bytes)) {
+        lateness_.count_read(unread_, packet->segments());
         network_.send(now(), host, packet);
       } else {
         ++not_ipv4_;
@@ -217,6 +229,10 @@ class Emulator {
       case Command::Kind::kReseed:
         network_.reseed(command.value().seed);
         return say({{"event", "reseeded"}});
+      case Command::Kind::kReset:
+        clock_started_.reset();
+        network_.reset(scenario_);
+        return say({{"event", "reset"}});
     }
   }
 
@@ -238,6 +254,8 @@ class Emulator {
          {"cpu_s", cpu_seconds()},
          {"packets", lateness_.packets},
          {"late_packets", lateness_.late},
+         {"read_packets", lateness_.read_packets},
+         {"read_late_packets", lateness_.read_late},
          {"worst_late_ms", static_cast<double>(lateness_.worst) / 1e6},
          {"unread_drops", unread},
          {"unroutable", network_.unroutable()},
@@ -258,6 +276,8 @@ class Emulator {
   std::string input_;
   bool ended_ = false, busy_ = false;
   Nanos started_ = 0, round_ = 0;
+  Nanos looked_ = 0;  ///< at the devices
+  Nanos unread_ = 0;  ///< how long nobody had, when that began to wait
   std::optional<Nanos> clock_started_;
   std::size_t next_change_ = 0;
   Lateness lateness_;

@@ -50,6 +50,16 @@ void Network::apply(const Change& change) {
   }
 }
 
+void Network::reset(const Scenario& scenario) {
+  for (const auto& host : scenario.hosts) {
+    for (const auto& address : host.addresses) {
+      Link& link = links_[index_.at(address.ip)];
+      link.spec = address.link;
+      link.configure(seed_of(address.ip));
+    }
+  }
+}
+
 void Network::reseed(std::uint64_t seed) {
   seed_ = seed;
   for (auto& [ip, index] : index_) links_[index].reseed(seed_of(ip));

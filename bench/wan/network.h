@@ -48,6 +48,8 @@ class Network {
   std::optional<Nanos> next() const;
 
   void apply(const Change& change);
+  /// All links have the values again that this scenario, the one it was made of, gives them; losses and queues go on.
+  void reset(const Scenario& scenario);
   /// All links lose packets from now on as this seed says: what is sent next meets the same losses whatever was before.
   void reseed(std::uint64_t seed);
   const LinkCounters& counters(std::uint32_t ip) const { return links_.at(index_.at(ip)).counters; }

@@ -190,8 +190,11 @@ Result<Command> parse_command(std::string_view text) {
     if (!json.contains("seed")) return bad("reseed.seed", "expected a number");
     GT_TRY(only_keys(json, "reseed", {"do", "seed"}));
     GT_ASSIGN(command.seed, read_seed(json, "reseed"));
+  } else if (what == "reset") {
+    command.kind = Command::Kind::kReset;
+    GT_TRY(only_keys(json, "reset", {"do"}));
   } else {
-    return bad("command", R"("do" must be "start", "stats", "change" or "reseed")");
+    return bad("command", R"("do" must be "start", "stats", "change", "reseed" or "reset")");
   }
   return command;
 }

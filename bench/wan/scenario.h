@@ -53,9 +53,9 @@ struct Scenario {
 Result<Scenario> parse_scenario(std::string_view json);
 
 /// One line of standard input while the emulator runs: {"do": "start"}, {"do": "stats"}, {"do": "change", "host": ...,
-/// "up": ...}, or {"do": "reseed", "seed": ...}.
+/// "up": ...}, {"do": "reseed", "seed": ...}, or {"do": "reset"}.
 struct Command {
-  enum class Kind { kStart, kStats, kChange, kReseed } kind = Kind::kStats;
+  enum class Kind { kStart, kStats, kChange, kReseed, kReset } kind = Kind::kStats;
   Change change;
   std::uint64_t seed = 1;  ///< of random losses
 };

@@ -347,6 +347,28 @@ TEST(WanNetwork, ChangesALinkForWhatComesLaterAndLetsNobodyOvertake) {
   EXPECT_EQ(deliveries[2].due, 102 * kMs);
 }
 
+TEST(WanNetwork, GivesLinksTheScenariosValuesAgainAlsoTheQueueThatItLeavesOut) {
+  LinkSpec seed;
+  seed.delay_ms = 50;
+  seed.up_bits_per_s = 12'000'000;  // a packet of 1500 bytes a millisecond; 100 of them wait where nothing else is said
+  const Scenario scenario = two_hosts(seed);
+  Network network(scenario);
+  Change change;
+  change.host = "seed";
+  change.delay_ms = 1;
+  change.up_bits_per_s = 120'000'000;
+  change.queue_bytes = 0;
+  network.apply(change);
+  network.reset(scenario);
+  for (int i = 0; i < 50; ++i) network.send(0, 0, packet(1'460));
+  const auto deliveries = all(network);
+  ASSERT_EQ(deliveries.size(), 50U) << "the change's queue holds one";
+  EXPECT_EQ(deliveries.front().due, 51 * kMs);
+  EXPECT_EQ(deliveries.back().due, 100 * kMs);
+  EXPECT_EQ(parse_command(R"({"do": "reset"})").value().kind, Command::Kind::kReset);
+  EXPECT_FALSE(parse_command(R"({"do": "reset", "seed": 7})"));
+}
+
 TEST(WanNetwork, LosesTheSamePacketsAgainAfterTheSameSeedWhateverWasBefore) {
   LinkSpec seed;
   seed.loss = 0.1;
