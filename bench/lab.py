@@ -16,6 +16,8 @@ import threading
 import harness
 import netns
 
+MOST_CORES = 0.5  # of the emulator; a run in which it took more is void
+
 ALLOWED_CONGESTION = pathlib.Path('/proc/sys/net/ipv4/tcp_allowed_congestion_control')
 AVAILABLE_CONGESTION = pathlib.Path('/proc/sys/net/ipv4/tcp_available_congestion_control')
 
@@ -28,9 +30,12 @@ def require_root():
 
 
 class Lab:
-    def __init__(self, network, bin_dir, tcp=None):
-        """`tcp`: settings of net.ipv4 for every host, as {'tcp_congestion_control': 'cubic'}; read back, and an error if they do not hold."""
-        self.network, self.bin, self.tcp = network, pathlib.Path(bin_dir), tcp or {}
+    def __init__(self, network, bin_dir, tcp=None, tcp_of=None, windows=None, allowed=None):
+        """`tcp`: settings of net.ipv4 for every host, as {'tcp_congestion_control': 'cubic'}, and `tcp_of` for some by name; read back, and an
+        error if they do not hold. `windows`: the most bytes that hosts let their peers have under way. `allowed`: the congestion controls
+        that programs may choose, and no others; without it, what the machine allows and those that `tcp` names."""
+        self.network, self.bin, self.tcp, self.tcp_of = network, pathlib.Path(bin_dir), tcp or {}, tcp_of or {}
+        self.windows, self.allowed = windows or {}, allowed
         self.hosts = {}
         self.talk = threading.Lock()
 
@@ -49,8 +54,12 @@ class Lab:
         for name, host in ready['hosts'].items():
             self.hosts[name] = LabHost(name, host['netns'], host['addresses'])
         try:
-            for host in self.hosts.values():
-                host.set_tcp({'tcp_no_metrics_save': 1, **self.tcp})
+            for name, host in self.hosts.items():
+                host.set_tcp({'tcp_no_metrics_save': 1, **self.tcp, **self.tcp_of.get(name, {})})
+                if name in self.windows:
+                    host.hold_window(self.windows[name])
+            if self.allowed is not None:
+                set_allowed_congestion_control(self.allowed)
         except BaseException:
             self.__exit__()
             raise
@@ -99,9 +108,17 @@ class Lab:
         return Watch(self)
 
 
+def void_reason(figures):
+    """Why a run says nothing about its tools, or None. `figures`: those of a Watch, with the cores that the tools' own programs took."""
+    if figures['cores'] > MOST_CORES:
+        return f'the emulator took {figures["cores"]:.2f} cores (at most {MOST_CORES})'
+    if figures['dropped_unread']:
+        return f'the kernel dropped {figures["dropped_unread"]} packets at the emulator\'s devices'
+    return None
+
+
 class Watch:
-    """A run is void when the emulator took more than half a core, or when the kernel dropped what it did not read in time."""
-    MOST_CORES = 0.5
+    """What the emulator and the machine did during a run; judge() says whether the run counts."""
 
     def __init__(self, lab):
         self.lab, self.figures, self.void = lab, {}, None
@@ -112,16 +129,21 @@ class Watch:
 
     def __exit__(self, *_):
         after, ticks = self.lab.stats(), [b - a for a, b in zip(self.ticks, processor_ticks())]
-        gone = {k: after[k] - self.before[k] for k in ('wall_s', 'cpu_s', 'packets', 'late_packets', 'unread_drops', 'unroutable', 'refused_writes')}
+        gone = {k: after[k] - self.before[k] for k in ('wall_s', 'cpu_s', 'packets', 'late_packets', 'read_packets', 'read_late_packets',
+                                                       'unread_drops', 'unroutable', 'refused_writes')}
         links = {ip: {k: link[k] - self.before['links'][ip][k] for k in link if k != 'host'} for ip, link in after['links'].items()}
-        dropped = gone['unread_drops'] + gone['refused_writes']
+        share = {name: ticks[place] / max(1, sum(ticks)) for name, place in (('idle', 3), ('iowait', 4), ('steal', 7))}
+        self.wall_s = gone['wall_s']
         self.figures = {'cores': round(gone['cpu_s'] / gone['wall_s'], 3), 'late': round(gone['late_packets'] / max(1, gone['packets']), 4),
-                        'steal': round(ticks[7] / max(1, sum(ticks)), 3), 'idle': round(ticks[3] / max(1, sum(ticks)), 3),
-                        'dropped_unread': dropped, 'unroutable': gone['unroutable'], 'links': links}
-        if self.figures['cores'] > self.MOST_CORES:
-            self.void = f'the emulator took {self.figures["cores"]:.2f} cores (at most {self.MOST_CORES})'
-        elif dropped:
-            self.void = f'the kernel dropped {dropped} packets at the emulator\'s devices'
+                        'read_late': round(gone['read_late_packets'] / max(1, gone['read_packets']), 4),
+                        'steal': round(share['steal'], 3), 'idle': round(share['idle'], 3),
+                        'busy': round((1 - sum(share.values())) * os.cpu_count(), 3),
+                        'dropped_unread': gone['unread_drops'] + gone['refused_writes'], 'unroutable': gone['unroutable'], 'links': links}
+
+    def judge(self, tools_cpu_s):
+        """`tools_cpu_s`: what the programs that are measured took, at both ends."""
+        self.figures['tools'] = round(tools_cpu_s / self.wall_s, 3)
+        self.void = void_reason(self.figures)
 
 
 def processor_ticks():
@@ -143,16 +165,27 @@ class LabHost(netns.Host):
             if self.tcp(key) != str(value):
                 raise AssertionError(f'{self.name}: net.ipv4.{key} is {self.tcp(key)}, not {value}')
 
+    def hold_window(self, window):
+        """Sockets that are opened from now on advertise at most so many bytes."""
+        self.run(['ip', 'route', 'replace', '198.18.0.0/15', 'dev', 'wan0', 'scope', 'link', 'src', self.address, 'window', str(window)])
+
     def tcp(self, key):
         return ' '.join(self.run(['cat', f'/proc/sys/net/ipv4/{key}']).split())
 
 
 def allow_congestion_control(name):
-    """A namespace may only choose what the machine allows to all; restored at exit."""
+    """A namespace may only choose what the machine allows to all."""
     allowed = ALLOWED_CONGESTION.read_text().split()
-    if name in allowed:
-        return
-    if name not in AVAILABLE_CONGESTION.read_text().split():
-        raise AssertionError(f'this kernel has no congestion control "{name}"; it has {AVAILABLE_CONGESTION.read_text().strip()}')
-    ALLOWED_CONGESTION.write_text(' '.join(allowed + [name]))
-    atexit.register(lambda: ALLOWED_CONGESTION.write_text(' '.join(allowed)))
+    if name not in allowed:
+        set_allowed_congestion_control([*allowed, name])
+
+
+def set_allowed_congestion_control(names):
+    """For the whole machine, restored when this process ends."""
+    available, before = AVAILABLE_CONGESTION.read_text().split(), ALLOWED_CONGESTION.read_text()
+    for name in names:
+        if name not in available:
+            raise AssertionError(f'this kernel has no congestion control "{name}"; it has {" ".join(available)}')
+    if set(names) != set(before.split()):
+        atexit.register(ALLOWED_CONGESTION.write_text, before)  # the last one registered is the first to be called
+        ALLOWED_CONGESTION.write_text(' '.join(names))

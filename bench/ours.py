@@ -1,9 +1,14 @@
 """GridTorrent on the hosts of a lab: a server, a seeding and some fetching nodes, and transfers measured as their users would see them."""
+import contextlib
 import json
 import os
+import shutil
 import time
 
+import cpu_bound
+import explained
 import harness
+import wide_check
 from peers import common
 
 SERVER_PORT = 7443
@@ -20,11 +25,16 @@ def cpu_seconds(*daemons):
 
 
 class Ours:
-    """alice, whose node seeds, and bob, whose nodes fetch, are members of the group `bench`. `hosts` maps the roles 'server', 'seed', and one or more others, which fetch, to hosts of a lab."""
+    """alice, whose nodes seed, and bob, whose nodes fetch, are members of the group `bench`. `hosts` maps roles to hosts of a lab: 'server',
+    one or more that begin with 'seed', and others, which fetch; those that begin with 'rival' run no node. `cpu`: parts of a core that the
+    nodes of some roles are held to."""
 
-    def __init__(self, hosts, bin_dir, args=()):
-        self.hosts, self.args = hosts, args
+    def __init__(self, hosts, bin_dir, args=(), cpu=None):
+        self.hosts, self.args, self.cpu = hosts, args, cpu or {}
         self.scene = harness.Scene(bin_dir)
+        self.program = explained.Program(self.scene.bin / 'gridtorrent')
+        self.held = contextlib.ExitStack()
+        self.places, self.killed, self.gone_cpu_s, self.has_history = {}, [], 0.0, False
 
     def __enter__(self):
         self.scene.__enter__()
@@ -44,58 +54,100 @@ class Ours:
         self.alice.cli('group', 'create', 'bench')
         self.alice.cli('group', 'invite', 'bench', 'bob')
         self.bob.cli('group', 'accept', 'bench')
+        self.seeders, self.fetchers = wide_check.seeders(self.hosts), wide_check.fetchers(self.hosts)
         self.nodes = {}
-        for role, host in self.hosts.items():
-            if role == 'server':
-                continue
-            self.nodes[role] = self.scene.node(self.alice if role == 'seed' else self.bob, role, netns=host.ns, address=host.address,
+        for role in (*self.seeders, *self.fetchers):
+            host = self.hosts[role]
+            self.nodes[role] = self.scene.node(self.alice if role in self.seeders else self.bob, role, netns=host.ns, address=host.address,
                                                ports='50000-50015', tls_ports='50016-50031', args=self.args)
-        self.seed = self.nodes['seed']
+            if role in self.cpu:
+                self.held.enter_context(cpu_bound.CpuBound(self.nodes[role].pid, self.cpu[role]))
+        self.seed = self.nodes[self.seeders[0]]
 
     def __exit__(self, *error):
+        self.held.close()
         return self.scene.__exit__(*error)
 
     def publish(self, path, name, access):
+        """All seeders serve it, each from the same place."""
         self.alice.cli('publish', path, '--name', name, '--access', access, node=self.seed, timeout_s=1200)
+        for role in self.seeders[1:]:
+            self.alice.cli('seed', f'alice/{name}', '--from', path, node=self.nodes[role], timeout_s=1200)
+        self.places[name] = path
+
+    def kill(self, role):
+        self.gone_cpu_s += cpu_seconds(self.nodes[role])
+        self.nodes[role].kill()
+        self.killed.append(role)
+
+    def revive(self):
+        """The nodes that were killed serve again what they did."""
+        while self.killed:
+            self.nodes[self.killed.pop()].start()
+        for name in self.places:
+            harness.wait_until(lambda n=name: self.alice.cli('show', f'alice/{n}', '--json', node=self.seed).json['seeders'] >= len(self.seeders),
+                               f'all seeders to serve {name} again', 120)
+
+    def cpu_s(self):
+        """Of all nodes so far, those that were killed included."""
+        return self.gone_cpu_s + cpu_seconds(*(node for node in self.nodes.values() if node.running()))
 
     def forget(self, role, events):
         """Ends the seeding of what one command fetched: its files are deleted next, and a node that still offers them is dialled in vain."""
         started = next(e for e in events if e['event'] == 'started')
         self.bob.cli('transfer', 'cancel', started['transfer_id'], node=self.nodes[role])
 
-    def get(self, source, name, target, lanes=None, limit=None, role='get', verify=True, timeout_s=1800):
+    def remember(self, history, source, name, target, role):
+        """Has the node know nothing of the path (cold), or what one fetch has taught it (warm)."""
+        if history == 'cold':
+            self.forget_history(role)
+        elif not self.has_history:
+            self.get(source, name, target, role=role, history=None, verify=False)
+            shutil.rmtree(target)
+
+    def forget_history(self, role):
+        if self.program.has('tune', 'history'):
+            self.bob.cli('tune', 'history', '--forget', node=self.nodes[role])
+        self.has_history = False
+
+    def get(self, source, name, target, role=None, verify=True, timeout_s=1800, history='cold', **wishes):
         """One fetch of a published file or folder, from the start of the command to its exit."""
+        role = role or self.fetchers[0]
+        if history and 'lanes' not in wishes:
+            self.remember(history, source, name, target, role)
         target.mkdir()
         node = self.nodes[role]
-        args = ['get', f'alice/{name}', '--to', target, '--refetch', '--json']
-        args += ['--lanes', lanes] if lanes else []
-        args += ['--limit', limit] if limit else []
-        seed, getter = self.hosts['seed'], self.hosts[role]
-        with common.Watch(seed, getter, receivers=[getter], apart_from=[SERVER_PORT]) as watch:
-            cpu = cpu_seconds(self.seed, node)
+        args = ['get', f'alice/{name}', '--to', target, '--refetch', '--json', *explained.arguments(wishes)]
+        sending, getter = [self.hosts[seeder] for seeder in self.seeders], self.hosts[role]
+        log_from = node.log_path.stat().st_size
+        with common.Watch(*sending, getter, receivers=[getter], apart_from=[SERVER_PORT]) as watch:
+            cpu = self.cpu_s()
             started = time.monotonic()
             process = self.bob.start_cli(*args, node=node)
             out, errors = process.communicate(timeout=timeout_s)
             took = time.monotonic() - started
+            cpu_s = self.cpu_s() - cpu
         if process.returncode != 0:
             raise AssertionError(f'get {name}: exit {process.returncode}\n{errors}\n{node.log()}')
         events = list(map(json.loads, out.splitlines()))
         done = next(e for e in events if e['event'] == 'done')
+        decisions = explained.decisions(self.bob, node, self.program, next(e for e in events if e['event'] == 'started')['transfer_id'], log_from)
         content = common.assert_whole('gridtorrent', source, target / source.name, verify)
         self.forget(role, events)
-        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s()}
-        return common.Transfer('gridtorrent', {'lanes': lanes, 'limit': limit, 'content': name}, common.size_of(source), took,
-                               cpu_seconds(self.seed, node) - cpu, [*watch.checks(), content], watch.series(), figures=figures)
+        self.has_history = self.has_history or 'lanes' not in wishes
+        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s(), 'lanes': watch.lanes(getter), 'decisions': decisions}
+        return common.Transfer('gridtorrent', {**wishes, 'content': name}, common.size_of(source), took, cpu_s, [*watch.checks(), content],
+                               watch.series(), figures=figures)
 
     def swarm(self, source, name, folder, verify=True, timeout_s=1800, **options):
         """All nodes but the seeder fetch at once, each as its user would; they go on seeding as they do."""
-        roles = [role for role in self.nodes if role != 'seed']
+        roles = self.fetchers
         hosts = [self.hosts[role] for role in roles]
         targets = [folder / role for role in roles]
-        args = [word for key, value in options.items() for word in (f'--{key}', value)]
+        args = explained.arguments(options)
         for target in targets:
             target.mkdir()
-        with common.Watch(self.hosts['seed'], *hosts, receivers=hosts, apart_from=[SERVER_PORT]) as watch:
+        with common.Watch(*(self.hosts[role] for role in self.seeders), *hosts, receivers=hosts, apart_from=[SERVER_PORT]) as watch:
             cpu = cpu_seconds(*self.nodes.values())
             started = time.monotonic()
 
@@ -114,10 +166,10 @@ class Ours:
     def side_by_side(self, contents, folder, timeout_s=1800):
         """Nodes fetch different contents from the seeder at once, `contents` being [(source, name, lanes)], one for each node; what each of
         them got of the uplink while all of them were at it."""
-        roles = [role for role in self.nodes if role != 'seed'][:len(contents)]
+        roles = self.fetchers[:len(contents)]
         hosts = [self.hosts[role] for role in roles]
         gets = []
-        with common.Watch(self.hosts['seed'], *hosts, receivers=hosts, apart_from=[SERVER_PORT]) as watch:
+        with common.Watch(*(self.hosts[role] for role in self.seeders), *hosts, receivers=hosts, apart_from=[SERVER_PORT]) as watch:
             cpu = cpu_seconds(*self.nodes.values())
             started = time.monotonic()
             for role, (_, name, lanes) in zip(roles, contents):

@@ -442,7 +442,7 @@ where they fit, so disks play no part. Sizes of every copy are compared with the
 The machines are virtual and shared: compare rows of one table, not tables.
 
 To repeat, as root: `./dev bench {names[0]}`, likewise for the other names. It goes on where it stopped when called again.
-A run counts unless it is void: the emulator took more than {wide.lab.Watch.MOST_CORES:g} cores, or packets were lost at its devices.
+A run counts unless it is void: the emulator took more than {wide.lab.MOST_CORES:g} cores, or packets were lost at its devices.
 
 ## How to read it
 

@@ -6,6 +6,18 @@
                {"tool": "globus", "parallelism": 8}, {"tool": "globus_folder", "concurrency": 4, "parallelism": 1},
                {"tool": "gridtorrent", "lanes": 8, "access": "public"}, ...]}
 
+Hosts named seed… all seed; rival… run no node; every other one but `server` fetches. More that a scenario may say (wide_check.py):
+
+    "network": {..., "changes": [{"at_s": 30, "host": "seed", "up": "500Mbit"}]}   in each run, undone afterwards
+    "rivals": [{"from": "seed", "to": "rival", "flows": 1, "congestion": "cubic", "at_s": 0, "until_s": 60}]   iperf3 flows beside the tool
+    "kills": [{"host": "seed-2", "at_s": 20}]   nodes that are killed in each run of ours, and started again afterwards
+    "limits": ["loss"]   what truly limits a transfer here    "congestion_allowed": ["reno", "cubic", "bbr"]   what programs may choose
+    "tcp_of": {"get": {"tcp_rmem": "4096 131072 262144"}}   "windows": {"get": 34816}   "cpu": {"get": 0.2}   of single hosts
+
+A tool may have "rivals" and "limits" of its own. GridTorrent's also take "lanes", "seeders", "limit", "tuner", "mode", "target_rate",
+"min_rate", "by_s" and "history" ("cold", the default, or "warm": after a fetch over the same path). A tool with an option that the programs
+lack is left out, with a line that says so.
+
 Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "aria2_swarm" and "transmission_swarm", or
 {"tool": "gridtorrent_side_by_side", "lanes": [1, 16], ...}: they fetch different contents, and what counts is their shares.
 
@@ -15,6 +27,7 @@ them, not who was lucky.
 Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended. A scenario that was interrupted, or that ran into
 --minutes, goes on where it was, for the same commit and machine.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -24,9 +37,13 @@ import shutil
 import tempfile
 import time
 
+import cpu_bound
 import data
+import explained
 import lab
 import ours
+import wide_check
+from during import During
 from peers import aria2, common, globus, iperf3, transmission, udt
 
 FOLDER = pathlib.Path(__file__).parent
@@ -50,7 +67,9 @@ def names():
 def load(name):
     path = FOLDER / 'wide' / f'{name}.json'
     try:
-        return json.loads(path.read_text())
+        scenario = json.loads(path.read_text())
+        wide_check.check(scenario)
+        return scenario
     except ValueError as e:
         raise SystemExit(f'{path.name}: {e}') from None
 
@@ -77,7 +96,7 @@ def label(tool):
     t = dict(tool)
     kind = t.pop('tool')
     if kind == 'iperf3':
-        return f'iperf3 -P {t["streams"]}'
+        return f'iperf3 -P {t["streams"]}' + (f', {t["congestion"]}' if 'congestion' in t else '') + beside(t)
     if kind == 'globus':
         checked = ', checksum' if t.get('verify_checksum') else ''
         return (f'globus -p {t["parallelism"]}' if t.get('parallelism') else 'globus, one stream') + checked
@@ -94,8 +113,16 @@ def label(tool):
     access = 'public' if t.get('access', 'public') == 'public' else 'group, TLS'
     if kind == 'gridtorrent_side_by_side':
         return f'gridtorrent, {" against ".join(f"{n}" for n in t["lanes"])} lanes, {access}'
-    lanes = f'{t["lanes"]} lanes, ' if 'lanes' in t else ''
-    return f'gridtorrent, {lanes}{access}' + (f', limit {t["limit"]}' if 'limit' in t else '')
+    auto = 'auto' if kind == 'gridtorrent' else ''
+    wishes = [f'{t["lanes"]} lanes' if 'lanes' in t else t.get('tuner', auto), *(f'{t[key]} {key}' for key in ('seeders',) if key in t), t.get('mode', ''),
+              *(f'{what} {t[key]}' for key, what in (('target_rate', 'target'), ('min_rate', 'floor')) if key in t),
+              f'by {t["by_s"]:g} s' if 'by_s' in t else '', 'warm' if t.get('history') == 'warm' else '']
+    return ', '.join(['gridtorrent', *filter(None, wishes), access]) + (f', limit {t["limit"]}' if 'limit' in t else '') + beside(t)
+
+
+def beside(tool):
+    """Of a tool that has other rivals than its scenario."""
+    return f', {sum(r["flows"] for r in tool["rivals"]) or "no"} rivals' if 'rivals' in tool else ''
 
 
 class Bench:
@@ -125,27 +152,28 @@ class Bench:
 
     def run(self, tool):
         kind, net = tool['tool'], self.net
-        options = {k: v for k, v in tool.items() if k != 'tool'}
+        options = {k: v for k, v in tool.items() if k not in ('tool', *wide_check.COMMON)}
+        seed, get = net[self.gt.seeders[0]], net[self.gt.fetchers[0]]
         target = self.folder / 'target'
         verify = self.first
         try:
             if kind == 'iperf3':
-                return iperf3.measure(net['get'], net['seed'], congestion=self.scenario['tcp']['tcp_congestion_control'], **options)
+                return iperf3.measure(get, seed, **{'congestion': self.scenario['tcp']['tcp_congestion_control'], **options})
             if kind == 'globus':
-                return globus.get(net['seed'], net['get'], self.source, target, verify=verify, fast=bool(options.get('parallelism')), **options)
+                return globus.get(seed, get, self.source, target, verify=verify, fast=bool(options.get('parallelism')), **options)
             if kind == 'globus_folder':
-                return globus.third_party(net['seed'], net['get'], None, self.source, target, verify=verify, **options)
+                return globus.third_party(seed, get, None, self.source, target, verify=verify, **options)
             if kind == 'aria2_http':
-                return aria2.http([net['seed']], net['get'], self.source, target, options['connections'], verify=verify)
+                return aria2.http([seed], get, self.source, target, options['connections'], verify=verify)
             if kind == 'aria2':
-                return aria2.get(net['seed'], net['get'], self.source, verify=verify)
+                return aria2.get(seed, get, self.source, verify=verify)
             if kind == 'udt':
-                return udt.get(net['seed'], net['get'], self.source, target, self.bin / 'udt_copy', verify=verify, **options)
-            leechers = [host for name, host in net.hosts.items() if name not in ('server', 'seed')]
+                return udt.get(seed, get, self.source, target, self.bin / 'udt_copy', verify=verify, **options)
+            leechers = [net[name] for name in self.gt.fetchers]
             if kind == 'aria2_swarm':
-                return aria2.swarm(net['seed'], leechers, self.source, verify=verify)
+                return aria2.swarm(seed, leechers, self.source, verify=verify)
             if kind == 'transmission_swarm':
-                return transmission.swarm(net['seed'], leechers, self.source, verify=verify)
+                return transmission.swarm(seed, leechers, self.source, verify=verify)
             if kind == 'gridtorrent_side_by_side':
                 target.mkdir()
                 return self.gt.side_by_side(self.contents(options['lanes'], options.get('access', 'public')), target)
@@ -189,10 +217,10 @@ def swarm_figures(scenario, transfer, watch):
         m = re.fullmatch(r'(\d+(?:\.\d+)?)(M|G)bit', hosts[host][way])
         return float(m[1]) * {'M': 1e6, 'G': 1e9}[m[2]]
     hosts = scenario['network']['hosts']
-    leechers = [h for h in hosts if h not in ('server', 'seed')]
-    bits, up = transfer.bytes * 8, rate('seed', 'up')
+    leechers, seed = wide_check.fetchers(hosts), wide_check.seeders(hosts)[0]
+    bits, up = transfer.bytes * 8, rate(seed, 'up')
     bound = max(bits / up, bits / min(rate(h, 'down') for h in leechers), len(leechers) * bits / (up + sum(rate(h, 'up') for h in leechers)))
-    copies = watch.figures['links'][hosts['seed']['address']]['up_bytes'] / transfer.bytes
+    copies = watch.figures['links'][hosts[seed]['address']]['up_bytes'] / transfer.bytes
     return {'bound_s': round(bound, 2), 'of_bound': round(transfer.seconds / bound, 3), 'seeder_copies': round(copies, 3),
             'each_s': [round(s, 2) for s in transfer.each]}
 
@@ -204,14 +232,19 @@ def other_shares(link, transfer):
     return {'other_received_share': round(down / transfer.bytes - 1, 5), 'other_share': round((up + down) / transfer.bytes - 1, 5)}
 
 
-def sockets_checked(scenario, transfer):
+def congestion_allowed(scenario):
+    """What programs may choose: without a word about it, what the scenario's hosts use anyway."""
+    return scenario.get('congestion_allowed', ['reno', scenario['tcp']['tcp_congestion_control']])
+
+
+def sockets_checked(scenario, tool, transfer):
     """The settings of a scenario held in this run: what ss showed of its sockets, and the namespaces' own."""
-    wanted = scenario['tcp']['tcp_congestion_control']
+    wanted = [scenario['tcp']['tcp_congestion_control'], *scenario.get('congestion_allowed', []), *([tool['congestion']] if 'congestion' in tool else [])]
     for check in transfer.checks:
         if 'host' not in check:
             continue
-        if set(check['congestion']) - {wanted, 'udt'}:
-            raise AssertionError(f'{check["host"]}: sockets used {check["congestion"]}, not {wanted}')
+        if set(check['congestion']) - {*wanted, 'udt'}:
+            raise AssertionError(f'{check["host"]}: sockets used {check["congestion"]}, not {" or ".join(wanted)}')
         if check['tcp_no_metrics_save'] != '1':
             raise AssertionError(f'{check["host"]}: metrics of earlier runs are kept')
 
@@ -223,7 +256,7 @@ def same_machine(a, b):
 def room_for(scenario):
     """A folder in memory where source and copy fit, so that disks play no part; else the usual one."""
     what = scenario['data']
-    fetching = len(scenario['network']['hosts']) - 2
+    fetching = len(wide_check.fetchers(scenario['network']['hosts']))
     need = size(what['file']) if 'file' in what else what['files'] * size(what.get('of') or what['to'])
     memory = pathlib.Path('/dev/shm')
     free = shutil.disk_usage(memory).free if memory.is_dir() else 0
@@ -231,55 +264,102 @@ def room_for(scenario):
     return str(memory) if min(free, available) > 1.1 * need * (1 + fetching) + 2e9 else None
 
 
+class Session:
+    """The hosts, nodes and data of a scenario, for as many runs as its context lasts. `results`: the file that each run becomes a line of."""
+
+    def __init__(self, name, scenario, args, machine, results, emulator=None):
+        self.name, self.scenario, self.args, self.machine, self.results = name, scenario, args, machine, results
+        self.emulator, self.verified, self.stack = emulator or args.bin, set(), contextlib.ExitStack()
+
+    def __enter__(self):
+        scenario = self.scenario
+        tempfile.tempdir = room_for(scenario)
+        with contextlib.ExitStack() as stack:
+            self.net = stack.enter_context(lab.Lab(scenario['network'], self.emulator, scenario['tcp'], scenario.get('tcp_of'),
+                                                   scenario.get('windows'), congestion_allowed(scenario)))
+            self.gt = stack.enter_context(ours.Ours(self.net.hosts, self.args.bin, cpu=scenario.get('cpu')))
+            folder = self.gt.scene.dir / 'bench'
+            folder.mkdir()
+            self.bench = Bench(scenario, self.net, self.gt, make_data(folder, scenario['data']), folder, pathlib.Path(self.args.bin))
+            data.in_page_cache(self.bench.source)
+            self.stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error):
+        return self.stack.__exit__(*error)
+
+    def run(self, repeat, tool):
+        """One run, kept and said; `repeat` decides about its random losses."""
+        bench, net = self.bench, self.net
+        bench.first = label(tool) not in self.verified
+        if tool['tool'] == 'gridtorrent_side_by_side':
+            bench.contents(tool['lanes'], tool.get('access', 'public'))
+        elif tool['tool'].startswith('gridtorrent'):
+            bench.content(tool.get('access', 'public'))
+        net.reseed(repeat + 1)
+        with net.watch() as watch, During(net, self.gt, self.scenario, tool) as during:
+            transfer = bench.run(tool)
+        watch.judge(transfer.cpu_s)
+        watch.figures['losses'] = repeat + 1
+        self.verified.add(label(tool))
+        sockets_checked(self.scenario, tool, transfer)
+        transfer.figures.update(during.figures)
+        if transfer.each:
+            transfer.figures.update(swarm_figures(self.scenario, transfer, watch))
+        elif tool['tool'] == 'gridtorrent':
+            transfer.figures.update(other_shares(watch.figures['links'][net[self.gt.fetchers[0]].address], transfer))
+        line = record(self.name, self.machine, tool, repeat, transfer, watch)
+        with open(self.results, 'a') as out:
+            out.write(json.dumps(line) + '\n')
+        say(line)
+        return line
+
+
+def kept(results):
+    """The runs in a file, which may not be there yet."""
+    results.parent.mkdir(parents=True, exist_ok=True)
+    return [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+
+
+def able(tools, bin_dir):
+    """The tools whose options the programs have; of the others a line each."""
+    program, found = explained.Program(pathlib.Path(bin_dir) / 'gridtorrent'), []
+    for tool in tools:
+        if lacking := program.missing(tool):
+            print(f'  NOT RUN: {label(tool)}: "{lacking[0]}" needs {lacking[1]}, which this gridtorrent get lacks; build one that has it', flush=True)
+        else:
+            found.append(tool)
+    return found
+
+
 def run(name, args, machine, only=lambda tool: True, emulator=None):
     """Runs what is missing of a scenario, of its tools those that `only` lets through; whether it is complete. `emulator`: the folder of
     its program, where it is not that of the others."""
     scenario = load(name)
-    scenario['tools'] = list(filter(only, scenario['tools']))
+    wanted = list(filter(only, scenario['tools']))
     lab.require_root()
+    scenario['tools'] = able(wanted, args.bin)
     results = pathlib.Path(args.results) / f'{name}.jsonl'
-    results.parent.mkdir(parents=True, exist_ok=True)
-    known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
-    done = {(json.dumps(r['tool'], sort_keys=True), r['repeat']) for r in known if same_machine(r['machine'], machine) and not r['void']}
+    done = {(json.dumps(r['tool'], sort_keys=True), r['repeat']) for r in kept(results) if same_machine(r['machine'], machine) and not r['void']}
     repetitions = args.runs or scenario['repetitions']
     left = [(repeat, tool) for repeat in range(repetitions) for tool in in_turn(scenario['tools'], repeat)
             if (json.dumps(tool, sort_keys=True), repeat) not in done]
     print(f'  {scenario["title"]}: {len(left)} of {repetitions * len(scenario["tools"])} runs to do', flush=True)
     if not left:
-        return True
+        return len(scenario['tools']) == len(wanted)
     minutes = args.minutes or 30
     deadline = time.monotonic() + 60 * minutes
-    tempfile.tempdir = room_for(scenario)
-    with lab.Lab(scenario['network'], emulator or args.bin, scenario['tcp']) as net, ours.Ours(net.hosts, args.bin) as gt:
-        folder = gt.scene.dir / 'bench'
-        folder.mkdir()
-        bench = Bench(scenario, net, gt, make_data(folder, scenario['data']), folder, pathlib.Path(args.bin))
-        data.in_page_cache(bench.source)
-        verified = set()
-        for repeat, tool in left:
-            if time.monotonic() > deadline:
-                print(f'  {minutes:g} minutes are over; the same command goes on from here')
-                return False
-            bench.first = label(tool) not in verified
-            if tool['tool'] == 'gridtorrent_side_by_side':
-                bench.contents(tool['lanes'], tool.get('access', 'public'))
-            elif tool['tool'].startswith('gridtorrent'):
-                bench.content(tool.get('access', 'public'))
-            net.reseed(repeat + 1)
-            with net.watch() as watch:
-                transfer = bench.run(tool)
-            watch.figures['losses'] = repeat + 1
-            verified.add(label(tool))
-            sockets_checked(scenario, transfer)
-            if transfer.each:
-                transfer.figures.update(swarm_figures(scenario, transfer, watch))
-            elif tool['tool'] == 'gridtorrent':
-                transfer.figures.update(other_shares(watch.figures['links'][net['get'].address], transfer))
-            line = record(name, machine, tool, repeat, transfer, watch)
-            with open(results, 'a') as out:
-                out.write(json.dumps(line) + '\n')
-            say(line)
-    return True
+    try:
+        with Session(name, scenario, args, machine, results, emulator) as session:
+            for repeat, tool in left:
+                if time.monotonic() > deadline:
+                    print(f'  {minutes:g} minutes are over; the same command goes on from here')
+                    return False
+                session.run(repeat, tool)
+    except cpu_bound.Unable as e:
+        print(f'  SKIPPED: {name}: {e}', flush=True)
+        return False
+    return len(scenario['tools']) == len(wanted)
 
 
 def in_turn(tools, repeat):
@@ -296,6 +376,8 @@ def say(r):
         whole += f' shares {" ".join(f"{s:.0%}" for s in r["figures"]["settled_shares"])} once settled, even from {r["figures"]["even_from_s"]} s on'
     if 'other_share' in r['figures']:
         steady += f', first data after {r["figures"]["first_data_s"]:.2f} s, {r["figures"]["other_received_share"]:.2%} and {r["figures"]["other_share"]:.2%} beside data'
+    for rival in r['figures'].get('rivals', []):
+        steady += f', rival of {rival["flows"]} {rival["mbit_s"] or 0:.1f} Mbit/s'
     void = f'  VOID: {r["void"]}' if r['void'] else ''
     print(f'  {r["repeat"] + 1}: {r["label"]:34} {whole}{steady}, CPU {r["cpu_s_per_gb"]:.1f} s/GB; emulator {r["emulator"]["cores"]:.2f} cores, '
-          f'{r["emulator"]["steal"]:.0%} stolen{void}', flush=True)
+          f'late {max(r["emulator"]["late"], r["emulator"]["read_late"]):.2%}, {r["emulator"]["idle"]:.0%} idle, {r["emulator"]["steal"]:.0%} stolen{void}', flush=True)

@@ -20,6 +20,8 @@ import harness
 
 CLONE_NEWNET = 0x40000000
 LEAST_DATA = 64 << 10  # a socket that carried less is no data socket
+LEAST_BLOCK = 16 << 10  # a lane that carried less since the last look had nothing to fetch: one block of the BitTorrent protocol
+RIVAL_PORTS = range(5301, 5333)  # of iperf3 flows that run beside a tool: never its own data
 SETTINGS = ('ipv4/tcp_congestion_control', 'ipv4/tcp_no_metrics_save', 'ipv4/tcp_rmem', 'ipv4/tcp_wmem', 'core/rmem_max', 'core/wmem_max')
 
 
@@ -229,15 +231,15 @@ class Watch:
     def __init__(self, *hosts, receivers, apart_from=(), least=LEAST_DATA):
         """`apart_from`: ports whose sockets carry no data, at either end."""
         self.rarer = max(1.0, len(hosts) / 4)
-        self.hosts, self.receivers, self.apart_from, self.least = hosts, receivers, set(apart_from), least
-        self.settings, self.links, self.samples, self.seen = {}, {}, {}, {}
+        self.hosts, self.receivers, self.apart_from, self.least = hosts, receivers, {*apart_from, *RIVAL_PORTS}, least
+        self.settings, self.links, self.samples, self.seen, self.moving = {}, {}, {}, {}, {}
         self.begun, self.done, self.started = threading.Barrier(len(hosts) + 1), threading.Event(), None
         self.threads = [threading.Thread(target=self.watch, args=(h,), daemon=True) for h in hosts]
 
     def watch(self, host):
         enter(host)
         key = host.address
-        self.settings[key], self.links[key], self.samples[key], self.seen[key] = network_settings(), [], [], {}
+        self.settings[key], self.links[key], self.samples[key], self.seen[key], self.moving[key] = network_settings(), [], [], {}, []
         self.links[key].append((time.monotonic(), received_bytes()))
         self.begun.wait(30)
         turn, begun = 0, time.monotonic()
@@ -261,9 +263,11 @@ class Watch:
     def sample(self, key):
         now = tcp_sockets()
         self.samples[key].append(set(now))
-        for ends, socket in now.items():
-            if not {port_of(e) for e in ends} & self.apart_from:
-                self.seen[key][ends] = socket
+        carried = {ends: s.carried for ends, s in now.items() if not {port_of(e) for e in ends} & self.apart_from}
+        before = self.seen[key]
+        busy = [ends for ends, sum_so_far in carried.items() if sum_so_far - (before[ends].carried if ends in before else 0) >= LEAST_BLOCK]
+        self.moving[key].append((time.monotonic(), len(busy), len({remote.rpartition(':')[0] for _, remote in busy})))
+        self.seen[key].update({ends: now[ends] for ends in carried})
 
     def __enter__(self):
         for t in self.threads:
@@ -299,6 +303,10 @@ class Watch:
             latest[key] = got
             found.append((round(max(0.0, t - self.started), 3), sum(latest.values())))
         return found
+
+    def lanes(self, host):
+        """[(seconds since the start, sockets that carried data since the look before, other ends that they led to)]."""
+        return [(round(max(0.0, t - self.started), 2), sockets, peers) for t, sockets, peers in self.moving[host.address]]
 
     def first_data_s(self):
         """Seconds until the first data reached a receiver: more than what connecting to peers and to a tracker takes."""
