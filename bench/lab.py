@@ -16,7 +16,9 @@ import threading
 import harness
 import netns
 
-MOST_CORES = 0.5  # of the emulator; a run in which it took more is void
+# A run is void beyond these. Set by `./dev bench emulator`: docs/decisions/2026-11-24-what-voids-a-run.md.
+MOST_LATE = 0.01  # of the packets, handed over or read more than 0.5 ms too late
+LEAST_IDLE = 0.1  # of the machine, where it is not the tools that take it
 
 ALLOWED_CONGESTION = pathlib.Path('/proc/sys/net/ipv4/tcp_allowed_congestion_control')
 AVAILABLE_CONGESTION = pathlib.Path('/proc/sys/net/ipv4/tcp_available_congestion_control')
@@ -110,10 +112,14 @@ class Lab:
 
 def void_reason(figures):
     """Why a run says nothing about its tools, or None. `figures`: those of a Watch, with the cores that the tools' own programs took."""
-    if figures['cores'] > MOST_CORES:
-        return f'the emulator took {figures["cores"]:.2f} cores (at most {MOST_CORES})'
+    late = max(figures['late'], figures['read_late'])
     if figures['dropped_unread']:
         return f'the kernel dropped {figures["dropped_unread"]} packets at the emulator\'s devices'
+    if late > MOST_LATE:
+        return f'{100 * late:.1f} % of the packets were more than 0.5 ms late (at most {100 * MOST_LATE:g} %)'
+    if figures['idle'] < LEAST_IDLE and figures['tools'] < figures['busy'] / 2:
+        return (f'the machine was {100 * figures["idle"]:.0f} % idle (at least {100 * LEAST_IDLE:g} %), and of {figures["busy"]:.2f} busy cores the '
+                f'tools took {figures["tools"]:.2f} only')
     return None
 
 

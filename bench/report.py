@@ -442,7 +442,9 @@ where they fit, so disks play no part. Sizes of every copy are compared with the
 The machines are virtual and shared: compare rows of one table, not tables.
 
 To repeat, as root: `./dev bench {names[0]}`, likewise for the other names. It goes on where it stopped when called again.
-A run counts unless it is void: the emulator took more than {wide.lab.MOST_CORES:g} cores, or packets were lost at its devices.
+A run counts unless it is void: more than {100 * wide.lab.MOST_LATE:g} % of the packets were late, or less than {100 * wide.lab.LEAST_IDLE:g} % of the machine was idle while
+other programs than the tools took most of it, or packets were lost at the emulator's devices. Before November 24 it was void where
+the emulator took more than 0.5 cores.
 
 ## How to read it
 

@@ -174,10 +174,13 @@ def a_bound_is_written_as_the_kernel_wants_it():
     equal([(f.name, t.format(quota=2000)) for f, t in cpu_bound.files_of(folder, 2)], [('cpu.max', '2000 10000')])
 
 
-def a_run_is_void_where_the_emulator_lacked_a_processor():
+def a_run_is_void_where_packets_were_late_or_others_took_the_machine():
     equal(lab.void_reason(CALM), None)
-    for figures, part in (({'cores': 0.6}, 'took 0.60 cores'), ({'dropped_unread': 3}, 'dropped 3 packets')):
+    equal(lab.void_reason({**CALM, 'cores': 0.9}), None)
+    for figures, part in (({'late': 0.02}, '2.0 % of the packets'), ({'read_late': 0.02}, '2.0 % of the packets'),
+                          ({'dropped_unread': 3}, 'dropped 3 packets'), ({'idle': 0.05, 'busy': 1.9, 'tools': 0.3}, '5 % idle')):
         cases.check(part in (lab.void_reason({**CALM, **figures}) or ''), lambda f=figures: f'{f}: {lab.void_reason({**CALM, **f})}')
+    equal(lab.void_reason({**CALM, 'idle': 0.05, 'busy': 1.9, 'tools': 1.1}), None)  # the tools themselves wanted it
 
 
 if __name__ == '__main__':
@@ -185,4 +188,4 @@ if __name__ == '__main__':
               roles_go_by_name, an_option_that_the_program_lacks_is_named, wishes_become_options_and_what_is_left_out_does_not,
               a_tool_with_an_unknown_option_is_left_out_in_one_line, labels_tell_tools_apart, what_a_rival_got_is_read_from_what_iperf3_prints,
               a_rivals_rate_leaves_out_its_start_and_what_came_after_the_run, log_lines_about_plans_are_kept_and_others_are_not,
-              a_bound_is_written_as_the_kernel_wants_it, a_run_is_void_where_the_emulator_lacked_a_processor)
+              a_bound_is_written_as_the_kernel_wants_it, a_run_is_void_where_packets_were_late_or_others_took_the_machine)
