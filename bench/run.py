@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
 import against  # noqa: E402
 import report  # noqa: E402
 import scenarios  # noqa: E402
+import tune  # noqa: E402
 import wide  # noqa: E402
 
 
@@ -69,7 +70,8 @@ def main():
     over_distance = {name: wide.load(name)['title'] for name in wide.names()}
     parser.add_argument('scenario', nargs='*', help='\n'.join(
         ['on loopback and on hosts in namespaces:', *(f'  {n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()),
-         'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items())]).replace('%', '%%'))
+         'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items()),
+         'what the tuner has to show (each run is kept in bench/results/tune/):', '  tune [ROW...]: two passes of each row, what is left first']).replace('%', '%%'))
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
     parser.add_argument('--against', type=against.build_folder, metavar='BIN_DIR',
                         help='run the programs of another build in turn with this one\'s, and print the ratios')
@@ -78,13 +80,18 @@ def main():
     parser.add_argument('--minutes', type=above_zero(float), help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
     parser.add_argument('--results', default=ROOT / 'bench/results', help='where runs on a wide area are kept (default: bench/results)')
     parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
+    parser.add_argument('--list', action='store_true', help='with tune: say what is still to run, and what the runs say so far; run nothing')
     parser.add_argument('--report', action='store_true', help='write docs/benchmarks.md from the runs that are kept')
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     if args.report:
         return report.main(args.results, ROOT / 'docs')
+    if args.scenario[:1] == ['tune']:
+        return run_tune(args)
+    if args.list:
+        parser.error('--list goes with tune: ./dev bench tune --list')
     unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
-        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance])}')
+        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance, "tune"])}')
     lock = alone()  # noqa: F841 (held until the end)
     about = machine()
     print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
@@ -102,6 +109,13 @@ def main():
             continue
         print(f'\n== {name}: {known[name].__doc__.splitlines()[0]}', flush=True)
         keep(out, name, about, known[name](args))
+
+
+def run_tune(args):
+    lock = None if args.list else alone()  # noqa: F841 (held until the end)
+    about = machine()
+    print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
+    tune.run(args.scenario[1:], args, about)
 
 
 def keep(out, name, about, figures):

@@ -321,15 +321,18 @@ def kept(results):
     return [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
 
 
+def lacking(tools, bin_dir):
+    """[(tool, key, option)] of those with an option that the programs lack."""
+    program = explained.Program(pathlib.Path(bin_dir) / 'gridtorrent')
+    return [(tool, *missing) for tool in tools if (missing := program.missing(tool))]
+
+
 def able(tools, bin_dir):
     """The tools whose options the programs have; of the others a line each."""
-    program, found = explained.Program(pathlib.Path(bin_dir) / 'gridtorrent'), []
-    for tool in tools:
-        if lacking := program.missing(tool):
-            print(f'  NOT RUN: {label(tool)}: "{lacking[0]}" needs {lacking[1]}, which this gridtorrent get lacks; build one that has it', flush=True)
-        else:
-            found.append(tool)
-    return found
+    unable = lacking(tools, bin_dir)
+    for tool, key, option in unable:
+        print(f'  NOT RUN: {label(tool)}: "{key}" needs {option}, which this gridtorrent get lacks; build one that has it', flush=True)
+    return [tool for tool in tools if not any(tool is other for other, _, _ in unable)]
 
 
 def run(name, args, machine, only=lambda tool: True, emulator=None):
