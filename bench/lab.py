@@ -32,12 +32,12 @@ def require_root():
 
 
 class Lab:
-    def __init__(self, network, bin_dir, tcp=None, tcp_of=None, windows=None, allowed=None):
+    def __init__(self, network, bin_dir, tcp=None, tcp_of=None, allowed=None):
         """`tcp`: settings of net.ipv4 for every host, as {'tcp_congestion_control': 'cubic'}, and `tcp_of` for some by name; read back, and an
-        error if they do not hold. `windows`: the most bytes that hosts let their peers have under way. `allowed`: the congestion controls
-        that programs may choose, and no others; without it, what the machine allows and those that `tcp` names."""
+        error if they do not hold. `allowed`: the congestion controls that programs may choose, and no others; without it, what the machine
+        allows and those that `tcp` names."""
         self.network, self.bin, self.tcp, self.tcp_of = network, pathlib.Path(bin_dir), tcp or {}, tcp_of or {}
-        self.windows, self.allowed = windows or {}, allowed
+        self.allowed = allowed
         self.hosts = {}
         self.talk = threading.Lock()
 
@@ -58,8 +58,6 @@ class Lab:
         try:
             for name, host in self.hosts.items():
                 host.set_tcp({'tcp_no_metrics_save': 1, **self.tcp, **self.tcp_of.get(name, {})})
-                if name in self.windows:
-                    host.hold_window(self.windows[name])
             if self.allowed is not None:
                 set_allowed_congestion_control(self.allowed)
         except BaseException:
@@ -170,10 +168,6 @@ class LabHost(netns.Host):
             self.run(['sh', '-c', f'echo {value} > {path}'])
             if self.tcp(key) != str(value):
                 raise AssertionError(f'{self.name}: net.ipv4.{key} is {self.tcp(key)}, not {value}')
-
-    def hold_window(self, window):
-        """Sockets that are opened from now on advertise at most so many bytes."""
-        self.run(['ip', 'route', 'replace', '198.18.0.0/15', 'dev', 'wan0', 'scope', 'link', 'src', self.address, 'window', str(window)])
 
     def tcp(self, key):
         return ' '.join(self.run(['cat', f'/proc/sys/net/ipv4/{key}']).split())

@@ -12,7 +12,7 @@ Hosts named seed… all seed; rival… run no node; every other one but `server`
     "rivals": [{"from": "seed", "to": "rival", "flows": 1, "congestion": "cubic", "at_s": 0, "until_s": 60}]   iperf3 flows beside the tool
     "kills": [{"host": "seed-2", "at_s": 20}]   nodes that are killed in each run of ours, and started again afterwards
     "limits": ["loss"]   what truly limits a transfer here    "congestion_allowed": ["reno", "cubic", "bbr"]   what programs may choose
-    "tcp_of": {"get": {"tcp_rmem": "4096 131072 262144"}}   "windows": {"get": 34816}   "cpu": {"get": 0.2}   of single hosts
+    "tcp_of": {"get": {"tcp_rmem": "4096 131072 262144"}}   "cpu": {"get": 0.2}   of single hosts
 
 A tool may have "rivals" and "limits" of its own. GridTorrent's also take "lanes", "seeders", "limit", "tuner", "mode", "target_rate",
 "min_rate", "by_s" and "history" ("cold", the default, or "warm": after a fetch over the same path). A tool with an option that the programs
@@ -276,7 +276,7 @@ class Session:
         tempfile.tempdir = room_for(scenario)
         with contextlib.ExitStack() as stack:
             self.net = stack.enter_context(lab.Lab(scenario['network'], self.emulator, scenario['tcp'], scenario.get('tcp_of'),
-                                                   scenario.get('windows'), congestion_allowed(scenario)))
+                                                   congestion_allowed(scenario)))
             self.gt = stack.enter_context(ours.Ours(self.net.hosts, self.args.bin, cpu=scenario.get('cpu')))
             folder = self.gt.scene.dir / 'bench'
             folder.mkdir()

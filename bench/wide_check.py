@@ -7,7 +7,7 @@ LIMIT_WORDS = ('window', 'loss', 'seeder', 'path', 'receiver-cpu', 'disk', 'targ
 RIVAL = {'from': str, 'to': str, 'flows': int, 'congestion': str, 'at_s': NUMBER, 'until_s': NUMBER}
 KILL = {'host': str, 'at_s': NUMBER}
 SCENARIO = {'title': str, 'why': str, 'network': dict, 'tcp': dict, 'tcp_of': dict, 'cpu': dict, 'congestion_allowed': list, 'repetitions': int,
-            'windows': dict, 'data': dict, 'tools': list, 'rivals': list, 'kills': list, 'limits': list}
+            'data': dict, 'tools': list, 'rivals': list, 'kills': list, 'limits': list}
 MOST_RIVALS = 32  # common.RIVAL_PORTS
 NEEDED = ('title', 'why', 'network', 'tcp', 'repetitions', 'data', 'tools')
 
@@ -119,14 +119,11 @@ def check(scenario):
         if kill['host'] not in seeders(hosts):
             wrong(f'kills[{i}].host', f'"{kill["host"]}" does not seed', f'only nodes that seed are killed: {listed(seeders(hosts))}')
     check_limits('limits', scenario.get('limits', []))
-    for place in ('tcp_of', 'cpu', 'windows'):
+    for place in ('tcp_of', 'cpu'):
         for host in scenario.get(place, {}):
             host_named(f'{place}.{host}', host, hosts)
     for host, cores in scenario.get('cpu', {}).items():
         if host == 'server' or host.startswith('rival') or not isinstance(cores, NUMBER) or not 0 < cores <= 1:
             wrong(f'cpu.{host}', 'only a node can be held, to a part of one core', 'write 0.2 for a fifth of a core, at a host that seeds or fetches')
-    for host, window in scenario.get('windows', {}).items():
-        if not isinstance(window, int) or not 2000 <= window <= 1 << 30:
-            wrong(f'windows.{host}', f'{window!r} is no receive window', 'write bytes, 2000 or more')
     for i, tool in enumerate(scenario['tools']):
         check_tool(f'tools[{i}]', tool, hosts)
