@@ -74,6 +74,7 @@ Json to_json(const v1::LaneStats& lane) {
           {"srtt_us", lane.srtt_us()},
           {"min_rtt_us", lane.min_rtt_us()},
           {"retransmits", lane.retransmits()},
+          {"loss_events", lane.loss_events()},
           {"cwnd_segments", lane.cwnd_segments()},
           {"congestion_control", lane.congestion_control()}};
 }

@@ -54,6 +54,7 @@ void fill(v1::LaneStats& out, const LaneSnapshot& lane) {
   out.set_srtt_us(tcp.srtt_us);
   out.set_min_rtt_us(tcp.min_rtt_us);
   out.set_retransmits(tcp.retransmits);
+  out.set_loss_events(tcp.loss_events);
   out.set_cwnd_segments(tcp.cwnd_segments);
   out.set_congestion_control(tcp.congestion_control);
 }

@@ -44,8 +44,17 @@ void Lane::read_tcp() {
   silent = is_silent(liveness);
   own = read_tcp_figures(socket_of(peer));
   if (!own) return;
+  look_for_losses(std::chrono::steady_clock::now());
+  own->loss_events = losses.count();
+  own->paced_bytes_per_s = paced_bytes_per_s;
   round_trip_us = own->srtt_us;
   least_round_trip_us = own->min_rtt_us;
+}
+
+void Lane::look_for_losses(MonoTime now) {
+  if (looked != MonoTime{} && now - looked < look_every(round_trip_us)) return;
+  looked = now;
+  if (const auto facts = read_loss_facts(socket_of(peer))) losses.look(now, *facts);
 }
 
 void Lane::hurry(MonoTime now) {

@@ -11,6 +11,7 @@
 #include "client/core/engine.h"
 #include "client/engine/lane_rules.h"
 #include "client/engine/lane_standing.h"
+#include "client/engine/loss_events.h"
 #include "client/engine/nagle.h"
 #include "client/engine/wire.h"
 
@@ -25,12 +26,14 @@ struct LaneMeter {
   bool look(MonoTime now, std::uint64_t received, std::uint64_t sent);
 };
 
-/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer` and `nagle`, which are used in the network
-/// thread alone.
+/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer`, `nagle` and `losses`, which are used in
+/// the network thread alone.
 struct Lane {
   explicit Lane(lt::peer_connection_handle handle) : peer(std::move(handle)) {}
   lt::peer_connection_handle peer;
   Nagle nagle;
+  LossEvents losses;  ///< of what we send
+  MonoTime looked{};  ///< for these
   bool outgoing = false;
   lt::tcp::endpoint remote;
   std::string local;
@@ -78,6 +81,8 @@ struct Lane {
   /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read, and whether
   /// the other end answers. Network thread.
   void read_tcp();
+  /// Cheap, so that it can be called for each block that is sent. Network thread.
+  void look_for_losses(MonoTime now);
   /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.
   bool is_untried() const { return !outgoing && !proven && !delivered; }
   /// Payload went over it in the last seconds.

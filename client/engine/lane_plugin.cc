@@ -112,6 +112,7 @@ class LanePlugin final : public lt::peer_plugin {
 
   bool on_request(const lt::peer_request& request) override {
     swarm_->data_goes(*lane_);
+    lane_->look_for_losses(std::chrono::steady_clock::now());
     swarm_->asked_of_us(*lane_, torrent_, block_of(request));
     return false;
   }

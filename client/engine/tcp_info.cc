@@ -47,7 +47,21 @@ std::optional<TcpFigures> read_tcp_figures(int fd) {
   if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), &length) != 0) return std::nullopt;
   // Until the first sample the kernel reports the largest number as the smallest round trip.
   const std::uint32_t min_rtt = info.tcpi_min_rtt == ~0U ? 0 : info.tcpi_min_rtt;
-  return TcpFigures{info.tcpi_rtt, min_rtt, info.tcpi_total_retrans, info.tcpi_snd_cwnd, std::string(algorithm.data())};
+  TcpFigures figures{info.tcpi_rtt, min_rtt, info.tcpi_total_retrans, info.tcpi_snd_cwnd, algorithm.data()};
+  figures.sent_segments = info.tcpi_data_segs_out;
+  figures.sent_bytes = info.tcpi_bytes_sent;
+  figures.resent_bytes = info.tcpi_bytes_retrans;
+  figures.delivery_bytes_per_s = info.tcpi_delivery_rate;
+  figures.busy_us = info.tcpi_busy_time;
+  figures.window_limited_us = info.tcpi_rwnd_limited;
+  figures.buffer_limited_us = info.tcpi_sndbuf_limited;
+  return figures;
+}
+
+std::optional<LossFacts> read_loss_facts(int fd) {
+  const auto info = read_tcp_info(fd);
+  if (!info) return std::nullopt;
+  return LossFacts{info->tcpi_snd_ssthresh, info->tcpi_total_retrans, info->tcpi_rtt};
 }
 
 void set_no_delay(int fd, bool on) {

@@ -6,12 +6,17 @@
 #include <string>
 
 #include "client/engine/lane_standing.h"
+#include "client/engine/loss_events.h"
 #include "client/engine/wire.h"
 
 namespace gridtorrent::client::engine {
 
-/// What the kernel knows about a TCP socket (Linux, TCP_INFO and TCP_CONGESTION); nothing if it is no TCP socket.
+/// What the kernel knows about a TCP socket (Linux, TCP_INFO and TCP_CONGESTION), so no loss events and no pace;
+/// nothing if it is no TCP socket.
 std::optional<TcpFigures> read_tcp_figures(int fd);
+
+/// What of these LossEvents looks at, more often; nothing if it is no TCP socket.
+std::optional<LossFacts> read_loss_facts(int fd);
 
 /// Whether the other end still acknowledges; nothing if it is no TCP socket.
 std::optional<TcpLiveness> read_tcp_liveness(int fd);

@@ -66,7 +66,8 @@ std::optional<LaneProof> decode_proof(std::string_view bytes);
 
 /// gt_stats: TCP as the sender of the data sees it.
 std::string encode_stats(const TcpFigures& figures);
-/// Refuses negative numbers and a congestion control that is no short lower-case name.
+/// Refuses negative numbers and a congestion control that is no short lower-case name. What older versions do not send
+/// is 0.
 std::optional<TcpFigures> decode_stats(std::string_view bytes);
 
 }  // namespace gridtorrent::client::engine

@@ -17,6 +17,15 @@ struct TcpFigures {
   std::uint64_t retransmits = 0;              ///< segments, over the connection's life
   std::uint32_t cwnd_segments = 0;
   std::string congestion_control;  ///< "cubic", "bbr", …
+  // The rest over the connection's life, 0 where the other end is of an older version.
+  std::uint64_t loss_events = 0;                   ///< losses of one round trip count once; inferred
+  std::uint64_t sent_segments = 0;                 ///< with data, and those sent again
+  std::uint64_t sent_bytes = 0, resent_bytes = 0;  ///< of TCP's payload; sent: with those sent again
+  std::uint64_t delivery_bytes_per_s = 0;          ///< the kernel's last sample
+  std::uint64_t busy_us = 0;                       ///< there was something to send, or to be acknowledged
+  std::uint64_t window_limited_us = 0;             ///< of these, the receiver's window let it send no more
+  std::uint64_t buffer_limited_us = 0;             ///< of these, the send buffer held too little
+  std::uint64_t paced_bytes_per_s = 0;             ///< as its owner's shares by node pace it now; 0: they do not
   friend bool operator==(const TcpFigures&, const TcpFigures&) = default;
 };
 

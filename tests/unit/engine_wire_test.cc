@@ -74,13 +74,20 @@ TEST(LaneMessages, CarryZeroToSixteen) {
 }
 
 TEST(Stats, ComeBackAsSent) {
-  const TcpFigures figures{50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr"};
+  const TcpFigures figures{50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr", 11, 12, 13, 14, 15, 16, 17, 18, 19};
   EXPECT_EQ(decode_stats(encode_stats(figures)), figures);
+}
+
+TEST(Stats, OfOlderVersionsHaveNoLossEvents) {
+  const TcpFigures figures{2, 1, 3, 4, "cubic"};
+  EXPECT_EQ(decode_stats("d2:cc5:cubic4:cwndi4e6:minrtti1e4:retri3e4:srtti2ee"), figures);
 }
 
 TEST(Stats, RefuseNegativeNumbersAndStrangeNames) {
   EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi-1e6:minrtti1e4:retri1e4:srtti1ee"));
   EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi1e6:minrtti4294967296e4:retri1e4:srtti1ee"));
+  EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi1e4:losti-1e6:minrtti1e4:retri1e4:srtti1ee"));
+  EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi1e4:lost1:x6:minrtti1e4:retri1e4:srtti1ee"));
   EXPECT_FALSE(decode_stats(encode_stats({1, 1, 1, 1, "BBR\n"})));
   EXPECT_FALSE(decode_stats(encode_stats({1, 1, 1, 1, std::string(16, 'a')})));
 }
