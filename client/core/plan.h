@@ -54,6 +54,7 @@ enum class LaneState : std::uint8_t { kConnecting, kHandshake, kOpen, kClosing }
 /// One lane as measured by the engine.
 struct LaneSnapshot {
   LaneState state = LaneState::kConnecting;
+  int number = 0;                                    ///< of this torrent's lanes, open and closed; from 0 to 65535
   bool outgoing = false;                             ///< we dialled it
   bool proven = false;                               ///< its other end has proved the node's key
   bool silent = false;                               ///< the other end acknowledges nothing of late

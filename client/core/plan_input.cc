@@ -29,6 +29,7 @@ milliseconds since(MonoTime then, MonoTime now) {
 
 LaneSample sample_of(const LaneSnapshot& lane) {
   LaneSample sample;
+  sample.number = lane.number;
   sample.at = lane.sampled;
   sample.outgoing = lane.outgoing;
   sample.received_bytes = lane.sampled_bytes;

@@ -46,6 +46,7 @@ void Lane::read_tcp() {
   if (!own) return;
   look_for_losses(std::chrono::steady_clock::now());
   own->loss_events = losses.count();
+  own->loss_srtt_us = losses.srtt_us();
   own->paced_bytes_per_s = paced_bytes_per_s;
   round_trip_us = own->srtt_us;
   least_round_trip_us = own->min_rtt_us;

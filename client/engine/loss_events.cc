@@ -14,6 +14,7 @@ void LossEvents::look(MonoTime now, const LossFacts& facts) {
   if (facts.retransmits <= retransmits_) return;
   if (begins_event(now, facts)) {
     ++count_;
+    srtt_us_ += facts.srtt_us;
     event_ = now;
     ssthresh_at_event_ = facts.ssthresh_segments;
   }

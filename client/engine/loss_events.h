@@ -29,11 +29,13 @@ class LossEvents {
   void look(MonoTime now, const LossFacts& facts);
   /// Over all looks. The first look counts what the connection retransmitted before as one.
   std::uint64_t count() const { return count_; }
+  /// The smoothed round trips at the events, summed up, microseconds: a loss by a full queue comes with a long one.
+  std::uint64_t srtt_us() const { return srtt_us_; }
 
  private:
   bool begins_event(MonoTime now, const LossFacts& facts) const;
 
-  std::uint64_t count_ = 0, retransmits_ = 0;
+  std::uint64_t count_ = 0, srtt_us_ = 0, retransmits_ = 0;
   std::uint32_t ssthresh_at_event_ = 0;
   std::optional<MonoTime> event_, retransmitted_;  ///< when the last event began; the last look that saw more
 };

@@ -130,6 +130,7 @@ void Swarm::publish(MonoTime now) {
     for (const auto& lane : by_peer[key]) {
       LaneSnapshot snapshot;
       snapshot.state = lane->state;
+      snapshot.number = lane->number;
       snapshot.outgoing = lane->outgoing;
       snapshot.proven = lane->proven;
       snapshot.silent = lane->silent;

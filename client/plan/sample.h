@@ -18,8 +18,9 @@ struct TcpFigures {
   std::uint32_t cwnd_segments = 0;
   std::string congestion_control;  ///< "cubic", "bbr", …
   // The rest over the connection's life, 0 where the other end is of an older version.
-  std::uint64_t loss_events = 0;                   ///< losses of one round trip count once; inferred
-  std::uint64_t sent_segments = 0;                 ///< with data, and those sent again
+  std::uint64_t loss_events = 0;    ///< losses of one round trip count once; inferred
+  std::uint64_t loss_srtt_us = 0;   ///< sum of the smoothed round trips at these: long where a queue was full
+  std::uint64_t sent_segments = 0;  ///< with data, and those sent again
   std::uint64_t sent_bytes = 0, resent_bytes = 0;  ///< of TCP's payload; sent: with those sent again
   std::uint64_t delivery_bytes_per_s = 0;          ///< the kernel's last sample
   std::uint64_t busy_us = 0;                       ///< there was something to send, or to be acknowledged
@@ -31,6 +32,7 @@ struct TcpFigures {
 
 /// One open lane at one moment; a new one each 250 ms while it carries something. Counters run over the lane's life.
 struct LaneSample {
+  int number = 0;                        ///< tells the lanes of one node apart, while the transfer runs
   MonoTime at{};                         ///< when the engine measured it
   bool outgoing = false;                 ///< this node dialled it
   std::uint64_t received_bytes = 0;      ///< payload

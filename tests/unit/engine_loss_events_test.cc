@@ -55,6 +55,15 @@ TEST_F(Losses, OfASenderThatReducesNoWindowAreOneARoundTrip) {
   EXPECT_EQ(look(60ms, 5, kNever), 3u);
 }
 
+TEST_F(Losses, AddUpTheRoundTripsThatTheyCameWith) {
+  LossEvents events;
+  events.look(MonoTime(1s), {350, 1, 60'000});
+  events.look(MonoTime(2s), {350, 1, 90'000});
+  events.look(MonoTime(3s), {245, 9, 118'000});
+  EXPECT_EQ(events.count(), 2u);
+  EXPECT_EQ(events.srtt_us(), 178'000u);
+}
+
 TEST_F(Losses, BeforeTheFirstLookCountAsOne) {
   EXPECT_EQ(look(0ms, 900, 350), 1u);
 }

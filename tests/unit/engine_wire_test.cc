@@ -74,7 +74,8 @@ TEST(LaneMessages, CarryZeroToSixteen) {
 }
 
 TEST(Stats, ComeBackAsSent) {
-  const TcpFigures figures{50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr", 11, 12, 13, 14, 15, 16, 17, 18, 19};
+  const TcpFigures figures{50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr", 11, 12, 13, 14, 15, 16, 17, 18,
+                           19,     20};
   EXPECT_EQ(decode_stats(encode_stats(figures)), figures);
 }
 
