@@ -47,16 +47,22 @@ bool needs_few(const Path& path) {
   return path.kind == PathKind::kNear || path.kind == PathKind::kBbr;
 }
 
-/// "16 lanes to 1 seeder (1.2 GB to come; RTT 50.2 ms, cubic)", or of several: "12 lanes to 2 seeders and 1 neighbour
-/// (1.2 GB to come; 1 of 3 paths near or with BBR)".
-std::string reason_text(const StartFacts& facts, const std::vector<int>& lanes, const std::vector<Path>& paths) {
+/// "12 lanes to 2 seeders and 1 neighbour".
+std::string lanes_text(const StartFacts& facts, const std::vector<int>& lanes) {
   int all = 0, seeders = 0, neighbours = 0;
   for (const int number : lanes) all += number;
   for (const auto& source : facts.sources) ++(source.complete ? seeders : neighbours);
-  std::string text = "auto: " + count(all, "lane") + " to ";
+  std::string text = count(all, "lane") + " to ";
   if (seeders > 0) text += count(seeders, "seeder");
   if (seeders > 0 && neighbours > 0) text += " and ";
   if (neighbours > 0) text += count(neighbours, "neighbour");
+  return text;
+}
+
+/// "16 lanes to 1 seeder (1.2 GB to come; RTT 50.2 ms, cubic)", or of several: "12 lanes to 2 seeders and 1 neighbour
+/// (1.2 GB to come; 1 of 3 paths near or with BBR)".
+std::string reason_text(const StartFacts& facts, const std::vector<int>& lanes, const std::vector<Path>& paths) {
+  std::string text = "auto: " + lanes_text(facts, lanes);
   text += " (" + bytes_text(facts.bytes) + " to come; ";
   if (paths.size() == 1) {
     text += path_text(paths.front());
@@ -93,20 +99,39 @@ Plan AutoController::plan(const ControllerInput& input) {
   if (input.lanes_wish > 0) return even_plan(input, "auto");
   Known& known = transfers_[input.transfer];
   known.bytes = std::max(known.bytes, input.bytes_left);
+  std::erase_if(known.sources, [&](const auto& source) {
+    return std::ranges::find(input.peers, source.first, &PeerSample::node) == input.peers.end();
+  });
   const auto sources = choose_sources(input);
   if (sources.empty()) return even_plan(input, "auto");
   StartFacts facts{known.bytes, input.limit_bits_per_s, input.host, {}};
   std::vector<Path> paths;
   for (const auto* source : sources) {
-    Path& path = known.paths[source->node];
+    auto& [path, meter] = known.sources[source->node];
     path = learn(path, path_of(*source));
+    meter.look(input.now, *source);
     paths.push_back(path);
     facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input)});
   }
-  const std::vector<int> lanes = start_lanes(facts);
+  std::vector<int> lanes = start_lanes(facts);
   Plan plan;
-  for (std::size_t i = 0; i < sources.size(); ++i) plan.peers.push_back({.node = sources[i]->node, .lanes = lanes[i]});
   plan.reason.text = reason_text(facts, lanes, paths);
+  if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
+    std::vector<RefinedSource> refined;
+    double rate = 0;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const PathMeter& meter = known.sources[sources[i]->node].meter;
+      refined.push_back({sources[i]->node, lanes[i], meter.figures(input.now, kLossSpan)});
+      rate += meter.figures(input.now, kSettle).bits_per_s;
+    }
+    Refined now = known.refinement.step(input.now, refined, rate, static_cast<double>(input.limit_bits_per_s));
+    lanes = within_means(facts, std::move(now.lanes));
+    if (!now.why.empty()) {
+      plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + now.why + ")";
+      plan.reason.limit = now.held_by;
+    }
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) plan.peers.push_back({.node = sources[i]->node, .lanes = lanes[i]});
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "client/tuning/start.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "client/tuning/sources.h"
 
@@ -63,19 +64,22 @@ Path path_of(const PeerSample& peer) {
   return path;
 }
 
-std::vector<int> start_lanes(const StartFacts& facts) {
-  std::vector<int> lanes;
+std::vector<int> within_means(const StartFacts& facts, std::vector<int> lanes) {
   int all = 0;
-  for (const auto& source : facts.sources) all += lanes.emplace_back(lanes_to(source, facts));
-  const int most = most_in_all(facts);
-  while (all > most) {
-    // The one with most lanes gives one up; among equals the last, which is the least welcome.
+  for (const int number : lanes) all += number;
+  for (const int most = most_in_all(facts); all > most; --all) {
+    // Among equals the last, which is the least welcome.
     const auto largest = std::max_element(lanes.rbegin(), lanes.rend());
     if (*largest <= 1) break;
     --*largest;
-    --all;
   }
   return lanes;
+}
+
+std::vector<int> start_lanes(const StartFacts& facts) {
+  std::vector<int> lanes;
+  for (const auto& source : facts.sources) lanes.push_back(lanes_to(source, facts));
+  return within_means(facts, std::move(lanes));
 }
 
 }  // namespace gridtorrent::client::tuning

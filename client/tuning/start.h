@@ -68,4 +68,8 @@ struct StartFacts {
 /// for.
 std::vector<int> start_lanes(const StartFacts& facts);
 
+/// The same number of lanes or fewer: all together no more than the limit, the bytes to come and the kernel's buffers
+/// have use for, but at least 1 each. Who has most gives up first.
+std::vector<int> within_means(const StartFacts& facts, std::vector<int> lanes);
+
 }  // namespace gridtorrent::client::tuning

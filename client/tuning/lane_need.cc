@@ -1,0 +1,58 @@
+#include "client/tuning/lane_need.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "client/plan/controller.h"
+#include "client/tuning/tcp_rate.h"
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+/// One-sided 95 % of a normal distribution, and the most events that go unseen with 5 % (−ln 0.05).
+constexpr double kSigmas = 1.645, kUnseen = 3.0;
+
+double long_run(const PathFigures& path, double events) {
+  if (path.segments <= 0) return kInfinite;
+  return long_run_bits_per_s({path.least_round_trip, std::min(events / path.segments, 1.0), path.segment_bytes},
+                             path.congestion_control);
+}
+
+/// What the window lets a lane carry while no packet waits in a queue; infinite where the windows suffice.
+double by_window(const PathFigures& path) {
+  if (path.window_limited < kHeldUp || path.lanes == 0 || path.least_round_trip.count() == 0) return kInfinite;
+  const double queued =
+      static_cast<double>(path.round_trip.count()) / static_cast<double>(path.least_round_trip.count());
+  return path.bits_per_s / path.lanes * std::max(queued, 1.0);
+}
+
+int lanes_for(double bits_per_s, double lane_bits_per_s) {
+  const double lanes = std::ceil(bits_per_s / lane_bits_per_s);
+  return std::isfinite(lanes) ? static_cast<int>(std::clamp(lanes, 1.0, double{kMaxLanesPerPeer})) : 1;
+}
+
+}  // namespace
+
+LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
+  LaneNeed need;
+  if (path.segments <= 0) return {1, kMaxLanesPerPeer};
+  double rate = std::max(path.best_bits_per_s, path.bits_per_s) * kHeadroom;
+  double enough = path.full() ? rate : rate * kSearch / kHeadroom;
+  if (limit_bits_per_s > 0) {
+    rate = std::min(rate, limit_bits_per_s * kHeadroom);
+    enough = std::min(enough, limit_bits_per_s * kHeadroom);
+  }
+  const double events = path.random_events, spread = kSigmas * std::sqrt(events);
+  const double window = by_window(path);
+  const double likely = long_run(path, events);
+  need.lane_bits_per_s = std::min(likely, window);
+  if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
+  need.least = lanes_for(enough, std::min(long_run(path, std::max(events - spread, 0.0)), window));
+  need.most = lanes_for(rate, std::min(long_run(path, events + spread + kUnseen), window));
+  need.most = std::max({need.most, need.least, kLeastLanes});
+  return need;
+}
+
+}  // namespace gridtorrent::client::tuning

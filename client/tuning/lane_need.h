@@ -1,0 +1,34 @@
+#pragma once
+
+#include "client/plan/reason.h"
+#include "client/tuning/path_meter.h"
+
+/// How many lanes one source has use for, by what its sender's TCP has told. Pure.
+namespace gridtorrent::client::tuning {
+
+/// More than what the path carried, so that lanes that lag behind are made up for, and a path that could carry more
+/// shows it.
+inline constexpr double kHeadroom = 1.1;
+/// The same where no packet waits on the path: lanes are held up, and what the path could carry is not known.
+inline constexpr double kSearch = 1.5;
+/// Fewer are not asked for: one lane that waits for a lost segment leaves a path empty for a round trip.
+inline constexpr int kLeastLanes = 2;
+/// Lanes are held up by windows where their senders waited for them for more than half of the time.
+inline constexpr double kHeldUp = 0.5;
+
+/// Between `least` and `most` the measurements do not say that another number is better.
+struct LaneNeed {
+  int least = 1, most = 1;
+  double lane_bits_per_s = 0;       ///< what one lane comes to; infinite: nothing holds it up
+  Limit held_by = Limit::kUnknown;  ///< what holds a lane up: kLoss, kWindow, or unknown
+  friend bool operator==(const LaneNeed&, const LaneNeed&) = default;
+};
+
+/// As many lanes as it takes to carry 1.1 times the best rate that the path has shown (1.5 times where it is not full),
+/// when a lane carries what random losses (long_run_bits_per_s) and its window let it. The number of losses seen is a
+/// sample: `least` and `most` go with the lowest and the highest rate of losses that it does not contradict (95 %,
+/// Poisson). So a path without losses needs fewer lanes the longer it was watched, and one with losses soon has a
+/// narrow range. `limit_bits_per_s`: a person's; 0: none.
+LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
+
+}  // namespace gridtorrent::client::tuning

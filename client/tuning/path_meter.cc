@@ -1,0 +1,143 @@
+#include "client/tuning/path_meter.h"
+
+#include <algorithm>
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::microseconds;
+
+/// The best rate is that of so long: one second alone holds bursts.
+constexpr double kBestSeconds = 2;
+
+double grown(std::uint64_t before, std::uint64_t after) {
+  return after > before ? static_cast<double>(after - before) : 0;
+}
+
+double seconds(MonoTime from, MonoTime to) {
+  return duration<double>(to - from).count();
+}
+
+double share(double part, double whole) {
+  return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
+}
+
+}  // namespace
+
+void PathMeter::look(MonoTime now, const PeerSample& peer) {
+  if (now < looked_) *this = PathMeter();
+  if (looked_ != MonoTime{} && now - looked_ < kLook) return;
+  Slice slice;
+  slice.at = now;
+  slice.seconds = looked_ == MonoTime{} ? 0 : seconds(looked_, now);
+  note_round_trips(slice, peer);
+  std::map<int, Lane> lanes;
+  for (const auto& lane : peer.lanes) {
+    const auto known = lanes_.find(lane.number);
+    add(slice, known == lanes_.end() ? Lane{} : known->second, lane);
+    Lane& kept = lanes[lane.number];
+    kept.received_bytes = lane.received_bytes;
+    if (lane.theirs) {
+      kept.theirs = *lane.theirs;
+    } else if (known != lanes_.end()) {
+      kept.theirs = known->second.theirs;
+    }
+  }
+  slice.lane_us = slice.seconds * 1e6 * static_cast<double>(peer.lanes.size());
+  lanes_ = std::move(lanes);
+  slices_.push_back(std::move(slice));
+  while (now - slices_.front().at > kBest) slices_.pop_front();
+  looked_ = now;
+}
+
+void PathMeter::add(Slice& slice, const Lane& before, const LaneSample& lane) const {
+  slice.bytes += grown(before.received_bytes, lane.received_bytes);
+  if (!lane.theirs) return;
+  const TcpFigures &was = before.theirs, &is = *lane.theirs;
+  slice.segments += grown(was.sent_segments, is.sent_segments);
+  slice.sent_bytes += grown(was.sent_bytes, is.sent_bytes);
+  slice.busy_us += grown(was.busy_us, is.busy_us);
+  slice.window_us += grown(was.window_limited_us, is.window_limited_us);
+  slice.buffer_us += grown(was.buffer_limited_us, is.buffer_limited_us);
+  const double events = grown(was.loss_events, is.loss_events);
+  if (events <= 0) return;
+  slice.events += events;
+  const double round_trip = grown(was.loss_srtt_us, is.loss_srtt_us) / events;
+  slice.losses.push_back({events, std::max(0.0, round_trip - static_cast<double>(least_us_))});
+}
+
+void PathMeter::note_round_trips(Slice& slice, const PeerSample& peer) {
+  std::vector<std::uint32_t> round_trips;
+  paced_bits_per_s_ = 0;
+  for (const auto& lane : peer.lanes) {
+    if (!lane.theirs) continue;
+    const TcpFigures& theirs = *lane.theirs;
+    if (!theirs.congestion_control.empty()) congestion_control_ = theirs.congestion_control;
+    paced_bits_per_s_ += static_cast<double>(theirs.paced_bytes_per_s) * 8;
+    if (theirs.srtt_us == 0) continue;
+    round_trips.push_back(theirs.srtt_us);
+    const std::uint32_t least = theirs.min_rtt_us > 0 ? theirs.min_rtt_us : theirs.srtt_us;
+    least_us_ = least_us_ == 0 ? least : std::min(least_us_, least);
+  }
+  if (round_trips.empty()) return;
+  const auto middle = round_trips.begin() + static_cast<std::ptrdiff_t>(round_trips.size() / 2);
+  std::ranges::nth_element(round_trips, middle);
+  median_us_ = *middle;
+  slice.queue_us = static_cast<double>(*std::ranges::max_element(round_trips)) - static_cast<double>(least_us_);
+}
+
+double PathMeter::best(MonoTime now) const {
+  double best = 0;
+  for (std::size_t i = 0; i < slices_.size(); ++i) {
+    if (now - slices_[i].at > kBest) continue;
+    double length = 0, bytes = 0;
+    for (std::size_t k = i; k < slices_.size() && length < kBestSeconds; ++k) {
+      length += slices_[k].seconds;
+      bytes += slices_[k].bytes;
+    }
+    if (length >= kBestSeconds) best = std::max(best, bytes * 8 / length);
+  }
+  return best;
+}
+
+PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) const {
+  PathFigures figures;
+  figures.lanes = static_cast<int>(lanes_.size());
+  figures.round_trip = microseconds(median_us_);
+  figures.least_round_trip = microseconds(least_us_);
+  figures.congestion_control = congestion_control_;
+  figures.paced_bits_per_s = paced_bits_per_s_;
+  figures.best_bits_per_s = best(now);
+  double bytes = 0, sent_bytes = 0, lane_us = 0, busy_us = 0, window_us = 0, buffer_us = 0, full_us = 0;
+  for (const auto& slice : slices_) full_us = std::max(full_us, slice.queue_us);
+  for (const auto& slice : slices_) {
+    if (now - slice.at > span) continue;
+    figures.seconds += slice.seconds;
+    figures.segments += slice.segments;
+    figures.loss_events += slice.events;
+    bytes += slice.bytes;
+    sent_bytes += slice.sent_bytes;
+    lane_us += slice.lane_us;
+    busy_us += slice.busy_us;
+    window_us += slice.window_us;
+    buffer_us += slice.buffer_us;
+    for (const auto& losses : slice.losses) full_us = std::max(full_us, losses.queue_us);
+  }
+  figures.full_queue = microseconds(static_cast<std::int64_t>(std::min(full_us, 1e9)));
+  const bool queues = figures.is_queue(figures.full_queue);
+  for (const auto& slice : slices_) {
+    if (now - slice.at > span) continue;
+    for (const auto& losses : slice.losses) {
+      if (!queues || losses.queue_us < full_us / 2) figures.random_events += losses.events;
+    }
+  }
+  if (figures.seconds > 0) figures.bits_per_s = bytes * 8 / figures.seconds;
+  if (figures.segments > 0 && sent_bytes > 0) figures.segment_bytes = std::max(sent_bytes / figures.segments, 1.0);
+  figures.busy = share(busy_us, lane_us);
+  figures.window_limited = share(window_us, busy_us);
+  figures.buffer_limited = share(buffer_us, busy_us);
+  return figures;
+}
+
+}  // namespace gridtorrent::client::tuning

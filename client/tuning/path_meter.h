@@ -1,0 +1,87 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/plan/sample.h"
+
+namespace gridtorrent::client::tuning {
+
+/// What a packet waits below this, or below a twentieth of the round trip, is what timers and busy machines add.
+inline constexpr std::chrono::microseconds kNoQueue{1000};
+inline constexpr int kNoQueueOfRoundTrip = 20;
+
+/// What the lanes of one source did over the last seconds.
+struct PathFigures {
+  double seconds = 0;                                            ///< that the figures cover; 0: nothing is known
+  int lanes = 0;                                                 ///< that are open, at the last look
+  double bits_per_s = 0;                                         ///< payload
+  double best_bits_per_s = 0;                                    ///< of two seconds on end within `PathMeter::kBest`
+  std::chrono::microseconds round_trip{0}, least_round_trip{0};  ///< of the sender: median now; least ever
+  std::chrono::microseconds full_queue{0};  ///< the longest that a packet waited on the path of late
+  std::string congestion_control{};         ///< of the sender
+  double segments = 0, segment_bytes = 1448;
+  /// Loss events, and those of them that came while the queue was less than half as long as it gets: what a full queue
+  /// drops tells that the path is full, all else would be lost at half the rate as well.
+  double loss_events = 0, random_events = 0;
+  double busy = 0;                                ///< share of the lanes' time in which their sender had data, 0 to 1
+  double window_limited = 0, buffer_limited = 0;  ///< shares of the busy time, 0 to 1
+  double paced_bits_per_s = 0;                    ///< as the source's owner shares the uplink, all lanes; 0: not paced
+
+  /// That a packet waits on the path now.
+  std::chrono::microseconds queue() const { return round_trip - least_round_trip; }
+  /// Packets wait: what the lanes send is as much as the path carries.
+  bool full() const { return is_queue(queue()); }
+  bool is_queue(std::chrono::microseconds waited) const {
+    return waited > std::max(kNoQueue, least_round_trip / kNoQueueOfRoundTrip);
+  }
+};
+
+/// Adds up the counters of the lanes to one source, over lanes that come and go. A value: no thread, no clock.
+class PathMeter {
+ public:
+  /// Looks closer together than this count as one.
+  static constexpr std::chrono::milliseconds kLook{200};
+  /// So long back a rate still says what the path can carry: longer than CUBIC takes to regain what a loss took
+  /// (RFC 9438, K = ∛(W·(1−β)/C): 10 s for a window of 1,300 segments), so that one loss does not hide it.
+  static constexpr std::chrono::seconds kBest{30};
+
+  /// At least once a second while data comes. `peer`: the source with the lanes that are open.
+  void look(MonoTime now, const PeerSample& peer);
+  /// Over the last `span`, at most `kBest`.
+  PathFigures figures(MonoTime now, std::chrono::milliseconds span) const;
+
+ private:
+  struct Lane {
+    std::uint64_t received_bytes = 0;
+    TcpFigures theirs{};
+  };
+  struct Losses {
+    double events = 0;
+    double queue_us = 0;  ///< the mean at these
+  };
+  struct Slice {
+    MonoTime at{};
+    double seconds = 0, bytes = 0, segments = 0, sent_bytes = 0, events = 0;
+    double lane_us = 0, busy_us = 0, window_us = 0, buffer_us = 0;
+    double queue_us = 0;  ///< the longest at this look
+    std::vector<Losses> losses{};
+  };
+  void add(Slice& slice, const Lane& before, const LaneSample& lane) const;
+  void note_round_trips(Slice& slice, const PeerSample& peer);
+  double best(MonoTime now) const;
+
+  std::map<int, Lane> lanes_;
+  std::deque<Slice> slices_;
+  MonoTime looked_{};
+  std::uint32_t least_us_ = 0, median_us_ = 0;
+  double paced_bits_per_s_ = 0;
+  std::string congestion_control_;
+};
+
+}  // namespace gridtorrent::client::tuning

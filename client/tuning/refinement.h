@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/plan/controller.h"
+#include "client/tuning/path_meter.h"
+
+namespace gridtorrent::client::tuning {
+
+/// From one change to the next: a lane is dialled within a second, and one that is not wanted gives up what it was
+/// asked for within a round trip or two. Shorter than this, the figures would be those of the lanes before.
+inline constexpr std::chrono::seconds kSettle{2};
+/// Over so long losses are counted. 10,000 packets a second and 0.02 % are 40 events; CUBIC's windows are as old.
+inline constexpr std::chrono::seconds kLossSpan{20};
+/// At most a third of the lanes end in one step: a queue of half the path's bandwidth-delay product then keeps it full
+/// while the windows of the others grow.
+inline constexpr double kShrink = 2.0 / 3;
+/// Fewer lanes that bring less than this part of the rate before are taken back; looked at for so long after the step.
+inline constexpr double kWorse = 0.85;
+inline constexpr std::chrono::seconds kWatch{10};
+/// After that, so many lanes are the least for so long, doubled each time.
+inline constexpr std::chrono::seconds kBelieve{60};
+
+/// One source as the refinement sees it.
+struct RefinedSource {
+  NodeId node;
+  int start = 1;  ///< lanes, as long as nothing is known of it
+  PathFigures path;
+};
+
+struct Refined {
+  std::vector<int> lanes;  ///< in the sources' order
+  std::string why;         ///< of the last change: "0.021 % lost: 15.0 Mbit/s a lane, of 193"; empty: there was none
+  Limit held_by = Limit::kUnknown;
+};
+
+/// Moves the lanes of one transfer from its start towards what each path has use for (lane_need.h), step by step, and
+/// goes back where fewer lanes brought less. A value: no thread, no clock.
+class Refinement {
+ public:
+  /// `rate`: payload of all sources over the last seconds, bits a second. `limit`: a person's; 0: none.
+  Refined step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
+
+ private:
+  struct Shrunk {
+    double rate = 0;  ///< before
+    std::map<NodeId, int> lanes{};
+  };
+  bool take_back(MonoTime now, double rate);
+  void change(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
+
+  std::map<NodeId, int> lanes_, floor_;
+  std::optional<MonoTime> changed_;
+  std::optional<Shrunk> shrunk_;
+  MonoTime floor_until_{};
+  std::chrono::seconds believe_ = kBelieve;
+  std::string why_;
+  Limit held_by_ = Limit::kUnknown;
+};
+
+}  // namespace gridtorrent::client::tuning
