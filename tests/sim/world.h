@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+/// What a simulated transfer runs over: who sends, over which links, to which machine. Rates are payload, bits a
+/// second; times are seconds.
+namespace gridtorrent::sim {
+
+/// Of IPv4 over Ethernet with TCP's timestamps: 1500 − 20 − 32.
+inline constexpr double kSegmentBytes = 1448;
+
+enum class Control : std::uint8_t { kCubic, kReno, kBbr };
+
+/// One node that has all data.
+struct Seeder {
+  double uplink = 1e9;
+  double round_trip = 0.05;           ///< of the empty path
+  double window_bytes = 16'777'216;   ///< the most that one lane has in flight: the smaller of both ends' buffers
+  double loss = 0;                    ///< part of the packets that get lost at random
+  Control control = Control::kCubic;  ///< of its kernel
+  int path = 0;                       ///< the link that it shares with others
+  bool alive = true;
+};
+
+/// A link that several seeders share, with a queue that drops what does not fit.
+struct Path {
+  double rate = 1e9;
+  int rivals = 0;        ///< flows of others that never end, each a lane like those of the path's first seeder
+  double queue_bdp = 1;  ///< what the queue holds, in products of the rate and the path's least round trip
+};
+
+/// Who fetches. It slows senders down by their windows; it drops nothing.
+struct Receiver {
+  double rate = 1e10;  ///< the lower one of network card and disk
+  /// Each socket past `free_sockets` costs time: the rate is divided by 1 + socket_cost·(n − free)/free.
+  double socket_cost = 0;
+  int free_sockets = 32;
+};
+
+struct World {
+  std::vector<Seeder> seeders;
+  std::vector<Path> paths{Path{}};
+  Receiver receiver;
+  double noise = 0;  ///< standard deviation of what half a second brings, relative; the second model adds it
+};
+
+}  // namespace gridtorrent::sim
