@@ -44,13 +44,14 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
     rate = std::min(rate, limit_bits_per_s * kHeadroom);
     enough = std::min(enough, limit_bits_per_s * kHeadroom);
   }
-  const double events = path.random_events, spread = kSigmas * std::sqrt(events);
+  const double events = path.random_events, most_events = events + path.doubtful_events;
   const double window = by_window(path);
   const double likely = long_run(path, events);
   need.lane_bits_per_s = std::min(likely, window);
   if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
-  need.least = lanes_for(enough, std::min(long_run(path, std::max(events - spread, 0.0)), window));
-  need.most = lanes_for(rate, std::min(long_run(path, events + spread + kUnseen), window));
+  need.least = lanes_for(enough, std::min(long_run(path, std::max(events - kSigmas * std::sqrt(events), 0.0)), window));
+  need.most =
+      lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
   need.most = std::max({need.most, need.least, kLeastLanes});
   return need;
 }

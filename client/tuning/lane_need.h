@@ -27,8 +27,8 @@ struct LaneNeed {
 /// As many lanes as it takes to carry 1.1 times the best rate that the path has shown (1.5 times where it is not full),
 /// when a lane carries what random losses (long_run_bits_per_s) and its window let it. The number of losses seen is a
 /// sample: `least` and `most` go with the lowest and the highest rate of losses that it does not contradict (95 %,
-/// Poisson). So a path without losses needs fewer lanes the longer it was watched, and one with losses soon has a
-/// narrow range. `limit_bits_per_s`: a person's; 0: none.
+/// Poisson; doubtful events count for the highest only). So a path without losses needs fewer lanes the longer it was
+/// watched, and one with losses soon has a narrow range. `limit_bits_per_s`: a person's; 0: none.
 LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
 
 }  // namespace gridtorrent::client::tuning

@@ -129,7 +129,11 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
   for (const auto& slice : slices_) {
     if (now - slice.at > span) continue;
     for (const auto& losses : slice.losses) {
-      if (!queues || losses.queue_us < full_us / 2) figures.random_events += losses.events;
+      if (!queues || losses.queue_us < full_us / 2) {
+        figures.random_events += losses.events;
+      } else if (losses.queue_us < full_us * 4 / 5) {
+        figures.doubtful_events += losses.events;
+      }
     }
   }
   if (figures.seconds > 0) figures.bits_per_s = bytes * 8 / figures.seconds;

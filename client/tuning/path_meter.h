@@ -26,9 +26,10 @@ struct PathFigures {
   std::chrono::microseconds full_queue{0};  ///< the longest that a packet waited on the path of late
   std::string congestion_control{};         ///< of the sender
   double segments = 0, segment_bytes = 1448;
-  /// Loss events, and those of them that came while the queue was less than half as long as it gets: what a full queue
-  /// drops tells that the path is full, all else would be lost at half the rate as well.
-  double loss_events = 0, random_events = 0;
+  /// What a full queue drops tells that the path is full; all else would be lost at half the rate as well. So, of all
+  /// loss events: those that came while the queue was less than half as long as it gets, and those up to four fifths,
+  /// which may be either.
+  double loss_events = 0, random_events = 0, doubtful_events = 0;
   double busy = 0;                                ///< share of the lanes' time in which their sender had data, 0 to 1
   double window_limited = 0, buffer_limited = 0;  ///< shares of the busy time, 0 to 1
   double paced_bits_per_s = 0;                    ///< as the source's owner shares the uplink, all lanes; 0: not paced

@@ -80,7 +80,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources,
     const LaneNeed need = lane_need(path, share);
     int next = lanes;
     if (lanes < need.least) next = std::min(need.least, 2 * lanes);
-    if (lanes > need.most) {
+    if (lanes > need.most && path.seconds >= std::chrono::duration<double>(kWatched).count()) {
       next = std::max(need.most, static_cast<int>(std::floor(lanes * kShrink)));
       if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
       next = std::min(next, lanes);

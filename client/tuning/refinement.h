@@ -14,6 +14,8 @@ namespace gridtorrent::client::tuning {
 /// From one change to the next: a lane is dialled within a second, and one that is not wanted gives up what it was
 /// asked for within a round trip or two. Shorter than this, the figures would be those of the lanes before.
 inline constexpr std::chrono::seconds kSettle{2};
+/// No lanes are given up before a transfer's path was watched for so long: slow start has ended by then.
+inline constexpr std::chrono::seconds kWatched{4};
 /// Over so long losses are counted. 10,000 packets a second and 0.02 % are 40 events; CUBIC's windows are as old.
 inline constexpr std::chrono::seconds kLossSpan{20};
 /// At most a third of the lanes end in one step: a queue of half the path's bandwidth-delay product then keeps it full
