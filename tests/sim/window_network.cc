@@ -19,18 +19,6 @@ double exponential(std::mt19937_64& random) {
   return -std::log1p(-uniform);
 }
 
-const char* control_name(Control control) {
-  switch (control) {
-    case Control::kCubic:
-      return "cubic";
-    case Control::kReno:
-      return "reno";
-    case Control::kBbr:
-      return "bbr";
-  }
-  return "";
-}
-
 std::uint64_t whole(double number) {
   return static_cast<std::uint64_t>(std::max(number, 0.0));
 }

@@ -11,6 +11,10 @@ namespace gridtorrent::sim {
 inline constexpr double kSegmentBytes = 1448;
 
 enum class Control : std::uint8_t { kCubic, kReno, kBbr };
+/// As Linux calls it.
+constexpr const char* control_name(Control control) {
+  return control == Control::kCubic ? "cubic" : control == Control::kReno ? "reno" : "bbr";
+}
 
 /// One node that has all data.
 struct Seeder {
@@ -39,9 +43,9 @@ struct Receiver {
 };
 
 struct World {
-  std::vector<Seeder> seeders;
+  std::vector<Seeder> seeders{};
   std::vector<Path> paths{Path{}};
-  Receiver receiver;
+  Receiver receiver{};
   double noise = 0;  ///< standard deviation of what half a second brings, relative; the second model adds it
 };
 

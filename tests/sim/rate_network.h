@@ -1,0 +1,56 @@
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "tests/sim/network.h"
+#include "tests/sim/world.h"
+
+namespace gridtorrent::sim {
+
+/// What each seeder brings in the end with so many lanes, and why; a pure function of the world. Per lane of seeder i
+/// f = min(W/RTT, L), L = max(1.22/√p, CUBIC: 1.054·(RTT/p)^0.75)·MSS/RTT, none with BBR or without losses. A seeder
+/// brings min(lanes·f, uplink). A path whose demand reaches 95 % of its rate C carries C·(1 − 1/(1 + k·N)), k being 3
+/// for Reno and 5.7 for CUBIC, or 0.965·C with BBR; past max(4, two segments of its bandwidth-delay product a lane)
+/// sockets it carries less by 1 + 0.15·(N − knee)/knee. With rivals it leaves max(C − their demand, C·N/(N + rivals)).
+struct SteadyRates {
+  std::vector<double> bits_per_s{};  ///< of each seeder
+  std::vector<bool> full{};          ///< its path has a queue
+  std::vector<double> loss{};        ///< part of its packets that gets lost, with what the queue drops
+  std::vector<bool> by_window{};     ///< its lanes' windows hold it up
+  double sum = 0;
+};
+SteadyRates steady_rates(const World& world, const std::vector<int>& lanes);
+
+/// The rate model: each half second a seeder's rate rises towards its steady one with a lag of max(0.4 s, 6 RTT), or
+/// falls by 80 % of the way. Noise: AR(1) with φ = 0.4 and σ = `World::noise` (0: 0.05) over all, σ = 0.03 for each
+/// seeder, and 2 % of the half seconds bring half.
+class RateNetwork final : public Network {
+ public:
+  RateNetwork(const World& world, std::uint64_t seed) : world_(world), random_(seed), rates_(world.seeders.size()) {}
+  int open(int seeder) override;
+  void close(int lane) override;
+  void advance(double seconds) override;
+  LaneFigures figures(int lane) const override;
+
+ private:
+  struct Lane {
+    int number = 0, seeder = 0;
+    LaneFigures figures{};
+    double sent = 0, lost = 0;
+  };
+  void tick();
+  void send(Lane& lane, double seconds);
+  double normal() { return gauss_(random_); }
+
+  const World& world_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> gauss_;
+  std::vector<Lane> lanes_;
+  std::vector<double> rates_, factors_;
+  SteadyRates steady_;
+  double until_tick_ = 0, noise_ = 0;
+  int next_ = 1;
+};
+
+}  // namespace gridtorrent::sim
