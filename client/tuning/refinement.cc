@@ -10,8 +10,16 @@
 namespace gridtorrent::client::tuning {
 namespace {
 
+constexpr char kReaderLimits[] = "more lanes brought nothing, so fewer are tried";
+
 double mbit(double bits_per_s) {
   return bits_per_s / 1e6;
+}
+
+int in_all(const std::map<NodeId, int>& lanes) {
+  int all = 0;
+  for (const auto& [node, number] : lanes) all += number;
+  return all;
 }
 
 std::string why_text(const LaneNeed& need, const PathFigures& path) {
@@ -37,8 +45,12 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
 }  // namespace
 
 Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit) {
-  if (now >= floor_until_) floor_.clear();
-  if (!take_back(now, rate) && (!changed_ || now - *changed_ >= kSettle)) change(now, sources, rate, limit);
+  if (now >= believed_until_) {
+    floor_.clear();
+    ceiling_.clear();
+  }
+  const bool waits = changed_ && now - *changed_ < (before_ && before_->more ? kProof : kSettle);
+  if (!take_back(now, rate) && !waits) change(now, sources, rate, limit);
   Refined refined;
   for (const auto& source : sources) {
     const auto held = lanes_.find(source.node);
@@ -49,62 +61,76 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   return refined;
 }
 
+bool Refinement::worse(const Before& before, double rate) const {
+  if (!before.more) return rate < (ceiling_.empty() ? kWorse : kWorseForReader) * before.rate;
+  const double more = static_cast<double>(in_all(lanes_)) / std::max(in_all(before.lanes), 1) - 1;
+  return rate < before.rate * (1 + kNoGain * more);
+}
+
 bool Refinement::take_back(MonoTime now, double rate) {
-  if (!shrunk_ || !changed_) return false;
+  if (!before_ || !changed_) return false;
   const auto since = now - *changed_;
-  if (since >= kWatch) shrunk_.reset();
-  if (!shrunk_ || since < kSettle || rate >= kWorse * shrunk_->rate) return false;
+  if (since >= kWatch) before_.reset();
+  // More lanes have some time to show that they bring something; fewer may do harm at once.
+  if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate)) return false;
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "fewer lanes brought %.3g instead of %.3g Mbit/s", mbit(rate),
-                mbit(shrunk_->rate));
+  std::snprintf(text.data(), text.size(), "%s lanes brought %.3g instead of %.3g Mbit/s",
+                before_->more ? "more" : "fewer", mbit(rate), mbit(before_->rate));
   why_ = text.data();
-  lanes_ = floor_ = shrunk_->lanes;
-  floor_until_ = now + believe_;
+  lanes_ = before_->lanes;
+  (before_->more ? ceiling_ : floor_) = lanes_;
+  believed_until_ = now + believe_;
   believe_ *= 2;
   changed_ = now;
-  shrunk_.reset();
+  before_.reset();
   return true;
 }
 
 void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit) {
+  Before before{before_ && !before_->more ? before_->rate : rate, {}, false};
   std::map<NodeId, int> wanted;
-  bool fewer = false, changes = false;
+  bool fewer = false, more = false, by_window = true;
   for (const auto& source : sources) {
     const auto held = lanes_.find(source.node);
     const int lanes = held == lanes_.end() ? source.start : held->second;
-    wanted[source.node] = lanes;
+    before.lanes[source.node] = wanted[source.node] = lanes;
     const PathFigures& path = source.path;
     if (path.segments <= 0 || path.seconds < std::chrono::duration<double>(kSettle).count()) continue;
     // Each source's part of the limit is what it brings of the whole.
     const double share = limit > 0 && rate > 0 ? limit * std::min(path.bits_per_s / rate, 1.0) : 0;
     const LaneNeed need = lane_need(path, share);
-    int next = lanes;
-    if (lanes < need.least) next = std::min(need.least, 2 * lanes);
-    if (lanes > need.most && path.seconds >= std::chrono::duration<double>(kWatched).count()) {
-      next = std::max(need.most, static_cast<int>(std::floor(lanes * kShrink)));
-      if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
-      next = std::min(next, lanes);
-    }
+    const int next = next_lanes(source, lanes, need);
     if (next == lanes) continue;
-    changes = true;
     fewer = fewer || next < lanes;
+    if (next > lanes) {
+      more = true;
+      by_window = by_window && need.held_by == Limit::kWindow;
+    }
     wanted[source.node] = next;
-    why_ = why_text(need, path);
+    why_ = reader_limits(source, need) ? kReaderLimits : why_text(need, path);
     held_by_ = need.held_by;
   }
-  if (!changes) return;
-  if (fewer) {
-    Shrunk before{shrunk_ ? shrunk_->rate : rate, {}};
-    for (const auto& source : sources) {
-      const auto held = lanes_.find(source.node);
-      before.lanes[source.node] = held == lanes_.end() ? source.start : held->second;
-    }
-    shrunk_ = std::move(before);
-  } else {
-    shrunk_.reset();
-  }
+  if (!fewer && !more) return;
+  before_.reset();
+  before.more = more && !fewer && by_window;
+  if (fewer || before.more) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;
+}
+
+bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {
+  return need.held_by == Limit::kWindow && ceiling_.contains(source.node);
+}
+
+int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
+  const bool reader = reader_limits(source, need);
+  if (lanes < need.least && !reader) return std::min(need.least, 2 * lanes);
+  const int most = reader ? 1 : need.most;
+  const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
+  if (lanes <= most || !watched) return lanes;
+  int next = std::max(most, static_cast<int>(std::floor(lanes * kShrink)));
+  if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
+  return std::min(next, lanes);
 }
 
 }  // namespace gridtorrent::client::tuning

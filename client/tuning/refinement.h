@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/plan/controller.h"
+#include "client/tuning/lane_need.h"
 #include "client/tuning/path_meter.h"
 
 namespace gridtorrent::client::tuning {
@@ -24,8 +25,15 @@ inline constexpr double kShrink = 2.0 / 3;
 /// Fewer lanes that bring less than this part of the rate before are taken back; looked at for so long after the step.
 inline constexpr double kWorse = 0.85;
 inline constexpr std::chrono::seconds kWatch{10};
-/// After that, so many lanes are the least for so long, doubled each time.
+/// After that, so many lanes are the least for so long, doubled each time; and so where more brought nothing.
 inline constexpr std::chrono::seconds kBelieve{60};
+/// Windows hold lanes up at once, not in the long run: more lanes that bring less than this part of what they would if
+/// each carried as much as before are taken back. Their reader is what limits, not their windows.
+inline constexpr double kNoGain = 0.3;
+/// So long they have to show it. No more are added before.
+inline constexpr std::chrono::seconds kProof{4};
+/// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
+inline constexpr double kWorseForReader = 0.95;
 
 /// One source as the refinement sees it.
 struct RefinedSource {
@@ -41,24 +49,30 @@ struct Refined {
 };
 
 /// Moves the lanes of one transfer from its start towards what each path has use for (lane_need.h), step by step, and
-/// goes back where fewer lanes brought less. A value: no thread, no clock.
+/// goes back where fewer lanes brought less, and where more brought nothing. A value: no thread, no clock.
 class Refinement {
  public:
   /// `rate`: payload of all sources over the last seconds, bits a second. `limit`: a person's; 0: none.
   Refined step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
 
  private:
-  struct Shrunk {
-    double rate = 0;  ///< before
+  /// The transfer before its last change.
+  struct Before {
+    double rate = 0;
     std::map<NodeId, int> lanes{};
+    bool more = false;  ///< it changed for more lanes, since windows hold them up; else for fewer
   };
+  bool worse(const Before& before, double rate) const;
   bool take_back(MonoTime now, double rate);
+  /// Windows hold its lanes up, but more lanes brought nothing of late: who reads from them is what limits.
+  bool reader_limits(const RefinedSource& source, const LaneNeed& need) const;
+  int next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const;
   void change(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
 
-  std::map<NodeId, int> lanes_, floor_;
+  std::map<NodeId, int> lanes_, floor_, ceiling_;
   std::optional<MonoTime> changed_;
-  std::optional<Shrunk> shrunk_;
-  MonoTime floor_until_{};
+  std::optional<Before> before_;
+  MonoTime believed_until_{};
   std::chrono::seconds believe_ = kBelieve;
   std::string why_;
   Limit held_by_ = Limit::kUnknown;

@@ -157,6 +157,22 @@ TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
   EXPECT_EQ(steps(58, 95e6), 16);
   EXPECT_LT(steps(3, 95e6), 16);
 }
+TEST_F(Refining, TakesBackMoreLanesThatBroughtNothingThoughWindowsHeldThemUp) {
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 12);
+  EXPECT_EQ(steps(5, 65e6), 8) << "who reads is what limits";
+  EXPECT_NE(refined_.why.find("more lanes brought"), std::string::npos) << refined_.why;
+  EXPECT_EQ(steps(40, 65e6), 1) << "each lane costs the reader something";
+}
+TEST_F(Refining, KeepsMoreLanesThatBringMore) {
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 12);
+  EXPECT_GT(steps(6, 90e6), 12);
+}
 TEST_F(Refining, AddsLanesWhereLossesHoldThemUp) {
   source_.start = 2;
   source_.path.segments = 1e6;
