@@ -80,13 +80,13 @@ def refusal(user, node, target):
 
 
 def print_table(done, names, verdicts):
-    print(f'\n  {"who":<16}{"from whom":<18}{"lanes":>6}{"bytes":>10}{"share":>7}{"Mbit/s":>9}  verified')
+    print(f'\n  {"who":<16}{"from whom":<18}{"most lanes":>10}{"bytes":>10}{"share":>7}{"Mbit/s":>9}  verified')
     for node, event in done.items():
         total = sum(s['bytes'] for s in event['seeders']) or 1
         for s in sorted(event['seeders'], key=lambda s: -s['bytes']):
             rate = s['bytes'] * 8 / 1e6 / max(event['seconds'], 1e-3)
             verdict = 'byte for byte' if verdicts[node] is None else 'NO'
-            print(f'  {names[node.node_id]:<16}{names.get(s["node"], s["node"]):<18}{s["lanes"]:>6}{human(s["bytes"]):>10}'
+            print(f'  {names[node.node_id]:<16}{names.get(s["node"], s["node"]):<18}{s["lanes"]:>10}{human(s["bytes"]):>10}'
                   f'{s["bytes"] / total:>6.0%} {rate:>8.0f}  {verdict}')
 
 
