@@ -21,6 +21,7 @@
 #include "client/app/reload.h"
 #include "client/app/server_ca.h"
 #include "client/app/signals.h"
+#include "client/app/thread_load.h"
 #include "client/control/control_server.h"
 #include "client/core/engine_events.h"
 #include "client/core/node_core.h"
@@ -152,6 +153,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.list_lifetime = config.list_lifetime;
   options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
                   engine::tcp_memory_pressure()};
+  options.load = [threads = ThreadLoad()](MonoTime now) mutable { return HostLoad{threads.busiest(now)}; };
   parts.tuner = tuning::make_tuner(config.tuner, parts.rng.next());
   const NodePorts ports{*parts.engine, *parts.files,  *parts.link, *parts.store, parts.guard,
                         *parts.tuner,  *parts.papers, parts.clock, parts.rng,    make_log()};

@@ -53,8 +53,9 @@ struct NodeOptions {
   /// So many of the contents that nobody wants at the moment stay in the engine, where a TLS edition costs 40 kB and 2
   /// to 4 ms of its one thread at a start; the others join when somebody comes.
   std::size_t most_idle_torrents = 2000;
-  std::chrono::milliseconds list_lifetime = std::chrono::hours(24);  ///< how long lists count unconfirmed
-  HostFacts host = {};                                               ///< for the controller
+  std::chrono::milliseconds list_lifetime = std::chrono::hours(24);              ///< how long lists count unconfirmed
+  HostFacts host = {};                                                           ///< for the controller
+  std::function<HostLoad(MonoTime)> load = [](MonoTime) { return HostLoad{}; };  ///< on the transfers' thread alone
 };
 
 }  // namespace gridtorrent::client

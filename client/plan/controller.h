@@ -39,6 +39,12 @@ struct HostFacts {
   friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
 
+/// How busy this node is at the moment.
+struct HostLoad {
+  double busiest_thread = 0;  ///< share of the time that its busiest thread ran or waited for a core, 0 to 1
+  friend bool operator==(const HostLoad&, const HostLoad&) = default;
+};
+
 /// Another transfer of this node that fetches at the moment.
 struct OtherTransfer {
   TransferId id;
@@ -58,6 +64,7 @@ struct ControllerInput {
   std::vector<PeerSample> peers;                  ///< each node once; not this node, and no foreign clients
   std::vector<OtherTransfer> others;
   HostFacts host;
+  HostLoad load;
 };
 
 /// Decides how many lanes a transfer that fetches has to which nodes. One object a node, called on its "gt-transfers"

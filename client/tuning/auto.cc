@@ -124,7 +124,8 @@ Plan AutoController::plan(const ControllerInput& input) {
       refined.push_back({sources[i]->node, lanes[i], meter.figures(input.now, kLossSpan)});
       rate += meter.figures(input.now, kSettle).bits_per_s;
     }
-    Refined now = known.refinement.step(input.now, refined, rate, static_cast<double>(input.limit_bits_per_s));
+    Refined now = known.refinement.step(input.now, refined, rate, static_cast<double>(input.limit_bits_per_s),
+                                        input.load.busiest_thread > kNeverRests);
     lanes = within_means(facts, std::move(now.lanes));
     if (!now.why.empty()) {
       plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + now.why + ")";

@@ -10,6 +10,7 @@
 namespace gridtorrent::client::tuning {
 namespace {
 
+constexpr char kReaderBusy[] = "a thread of this node never rests, so fewer are tried";
 constexpr char kReaderLimits[] = "more lanes brought nothing, so fewer are tried";
 
 double mbit(double bits_per_s) {
@@ -44,7 +45,9 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
 
 }  // namespace
 
-Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit) {
+Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit,
+                         bool reader_busy) {
+  reader_busy_ = reader_busy;
   if (now >= believed_until_) {
     floor_.clear();
     ceiling_.clear();
@@ -62,7 +65,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
 }
 
 bool Refinement::worse(const Before& before, double rate) const {
-  if (!before.more) return rate < (ceiling_.empty() ? kWorse : kWorseForReader) * before.rate;
+  if (!before.more) return rate < (ceiling_.empty() && !reader_busy_ ? kWorse : kWorseForReader) * before.rate;
   const double more = static_cast<double>(in_all(lanes_)) / std::max(in_all(before.lanes), 1) - 1;
   return rate < before.rate * (1 + kNoGain * more);
 }
@@ -107,7 +110,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources,
       by_window = by_window && need.held_by == Limit::kWindow;
     }
     wanted[source.node] = next;
-    why_ = reader_limits(source, need) ? kReaderLimits : why_text(need, path);
+    why_ = reader_limits(source, need) ? (reader_busy_ ? kReaderBusy : kReaderLimits) : why_text(need, path);
     held_by_ = need.held_by;
   }
   if (!fewer && !more) return;
@@ -119,12 +122,12 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources,
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {
-  return need.held_by == Limit::kWindow && ceiling_.contains(source.node);
+  return need.held_by == Limit::kWindow && (reader_busy_ || ceiling_.contains(source.node));
 }
 
 int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
   const bool reader = reader_limits(source, need);
-  if (lanes < need.least && !reader) return std::min(need.least, 2 * lanes);
+  if (lanes < need.least && !reader) return reader_busy_ ? lanes : std::min(need.least, 2 * lanes);
   const int most = reader ? 1 : need.most;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
   if (lanes <= most || !watched) return lanes;

@@ -34,6 +34,8 @@ inline constexpr double kNoGain = 0.3;
 inline constexpr std::chrono::seconds kProof{4};
 /// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
 inline constexpr double kWorseForReader = 0.95;
+/// A node's thread that wants a core for more of the time than this is what limits; more lanes do not help it.
+inline constexpr double kNeverRests = 0.95;
 
 /// One source as the refinement sees it.
 struct RefinedSource {
@@ -53,7 +55,9 @@ struct Refined {
 class Refinement {
  public:
   /// `rate`: payload of all sources over the last seconds, bits a second. `limit`: a person's; 0: none.
-  Refined step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
+  /// `reader_busy`: a thread of this node never rests.
+  Refined step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit,
+               bool reader_busy = false);
 
  private:
   /// The transfer before its last change.
@@ -64,7 +68,8 @@ class Refinement {
   };
   bool worse(const Before& before, double rate) const;
   bool take_back(MonoTime now, double rate);
-  /// Windows hold its lanes up, but more lanes brought nothing of late: who reads from them is what limits.
+  /// Windows hold its lanes up, but this node has no time to read, or more lanes brought nothing of late: who reads
+  /// from them is what limits.
   bool reader_limits(const RefinedSource& source, const LaneNeed& need) const;
   int next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const;
   void change(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
@@ -74,6 +79,7 @@ class Refinement {
   std::optional<Before> before_;
   MonoTime believed_until_{};
   std::chrono::seconds believe_ = kBelieve;
+  bool reader_busy_ = false;
   std::string why_;
   Limit held_by_ = Limit::kUnknown;
 };

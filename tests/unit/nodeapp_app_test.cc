@@ -11,6 +11,7 @@
 #include "client/app/ready_file.h"
 #include "client/app/reload.h"
 #include "client/app/server_ca.h"
+#include "client/app/thread_load.h"
 #include "client/tuning/registry.h"
 #include "tests/support/temp_folder.h"
 
@@ -215,6 +216,25 @@ TEST(ReadyFile, TurnsWildcardsIntoDeclaredAddresses) {
   EXPECT_EQ(endpoints[1].address, "fd00::1");
   EXPECT_EQ(endpoints[2].address, "127.0.0.1");
   for (const auto& endpoint : real_endpoints(listening, {})) EXPECT_NE(endpoint.address, "0.0.0.0");
+}
+
+TEST(BusiestThread, IsTheOneThatRanOrWaitedForACoreMost) {
+  using namespace std::chrono_literals;
+  const Threads before{{1, {1'000, 0}}, {2, {500, 500}}, {3, {9'000, 9'000}}};
+  const Threads after{{1, {1'200, 100}}, {2, {600, 1'150}}, {4, {5'000, 0}}};
+  EXPECT_DOUBLE_EQ(busiest_thread(before, after, 1000ns), 0.75) << "thread 3 is gone, 4 is new";
+}
+TEST(BusiestThread, IsNeverMoreThanAllOfTheTimeAndNothingWithoutTime) {
+  using namespace std::chrono_literals;
+  const Threads before{{1, {0, 0}}}, after{{1, {900, 900}}};
+  EXPECT_EQ(busiest_thread(before, after, 1000ns), 1);
+  EXPECT_EQ(busiest_thread(before, after, 0ns), 0);
+  EXPECT_EQ(busiest_thread(after, before, 1000ns), 0) << "an id that another thread got";
+}
+TEST(BusiestThread, IsReadFromTheKernel) {
+  const Threads threads = threads_of_this_process();
+  ASSERT_TRUE(threads.contains(::getpid()));
+  EXPECT_GT(threads.at(::getpid()).ran, 0u);
 }
 
 }  // namespace

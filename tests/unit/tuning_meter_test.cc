@@ -123,7 +123,7 @@ class Refining : public ::testing::Test {
     now_ += 1s;
     source_.path.bits_per_s = rate;
     source_.path.best_bits_per_s = std::max(source_.path.best_bits_per_s, rate);
-    refined_ = refinement_.step(now_, {source_}, rate, 0);
+    refined_ = refinement_.step(now_, {source_}, rate, 0, reader_busy_);
     source_.path.lanes = refined_.lanes.at(0);
     return source_.path.lanes;
   }
@@ -132,6 +132,7 @@ class Refining : public ::testing::Test {
     return step(rate);
   }
   MonoTime now_{1h};
+  bool reader_busy_ = false;
   RefinedSource source_;
   Refinement refinement_;
   Refined refined_;
@@ -165,6 +166,15 @@ TEST_F(Refining, TakesBackMoreLanesThatBroughtNothingThoughWindowsHeldThemUp) {
   EXPECT_EQ(steps(5, 65e6), 8) << "who reads is what limits";
   EXPECT_NE(refined_.why.find("more lanes brought"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(40, 65e6), 1) << "each lane costs the reader something";
+}
+TEST_F(Refining, AddsNoLanesToANodeThatHasNoTimeToRead) {
+  reader_busy_ = true;
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 5);
+  EXPECT_NE(refined_.why.find("never rests"), std::string::npos) << refined_.why;
+  EXPECT_EQ(steps(3, 50e6), 8) << "fewer brought less";
 }
 TEST_F(Refining, KeepsMoreLanesThatBringMore) {
   source_.start = source_.path.lanes = 8;

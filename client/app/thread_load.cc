@@ -1,0 +1,54 @@
+#include "client/app/thread_load.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace gridtorrent::client::app {
+namespace {
+
+constexpr std::chrono::milliseconds kEvery{900};  // the transfers' thread asks about once a second
+
+std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
+  return after > before ? after - before : 0;
+}
+
+}  // namespace
+
+double busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between) {
+  if (between.count() <= 0) return 0;
+  std::uint64_t most = 0;
+  for (const auto& [thread, now] : after) {
+    const auto then = before.find(thread);
+    if (then == before.end()) continue;
+    most = std::max(most, grown(then->second.ran, now.ran) + grown(then->second.waited, now.waited));
+  }
+  return std::min(static_cast<double>(most) / static_cast<double>(between.count()), 1.0);
+}
+
+Threads threads_of_this_process() {
+  Threads threads;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const std::string name = entry.path().filename().string();
+    int thread = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), thread).ec != std::errc()) continue;
+    ThreadTimes times;
+    std::ifstream file(entry.path() / "schedstat");
+    if (file >> times.ran >> times.waited) threads[thread] = times;
+  }
+  return threads;
+}
+
+double ThreadLoad::busiest(MonoTime now) {
+  if (at_ && now - *at_ < kEvery) return busiest_;
+  Threads threads = threads_of_this_process();
+  busiest_ = at_ ? busiest_thread(threads_, threads, now - *at_) : 0;
+  threads_ = std::move(threads);
+  at_ = now;
+  return busiest_;
+}
+
+}  // namespace gridtorrent::client::app

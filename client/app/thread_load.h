@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "common/clock.h"
+
+namespace gridtorrent::client::app {
+
+/// Of one thread over its life, as Linux counts it (/proc/PID/task/TID/schedstat); nanoseconds.
+struct ThreadTimes {
+  std::uint64_t ran = 0, waited = 0;  ///< on a core; for one, although it could have run
+  friend bool operator==(const ThreadTimes&, const ThreadTimes&) = default;
+};
+using Threads = std::map<int, ThreadTimes>;  ///< by thread id
+
+/// Of the threads that are in both: which share of the time the busiest one ran or waited for a core, 0 to 1. A thread
+/// near 1 never rests: it is what limits, whether the machine is slow, busy, or the node held to a part of a core.
+double busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between);
+
+/// Of this process now; empty where the kernel does not tell.
+Threads threads_of_this_process();
+
+/// How busy this process is, measured once a second at most. Not thread-safe.
+class ThreadLoad {
+ public:
+  double busiest(MonoTime now);
+
+ private:
+  Threads threads_;
+  std::optional<MonoTime> at_;
+  double busiest_ = 0;
+};
+
+}  // namespace gridtorrent::client::app
