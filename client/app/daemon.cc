@@ -33,6 +33,7 @@
 #include "client/security/node_identity.h"
 #include "client/security/rooted_disk.h"
 #include "client/store/sqlite_store.h"
+#include "client/tuning/diagnosis.h"
 #include "client/tuning/registry.h"
 #include "common/codes.h"
 #include "common/text.h"
@@ -48,6 +49,7 @@ struct Parts {
   SystemClock clock;
   SystemRng rng;
   std::unique_ptr<TransferController> tuner;
+  tuning::Diagnosis diagnosis;
   security::RootedDisk guard;
   EngineEvents events;
   metrics::Registry metrics;
@@ -155,8 +157,8 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
                   engine::tcp_memory_pressure()};
   options.load = [threads = ThreadLoad()](MonoTime now) mutable { return HostLoad{threads.busiest(now)}; };
   parts.tuner = tuning::make_tuner(config.tuner, parts.rng.next());
-  const NodePorts ports{*parts.engine, *parts.files,  *parts.link, *parts.store, parts.guard,
-                        *parts.tuner,  *parts.papers, parts.clock, parts.rng,    make_log()};
+  const NodePorts ports{*parts.engine,   *parts.files,  *parts.link, *parts.store, parts.guard, *parts.tuner,
+                        parts.diagnosis, *parts.papers, parts.clock, parts.rng,    make_log()};
   parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);
   return parts.node->start();
 }

@@ -168,6 +168,9 @@ Json to_json(const v1::Transfer& transfer) {
             {"lanes_wish", transfer.lanes_wish()},
             {"seeders_wish", transfer.seeders_wish()},
             {"plan_reason", json_text(transfer.plan_reason())},
+            {"limit_word", transfer.limit_word()},
+            {"limit_detail", json_text(transfer.limit_detail())},
+            {"advice", json_text(transfer.advice())},
             {"created", json_time(transfer.created_ms())},
             {"peers", message_array(transfer.peers())}};
   if (!transfer.message().empty()) json["message"] = json_text(transfer.message());
@@ -284,6 +287,7 @@ Json progress_event(const v1::Transfer& transfer, WallTime now) {
   json["lanes"] = transfer.lanes();
   json["seeders"] = transfer.seeders();
   json["eta_s"] = seconds_or_null(transfer.eta_s());
+  json["limit_word"] = transfer.limit_word();
   if (!transfer.message().empty()) json["message"] = json_text(transfer.message());
   return json;
 }

@@ -154,6 +154,14 @@ std::string Table::text(std::string_view if_empty) const {
   return out;
 }
 
+namespace {
+
+bool is_known(const std::string& limit_word) {
+  return !limit_word.empty() && limit_word != "unknown";
+}
+
+}  // namespace
+
 std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour) {
   const std::string name = shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4));
   std::string state = transfer.state() == "fetching" ? "" : transfer.state();
@@ -168,6 +176,7 @@ std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool 
   if (moving) parts.push_back(part(lanes_text(transfer.lanes(), transfer.seeders())));
   if (moving && transfer.eta_s() >= 0)
     parts.push_back(part("ETA " + format_duration(std::chrono::seconds(transfer.eta_s()))));
+  if (moving && is_known(transfer.limit_word())) parts.push_back(part("limited by " + transfer.limit_word()));
   parts.push_back(part(shortened(state, width > 60 ? width - 50 : 20)));
   return fitted(parts, width > 0 ? width - 1 : 0);
 }
@@ -234,6 +243,15 @@ std::string limits_text(const v1::NodeLimits& limits) {
   return "upload " + text(limits.upload_bits_per_s()) + ", download " + text(limits.download_bits_per_s());
 }
 
+namespace {
+
+std::string limited_by(const v1::Transfer& transfer) {
+  if (!is_known(transfer.limit_word())) return "";
+  return transfer.limit_word() + (transfer.limit_detail().empty() ? "" : ": " + shown(transfer.limit_detail()));
+}
+
+}  // namespace
+
 std::string transfer_text(const v1::Transfer& t) {
   std::string out = field("transfer", t.transfer_id()) +
                     field("content", shown(t.name()) + " (" + t.content_id() + ")") + field("state", t.state()) +
@@ -244,7 +262,8 @@ std::string transfer_text(const v1::Transfer& t) {
                                        format_bits_per_s(t.upload_bits_per_s())) +
                     field("lanes", std::to_string(t.lanes()) + " now, " + std::to_string(t.lanes_peak()) +
                                        " at most; asked for " + (t.lanes_wish().empty() ? "auto" : t.lanes_wish())) +
-                    field("plan", shown(t.plan_reason())) + field("source", t.source()) +
+                    field("plan", shown(t.plan_reason())) + field("limited by", limited_by(t)) +
+                    field("advice", shown(t.advice())) + field("source", t.source()) +
                     field("limit", t.limit_bits_per_s() == 0 ? "none" : format_bits_per_s(t.limit_bits_per_s())) +
                     field("priority", std::to_string(t.priority()));
   if (t.peers_size() == 0) return out;

@@ -72,6 +72,13 @@ void fill(v1::PeerStats& out, const PeerSnapshot& peer) {
   for (const LaneSnapshot& lane : peer.lanes) fill(*out.add_lane_stats(), lane);
 }
 
+void fill(v1::Transfer& out, const Findings& findings) {
+  out.set_limit_word(std::string(limit_word(findings.limit)));
+  out.set_limit_detail(findings.detail);
+  const Advice& advice = findings.advice;
+  out.set_advice(advice.text + (advice.command.empty() ? "" : ": " + advice.command));
+}
+
 void fill_root(v1::Root& out, const NamedRoot& root) {
   out.set_name(root.name);
   out.set_path(root.path);
@@ -127,6 +134,7 @@ v1::Transfer to_message(const TransferView& view) {
   out.set_lanes_wish(wish_text(view.lanes_wish));
   out.set_seeders_wish(wish_text(view.seeders_wish));
   out.set_plan_reason(clean(view.plan_reason));
+  if (view.findings) fill(out, *view.findings);
   out.set_created_ms(view.created.ms);
   return out;
 }

@@ -11,6 +11,7 @@
 #include "client/core/file_work.h"
 #include "client/core/plan.h"
 #include "client/core/server_link.h"
+#include "client/plan/findings.h"
 #include "common/clock.h"
 #include "common/ids.h"
 #include "common/result.h"
@@ -55,6 +56,7 @@ struct TransferView {
   std::uint64_t limit_bits_per_s = 0;
   int lanes_wish = 0, seeders_wish = 0;  ///< 0: auto
   std::string plan_reason;
+  std::optional<Findings> findings;  ///< what limits it, while it fetches
   WallTime created;
   std::uint64_t revision = 0;  ///< grows with every change; for wait_for_change
 };

@@ -12,6 +12,7 @@
 #include "client/core/node_store.h"
 #include "client/core/server_link.h"
 #include "client/plan/controller.h"
+#include "client/plan/watcher.h"
 #include "common/clock.h"
 #include "common/rng.h"
 
@@ -29,6 +30,7 @@ struct NodePorts {
   NodeStore& store;
   DiskGuard& guard;
   TransferController& controller;
+  TransferWatcher& watcher;
   LanePapers& papers;
   Clock& clock;
   Rng& rng;

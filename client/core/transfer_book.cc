@@ -163,6 +163,7 @@ TransferView make_view(const Transfer& transfer) {
   view.lanes_wish = row.lanes_wish;
   view.seeders_wish = row.seeders_wish;
   view.plan_reason = transfer.plan.reason;
+  view.findings = transfer.findings;
   view.created = row.created;
   view.revision = transfer.revision;
   return view;

@@ -76,6 +76,8 @@ struct Transfer {
 
   std::map<NodeId, SwarmPeer> swarm;
   LanePlan plan;
+  std::optional<Findings> findings;    ///< while it fetches
+  Limit limit_told = Limit::kUnknown;  ///< the last word in the log
   bool plan_due = true;
   MonoTime plan_at{};
   std::vector<PathProblem> problems;  ///< as the engine reports them

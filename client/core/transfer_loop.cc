@@ -287,7 +287,7 @@ void TransferLoop::send_to_sleep(Transfer& transfer) {
 }
 
 /// Of the controller, in the dialling rule's form.
-LanePlan TransferLoop::wished_plan(const Transfer& transfer, const DialFacts& facts, MonoTime now) {
+LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now) {
   if (!facts.wants_data) return make_lane_plan(facts, {});
   ControllerInput input = controller_input(c_.options.node, transfer, c_.settings().limits, c_.options.host, now);
   input.load = c_.options.load(now);
@@ -295,7 +295,17 @@ LanePlan TransferLoop::wished_plan(const Transfer& transfer, const DialFacts& fa
     if (id != transfer.row.id && competes(*other)) input.others.push_back(as_other(*other));
   }
   controlled_.insert(transfer.row.id);
+  note_limit(transfer, c_.ports.watcher.look(input));
   return make_lane_plan(facts, c_.ports.controller.plan(input));
+}
+
+void TransferLoop::note_limit(Transfer& transfer, Findings findings) {
+  if (findings.limit != transfer.limit_told && findings.limit != Limit::kUnknown) {
+    transfer.limit_told = findings.limit;
+    c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": limited by " + std::string(limit_word(findings.limit)) +
+                                    ": " + findings.detail);
+  }
+  transfer.findings = std::move(findings);
 }
 
 void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
@@ -305,6 +315,7 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   const bool idle = transfer.engine_paused || transfer.row.paused || transfer.held_back;
   const DialFacts facts =
       dial_facts(c_.options.node, own_reachability_.of(transfer.row.content.generation), transfer, now);
+  transfer.findings.reset();
   LanePlan plan = idle ? LanePlan{0, "paused", {}} : wished_plan(transfer, facts, now);
   transfer.stalled = facts.wants_data && transfer.announce.heard && plan.peers.empty();
   transfer.no_paths.clear();
@@ -333,6 +344,7 @@ void TransferLoop::forget_controlled() {
       continue;
     }
     c_.ports.controller.removed(*id);
+    c_.ports.watcher.removed(*id);
     id = controlled_.erase(id);
   }
 }

@@ -39,8 +39,10 @@ class TransferLoop {
   void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
   void choose(MonoTime now);
   void update_plan(Transfer& transfer, MonoTime now);
-  LanePlan wished_plan(const Transfer& transfer, const DialFacts& facts, MonoTime now);
-  /// Tells the controller which transfers no longer fetch.
+  LanePlan wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now);
+  /// Keeps them for people; a line of log where they have another word.
+  void note_limit(Transfer& transfer, Findings findings);
+  /// Tells the controller and the diagnosis which transfers no longer fetch.
   void forget_controlled();
   void say_what_is_missing(Transfer& transfer);
   std::size_t held_in_engine();

@@ -9,6 +9,7 @@
 
 #include "client/core/engine_events.h"
 #include "client/core/node_core.h"
+#include "client/tuning/diagnosis.h"
 #include "common/hex.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/fake_files.h"
@@ -66,6 +67,7 @@ class NodeFixture : public ::testing::Test {
                                   store_,
                                   files_,
                                   tuner_,
+                                  diagnosis_,
                                   *papers_,
                                   clock_,
                                   rng_,
@@ -199,6 +201,7 @@ class NodeFixture : public ::testing::Test {
   FakeLink link_;
   MemoryNodeStore store_;
   RecordingTuner tuner_;
+  client::tuning::Diagnosis diagnosis_;
   std::unique_ptr<FakePapers> papers_ = std::make_unique<FakePapers>(clock_);
   std::mutex log_mutex_;
   std::vector<std::string> log_;

@@ -61,7 +61,7 @@ TEST(JsonEvents, StartedProgressAndFailed) {
   EXPECT_EQ(
       one_line(progress_event(sample_transfer(), kNow)),
       R"({"event":"progress","time":"2023-11-14T22:13:20.123Z","state":"seeding","verified_bytes":1000,"total_bytes":1000,)"
-      R"("payload_bits_per_s":0,"lanes":0,"seeders":0,"eta_s":null})");
+      R"("payload_bits_per_s":0,"lanes":0,"seeders":0,"eta_s":null,"limit_word":""})");
   EXPECT_EQ(one_line(failed_event({Code::kDisk, "full"}, kNow)),
             R"({"event":"failed","time":"2023-11-14T22:13:20.123Z","code":"disk","exit_code":8,"message":"full"})");
 }

@@ -38,7 +38,8 @@ TEST_F(Get, RefusesAForeignFileInTheWayAndLeavesNothingBehind) {
   ASSERT_FALSE(view.ok());
   EXPECT_EQ(view.error().code, Code::kConflict);
   EXPECT_TRUE(node_->transfers().empty());
-  EXPECT_TRUE(store_.transfers()->empty());
+  EXPECT_TRUE(eventually([&] { return store_.transfers()->empty(); }))
+      << "where the server was told of it before, it is told that it ended";
 }
 
 TEST_F(Get, RefusesMetadataThatIsNotWhatTheServerNamed) {

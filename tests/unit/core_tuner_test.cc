@@ -68,5 +68,18 @@ TEST_F(TunersAreTold, WhereATransferNoLongerFetches) {
   EXPECT_TRUE(eventually([&] { return tuner_.was_removed(gone->id); }));
 }
 
+TEST_F(TunersAreTold, WhichLimitATransferMeetsAsLongAsItFetches) {
+  seeder();
+  published("set");
+  const auto view = get(job("set"));
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->findings.has_value(); }));
+  ASSERT_TRUE(node_->pause(view->id).ok());
+  EXPECT_TRUE(eventually([&] { return !node_->transfer(view->id)->findings.has_value(); }));
+  ASSERT_TRUE(node_->resume(view->id).ok());
+  complete(view->id);
+  wait_for(view->id, client::TransferState::kSeeding);
+  EXPECT_TRUE(eventually([&] { return !node_->transfer(view->id)->findings.has_value(); }));
+}
+
 }  // namespace
 }  // namespace gridtorrent::testing
