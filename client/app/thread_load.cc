@@ -9,6 +9,7 @@
 namespace gridtorrent::client::app {
 namespace {
 
+constexpr std::chrono::seconds kOver{5};          // single seconds differ by a third
 constexpr std::chrono::milliseconds kEvery{900};  // the transfers' thread asks about once a second
 
 std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
@@ -43,11 +44,11 @@ Threads threads_of_this_process() {
 }
 
 double ThreadLoad::busiest(MonoTime now) {
-  if (at_ && now - *at_ < kEvery) return busiest_;
-  Threads threads = threads_of_this_process();
-  busiest_ = at_ ? busiest_thread(threads_, threads, now - *at_) : 0;
-  threads_ = std::move(threads);
-  at_ = now;
+  if (!looks_.empty() && now - looks_.back().at < kEvery) return busiest_;
+  looks_.push_back({now, threads_of_this_process()});
+  while (looks_.size() > 2 && now - looks_.front().at > kOver) looks_.pop_front();
+  const Look &first = looks_.front(), &last = looks_.back();
+  busiest_ = busiest_thread(first.threads, last.threads, last.at - first.at);
   return busiest_;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <optional>
 
 #include "common/clock.h"
 
@@ -22,14 +22,17 @@ double busiest_thread(const Threads& before, const Threads& after, std::chrono::
 /// Of this process now; empty where the kernel does not tell.
 Threads threads_of_this_process();
 
-/// How busy this process is, measured once a second at most. Not thread-safe.
+/// How busy this process was over the last five seconds, measured once a second at most. Not thread-safe.
 class ThreadLoad {
  public:
   double busiest(MonoTime now);
 
  private:
-  Threads threads_;
-  std::optional<MonoTime> at_;
+  struct Look {
+    MonoTime at{};
+    Threads threads;
+  };
+  std::deque<Look> looks_;
   double busiest_ = 0;
 };
 

@@ -211,7 +211,22 @@ Findings Diagnosis::look(const ControllerInput& input) {
   }
   known.best_bits_per_s = std::max(known.best_bits_per_s, transfer.bits_per_s);
   transfer.best_bits_per_s = known.best_bits_per_s;
-  return diagnose(input.now, transfer);
+  return steady(known, diagnose(input.now, transfer));
+}
+
+Findings Diagnosis::steady(Known& known, Findings found) {
+  known.held = found.limit == known.last_word ? known.held + 1 : 1;
+  known.last_word = found.limit;
+  const bool first = known.told.limit == Limit::kUnknown;
+  if (found.limit == known.told.limit || first || known.held >= kLooks) {
+    known.told = std::move(found);
+    return known.told;
+  }
+  // The figures are new, the word and what stands behind it are not.
+  found.limit = known.told.limit;
+  found.detail = known.told.detail;
+  found.advice = known.told.advice;
+  return found;
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -37,17 +37,23 @@ struct DiagnosedTransfer {
 /// `cap` instead of loss and window where a person's number of lanes is what is missing.
 Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer);
 
-/// Watches the transfers of a node. On the controllers' thread, with what they are given.
+/// Watches the transfers of a node. A word has to hold for three looks, which are a second apart, before it takes the
+/// place of another one.
 class Diagnosis final : public TransferWatcher {
  public:
   Findings look(const ControllerInput& input) override;
   void removed(const TransferId& transfer) override { transfers_.erase(transfer); }
 
  private:
+  static constexpr int kLooks = 3;
   struct Known {
     double best_bits_per_s = 0;
+    Findings told;  ///< whose word is told
+    Limit last_word = Limit::kUnknown;
+    int held = 0;  ///< looks on end that had it
     std::map<NodeId, PathMeter> meters;
   };
+  static Findings steady(Known& known, Findings found);
   std::map<TransferId, Known> transfers_;
 };
 

@@ -35,7 +35,7 @@ inline constexpr std::chrono::seconds kProof{4};
 /// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
 inline constexpr double kWorseForReader = 0.95;
 /// A node's thread that wants a core for more of the time than this is what limits; more lanes do not help it.
-inline constexpr double kNeverRests = 0.95;
+inline constexpr double kNeverRests = 0.9;
 
 /// One source as the refinement sees it.
 struct RefinedSource {

@@ -7,6 +7,7 @@
 namespace gridtorrent::client::cli {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -27,6 +28,25 @@ v1::Transfer fetching() {
 TEST(ProgressLine, ShowsPercentRateLanesAndEta) {
   EXPECT_EQ(progress_line(fetching(), 120, false),
             "run42  [###############---------]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s");
+}
+
+TEST(ProgressLine, EndsInWhatLimitsItWhereThatIsKnown) {
+  v1::Transfer t = fetching();
+  t.set_limit_word("unknown");
+  EXPECT_THAT(progress_line(t, 120, false), EndsWith("ETA 12 s"));
+  t.set_limit_word("loss");
+  EXPECT_THAT(progress_line(t, 120, false), EndsWith("ETA 12 s  limited by loss"));
+  EXPECT_LT(display_columns(progress_line(t, 60, false)), 60u);
+}
+
+TEST(TransferText, SaysWhatLimitsItAndWhatHelps) {
+  v1::Transfer t = fetching();
+  EXPECT_THAT(transfer_text(t), Not(HasSubstr("limited by")));
+  t.set_limit_word("window");
+  t.set_limit_detail("the lanes wait for receive windows");
+  t.set_advice("allow larger receive buffers");
+  EXPECT_THAT(transfer_text(t), HasSubstr("limited by      window: the lanes wait for receive windows\n"));
+  EXPECT_THAT(transfer_text(t), HasSubstr("advice          allow larger receive buffers\n"));
 }
 
 TEST(ProgressLine, HasColourOnlyWhereWanted) {

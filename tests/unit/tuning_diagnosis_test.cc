@@ -117,6 +117,25 @@ TEST(Diagnosed, AsWhatHoldsTheSourcesThatBringMost) {
   EXPECT_EQ(findings.sources[1].held_by, Limit::kSeeder);
 }
 
+TEST(TheDiagnosis, KeepsItsWordUntilAnotherOneHasHeldForThreeLooks) {
+  Diagnosis diagnosis;
+  auto input = input_with(1);
+  input.limit_bits_per_s = 8'000'000;
+  gridtorrent::testing::stands(input.peers[0], 60'000, "cubic");
+  auto& lane = input.peers[0].lanes[0];
+  const auto second = [&](std::uint64_t bytes, double busiest_thread) {
+    input.now += 1s;
+    lane.received_bytes += bytes;
+    input.load.busiest_thread = busiest_thread;
+    return diagnosis.look(input).limit;
+  };
+  for (int i = 0; i < 4; ++i) second(1'000'000, 0);
+  EXPECT_EQ(second(1'000'000, 0), Limit::kTarget);
+  input.limit_bits_per_s = 0;
+  EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
+  EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
+  EXPECT_EQ(second(1'000'000, 1), Limit::kReceiverCpu);
+}
 TEST(TheDiagnosis, SaysSomethingOfAnyInputAndForgetsTransfersThatAreGone) {
   Diagnosis diagnosis;
   SeededRng rng(7);
