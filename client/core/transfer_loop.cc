@@ -296,7 +296,11 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
   }
   controlled_.insert(transfer.row.id);
   note_limit(transfer, c_.ports.watcher.look(input));
-  return make_lane_plan(facts, c_.ports.controller.plan(input));
+  const Plan plan = c_.ports.controller.plan(input);
+  if (const auto* decision = c_.tuning.look(display_name(transfer.row), input, plan, *transfer.findings)) {
+    c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": " + decision_text(*decision));
+  }
+  return make_lane_plan(facts, plan);
 }
 
 void TransferLoop::note_limit(Transfer& transfer, Findings findings) {
@@ -327,9 +331,6 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   }
   plan.revision = transfer.plan.revision;
   if (plan == transfer.plan) return;
-  if (facts.wants_data && plan.reason != transfer.plan.reason) {
-    c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": lanes: " + plan.reason);
-  }
   ++plan.revision;
   transfer.plan = plan;
   c_.ports.engine.set_plan(transfer.row.id, plan);
@@ -345,6 +346,7 @@ void TransferLoop::forget_controlled() {
     }
     c_.ports.controller.removed(*id);
     c_.ports.watcher.removed(*id);
+    c_.tuning.ended(*id);
     id = controlled_.erase(id);
   }
 }

@@ -76,7 +76,7 @@ def a_near_path_ends_with_two_lanes_where_nobody_asks_for_a_number():
         harness.wait_until(lambda: net['far'].established(PORTS) == 2, '2 lanes by ss', CHANGE_S)
         told = cases.transfer_of(bob, beta, 'data')
         cases.check(told['plan_reason'].startswith('auto: 2 lanes to 1 seeder'), told['plan_reason'])
-        cases.check(f'lanes: {told["plan_reason"]}' in beta.log(), 'the log does not say why')
+        cases.check(told["plan_reason"] in beta.log(), 'the log does not say why')
         bob.cli('transfer', 'set', told['transfer_id'], '--lanes', 5, node=beta)
         harness.wait_until(lambda: net['far'].established(PORTS) == 5, '5 lanes by ss, as asked', CHANGE_S)
 

@@ -2,6 +2,9 @@ if(TARGET gt_client_core)
   gt_test(core_rules_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_rules_test.cc
     DEPENDS client/core)
+  gt_test(core_tuning_log_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_tuning_log_test.cc
+    DEPENDS client/core)
   gt_test(core_node_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_again_test.cc
