@@ -16,6 +16,9 @@ constexpr std::array kStates{TransferState::kQueued,    TransferState::kHashing,
                              TransferState::kVerifying, TransferState::kPaused,  TransferState::kSeeding,
                              TransferState::kComplete,  TransferState::kFailed};
 
+constexpr std::array kLimits{Limit::kUnknown,     Limit::kWindow, Limit::kLoss,   Limit::kSeeder, Limit::kPath,
+                             Limit::kReceiverCpu, Limit::kDisk,   Limit::kTarget, Limit::kCap};
+
 }  // namespace
 
 void register_node_metrics(metrics::Registry& registry, Node& node) {
@@ -23,6 +26,13 @@ void register_node_metrics(metrics::Registry& registry, Node& node) {
     registry.gauge_callback(
         "gridtorrent_node_transfers", "transfers by state", {{"state", std::string(transfer_state_name(state))}},
         [&node, state] { return sum(node, [&](const auto& view) { return view.state == state ? 1 : 0; }); });
+  }
+  for (const auto limit : kLimits) {
+    registry.gauge_callback(
+        "gridtorrent_node_transfers_limited", "transfers that fetch, by what limits them",
+        {{"by", std::string(limit_word(limit))}}, [&node, limit] {
+          return sum(node, [&](const auto& view) { return view.findings && view.findings->limit == limit ? 1 : 0; });
+        });
   }
   registry.gauge_callback("gridtorrent_node_received_bytes", "payload received by the transfers there are", {},
                           [&node] { return sum(node, [](const auto& view) { return view.received_bytes; }); });

@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReportPause{100};
 constexpr milliseconds kCancelPoll{250};
+constexpr milliseconds kTuningPause{250};
 
 /// The latest progress, passed from hashing threads to the one that writes to the caller. Own mutex.
 class ProgressSlot {
@@ -240,6 +241,47 @@ grpc::Status ControlService::SetTransfer(grpc::ServerContext*, const v1::SetTran
   which.set_user_id(request->user_id());
   which.set_transfer_id(request->transfer_id());
   return on_transfer(which, *reply, [&](const TransferId& id) { return node_.set(id, *settings); });
+}
+
+grpc::Status ControlService::ExplainTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
+                                             v1::Tuning* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request->transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto record = node_.tuning(*id);
+  if (!record) return rpc::to_grpc(record.error());
+  *reply = to_message(*record);
+  return grpc::Status::OK;
+}
+
+gridtorrent::Status ControlService::watch_tuning(grpc::ServerContext& context, const TransferId& id,
+                                                 grpc::ServerWriter<v1::Tuning>& writer) {
+  std::uint64_t written = 0;
+  for (;;) {
+    const auto record = node_.tuning(id);
+    if (!record) return record.error();
+    if (record->revision != written && !writer.Write(to_message(*record, written))) return cancelled();
+    if (!record->running) return {};
+    written = record->revision;
+    std::this_thread::sleep_for(kTuningPause);
+    if (context.IsCancelled() || stopping()) return cancelled();
+  }
+}
+
+grpc::Status ControlService::WatchTuning(grpc::ServerContext* context, const v1::TransferRequest* request,
+                                         grpc::ServerWriter<v1::Tuning>* writer) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request->transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto ended = watch_tuning(*context, *id, *writer);
+  return ended ? grpc::Status::OK : rpc::to_grpc(ended.error());
+}
+
+grpc::Status ControlService::ListTunings(grpc::ServerContext*, const v1::ListTuningsRequest* request,
+                                         v1::ListTuningsReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  for (const TuningRecord& record : node_.tunings()) *reply->add_tunings() = to_message(record);
+  return grpc::Status::OK;
 }
 
 grpc::Status ControlService::Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,

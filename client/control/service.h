@@ -46,6 +46,12 @@ class ControlService final : public v1::Control::Service {
                               v1::TransferReply* reply) override;
   grpc::Status SetTransfer(grpc::ServerContext* context, const v1::SetTransferRequest* request,
                            v1::TransferReply* reply) override;
+  grpc::Status ExplainTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
+                               v1::Tuning* reply) override;
+  grpc::Status WatchTuning(grpc::ServerContext* context, const v1::TransferRequest* request,
+                           grpc::ServerWriter<v1::Tuning>* writer) override;
+  grpc::Status ListTunings(grpc::ServerContext* context, const v1::ListTuningsRequest* request,
+                           v1::ListTuningsReply* reply) override;
   grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                       grpc::ServerWriter<v1::VerifyEvent>* writer) override;
 
@@ -54,6 +60,8 @@ class ControlService final : public v1::Control::Service {
   gridtorrent::Status check_caller(const std::string& user_id);
   gridtorrent::Status watch(grpc::ServerContext& context, const TransferId& id,
                             grpc::ServerWriter<v1::TransferReply>& writer);
+  gridtorrent::Status watch_tuning(grpc::ServerContext& context, const TransferId& id,
+                                   grpc::ServerWriter<v1::Tuning>& writer);
   /// Runs one of Node's transfer methods on the request's transfer.
   grpc::Status on_transfer(const v1::TransferRequest& request, v1::TransferReply& reply,
                            const std::function<Result<TransferView>(const TransferId&)>& act);

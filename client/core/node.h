@@ -11,6 +11,7 @@
 #include "client/core/file_work.h"
 #include "client/core/plan.h"
 #include "client/core/server_link.h"
+#include "client/core/tuning_log.h"
 #include "client/plan/findings.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -162,6 +163,11 @@ class Node {
   /// Stops fetching or seeding and forgets it. Files of a finished transfer stay; a staging folder goes.
   virtual Result<TransferView> cancel(const TransferId& id) = 0;
   virtual Result<TransferView> set(const TransferId& id, const TransferSettings& settings) = 0;
+
+  /// What its tuner decided and why. kNotFound where it never fetched in this process, or long ago.
+  virtual Result<TuningRecord> tuning(const TransferId& id) = 0;
+  /// As TuningLog::list.
+  virtual std::vector<TuningRecord> tunings() = 0;
 
   /// Checks what this node holds of a content (id or name), or what lies at `path`, against its manifest.
   virtual Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,

@@ -436,6 +436,16 @@ Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings&
   });
 }
 
+Result<TuningRecord> NodeCore::tuning(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  return c_.tuning.find(id);
+}
+
+std::vector<TuningRecord> NodeCore::tunings() {
+  const auto lock = c_.book.lock();
+  return c_.tuning.list();
+}
+
 Result<VerifyOutcome> NodeCore::verify(const std::string& content, const std::string& path, bool sha256,
                                        const ProgressFn& progress, std::stop_token stop) {
   return seeding_.verify(content, path, sha256, progress, std::move(stop));

@@ -54,6 +54,8 @@ class NodeCore final : public Node, private ServerListener {
   Result<TransferView> resume(const TransferId& id) override;
   Result<TransferView> cancel(const TransferId& id) override;
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override;
+  Result<TuningRecord> tuning(const TransferId& id) override;
+  std::vector<TuningRecord> tunings() override;
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
                                const ProgressFn& progress, std::stop_token stop) override;
 

@@ -134,6 +134,17 @@ class PlayedNode final : public Node {
     settings = wanted;
     return ask("set", id);
   }
+  Result<TuningRecord> tuning(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    if (tuned.transfer != id) return Error{Code::kNotFound, "nothing is known; `gridtorrent tune list` lists"};
+    return tuned;
+  }
+  std::vector<TuningRecord> tunings() override {
+    const std::lock_guard lock(mutex_);
+    if (tuned.transfer.is_nil()) return {};
+    return {tuned};
+  }
+  TuningRecord tuned;
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
                                const ProgressFn& progress, std::stop_token) override {
     {

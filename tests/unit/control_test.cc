@@ -117,6 +117,14 @@ class FakeNode final : public Node {
     last_settings = settings;
     return transfer(id);
   }
+  Result<TuningRecord> tuning(const TransferId& id) override {
+    if (on_tuning) on_tuning();
+    if (tuned.transfer != id) return Error{Code::kNotFound, "nothing is known of " + id.str()};
+    return tuned;
+  }
+  std::vector<TuningRecord> tunings() override { return {tuned}; }
+  TuningRecord tuned;
+  std::function<void()> on_tuning;  ///< before each look
   Result<VerifyOutcome> verify(const std::string&, const std::string&, bool sha256, const ProgressFn& progress,
                                std::stop_token) override {
     progress(5, 5);
@@ -222,6 +230,7 @@ TEST_F(Control, RefusesTheLoginOfAnybodyButTheOwner) {
         stranger->seed({}).error(), stranger->publish({}, [](const auto&) { return true; }, {}).error(),
         stranger->verify({}, [](const auto&) { return true; }, {}).error(),
         stranger->pause_transfer(transfer_id(1).str()).error(),
+        stranger->explain_transfer(transfer_id(1).str()).error(), stranger->list_tunings().error(),
         stranger->watch_transfer(transfer_id(1).str(), [](const auto&) { return true; }, {}).error()}) {
     EXPECT_EQ(error.code, Code::kDenied);
     EXPECT_THAT(error.message, HasSubstr("belongs to user ann"));
@@ -386,6 +395,53 @@ TEST_F(Control, StoppingTheServerEndsAWatch) {
                                               },
                                               {});
   EXPECT_FALSE(ended);
+}
+
+TEST_F(Control, AWatchOfTuningTellsAllAndThenWhatIsNew) {
+  node_.tuned.transfer = transfer_id(1);
+  node_.tuned.revision = 2;
+  node_.tuned.samples = {{milliseconds(0), 5, 4, 1, Limit::kUnknown, 1},
+                         {milliseconds(1000), 9, 4, 1, Limit::kLoss, 2}};
+  node_.tuned.decisions = {{1, milliseconds(0), 0, 4, 0, "auto: 4", Limit::kUnknown, std::nullopt, 1}};
+  int looks = 0;
+  node_.on_tuning = [&] {
+    if (++looks == 2) {
+      node_.tuned.revision = 3;
+      node_.tuned.decisions[0].brought_bits_per_s = 9;
+      node_.tuned.decisions[0].revision = 3;
+    }
+    if (looks == 3) {
+      node_.tuned.running = false;
+      ++node_.tuned.revision;
+    }
+  };
+  std::vector<v1::Tuning> told;
+  const auto ended = api()->watch_tuning(transfer_id(1).str(),
+                                         [&](const v1::Tuning& tuning) {
+                                           told.push_back(tuning);
+                                           return true;
+                                         },
+                                         {});
+  ASSERT_TRUE(ended) << ended.error().message;
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0].samples_size(), 2);
+  EXPECT_EQ(told[0].samples(1).limit_word(), "loss");
+  EXPECT_FALSE(told[0].decisions(0).has_brought_bits_per_s());
+  EXPECT_EQ(told[1].samples_size(), 0);
+  ASSERT_EQ(told[1].decisions_size(), 1);
+  EXPECT_EQ(told[1].decisions(0).brought_bits_per_s(), 9U);
+  EXPECT_EQ(told[1].curve(0).median_bits_per_s(), 9U) << "the curve is of all samples";
+  EXPECT_EQ(told[2].decisions_size(), 0);
+  EXPECT_FALSE(told[2].running());
+}
+
+TEST_F(Control, TuningOfATransferIsAskedForByItsId) {
+  node_.tuned.transfer = transfer_id(1);
+  const auto caller = api();
+  EXPECT_EQ(caller->explain_transfer(transfer_id(1).str())->transfer_id(), transfer_id(1).str());
+  EXPECT_EQ(caller->explain_transfer(transfer_id(2).str()).error().code, Code::kNotFound);
+  EXPECT_EQ(caller->explain_transfer("nonsense").error().code, Code::kInvalid);
+  EXPECT_EQ(caller->list_tunings()->tunings_size(), 1);
 }
 
 TEST_F(Control, CommandsReachTheNode) {

@@ -195,6 +195,22 @@ Result<v1::Transfer> NodeApi::set_transfer(v1::SetTransferRequest request) {
   return std::move(*reply->mutable_transfer());
 }
 
+Result<v1::Tuning> NodeApi::explain_transfer(const std::string& transfer_id) {
+  v1::TransferRequest request;
+  request.set_transfer_id(transfer_id);
+  return impl_->call(&v1::Control::Stub::ExplainTransfer, std::move(request));
+}
+
+Status NodeApi::watch_tuning(const std::string& transfer_id, const TuningFn& on_change, std::stop_token stop) {
+  v1::TransferRequest request;
+  request.set_transfer_id(transfer_id);
+  return impl_->stream(&v1::Control::Stub::WatchTuning, std::move(request), on_change, std::move(stop));
+}
+
+Result<v1::ListTuningsReply> NodeApi::list_tunings() {
+  return impl_->call(&v1::Control::Stub::ListTunings, v1::ListTuningsRequest());
+}
+
 Status NodeApi::verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop) {
   return impl_->stream(&v1::Control::Stub::Verify, std::move(request), on_event, std::move(stop));
 }

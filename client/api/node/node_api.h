@@ -23,6 +23,7 @@ struct NodeApiOptions {
 /// Each takes one event of a stream; false ends it early (which is success).
 using PublishEventFn = std::function<bool(const v1::PublishEvent&)>;
 using TransferFn = std::function<bool(const v1::Transfer&)>;
+using TuningFn = std::function<bool(const v1::Tuning&)>;
 using VerifyEventFn = std::function<bool(const v1::VerifyEvent&)>;
 
 /// The local node as people's programs (command line, GUI) see it, by its control socket: one method per RPC of
@@ -53,6 +54,10 @@ class NodeApi {
   Result<v1::Transfer> resume_transfer(const std::string& transfer_id);
   Result<v1::Transfer> cancel_transfer(const std::string& transfer_id);
   Result<v1::Transfer> set_transfer(v1::SetTransferRequest request);
+  Result<v1::Tuning> explain_transfer(const std::string& transfer_id);
+  /// All that is kept, then what is new (at most four times a second) until it no longer fetches.
+  Status watch_tuning(const std::string& transfer_id, const TuningFn& on_change, std::stop_token stop);
+  Result<v1::ListTuningsReply> list_tunings();
   Status verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop);
 
  private:

@@ -1,0 +1,81 @@
+#include "client/control/convert.h"
+#include "common/text.h"
+
+namespace gridtorrent::client::control {
+namespace {
+
+std::string word(Limit limit) {
+  return std::string(limit_word(limit));
+}
+
+void fill(v1::TuningSource& out, const SourceFindings& source) {
+  out.set_node_id(source.node.str());
+  out.set_lanes(static_cast<std::uint32_t>(source.lanes));
+  out.set_rtt_us(static_cast<std::uint64_t>(source.round_trip.count()));
+  out.set_least_rtt_us(static_cast<std::uint64_t>(source.least_round_trip.count()));
+  out.set_bits_per_s(source.bits_per_s);
+  out.set_long_run_lane_bits_per_s(source.long_run_lane_bits_per_s);
+  out.set_loss_events_per_segment(source.loss_events_per_segment);
+  out.set_window_limited(source.window_limited);
+  out.set_buffer_limited(source.buffer_limited);
+  out.set_paced_bits_per_s(source.paced_bits_per_s);
+  out.set_congestion_control(escape_for_display(source.congestion_control));  // as another node says
+  out.set_held_by(word(source.held_by));
+}
+
+void fill(v1::TuningSample& out, const TuningSample& sample) {
+  out.set_at_ms(static_cast<std::uint64_t>(sample.at.count()));
+  out.set_bits_per_s(sample.bits_per_s);
+  out.set_lanes(static_cast<std::uint32_t>(sample.lanes));
+  out.set_sources(static_cast<std::uint32_t>(sample.sources));
+  out.set_limit_word(word(sample.limit));
+}
+
+void fill(v1::TuningDecision& out, const TuningDecision& decision) {
+  out.set_number(static_cast<std::uint32_t>(decision.number));
+  out.set_at_ms(static_cast<std::uint64_t>(decision.at.count()));
+  out.set_lanes_before(static_cast<std::uint32_t>(decision.lanes_before));
+  out.set_lanes(static_cast<std::uint32_t>(decision.lanes));
+  out.set_bits_per_s(decision.bits_per_s);
+  out.set_reason(decision.reason);
+  out.set_limit_word(word(decision.limit));
+  if (decision.brought_bits_per_s) out.set_brought_bits_per_s(*decision.brought_bits_per_s);
+  out.set_text(decision_text(decision));
+}
+
+void fill(v1::LanesPoint& out, const LanesPoint& point) {
+  out.set_lanes(static_cast<std::uint32_t>(point.lanes));
+  out.set_seconds(static_cast<std::uint32_t>(point.seconds));
+  out.set_least_bits_per_s(point.least_bits_per_s);
+  out.set_median_bits_per_s(point.median_bits_per_s);
+  out.set_most_bits_per_s(point.most_bits_per_s);
+}
+
+}  // namespace
+
+v1::Tuning to_message(const TuningRecord& record, std::uint64_t since) {
+  const Findings& findings = record.findings;
+  v1::Tuning out;
+  out.set_transfer_id(record.transfer.str());
+  out.set_name(record.name);
+  out.set_tuner(record.tuner);
+  out.set_running(record.running);
+  out.set_elapsed_ms(static_cast<std::uint64_t>(record.elapsed.count()));
+  out.set_limit_word(word(findings.limit));
+  out.set_limit_detail(findings.detail);
+  out.set_advice(findings.advice.text);
+  out.set_advice_command(findings.advice.command);
+  out.set_bits_per_s(findings.bits_per_s);
+  out.set_best_bits_per_s(findings.best_bits_per_s);
+  for (const auto& source : findings.sources) fill(*out.add_sources(), source);
+  for (const auto& sample : record.samples) {
+    if (sample.revision > since) fill(*out.add_samples(), sample);
+  }
+  for (const auto& decision : record.decisions) {
+    if (decision.revision > since) fill(*out.add_decisions(), decision);
+  }
+  for (const auto& point : rate_by_lanes(record.samples)) fill(*out.add_curve(), point);
+  return out;
+}
+
+}  // namespace gridtorrent::client::control
