@@ -13,10 +13,7 @@ Status completion(Context& c) {
 
 Status not_yet(Context& c) {
   const std::string& name = c.options.command();
-  const std::string what = name == "tune"        ? "the tuner comes"
-                           : name == "subscribe" ? "subscriptions come"
-                                                 : "groups and buddies come";
-  return Error{Code::kUnsupported, "'" + name + "' is not there yet: " + what + " with a later release"};
+  return Error{Code::kUnsupported, "'" + name + "' is not there yet: subscriptions come with a later release"};
 }
 
 }  // namespace
@@ -33,7 +30,7 @@ std::vector<CommandEntry> help_commands() {
 
 std::vector<CommandEntry> commands_yet_to_come() {
   std::vector<CommandEntry> commands;
-  for (const char* name : {"subscribe", "tune"})
+  for (const char* name : {"subscribe"})
     commands.push_back(
         {{.name = name, .summary = "not there yet", .group = "Yet to come", .takes_anything = true}, not_yet});
   return commands;

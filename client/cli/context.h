@@ -78,6 +78,7 @@ std::vector<CommandEntry> handover_commands();
 std::vector<CommandEntry> inbox_commands();
 std::vector<CommandEntry> node_commands();
 std::vector<CommandEntry> task_commands();
+std::vector<CommandEntry> tune_commands();
 std::vector<CommandEntry> user_commands();
 std::vector<CommandEntry> help_commands();
 std::vector<CommandEntry> commands_yet_to_come();

@@ -57,6 +57,23 @@ def a_cancelled_transfer_leaves_nothing_behind():
         cases.check(bob.cli('transfer', 'show', transfer, '--json', node=beta).json['state'] == 'cancelled', 'it is not known as cancelled')
 
 
+def a_transfer_explains_its_lanes():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        cases.refused(bob.cli('tune', 'explain', 'x_aguox6ktnj2w3jvyvdh2ehzvmi', node=beta, expect=None), 3, 'tune list')
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
+        told = bob.cli('tune', 'explain', transfer, '--json', node=beta).json
+        cases.check(told['running'] and told['decisions'][-1]['lanes'] > 0 and told['samples'], told)
+        cases.check(told['decisions'][0]['reason'].startswith(told['tuner'] + ':'), told['decisions'])
+        cases.check(told['decisions'][0]['reason'] in beta.log(), 'the log does not say why')
+        bob.cli('transfer', 'set', transfer, '--lanes', '3', '--limit', '0', node=beta)
+        bob.cli('tune', 'explain', transfer, '--follow', node=beta)
+        bob.cli('transfer', 'wait', transfer, node=beta)
+        listed = bob.cli('tune', 'list', '--json', node=beta).json['tunings']
+        cases.check([(t['transfer_id'], t['running']) for t in listed] == [(transfer, False)], listed)
+        cases.check(bob.cli('tune', 'explain', transfer, '--json', node=beta).json['decisions'][-1]['lanes'] == 3, 'it kept no last decision')
+
+
 def a_limit_holds():
     with harness.Scene() as scene:
         _, bob, beta = setting(scene)
@@ -118,6 +135,6 @@ def doctor_finds_a_well_node_and_a_lost_server():
         cases.check(address in ill.out + ill.err, ill)
 
 
-cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind, a_limit_holds,
+cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind, a_transfer_explains_its_lanes, a_limit_holds,
           a_second_get_joins_and_one_to_elsewhere_is_a_conflict, ctrl_c_stops_the_watching_and_not_the_transfer,
           what_is_withdrawn_is_served_no_more_and_its_files_stay, doctor_finds_a_well_node_and_a_lost_server)

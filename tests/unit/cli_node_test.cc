@@ -242,6 +242,26 @@ class WithNode : public CommandLine {
   std::unique_ptr<control::ControlServer> server_;
 };
 
+TEST_F(WithNode, TuneExplainsATransferAndListsWhatCanBeExplained) {
+  EXPECT_EQ(run({"tune", "explain", id_of(1).str()}), 3);
+  EXPECT_THAT(err_, HasSubstr("tune list"));
+  EXPECT_EQ(run({"tune", "explain", "nonsense"}), 2);
+  EXPECT_EQ(run({"tune", "list"}), 0);
+  EXPECT_THAT(out_, HasSubstr("nothing has been fetched"));
+  node_.tuned.transfer = id_of(1);
+  node_.tuned.name = "mia/run42";
+  node_.tuned.tuner = "fixed";
+  node_.tuned.running = false;
+  node_.tuned.revision = 1;
+  node_.tuned.decisions = {{1, milliseconds(0), 0, 4, 0, "fixed: 4 lanes", Limit::kUnknown, std::nullopt, 1}};
+  for (const char* more : {"--json", "--follow"}) {
+    EXPECT_EQ(run({"tune", "explain", id_of(1).str(), more}), 0) << err_;
+    EXPECT_THAT(out_, HasSubstr("fixed: 4 lanes")) << more;
+  }
+  EXPECT_EQ(run({"tune", "list", "--json"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_)["tunings"][0]["tuner"], "fixed");
+}
+
 TEST_F(WithNode, GetTellsStartProgressAndEnd) {
   node_.script = {view(TransferState::kFetching), view(TransferState::kFetching, 500),
                   view(TransferState::kVerifying, 1000), view(TransferState::kSeeding, 1000)};

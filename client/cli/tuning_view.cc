@@ -1,0 +1,175 @@
+#include "client/cli/tuning_view.h"
+
+#include <array>
+#include <cstdio>
+
+#include "client/cli/text_view.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+bool is_known(const std::string& word) {
+  return !word.empty() && word != "unknown";
+}
+
+std::string word_or_dash(const std::string& word) {
+  return is_known(word) ? escape_for_display(word) : "-";
+}
+
+std::string rate_or_dash(std::uint64_t bits_per_s) {
+  return bits_per_s == 0 ? "-" : format_bits_per_s(bits_per_s);
+}
+
+std::string round_trip(std::uint64_t us) {
+  if (us == 0) return "-";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f ms", static_cast<double>(us) / 1000);
+  return text.data();
+}
+
+std::string share(double of_one) {
+  if (of_one <= 0) return "0";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2g %%", of_one * 100);
+  return text.data();
+}
+
+std::string time_of(std::uint64_t ms) {
+  return format_duration(std::chrono::milliseconds(ms));
+}
+
+std::string sources_table(const v1::Tuning& tuning) {
+  Table table(
+      {"SEEDER", ">RTT", ">LANES", ">RATE", ">A LANE", ">IN THE LONG RUN", ">LOSS EVENTS", "CONTROL", "HELD BY"});
+  for (const v1::TuningSource& s : tuning.sources()) {
+    const std::string a_lane = s.lanes() == 0 ? "-" : format_bits_per_s(s.bits_per_s() / s.lanes());
+    table.row({s.node_id(), round_trip(s.rtt_us()), std::to_string(s.lanes()), format_bits_per_s(s.bits_per_s()),
+               a_lane, rate_or_dash(s.long_run_lane_bits_per_s()), share(s.loss_events_per_segment()),
+               word_or_dash(s.congestion_control()), word_or_dash(s.held_by())});
+  }
+  return tuning.sources_size() == 0 ? "" : table.text("");
+}
+
+Json json_of(const v1::TuningSource& s) {
+  return {{"node_id", s.node_id()},
+          {"lanes", s.lanes()},
+          {"rtt_us", s.rtt_us()},
+          {"least_rtt_us", s.least_rtt_us()},
+          {"bits_per_s", s.bits_per_s()},
+          {"long_run_lane_bits_per_s", s.long_run_lane_bits_per_s()},
+          {"loss_events_per_segment", s.loss_events_per_segment()},
+          {"window_limited", s.window_limited()},
+          {"buffer_limited", s.buffer_limited()},
+          {"paced_bits_per_s", s.paced_bits_per_s()},
+          {"congestion_control", json_text(s.congestion_control())},
+          {"held_by", s.held_by()}};
+}
+
+Json json_of(const v1::TuningSample& s) {
+  return {{"at_ms", s.at_ms()},
+          {"bits_per_s", s.bits_per_s()},
+          {"lanes", s.lanes()},
+          {"sources", s.sources()},
+          {"limit_word", s.limit_word()}};
+}
+
+Json json_of(const v1::TuningDecision& d) {
+  return {{"number", d.number()},
+          {"at_ms", d.at_ms()},
+          {"lanes_before", d.lanes_before()},
+          {"lanes", d.lanes()},
+          {"bits_per_s", d.bits_per_s()},
+          {"brought_bits_per_s", d.has_brought_bits_per_s() ? Json(d.brought_bits_per_s()) : Json()},
+          {"limit_word", d.limit_word()},
+          {"reason", json_text(d.reason())}};
+}
+
+Json json_of(const v1::LanesPoint& p) {
+  return {{"lanes", p.lanes()},
+          {"seconds", p.seconds()},
+          {"least_bits_per_s", p.least_bits_per_s()},
+          {"median_bits_per_s", p.median_bits_per_s()},
+          {"most_bits_per_s", p.most_bits_per_s()}};
+}
+
+template <class Messages>
+Json array_of(const Messages& messages) {
+  Json array = Json::array();
+  for (const auto& message : messages) array.push_back(json_of(message));
+  return array;
+}
+
+}  // namespace
+
+std::string decision_line(const v1::TuningDecision& decision) {
+  std::string time = time_of(decision.at_ms());
+  time.insert(0, time.size() < 10 ? 10 - time.size() : 0, ' ');
+  std::string line = time + "  " + escape_for_display(decision.text());
+  if (decision.has_brought_bits_per_s()) line += "; brought " + format_bits_per_s(decision.brought_bits_per_s());
+  return line + "\n";
+}
+
+std::string limit_line(const v1::Tuning& tuning) {
+  if (!is_known(tuning.limit_word())) return "";
+  return "limited by " + tuning.limit_word() +
+         (tuning.limit_detail().empty() ? "" : ": " + escape_for_display(tuning.limit_detail())) + "\n";
+}
+
+std::string tuning_text(const v1::Tuning& tuning) {
+  std::string text = escape_for_display(tuning.name()) + " (" + tuning.transfer_id() + "), tuner " +
+                     escape_for_display(tuning.tuner()) + ", " + time_of(tuning.elapsed_ms()) +
+                     (tuning.running() ? "" : ", ended") + "\n";
+  const std::string limit = limit_line(tuning);
+  text += limit.empty() ? "nothing measured says what limits it\n" : limit;
+  if (!tuning.advice().empty()) text += "  better: " + escape_for_display(tuning.advice()) + "\n";
+  if (!tuning.advice_command().empty()) text += "  " + escape_for_display(tuning.advice_command()) + "\n";
+  const std::string sources = sources_table(tuning);
+  if (!sources.empty()) text += "\n" + sources;
+  text += "\nDECISIONS\n";
+  for (const v1::TuningDecision& decision : tuning.decisions()) text += decision_line(decision);
+  return text;
+}
+
+std::string tunings_table(const v1::ListTuningsReply& reply) {
+  Table table({"ID", "NAME", "TUNER", "STATE", ">FOR", ">LANES", ">RATE", "LIMITED BY", "LAST DECISION"});
+  for (const v1::Tuning& t : reply.tunings()) {
+    const bool sampled = t.running() && t.samples_size() > 0;
+    const std::string last =
+        t.decisions_size() == 0 ? "-" : escape_for_display(t.decisions(t.decisions_size() - 1).reason());
+    table.row({t.transfer_id(), escape_for_display(t.name()), escape_for_display(t.tuner()),
+               t.running() ? "running" : "ended", time_of(t.elapsed_ms()),
+               sampled ? std::to_string(t.samples(t.samples_size() - 1).lanes()) : "-",
+               sampled ? format_bits_per_s(t.samples(t.samples_size() - 1).bits_per_s()) : "-",
+               word_or_dash(t.limit_word()), last});
+  }
+  return table.text("nothing has been fetched since the node was started; 'gridtorrent get CONTENT' does");
+}
+
+Json to_json(const v1::Tuning& t) {
+  return {{"transfer_id", t.transfer_id()},
+          {"name", json_text(t.name())},
+          {"tuner", t.tuner()},
+          {"running", t.running()},
+          {"elapsed_ms", t.elapsed_ms()},
+          {"limit_word", t.limit_word()},
+          {"limit_detail", json_text(t.limit_detail())},
+          {"advice", json_text(t.advice())},
+          {"advice_command", json_text(t.advice_command())},
+          {"bits_per_s", t.bits_per_s()},
+          {"best_bits_per_s", t.best_bits_per_s()},
+          {"sources", array_of(t.sources())},
+          {"samples", array_of(t.samples())},
+          {"decisions", array_of(t.decisions())},
+          {"curve", array_of(t.curve())}};
+}
+
+Json to_json(const v1::ListTuningsReply& reply) {
+  Json array = Json::array();
+  for (const v1::Tuning& tuning : reply.tunings()) array.push_back(to_json(tuning));
+  return {{"tunings", std::move(array)}};
+}
+
+}  // namespace gridtorrent::client::cli
