@@ -137,7 +137,7 @@ Result<TuningRecord> TuningLog::find(const TransferId& transfer) const {
   const auto found = transfers_.find(transfer);
   if (found != transfers_.end()) return found->second.record;
   return Error{Code::kNotFound, "nothing is known of how transfer " + transfer.str() +
-                                    " was tuned; `gridtorrent tune list` lists those that fetch and the last that did"};
+                                    " was tuned; 'gridtorrent tune list' lists those that fetch and the last that did"};
 }
 
 std::vector<TuningRecord> TuningLog::list() const {

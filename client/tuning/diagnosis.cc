@@ -41,16 +41,17 @@ double mbit(double bits_per_s) {
   return buffer.data();
 }
 
-bool waits_for_sender(const DiagnosedSource& source) {
+/// Where a limit holds requests back, a sender that rests says nothing.
+bool waits_for_sender(const DiagnosedSource& source, bool limited) {
   const PathFigures& path = source.path;
   if (path.paced_bits_per_s > 0 && path.bits_per_s >= kReached * path.paced_bits_per_s) return true;
-  return source.outstanding_blocks > 0 && (path.busy < kIdle || path.buffer_limited > kHeldUp);
+  return !limited && source.outstanding_blocks > 0 && (path.busy < kIdle || path.buffer_limited > kHeldUp);
 }
 
-Limit held_by(const DiagnosedSource& source, std::chrono::microseconds shortest_queue, bool alone) {
+Limit held_by(const DiagnosedSource& source, std::chrono::microseconds shortest_queue, bool alone, bool limited) {
   const PathFigures& path = source.path;
   if (path.seconds < kLeastSeconds || path.segments <= 0) return Limit::kUnknown;
-  if (waits_for_sender(source)) return Limit::kSeeder;
+  if (waits_for_sender(source, limited)) return Limit::kSeeder;
   const bool own_queue = !alone && path.full() && path.queue() > shortest_queue * kOwnQueue &&
                          path.queue() > shortest_queue + kOwnQueueLonger;
   if (own_queue) return Limit::kSeeder;
@@ -153,7 +154,7 @@ Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer) {
   for (const auto& source : transfer.sources) shortest = std::min(shortest, source.path.queue());
   for (const auto& source : transfer.sources) {
     SourceFindings found = findings_of(source);
-    found.held_by = held_by(source, shortest, transfer.sources.size() == 1);
+    found.held_by = held_by(source, shortest, transfer.sources.size() == 1, transfer.limit_bits_per_s > 0);
     findings.sources.push_back(std::move(found));
   }
   if (transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kReached * transfer.limit_bits_per_s) {

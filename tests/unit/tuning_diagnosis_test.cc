@@ -85,6 +85,13 @@ TEST(Diagnosed, AsSeederWhereItPacesOrHasNothingToSend) {
   idle.outstanding_blocks = 0;
   EXPECT_NE(word(transfer_from({idle})), Limit::kSeeder) << "nothing is asked of it";
 }
+TEST(Diagnosed, NotAsSeederWhereALimitHoldsRequestsBack) {
+  DiagnosedSource idle = source(1, 30 * kMbit);
+  idle.path.busy = 0.2;
+  DiagnosedTransfer transfer = transfer_from({idle});
+  transfer.limit_bits_per_s = 40 * kMbit;
+  EXPECT_EQ(word(transfer), Limit::kUnknown) << "its first seconds are in the rate still";
+}
 TEST(Diagnosed, AsSeederWherePacketsWaitOnItsWayAlone) {
   DiagnosedSource slow = source(1, 60 * kMbit), other = source(2, 20 * kMbit);
   slow.path.round_trip = 110ms;
