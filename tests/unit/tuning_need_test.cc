@@ -62,6 +62,14 @@ TEST(NeededLanes, AreTwoAtMostWhereLossesComeFromAFullQueueOnly) {
   full.segments *= 4;
   EXPECT_EQ(lane_need(full, 0).most, 2) << "watched for longer";
 }
+TEST(NeededLanes, AreNotGivenUpWhereLossesMayBeRandom) {
+  PathFigures doubtful = path(190 * kMbit, 16, 8);
+  const LaneNeed sure = lane_need(doubtful, 0);
+  doubtful.doubtful_events = 30;
+  const LaneNeed unsure = lane_need(doubtful, 0);
+  EXPECT_GT(unsure.most, sure.most);
+  EXPECT_EQ(unsure.least, sure.least) << "nor are lanes added for them";
+}
 TEST(NeededLanes, StayOpenAsLongAsFewPacketsWereSeen) {
   PathFigures young = path(900 * kMbit, 16, 0, 50ms);
   young.segments = 2'000;
