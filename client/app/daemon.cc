@@ -33,8 +33,8 @@
 #include "client/security/node_identity.h"
 #include "client/security/rooted_disk.h"
 #include "client/store/sqlite_store.h"
+#include "client/tuning/chosen.h"
 #include "client/tuning/diagnosis.h"
-#include "client/tuning/registry.h"
 #include "common/codes.h"
 #include "common/text.h"
 #include "common/version.h"
@@ -48,7 +48,7 @@ using security::NodeIdentity;
 struct Parts {
   SystemClock clock;
   SystemRng rng;
-  std::unique_ptr<TransferController> tuner;
+  std::unique_ptr<tuning::ChosenController> tuner;
   tuning::Diagnosis diagnosis;
   security::RootedDisk guard;
   EngineEvents events;
@@ -156,7 +156,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
                   engine::tcp_memory_pressure()};
   options.load = [threads = ThreadLoad()](MonoTime now) mutable { return HostLoad{threads.busiest(now)}; };
-  parts.tuner = tuning::make_tuner(config.tuner, parts.rng.next());
+  parts.tuner = std::make_unique<tuning::ChosenController>(config.tuner, parts.rng.next());
   const NodePorts ports{*parts.engine,   *parts.files,  *parts.link, *parts.store, parts.guard, *parts.tuner,
                         parts.diagnosis, *parts.papers, parts.clock, parts.rng,    make_log()};
   parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);

@@ -1,5 +1,6 @@
 // The end of a get, and the short cut through what this node already has.
 #include "client/core/get_job.h"
+#include "client/core/plan_input.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -325,8 +326,8 @@ void GetFlow::commit(const TransferId& id) {
   transfer->recheck = false;
   transfer->row.stamp = stamp ? *stamp : "unknown";  // never empty: what was moved is not fetched again
   transfer->row.error.reset();
-  if (transfer->row.limit_bits_per_s > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
-  transfer->row.limit_bits_per_s = 0;  // it was the fetch's; a seeding transfer gets its own
+  if (receive_limit(*transfer) > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
+  transfer->row.limit_bits_per_s = transfer->tuner_limit = 0;  // the fetch's; a seeding transfer gets its own
   transfer->notice.clear();
   transfer->waiting_for.clear();
   c_.events.set_verifier(id, nullptr);

@@ -1,5 +1,6 @@
 #include "client/core/get_job.h"
 
+#include "client/core/plan_input.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -167,7 +168,7 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
     apply_given_wishes(row, request.job);
     GT_TRY(c_.book.save(*transfer));
     if (transfer->in_engine && row.step == TransferStep::kFetch)
-      c_.ports.engine.set_rate_limit(row.id, row.limit_bits_per_s, 0);
+      c_.ports.engine.set_rate_limit(row.id, receive_limit(*transfer), 0);
     transfer->plan_due = true;
     c_.book.touch(*transfer);
     return std::optional(make_view(*transfer));
@@ -398,7 +399,7 @@ void GetFlow::begin(const TransferId& id) {
     transfer->clock_runs = true;
     transfer->fetching_since = now;
   }
-  c_.ports.engine.set_rate_limit(id, transfer->row.limit_bits_per_s, 0);
+  c_.ports.engine.set_rate_limit(id, receive_limit(*transfer), 0);
 }
 
 void GetFlow::start_save(Transfer& transfer) {

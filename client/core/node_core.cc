@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "client/core/plan_input.h"
 #include "common/units.h"
 
 namespace gridtorrent::client {
@@ -429,7 +430,7 @@ Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings&
       row.limit_bits_per_s = *settings.limit_bits_per_s;
       const bool seeding = row.step == TransferStep::kHold;
       if (transfer.in_engine) {
-        c_.ports.engine.set_rate_limit(id, seeding ? 0 : row.limit_bits_per_s, seeding ? row.limit_bits_per_s : 0);
+        c_.ports.engine.set_rate_limit(id, seeding ? 0 : receive_limit(transfer), seeding ? row.limit_bits_per_s : 0);
       }
     }
     return c_.book.save(transfer);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/core/server_link.h"
+#include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
 #include "common/place.h"
@@ -63,6 +64,7 @@ struct TransferRow {
   TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
   int lanes_wish = 0, seeders_wish = 0, priority = 0;
   std::uint64_t limit_bits_per_s = 0;
+  TuningWish wish;
   std::string source;
   std::uint64_t wanted_bytes = 0, verified_bytes = 0;  ///< of the wanted files
   std::uint64_t received_bytes = 0, sent_bytes = 0, redundant_bytes = 0;

@@ -95,10 +95,10 @@ DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfe
 }
 
 ControllerInput controller_input(const NodeId& self, const Transfer& transfer, const NodeLimits& limits,
-                                 const HostFacts& host, MonoTime now) {
+                                 const HostFacts& host, Now now) {
   ControllerInput input;
   input.transfer = transfer.row.id;
-  input.now = now;
+  input.now = now.mono;
   input.self = self;
   input.total_bytes = transfer.row.wanted_bytes;
   const std::uint64_t here =
@@ -107,11 +107,21 @@ ControllerInput controller_input(const NodeId& self, const Transfer& transfer, c
   input.lanes_wish = transfer.row.lanes_wish;
   input.seeders_wish = transfer.row.seeders_wish;
   input.limit_bits_per_s = lower(transfer.row.limit_bits_per_s, limits.receive_bits_per_s);
+  const TuningWish& wish = transfer.row.wish;
+  input.tuner = wish.tuner;
+  input.mode = wish.mode;
+  input.target_bits_per_s = wish.target_bits_per_s;
+  input.floor_bits_per_s = wish.floor_bits_per_s;
+  if (wish.by) input.deadline = now.mono + (*wish.by - now.wall);
   input.host = host;
   for (const auto& [node, known] : transfer.swarm) {
     if (!node.is_nil() && node != self) input.peers.push_back(sample_of(known.info, transfer.snapshot));
   }
   return input;
+}
+
+std::uint64_t receive_limit(const Transfer& transfer) {
+  return lower(transfer.row.limit_bits_per_s, transfer.tuner_limit);
 }
 
 bool competes(const Transfer& transfer) {

@@ -7,12 +7,22 @@
 /// What the dialling rule and the controller are told of a transfer. Pure; called with the book's lock held.
 namespace gridtorrent::client {
 
+/// One moment by both clocks.
+struct Now {
+  MonoTime mono;
+  WallTime wall;
+};
+
 /// Who is in its swarm, and which lanes stand. Notes in the transfer since when a peer has been without a lane.
 DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfer& transfer, MonoTime now);
 
 /// `limits`: the node's. What the node's other transfers do (`others`) is the caller's to fill in.
 ControllerInput controller_input(const NodeId& self, const Transfer& transfer, const NodeLimits& limits,
-                                 const HostFacts& host, MonoTime now);
+                                 const HostFacts& host, Now now);
+
+/// What a transfer that fetches may receive, bits of payload a second: the lower one of its own limit and its tuner's;
+/// 0: all.
+std::uint64_t receive_limit(const Transfer& transfer);
 
 /// It fetches, and lanes may carry something for it.
 bool competes(const Transfer& transfer);

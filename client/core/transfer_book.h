@@ -78,6 +78,7 @@ struct Transfer {
   LanePlan plan;
   std::optional<Findings> findings;    ///< while it fetches
   Limit limit_told = Limit::kUnknown;  ///< the last word in the log
+  std::uint64_t tuner_limit = 0;       ///< Plan::limit_bits_per_s, as the engine has it
   bool plan_due = true;
   MonoTime plan_at{};
   std::vector<PathProblem> problems;  ///< as the engine reports them

@@ -289,7 +289,8 @@ void TransferLoop::send_to_sleep(Transfer& transfer) {
 /// Of the controller, in the dialling rule's form.
 LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now) {
   if (!facts.wants_data) return make_lane_plan(facts, {});
-  ControllerInput input = controller_input(c_.options.node, transfer, c_.settings().limits, c_.options.host, now);
+  ControllerInput input =
+      controller_input(c_.options.node, transfer, c_.settings().limits, c_.options.host, {now, c_.ports.clock.wall()});
   input.load = c_.options.load(now);
   for (const auto& [id, other] : c_.book.all()) {
     if (id != transfer.row.id && competes(*other)) input.others.push_back(as_other(*other));
@@ -299,6 +300,10 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
   const Plan plan = c_.ports.controller.plan(input);
   if (const auto* decision = c_.tuning.look(display_name(transfer.row), input, plan, *transfer.findings)) {
     c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": " + decision_text(*decision));
+  }
+  if (plan.limit_bits_per_s != transfer.tuner_limit) {
+    transfer.tuner_limit = plan.limit_bits_per_s;
+    c_.ports.engine.set_rate_limit(transfer.row.id, receive_limit(transfer), 0);
   }
   return make_lane_plan(facts, plan);
 }

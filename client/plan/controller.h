@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/plan/reason.h"
 #include "client/plan/sample.h"
+#include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
 
@@ -29,6 +31,9 @@ struct PeerShare {
 struct Plan {
   std::vector<PeerShare> peers;  ///< each node once
   Reason reason;
+  /// No faster than this for now, bits of payload a second; 0: as fast as the lanes go. The engine takes the lowest one
+  /// of this and of what people set.
+  std::uint64_t limit_bits_per_s = 0;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -60,8 +65,12 @@ struct ControllerInput {
   std::uint64_t total_bytes = 0, bytes_left = 0;  ///< of what is wanted; left: not verified yet
   int lanes_wish = 0, seeders_wish = 0;           ///< a person's; 0: the controller's choice
   std::uint64_t limit_bits_per_s = 0;             ///< the lower one of this transfer's limit and the node's; 0: none
-  std::uint64_t target_bits_per_s = 0;            ///< to be held; 0: as fast as it goes
-  std::vector<PeerSample> peers;                  ///< each node once; not this node, and no foreign clients
+  std::string tuner;                              ///< that a person chose for it; empty: the node's
+  TuningMode mode = TuningMode::kBalanced;
+  std::uint64_t target_bits_per_s = 0;  ///< to be held; 0: as fast as it goes
+  std::uint64_t floor_bits_per_s = 0;   ///< politeness ends below it; 0: none
+  std::optional<MonoTime> deadline;     ///< when it is to be done
+  std::vector<PeerSample> peers;        ///< each node once; not this node, and no foreign clients
   std::vector<OtherTransfer> others;
   HostFacts host;
   HostLoad load;

@@ -63,7 +63,12 @@ inline client::ControllerInput wild_input(Rng& rng) {
   input.lanes_wish = static_cast<int>(static_cast<std::int32_t>(number()));
   input.seeders_wish = static_cast<int>(static_cast<std::int32_t>(number()));
   input.limit_bits_per_s = number();
+  input.mode = client::kTuningModes[rng.below(client::kTuningModes.size())];
   input.target_bits_per_s = number();
+  input.floor_bits_per_s = number();
+  if (rng.below(2) == 0) {
+    input.deadline = MonoTime(std::chrono::nanoseconds(static_cast<std::int64_t>(number() >> 1)));
+  }
   input.host = {number(), number()};
   for (std::uint64_t i = 0, count = rng.below(150); i < count; ++i) {
     client::PeerSample peer;
