@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <string>
 
 #include "client/tuning/fixed.h"
@@ -49,8 +50,8 @@ bool needs_few(const Path& path) {
 
 /// "12 lanes to 2 seeders and 1 neighbour".
 std::string lanes_text(const StartFacts& facts, const std::vector<int>& lanes) {
-  int all = 0, seeders = 0, neighbours = 0;
-  for (const int number : lanes) all += number;
+  const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
+  int seeders = 0, neighbours = 0;
   for (const auto& source : facts.sources) ++(source.complete ? seeders : neighbours);
   std::string text = count(all, "lane") + " to ";
   if (seeders > 0) text += count(seeders, "seeder");
@@ -78,6 +79,32 @@ std::string reason_text(const StartFacts& facts, const std::vector<int>& lanes, 
   return text + ")";
 }
 
+int in_all(const std::vector<int>& lanes) {
+  return std::accumulate(lanes.begin(), lanes.end(), 0);
+}
+
+/// "auto: 6 lanes to 1 seeder (it takes so many to hold 30.0 Mbit/s beside others)".
+std::string demand_text(const StartFacts& facts, const std::vector<int>& lanes, const Goal& goal) {
+  std::array<char, 80> why{};
+  std::snprintf(why.data(), why.size(), " (it takes so many to hold %.3g Mbit/s)", goal.wanted() / 1e6);
+  return "auto: " + lanes_text(facts, lanes) + why.data();
+}
+
+/// What the lanes need not exceed: a person's limit, or the target.
+std::uint64_t lower_limit(std::uint64_t limit, const Goal& goal) {
+  return goal.target > 0 ? static_cast<std::uint64_t>(goal.target) : limit;
+}
+
+RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts& start, double rate) {
+  RefinementFacts facts;
+  facts.bits_per_s = rate;
+  facts.limit = static_cast<double>(start.limit_bits_per_s);
+  if (rate > 0) facts.seconds_left = static_cast<double>(input.bytes_left) * 8 / rate;
+  facts.reader_busy = input.load.busiest_thread > kNeverRests;
+  facts.greedy = input.mode == TuningMode::kGreedy;
+  return facts;
+}
+
 int transfers_from(const NodeId& node, const ControllerInput& input) {
   const auto others = std::ranges::count_if(input.others, [&](const OtherTransfer& other) {
     return other.id != input.transfer && std::ranges::find(other.sources, node) != other.sources.end();
@@ -96,20 +123,29 @@ Path learn(const Path& known, const Path& seen) {
 }
 
 Plan AutoController::plan(const ControllerInput& input) {
-  if (input.lanes_wish > 0) return even_plan(input, "auto");
   Known& known = transfers_[input.transfer];
   known.bytes = std::max(known.bytes, input.bytes_left);
   std::erase_if(known.sources, [&](const auto& source) {
     return std::ranges::find(input.peers, source.first, &PeerSample::node) == input.peers.end();
   });
+  const Goal goal = goal_of(input);
   const auto sources = choose_sources(input);
-  if (sources.empty()) return even_plan(input, "auto");
-  StartFacts facts{known.bytes, input.limit_bits_per_s, input.host, {}};
-  std::vector<Path> paths;
   for (const auto* source : sources) {
     auto& [path, meter] = known.sources[source->node];
     path = learn(path, path_of(*source));
     meter.look(input.now, *source);
+  }
+  Plan plan =
+      input.lanes_wish > 0 || sources.empty() ? even_plan(input, "auto") : chosen_plan(known, input, sources, goal);
+  plan.limit_bits_per_s = paced(known, input.now, goal, sources);
+  return plan;
+}
+
+Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal) {
+  StartFacts facts{known.bytes, lower_limit(input.limit_bits_per_s, goal), input.host, goal.polite, {}};
+  std::vector<Path> paths;
+  for (const auto* source : sources) {
+    const Path& path = known.sources.at(source->node).path;
     paths.push_back(path);
     facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input)});
   }
@@ -117,23 +153,54 @@ Plan AutoController::plan(const ControllerInput& input) {
   Plan plan;
   plan.reason.text = reason_text(facts, lanes, paths);
   if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
-    std::vector<RefinedSource> refined;
-    double rate = 0;
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      const PathMeter& meter = known.sources[sources[i]->node].meter;
-      refined.push_back({sources[i]->node, lanes[i], meter.figures(input.now, kLossSpan)});
-      rate += meter.figures(input.now, kSettle).bits_per_s;
+    const double rate = rate_of(known, input.now, sources, kSettle);
+    Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes),
+                                            refinement_facts(input, facts, rate));
+    lanes = within_means(facts, std::move(refined.lanes));
+    if (!refined.why.empty()) {
+      plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + refined.why + ")";
+      plan.reason.limit = refined.held_by;
     }
-    Refined now = known.refinement.step(input.now, refined, rate, static_cast<double>(input.limit_bits_per_s),
-                                        input.load.busiest_thread > kNeverRests);
-    lanes = within_means(facts, std::move(now.lanes));
-    if (!now.why.empty()) {
-      plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + now.why + ")";
-      plan.reason.limit = now.held_by;
+    const int most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), kMaxLanesInAll);
+    const int least = known.demand.step(input.now, {goal.wanted(), rate, in_all(lanes), most});
+    if (in_all(lanes) < least) {
+      lanes = spread(std::move(lanes), least);
+      plan.reason.text = demand_text(facts, lanes, goal);
     }
   }
   for (std::size_t i = 0; i < sources.size(); ++i) plan.peers.push_back({.node = sources[i]->node, .lanes = lanes[i]});
   return plan;
+}
+
+std::vector<RefinedSource> AutoController::refined_sources(const Known& known, MonoTime now, const Sources& sources,
+                                                           const std::vector<int>& start) {
+  std::vector<RefinedSource> refined;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const NodeId& node = sources[i]->node;
+    refined.push_back({node, start[i], known.sources.at(node).meter.figures(now, kLossSpan)});
+  }
+  return refined;
+}
+
+double AutoController::rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span) {
+  double rate = 0;
+  for (const auto* source : sources) rate += known.sources.at(source->node).meter.figures(now, span).bits_per_s;
+  return rate;
+}
+
+std::uint64_t AutoController::paced(Known& known, MonoTime now, const Goal& goal, const Sources& sources) {
+  PaceFacts facts;
+  facts.bits_per_s = rate_of(known, now, sources, kPaceSpan);
+  double most = 0;
+  for (const auto* source : sources) {
+    const PathFigures path = known.sources.at(source->node).meter.figures(now, kLossSpan);
+    if (path.bits_per_s < most) continue;  // the queue that counts is that of the source that brings most
+    most = path.bits_per_s;
+    facts.queue = path.queue();
+    facts.full_queue = path.full_queue;
+    facts.is_queue = path.full();
+  }
+  return static_cast<std::uint64_t>(known.pace.step(now, goal, facts));
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "client/plan/controller.h"
+#include "client/tuning/demand.h"
+#include "client/tuning/goal.h"
+#include "client/tuning/pace.h"
 #include "client/tuning/path_meter.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/start.h"
@@ -12,7 +17,8 @@ namespace gridtorrent::client::tuning {
 
 /// The tuner that a person gets who chooses nothing. It starts as the first handshake tells (start.h); where all
 /// sources are complete, it then follows what their TCP tells of losses and windows (refinement.h). Where a person
-/// asked for a number of lanes, that is the plan.
+/// asked for a number of lanes, that is the plan. A target, a floor or a deadline (goal.h) is held by a limit of its
+/// own (pace.h) and by more lanes where others are on the path (demand.h).
 ///
 /// It remembers, until `removed`: how many bytes a transfer began with, what each path showed first, and the last half
 /// minute of each source's figures. A path that turned out to be near or to carry BBR stays so for the transfer: what a
@@ -31,7 +37,20 @@ class AutoController final : public TransferController {
     std::uint64_t bytes = 0;  ///< the most that was ever left
     std::map<NodeId, Source> sources;
     Refinement refinement;
+    Pace pace;
+    Demand demand;
   };
+  using Sources = std::vector<const PeerSample*>;
+
+  /// Rates of targets are looked at over so long.
+  static constexpr std::chrono::seconds kPaceSpan{1};
+
+  static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal);
+  static std::vector<RefinedSource> refined_sources(const Known& known, MonoTime now, const Sources& sources,
+                                                    const std::vector<int>& start);
+  static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span);
+  static std::uint64_t paced(Known& known, MonoTime now, const Goal& goal, const Sources& sources);
+
   std::map<TransferId, Known> transfers_;
 };
 

@@ -45,15 +45,17 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
 
 }  // namespace
 
-Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit,
-                         bool reader_busy) {
-  reader_busy_ = reader_busy;
+Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts) {
+  facts_ = facts;
   if (now >= believed_until_) {
     floor_.clear();
     ceiling_.clear();
   }
   const bool waits = changed_ && now - *changed_ < (before_ && before_->more ? kProof : kSettle);
-  if (!take_back(now, rate) && !waits) change(now, sources, rate, limit);
+  judge_collapse(now, facts.bits_per_s);
+  if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, facts.bits_per_s) && !waits) {
+    change(now, sources);
+  }
   Refined refined;
   for (const auto& source : sources) {
     const auto held = lanes_.find(source.node);
@@ -65,7 +67,8 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
 }
 
 bool Refinement::worse(const Before& before, double rate) const {
-  if (!before.more) return rate < (ceiling_.empty() && !reader_busy_ ? kWorse : kWorseForReader) * before.rate;
+  if (before.greedy) return rate < kGreedyGain * before.rate;
+  if (!before.more) return rate < (ceiling_.empty() && !facts_.reader_busy ? kWorse : kWorseForReader) * before.rate;
   const double more = static_cast<double>(in_all(lanes_)) / std::max(in_all(before.lanes), 1) - 1;
   return rate < before.rate * (1 + kNoGain * more);
 }
@@ -89,8 +92,50 @@ bool Refinement::take_back(MonoTime now, double rate) {
   return true;
 }
 
-void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit) {
-  Before before{before_ && !before_->more ? before_->rate : rate, {}, false};
+/// More lanes than some number broke something: that number is remembered, and the transfer goes back to what it had
+/// before the first of the steps that led there.
+bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
+  std::erase_if(grown_, [&](const Growth& growth) {
+    // Without one of its sources the rate falls for another reason.
+    const bool all_there = std::ranges::all_of(growth.lanes, [&](const auto& held) {
+      return std::ranges::find(sources, held.first, &RefinedSource::node) != sources.end();
+    });
+    return now - growth.at > kMayBreak || !all_there;
+  });
+  if (grown_.empty() || now - grown_.back().at < kSettle) return false;
+  const auto from = std::ranges::find_if(grown_, [&](const Growth& one) { return rate < kCollapse * one.rate; });
+  if (from == grown_.end()) return false;
+  collapse_ = Collapse{now, from->rate, broke_};
+  for (const auto& [node, lanes] : lanes_) {
+    const auto held = from->lanes.find(node);
+    if (held != from->lanes.end() && lanes > held->second) broke_[node] = lanes;
+  }
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_),
+                mbit(rate), in_all(from->lanes), mbit(from->rate));
+  why_ = text.data();
+  lanes_ = from->lanes;
+  changed_ = now;
+  before_.reset();
+  grown_.clear();
+  return true;
+}
+
+/// Where the lanes before do not bring the rate back either, it did not fall for the lanes' sake.
+void Refinement::judge_collapse(MonoTime now, double rate) {
+  if (!collapse_ || now - collapse_->at < kProof) return;
+  if (rate < kCollapse * collapse_->rate) broke_ = std::move(collapse_->broke);
+  collapse_.reset();
+}
+
+int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {
+  if (!facts_.greedy || !source.path.full() || ceiling_.contains(source.node) || facts_.reader_busy) return lanes;
+  return std::min(static_cast<int>(std::ceil(lanes * kGreedyStep)), kMaxLanesPerPeer);
+}
+
+void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
+  const double rate = facts_.bits_per_s, limit = facts_.limit;
+  Before before{before_ && !before_->more ? before_->rate : rate, {}, false, false};
   std::map<NodeId, int> wanted;
   bool fewer = false, more = false, by_window = true;
   for (const auto& source : sources) {
@@ -102,7 +147,14 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources,
     // Each source's part of the limit is what it brings of the whole.
     const double share = limit > 0 && rate > 0 ? limit * std::min(path.bits_per_s / rate, 1.0) : 0;
     const LaneNeed need = lane_need(path, share);
-    const int next = next_lanes(source, lanes, need);
+    int next = next_lanes(source, lanes, need);
+    if (next <= lanes && limit <= 0 && greedy_lanes(source, lanes) > lanes) {
+      next = greedy_lanes(source, lanes);
+      before.greedy = true;
+    }
+    if (const auto broke = broke_.find(source.node); broke != broke_.end()) {
+      next = std::min(next, std::max(broke->second - 1, 1));
+    }
     if (next == lanes) continue;
     fewer = fewer || next < lanes;
     if (next > lanes) {
@@ -110,27 +162,31 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources,
       by_window = by_window && need.held_by == Limit::kWindow;
     }
     wanted[source.node] = next;
-    why_ = reader_limits(source, need) ? (reader_busy_ ? kReaderBusy : kReaderLimits) : why_text(need, path);
+    why_ = reader_limits(source, need) ? (facts_.reader_busy ? kReaderBusy : kReaderLimits) : why_text(need, path);
+    if (before.greedy && next > lanes) why_ = "the path is full: more lanes may have a greater part of it";
     held_by_ = need.held_by;
   }
   if (!fewer && !more) return;
   before_.reset();
-  before.more = more && !fewer && by_window;
+  before.greedy = before.greedy && !fewer;
+  before.more = more && !fewer && (by_window || before.greedy);
+  if (more) grown_.push_back({now, rate, before.lanes});
   if (fewer || before.more) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {
-  return need.held_by == Limit::kWindow && (reader_busy_ || ceiling_.contains(source.node));
+  return need.held_by == Limit::kWindow && (facts_.reader_busy || ceiling_.contains(source.node));
 }
 
 int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
   const bool reader = reader_limits(source, need);
-  if (lanes < need.least && !reader) return reader_busy_ ? lanes : std::min(need.least, 2 * lanes);
+  if (lanes < need.least && !reader) return facts_.reader_busy ? lanes : std::min(need.least, 2 * lanes);
   const int most = reader ? 1 : need.most;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
-  if (lanes <= most || !watched) return lanes;
+  const bool ends = facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count();
+  if (lanes <= most || !watched || ends) return lanes;
   int next = std::max(most, static_cast<int>(std::floor(lanes * kShrink)));
   if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
   return std::min(next, lanes);

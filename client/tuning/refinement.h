@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,11 +38,30 @@ inline constexpr double kWorseForReader = 0.95;
 /// A node's thread that wants a core for more of the time than this is what limits; more lanes do not help it.
 inline constexpr double kNeverRests = 0.9;
 
+/// After more lanes the rate may fall for their sake within so long: a middlebox, a disk or a server that more lanes
+/// break does not break at once. Below this part of the rate before, the transfer goes back to the lanes before.
+inline constexpr std::chrono::seconds kMayBreak{30};
+inline constexpr double kCollapse = 0.5;
+/// In the mode "greedy", where the path is full: so many times the lanes are tried, and kept where they bring this part
+/// more, which is what others lose.
+inline constexpr double kGreedyStep = 1.5, kGreedyGain = 1.05;
+/// A transfer that ends sooner gives no lanes up: nobody would gain by it.
+inline constexpr std::chrono::seconds kEndsSoon{10};
+
 /// One source as the refinement sees it.
 struct RefinedSource {
   NodeId node;
   int start = 1;  ///< lanes, as long as nothing is known of it
   PathFigures path;
+};
+
+/// The transfer as a whole.
+struct RefinementFacts {
+  double bits_per_s = 0;     ///< payload of all sources over the last seconds
+  double limit = 0;          ///< a rate that it need not exceed, bits a second; 0: none
+  double seconds_left = 0;   ///< at this rate; 0: not known
+  bool reader_busy = false;  ///< a thread of this node never rests
+  bool greedy = false;       ///< TuningMode::kGreedy
 };
 
 struct Refined {
@@ -54,32 +74,48 @@ struct Refined {
 /// goes back where fewer lanes brought less, and where more brought nothing. A value: no thread, no clock.
 class Refinement {
  public:
-  /// `rate`: payload of all sources over the last seconds, bits a second. `limit`: a person's; 0: none.
-  /// `reader_busy`: a thread of this node never rests.
-  Refined step(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit,
-               bool reader_busy = false);
+  Refined step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts);
 
  private:
   /// The transfer before its last change.
   struct Before {
     double rate = 0;
     std::map<NodeId, int> lanes{};
-    bool more = false;  ///< it changed for more lanes, since windows hold them up; else for fewer
+    bool more = false;    ///< it changed for more lanes, since windows hold them up; else for fewer
+    bool greedy = false;  ///< more lanes, to have a greater part of a full path
+  };
+  /// The transfer before it got more lanes.
+  struct Growth {
+    MonoTime at{};
+    double rate = 0;
+    std::map<NodeId, int> lanes{};
+  };
+  /// Lanes were given up since the rate had collapsed.
+  struct Collapse {
+    MonoTime at{};
+    double rate = 0;                ///< before it
+    std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
   };
   bool worse(const Before& before, double rate) const;
   bool take_back(MonoTime now, double rate);
+  bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
+  void judge_collapse(MonoTime now, double rate);
   /// Windows hold its lanes up, but this node has no time to read, or more lanes brought nothing of late: who reads
   /// from them is what limits.
   bool reader_limits(const RefinedSource& source, const LaneNeed& need) const;
   int next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const;
-  void change(MonoTime now, const std::vector<RefinedSource>& sources, double rate, double limit);
+  int greedy_lanes(const RefinedSource& source, int lanes) const;
+  void change(MonoTime now, const std::vector<RefinedSource>& sources);
 
+  RefinementFacts facts_;
   std::map<NodeId, int> lanes_, floor_, ceiling_;
+  std::map<NodeId, int> broke_;  ///< so many lanes were too many, for the rest of the transfer
+  std::deque<Growth> grown_;     ///< within kMayBreak
+  std::optional<Collapse> collapse_;
   std::optional<MonoTime> changed_;
   std::optional<Before> before_;
   MonoTime believed_until_{};
   std::chrono::seconds believe_ = kBelieve;
-  bool reader_busy_ = false;
   std::string why_;
   Limit held_by_ = Limit::kUnknown;
 };

@@ -1,6 +1,7 @@
 #include "client/tuning/start.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "client/tuning/sources.h"
@@ -37,6 +38,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
       break;
   }
   if (!source.complete) return even;
+  if (facts.polite) return std::min(even, kFewLanes);
   const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
   const std::uint64_t sharers = facts.sources.size() * static_cast<std::uint64_t>(std::max(source.transfers, 1));
   return std::max(even, static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers)));
@@ -72,6 +74,15 @@ std::vector<int> within_means(const StartFacts& facts, std::vector<int> lanes) {
     const auto largest = std::max_element(lanes.rbegin(), lanes.rend());
     if (*largest <= 1) break;
     --*largest;
+  }
+  return lanes;
+}
+
+std::vector<int> spread(std::vector<int> lanes, int in_all) {
+  for (int all = std::accumulate(lanes.begin(), lanes.end(), 0); all < in_all; ++all) {
+    const auto fewest = std::ranges::min_element(lanes);
+    if (fewest == lanes.end() || *fewest >= kMaxLanesPerPeer) break;
+    ++*fewest;
   }
   return lanes;
 }

@@ -57,8 +57,12 @@ struct StartFacts {
   std::uint64_t bytes = 0;             ///< to come when the transfer began
   std::uint64_t limit_bits_per_s = 0;  ///< 0: none
   HostFacts host;
+  bool polite = false;  ///< others on the path go first, so it does not start wide
   std::vector<StartSource> sources;
 };
+
+/// As many lanes in all, if each source may have 16: who has fewest gets the next one.
+std::vector<int> spread(std::vector<int> lanes, int in_all);
 
 /// Lanes to each source, in the order of `facts.sources`; at least 1, at most 16, at most 128 in all.
 ///

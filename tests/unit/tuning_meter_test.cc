@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "client/tuning/path_meter.h"
-#include "client/tuning/refinement.h"
 #include "tests/support/tuner_input.h"
 
 namespace gridtorrent::client::tuning {
@@ -106,90 +105,6 @@ TEST_F(Meter, BeginsAnewWhereTimeGoesBack) {
   now_ -= 1min;
   meter_.look(now_, seeder_);
   EXPECT_EQ(figures().seconds, 0);
-}
-
-/// One seeder with 16 lanes at the start.
-class Refining : public ::testing::Test {
- protected:
-  Refining() {
-    source_.node = numbered_node(1);
-    source_.start = 16;
-    source_.path.seconds = 10;
-    source_.path.lanes = 16;
-    source_.path.least_round_trip = source_.path.round_trip = 40ms;
-    source_.path.congestion_control = "cubic";
-  }
-  int step(double rate) {
-    now_ += 1s;
-    source_.path.bits_per_s = rate;
-    source_.path.best_bits_per_s = std::max(source_.path.best_bits_per_s, rate);
-    refined_ = refinement_.step(now_, {source_}, rate, 0, reader_busy_);
-    source_.path.lanes = refined_.lanes.at(0);
-    return source_.path.lanes;
-  }
-  int steps(int count, double rate) {
-    for (int i = 1; i < count; ++i) step(rate);
-    return step(rate);
-  }
-  MonoTime now_{1h};
-  bool reader_busy_ = false;
-  RefinedSource source_;
-  Refinement refinement_;
-  Refined refined_;
-};
-
-TEST_F(Refining, KeepsTheStartWhereNothingIsKnown) {
-  EXPECT_EQ(steps(30, 100e6), 16);
-  EXPECT_TRUE(refined_.why.empty());
-}
-TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLost) {
-  source_.path.segments = 1e6;
-  EXPECT_EQ(step(95e6), 10);
-  EXPECT_EQ(step(95e6), 10) << "the last step has not settled yet";
-  EXPECT_EQ(step(95e6), 6);
-  EXPECT_EQ(steps(20, 95e6), 2);
-  EXPECT_NE(refined_.why.find("next to none of 1000000 packets lost"), std::string::npos) << refined_.why;
-}
-TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
-  source_.path.segments = 1e6;
-  EXPECT_EQ(step(95e6), 10);
-  EXPECT_EQ(steps(2, 60e6), 16);
-  EXPECT_NE(refined_.why.find("instead of 95 Mbit/s"), std::string::npos) << refined_.why;
-  EXPECT_EQ(steps(58, 95e6), 16);
-  EXPECT_LT(steps(3, 95e6), 16);
-}
-TEST_F(Refining, TakesBackMoreLanesThatBroughtNothingThoughWindowsHeldThemUp) {
-  source_.start = source_.path.lanes = 8;
-  source_.path.segments = 1e6;
-  source_.path.window_limited = 1;
-  EXPECT_EQ(step(64e6), 12);
-  EXPECT_EQ(steps(5, 65e6), 8) << "who reads is what limits";
-  EXPECT_NE(refined_.why.find("more lanes brought"), std::string::npos) << refined_.why;
-  EXPECT_EQ(steps(40, 65e6), 1) << "each lane costs the reader something";
-}
-TEST_F(Refining, AddsNoLanesToANodeThatHasNoTimeToRead) {
-  reader_busy_ = true;
-  source_.start = source_.path.lanes = 8;
-  source_.path.segments = 1e6;
-  source_.path.window_limited = 1;
-  EXPECT_EQ(step(64e6), 5);
-  EXPECT_NE(refined_.why.find("never rests"), std::string::npos) << refined_.why;
-  EXPECT_EQ(steps(3, 50e6), 8) << "fewer brought less";
-}
-TEST_F(Refining, KeepsMoreLanesThatBringMore) {
-  source_.start = source_.path.lanes = 8;
-  source_.path.segments = 1e6;
-  source_.path.window_limited = 1;
-  EXPECT_EQ(step(64e6), 12);
-  EXPECT_GT(steps(6, 90e6), 12);
-}
-TEST_F(Refining, AddsLanesWhereLossesHoldThemUp) {
-  source_.start = 2;
-  source_.path.segments = 1e6;
-  source_.path.random_events = 1000;
-  EXPECT_EQ(step(50e6), 4) << "at most twice as many at a time";
-  EXPECT_GT(steps(4, 100e6), 8);
-  EXPECT_EQ(refined_.held_by, Limit::kLoss);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using gridtorrent::testing::stands;
 constexpr std::uint64_t kMB = 1'000'000;
 
 StartFacts from(std::vector<StartSource> sources, std::uint64_t bytes = 1200 * kMB) {
-  return {bytes, 0, {}, std::move(sources)};
+  return {bytes, 0, {}, false, std::move(sources)};
 }
 StartSource seeder(PathKind path = PathKind::kFar) {
   return {true, path, 1};

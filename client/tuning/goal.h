@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "client/plan/controller.h"
+
+/// What a transfer is held to: a rate, a floor, a deadline, and whether others go first. Pure.
+namespace gridtorrent::client::tuning {
+
+/// Of the time until a deadline so much is planned with; the rest is for what nobody foresees.
+inline constexpr double kOfTheTime = 0.95;
+/// Before a transfer is done its files are verified and moved.
+inline constexpr std::chrono::seconds kToFinish{3};
+/// Where the rate is far below the target, this part of it counts as held: half of the promised ±5 %, so that lanes are
+/// added before the promise is broken.
+inline constexpr double kHeld = 0.97;
+
+/// Rates in bits of payload a second; 0: none.
+struct Goal {
+  double target = 0;    ///< to be held, neither more nor less
+  double floor = 0;     ///< not to fall below, for a person's sake or a deadline's
+  bool polite = false;  ///< others on a shared path go first, down to the floor
+  /// What the rate must not fall below: the target, else the floor.
+  double wanted() const { return target > 0 ? target : floor; }
+  friend bool operator==(const Goal&, const Goal&) = default;
+};
+
+/// The rate that brings so many bytes in so much time, with something to spare; infinite where there is no time left.
+double needed_for(std::uint64_t bytes, std::chrono::nanoseconds left);
+
+/// A deadline is a floor that changes with what is left to do; but for the mode "greedy", a transfer that has one is
+/// polite as long as it is in time. A person's limit binds all of it.
+Goal goal_of(const ControllerInput& input);
+
+}  // namespace gridtorrent::client::tuning

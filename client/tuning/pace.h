@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+
+#include "client/tuning/goal.h"
+#include "common/clock.h"
+
+/// How fast a transfer may be that holds a rate or lets others go first.
+namespace gridtorrent::client::tuning {
+
+/// A packet that waits longer than this, or than half of the longest wait seen of late, waits for others. 25 ms is
+/// where RFC 6817 (LEDBAT) allows up to 100, and what interactive traffic does not feel.
+inline constexpr std::chrono::milliseconds kPoliteQueue{25};
+/// What a transfer in the background gives up each second in which packets wait, and what it takes back each second in
+/// which they do not. Slower up than down, so that the queue is empty most of the time.
+inline constexpr double kGiveUp = 0.8, kTakeBack = 1.05;
+/// It never stops: 1 Mbit/s is the least that the engine's own pacing holds, and keeps the lanes' round trips measured.
+inline constexpr double kLeastPace = 1e6;
+/// A floor is promised for what arrives, and a limiter brings a little less than it is set to (0.97, `limit`).
+inline constexpr double kAboveFloor = 1.05;
+
+/// The last seconds of one transfer.
+struct PaceFacts {
+  double bits_per_s = 0;                              ///< payload, all sources, since the look before
+  std::chrono::microseconds queue{0}, full_queue{0};  ///< what a packet waits now; the longest of late
+  bool is_queue = false;                              ///< that is more than what timers and busy machines add
+};
+
+/// The rate that a transfer may have. A value: no thread, no clock.
+class Pace {
+ public:
+  /// About once a second. Bits of payload a second; 0: as fast as the lanes go.
+  double step(MonoTime now, const Goal& goal, const PaceFacts& facts);
+
+ private:
+  double hold(MonoTime now, double target, double rate);
+  double give_way(const PaceFacts& facts);
+
+  struct Second {
+    MonoTime at{};
+    double bits_per_s = 0;
+  };
+  std::deque<Second> seconds_;  ///< of the target's last five
+  double target_ = 0;
+  double correction_ = 1;          ///< of the limiter, so that the mean is the target
+  std::optional<double> allowed_;  ///< nothing: no packet has waited yet
+};
+
+}  // namespace gridtorrent::client::tuning

@@ -1,0 +1,173 @@
+// Rates that are held, floors, deadlines, and the way for others.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "client/tuning/demand.h"
+#include "client/tuning/goal.h"
+#include "client/tuning/pace.h"
+#include "tests/support/tuner_input.h"
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+using gridtorrent::testing::input_with;
+using namespace std::chrono_literals;
+
+constexpr double kMbit = 1e6;
+
+TEST(Goal, IsNoneWhereNobodyAsks) {
+  EXPECT_EQ(goal_of(input_with(1)), Goal());
+}
+TEST(Goal, NeverExceedsALimit) {
+  auto input = input_with(1);
+  input.limit_bits_per_s = 20'000'000;
+  input.target_bits_per_s = 50'000'000;
+  input.floor_bits_per_s = 30'000'000;
+  EXPECT_EQ(goal_of(input).target, 20 * kMbit);
+  EXPECT_EQ(goal_of(input).floor, 20 * kMbit);
+}
+TEST(Goal, OfADeadlineIsAFloorWithSomethingToSpare) {
+  auto input = input_with(1, 100'000'000);
+  input.deadline = input.now + 103s;
+  const Goal goal = goal_of(input);
+  EXPECT_NEAR(goal.floor / kMbit, 8 / 0.95, 0.01) << "800 Mbit in 100 s, and 3 s to verify";
+  EXPECT_TRUE(goal.polite);
+  input.mode = TuningMode::kGreedy;
+  EXPECT_FALSE(goal_of(input).polite);
+}
+TEST(Goal, OfADeadlineThatIsPastIsAsFastAsItGoes) {
+  auto input = input_with(1);
+  input.deadline = input.now - 1h;
+  EXPECT_TRUE(std::isfinite(goal_of(input).floor));
+  EXPECT_GT(goal_of(input).floor, 1e12);
+}
+
+/// A limiter that brings a little less than it is set to, or what the path leaves.
+class Pacing : public ::testing::Test {
+ protected:
+  double second(double path = 1e12) {
+    now_ += 1s;
+    facts_.bits_per_s = rate_;
+    pace_now_ = pace_.step(now_, goal_, facts_);
+    rate_ = std::min(path, pace_now_ > 0 ? limiter_ * pace_now_ : path);
+    return pace_now_;
+  }
+  MonoTime now_{1h};
+  Goal goal_;
+  PaceFacts facts_;
+  Pace pace_;
+  double pace_now_ = 0, rate_ = 0, limiter_ = 0.97;
+};
+
+TEST_F(Pacing, HoldsNothingBackWhereNothingIsAsked) {
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(second(50 * kMbit), 0);
+}
+TEST_F(Pacing, HoldsATargetWithinAFewSeconds) {
+  goal_.target = 30 * kMbit;
+  for (int i = 0; i < 10; ++i) second(100 * kMbit);
+  for (int i = 0; i < 60; ++i) {
+    second(100 * kMbit);
+    EXPECT_NEAR(rate_ / kMbit, 30, 0.3) << "second " << i;
+  }
+}
+TEST_F(Pacing, DoesNotMakeUpForWhatThePathDidNotGive) {
+  goal_.target = 30 * kMbit;
+  for (int i = 0; i < 20; ++i) second(100 * kMbit);
+  for (int i = 0; i < 20; ++i) second(10 * kMbit);
+  for (int i = 0; i < 20; ++i) {
+    second(100 * kMbit);
+    EXPECT_LE(rate_ / kMbit, 31.5);
+  }
+}
+TEST_F(Pacing, GivesWayWherePacketsWaitAndGoesOnWhereTheyDoNot) {
+  goal_.polite = true;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(second(96 * kMbit), 0) << "nobody waits";
+  facts_.queue = facts_.full_queue = 40ms;
+  facts_.is_queue = true;
+  for (int i = 0; i < 25; ++i) second(50 * kMbit);
+  EXPECT_LE(rate_ / kMbit, 1.01) << "others fill the path: it keeps to the least";
+  facts_.queue = 0ms;
+  facts_.is_queue = false;
+  for (int i = 0; i < 110; ++i) second(96 * kMbit);
+  EXPECT_GT(rate_ / kMbit, 90);
+}
+TEST_F(Pacing, KeepsToItsFloorWhoeverWaits) {
+  goal_.polite = true;
+  goal_.floor = 30 * kMbit;
+  facts_.queue = facts_.full_queue = 40ms;
+  facts_.is_queue = true;
+  for (int i = 0; i < 30; ++i) second(50 * kMbit);
+  EXPECT_GE(rate_ / kMbit, 30);
+  EXPECT_LE(rate_ / kMbit, 33);
+}
+TEST_F(Pacing, LeavesAShortQueueToTheTransferItself) {
+  goal_.polite = true;
+  facts_.full_queue = 40ms;
+  facts_.queue = 5ms;
+  facts_.is_queue = true;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(second(96 * kMbit), 0);
+}
+
+/// Lanes that have equal parts of a path with the flows of others.
+class Demanding : public ::testing::Test {
+ protected:
+  int second(int others) {
+    now_ += 1s;
+    facts_.bits_per_s = std::min(most_, 95 * kMbit * facts_.lanes / (facts_.lanes + others));
+    facts_.lanes = std::max(start_, demand_.step(now_, facts_));
+    return facts_.lanes;
+  }
+  int seconds(int count, int others) {
+    for (int i = 1; i < count; ++i) second(others);
+    return second(others);
+  }
+  int start_ = 2;
+  double most_ = 30 * kMbit;
+  MonoTime now_{1h};
+  DemandFacts facts_{30 * kMbit, 0, 2, 16};
+  Demand demand_;
+};
+
+TEST_F(Demanding, AsksForNothingWhereNothingIsWanted) {
+  facts_.wanted = 0;
+  EXPECT_EQ(seconds(20, 8), 2);
+}
+TEST_F(Demanding, AddsLanesUntilTheRateIsHeldBesideOthers) {
+  const int lanes = seconds(15, 8);
+  EXPECT_GE(lanes, 4);
+  EXPECT_LE(lanes, 6);
+  EXPECT_GE(facts_.bits_per_s, 0.97 * 30 * kMbit);
+  EXPECT_FALSE(demand_.in_vain());
+}
+TEST_F(Demanding, GivesThemUpAgainWhereOthersHaveGone) {
+  seconds(15, 8);
+  EXPECT_EQ(seconds(120, 0), 2);
+}
+TEST_F(Demanding, KeepsALaneThatWasMissed) {
+  const int lanes = seconds(15, 8);
+  int least = 16;
+  for (int i = 0; i < 60; ++i) least = std::min(least, second(8));
+  EXPECT_GE(least, lanes - 2);
+  EXPECT_GE(facts_.bits_per_s, 0.97 * 30 * kMbit);
+}
+TEST_F(Demanding, StopsWhereMoreLanesBringNothing) {
+  most_ = 20 * kMbit;  // the seeder has no more
+  EXPECT_LE(seconds(60, 0), 5);
+  EXPECT_TRUE(demand_.in_vain());
+}
+TEST_F(Demanding, SaysThatItIsInVainAtTheMostLanes) {
+  facts_.wanted = 90 * kMbit;
+  most_ = 95 * kMbit;
+  EXPECT_EQ(seconds(60, 16), 16);
+  EXPECT_TRUE(demand_.in_vain());
+}
+TEST_F(Demanding, AsksForAsManyAsThereMayBeWhereTheTimeIsPast) {
+  facts_.wanted = 1e15;
+  most_ = 95 * kMbit;
+  EXPECT_LE(seconds(40, 8), 16);
+  EXPECT_GE(facts_.lanes, 8);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::tuning

@@ -1,0 +1,136 @@
+// How the lanes of a transfer move on from its start.
+#include <gtest/gtest.h>
+
+#include "client/tuning/refinement.h"
+#include "tests/support/numbered_node.h"
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+using gridtorrent::testing::numbered_node;
+using namespace std::chrono_literals;
+
+/// One seeder with 16 lanes at the start.
+class Refining : public ::testing::Test {
+ protected:
+  Refining() {
+    source_.node = numbered_node(1);
+    source_.start = 16;
+    source_.path.seconds = 10;
+    source_.path.lanes = 16;
+    source_.path.least_round_trip = source_.path.round_trip = 40ms;
+    source_.path.congestion_control = "cubic";
+  }
+  int step(double rate) {
+    now_ += 1s;
+    source_.path.bits_per_s = rate;
+    source_.path.best_bits_per_s = std::max(source_.path.best_bits_per_s, rate);
+    facts_.bits_per_s = rate;
+    refined_ = refinement_.step(now_, {source_}, facts_);
+    source_.path.lanes = refined_.lanes.at(0);
+    return source_.path.lanes;
+  }
+  int steps(int count, double rate) {
+    for (int i = 1; i < count; ++i) step(rate);
+    return step(rate);
+  }
+  MonoTime now_{1h};
+  RefinementFacts facts_;
+  RefinedSource source_;
+  Refinement refinement_;
+  Refined refined_;
+};
+
+TEST_F(Refining, KeepsTheStartWhereNothingIsKnown) {
+  EXPECT_EQ(steps(30, 100e6), 16);
+  EXPECT_TRUE(refined_.why.empty());
+}
+TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLost) {
+  source_.path.segments = 1e6;
+  EXPECT_EQ(step(95e6), 10);
+  EXPECT_EQ(step(95e6), 10) << "the last step has not settled yet";
+  EXPECT_EQ(step(95e6), 6);
+  EXPECT_EQ(steps(20, 95e6), 2);
+  EXPECT_NE(refined_.why.find("next to none of 1000000 packets lost"), std::string::npos) << refined_.why;
+}
+TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
+  source_.path.segments = 1e6;
+  EXPECT_EQ(step(95e6), 10);
+  EXPECT_EQ(steps(2, 60e6), 16);
+  EXPECT_NE(refined_.why.find("instead of 95 Mbit/s"), std::string::npos) << refined_.why;
+  EXPECT_EQ(steps(58, 95e6), 16);
+  EXPECT_LT(steps(3, 95e6), 16);
+}
+TEST_F(Refining, TakesBackMoreLanesThatBroughtNothingThoughWindowsHeldThemUp) {
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 12);
+  EXPECT_EQ(steps(5, 65e6), 8) << "who reads is what limits";
+  EXPECT_NE(refined_.why.find("more lanes brought"), std::string::npos) << refined_.why;
+  EXPECT_EQ(steps(40, 65e6), 1) << "each lane costs the reader something";
+}
+TEST_F(Refining, AddsNoLanesToANodeThatHasNoTimeToRead) {
+  facts_.reader_busy = true;
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 5);
+  EXPECT_NE(refined_.why.find("never rests"), std::string::npos) << refined_.why;
+  EXPECT_EQ(steps(3, 50e6), 8) << "fewer brought less";
+}
+TEST_F(Refining, KeepsMoreLanesThatBringMore) {
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 12);
+  EXPECT_GT(steps(6, 90e6), 12);
+}
+TEST_F(Refining, AddsLanesWhereLossesHoldThemUp) {
+  source_.start = 2;
+  source_.path.segments = 1e6;
+  source_.path.random_events = 1000;
+  EXPECT_EQ(step(50e6), 4) << "at most twice as many at a time";
+  EXPECT_GT(steps(4, 100e6), 8);
+  EXPECT_EQ(refined_.held_by, Limit::kLoss);
+}
+TEST_F(Refining, GivesNoLanesUpWhereTheTransferEndsSoon) {
+  source_.path.segments = 1e6;
+  facts_.seconds_left = 8;
+  EXPECT_EQ(steps(8, 95e6), 16);
+}
+TEST_F(Refining, GoesBackAndRemembersTheNumberWhereMoreLanesMadeTheRateCollapse) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.random_events = 1000;
+  EXPECT_EQ(step(50e6), 7);
+  EXPECT_EQ(steps(2, 20e6), 4);
+  EXPECT_NE(refined_.why.find("7 lanes brought 20 Mbit/s, where 4 had brought 50"), std::string::npos) << refined_.why;
+  EXPECT_EQ(steps(120, 50e6), 6) << "7 are never tried again";
+}
+TEST_F(Refining, BlamesNoLanesForARateThatStaysLowWithoutThem) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.random_events = 1000;
+  EXPECT_EQ(step(50e6), 7);
+  EXPECT_EQ(steps(2, 20e6), 4);
+  EXPECT_GE(steps(20, 20e6), 7) << "the path itself has become slower";
+}
+TEST_F(Refining, TakesAGreaterPartOfAFullPathWhereItIsGreedy) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 60ms;
+  facts_.greedy = true;
+  EXPECT_EQ(step(50e6), 3);
+  EXPECT_EQ(steps(4, 60e6), 5);
+  EXPECT_EQ(steps(4, 61e6), 3) << "two more brought next to nothing";
+}
+TEST_F(Refining, LeavesAFullPathToOthersWhereItIsNotGreedy) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 60ms;
+  EXPECT_EQ(steps(20, 50e6), 2);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::tuning
