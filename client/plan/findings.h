@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,29 @@ struct SourceFindings {
   friend bool operator==(const SourceFindings&, const SourceFindings&) = default;
 };
 
+/// Whether what a person asked of the tuner is kept: a rate that is held, a least rate, or a time to be done by.
+struct TargetState {
+  enum class Kind : std::uint8_t { kTarget, kFloor, kDeadline } kind = Kind::kTarget;
+  bool held = false;             ///< it is kept, or will be as far as the last seconds tell
+  double wanted_bits_per_s = 0;  ///< payload, that it takes
+  double shortfall = 0;          ///< part of that which lacks, 0 to 1
+  std::string text{};            ///< one sentence with the figures
+  friend bool operator==(const TargetState&, const TargetState&) = default;
+};
+
+/// The kind as it stands in JSON.
+constexpr std::string_view target_kind_name(TargetState::Kind kind) {
+  switch (kind) {
+    case TargetState::Kind::kTarget:
+      return "target";
+    case TargetState::Kind::kFloor:
+      return "floor";
+    case TargetState::Kind::kDeadline:
+      return "deadline";
+  }
+  return "target";
+}
+
 /// What limits a transfer, and by which figures. For people; it decides nothing.
 struct Findings {
   MonoTime at{};
@@ -40,6 +64,7 @@ struct Findings {
   std::string detail{};  ///< one sentence with the figures behind the word; empty: nothing is known
   Advice advice{};
   std::vector<SourceFindings> sources{};  ///< those that lanes stand to
+  std::optional<TargetState> target{};    ///< nothing: nothing was asked for, or nothing is known yet
   friend bool operator==(const Findings&, const Findings&) = default;
 };
 

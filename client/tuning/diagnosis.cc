@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "client/tuning/goal.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/sources.h"
@@ -195,6 +196,7 @@ Findings Diagnosis::look(const ControllerInput& input) {
       static_cast<double>(input.target_bits_per_s > 0 ? input.target_bits_per_s : input.limit_bits_per_s);
   transfer.lanes_wish = input.lanes_wish;
   transfer.busiest_thread = input.load.busiest_thread;
+  double seconds = 0;
   for (const auto& peer : input.peers) {
     if (!peer.stands || peer.node.is_nil()) continue;
     PathMeter& meter = known.meters[peer.node];
@@ -202,6 +204,7 @@ Findings Diagnosis::look(const ControllerInput& input) {
     PathFigures path = meter.figures(input.now, kNow);
     const PathFigures longer = meter.figures(input.now, kLossSpan);
     transfer.bits_per_s += path.bits_per_s;
+    seconds = std::max(seconds, path.seconds);
     path.segments = longer.segments;
     path.loss_events = longer.loss_events;
     path.random_events = longer.random_events;
@@ -212,7 +215,9 @@ Findings Diagnosis::look(const ControllerInput& input) {
   }
   known.best_bits_per_s = std::max(known.best_bits_per_s, transfer.bits_per_s);
   transfer.best_bits_per_s = known.best_bits_per_s;
-  return steady(known, diagnose(input.now, transfer));
+  Findings findings = steady(known, diagnose(input.now, transfer));
+  if (seconds >= kLeastSeconds) findings.target = state_of(input, transfer.bits_per_s);
+  return findings;
 }
 
 Findings Diagnosis::steady(Known& known, Findings found) {

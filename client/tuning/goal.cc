@@ -1,13 +1,83 @@
 #include "client/tuning/goal.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
 #include <limits>
+#include <string>
 
 namespace gridtorrent::client::tuning {
 namespace {
 
 /// Where nobody set a limit: a rate that no network has.
 constexpr double kNoLimit = 1e15;
+
+/// What is promised of a target.
+constexpr double kBand = 0.05;
+
+double finish_seconds() {
+  return std::chrono::duration<double>(kToFinish).count();
+}
+
+double mbit(double bits_per_s) {
+  return bits_per_s / 1e6;
+}
+
+[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
+  std::array<char, 160> buffer{};
+  std::va_list figures;
+  va_start(figures, format);
+  std::vsnprintf(buffer.data(), buffer.size(), format, figures);
+  va_end(figures);
+  return buffer.data();
+}
+
+/// "8 s", "12 min", "3.5 h".
+std::string duration_text(double seconds) {
+  if (seconds < 100) return text("%.0f s", seconds);
+  if (seconds < 6000) return text("%.0f min", seconds / 60);
+  return text("%.1f h", seconds / 3600);
+}
+
+TargetState state_of_target(double target, double rate) {
+  TargetState state{TargetState::Kind::kTarget, false, target, std::max(0.0, 1 - rate / target), {}};
+  state.held = std::abs(rate - target) <= kBand * target;
+  if (state.held) {
+    state.text = text("holds %.3g Mbit/s", mbit(target));
+  } else if (rate < target) {
+    state.text = text("%.0f %% short of %.3g Mbit/s", 100 * state.shortfall, mbit(target));
+  } else {
+    state.text = text("%.0f %% above %.3g Mbit/s", 100 * (rate / target - 1), mbit(target));
+  }
+  return state;
+}
+
+TargetState state_of_deadline(std::uint64_t bytes, double seconds, double rate) {
+  const double bits = static_cast<double>(bytes) * 8, usable = std::max(seconds - finish_seconds(), 0.0);
+  TargetState state{TargetState::Kind::kDeadline, false, usable > 0 ? bits / usable : kNoLimit, 0, {}};
+  state.shortfall = std::clamp(1 - rate / state.wanted_bits_per_s, 0.0, 1.0);
+  if (seconds <= 0) {
+    state.text = "late: the time is past";
+  } else if (rate <= 0) {
+    state.text = text("late: nothing comes, %.3g Mbit/s would be in time", mbit(state.wanted_bits_per_s));
+  } else if (bits / rate <= usable) {
+    state.held = true;
+    state.text = "in time, with " + duration_text(usable - bits / rate) + " to spare";
+  } else {
+    state.text = "late by " + duration_text(bits / rate - usable) +
+                 text(": %.3g Mbit/s, and %.3g would be in time", mbit(rate), mbit(state.wanted_bits_per_s));
+  }
+  return state;
+}
+
+TargetState state_of_floor(double floor, double rate) {
+  TargetState state{TargetState::Kind::kFloor, rate >= kHeld * floor, floor, std::max(0.0, 1 - rate / floor), {}};
+  state.text = state.held ? text("at least %.3g Mbit/s", mbit(floor))
+                          : text("%.0f %% short of %.3g Mbit/s", 100 * state.shortfall, mbit(floor));
+  return state;
+}
 
 }  // namespace
 
@@ -28,6 +98,17 @@ Goal goal_of(const ControllerInput& input) {
     goal.polite = input.mode != TuningMode::kGreedy;
   }
   return goal;
+}
+
+std::optional<TargetState> state_of(const ControllerInput& input, double bits_per_s) {
+  const Goal goal = goal_of(input);
+  if (goal.target > 0) return state_of_target(goal.target, bits_per_s);
+  if (input.deadline && input.bytes_left > 0) {
+    const double left = std::chrono::duration<double>(*input.deadline - input.now).count();
+    return state_of_deadline(input.bytes_left, left, bits_per_s);
+  }
+  if (goal.floor > 0) return state_of_floor(goal.floor, bits_per_s);
+  return std::nullopt;
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "client/plan/controller.h"
+#include "client/plan/findings.h"
 
 /// What a transfer is held to: a rate, a floor, a deadline, and whether others go first. Pure.
 namespace gridtorrent::client::tuning {
@@ -32,5 +33,9 @@ double needed_for(std::uint64_t bytes, std::chrono::nanoseconds left);
 /// A deadline is a floor that changes with what is left to do; but for the mode "greedy", a transfer that has one is
 /// polite as long as it is in time. A person's limit binds all of it.
 Goal goal_of(const ControllerInput& input);
+
+/// Whether it is kept, for people: the target ±5 %, the deadline at the rate of the last seconds, or the floor, in this
+/// order. `bits_per_s`: payload, over some five seconds. Nothing where nobody asked for any.
+std::optional<TargetState> state_of(const ControllerInput& input, double bits_per_s);
 
 }  // namespace gridtorrent::client::tuning

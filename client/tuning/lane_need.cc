@@ -39,14 +39,14 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   LaneNeed need;
   if (path.segments <= 0) return {1, kMaxLanesPerPeer};
   double rate = std::max(path.best_bits_per_s, path.bits_per_s) * kHeadroom;
-  double enough = path.full() ? rate : rate * kSearch / kHeadroom;
+  const double window = by_window(path), likely = long_run(path, path.random_events);
+  const double search = window < likely ? kSearchWindows : kSearch;
+  double enough = path.full() ? rate : rate * search / kHeadroom;
   if (limit_bits_per_s > 0) {
     rate = std::min(rate, limit_bits_per_s * kHeadroom);
     enough = std::min(enough, limit_bits_per_s * kHeadroom);
   }
   const double events = path.random_events, most_events = events + path.doubtful_events;
-  const double window = by_window(path);
-  const double likely = long_run(path, events);
   need.lane_bits_per_s = std::min(likely, window);
   if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
   need.least = lanes_for(enough, std::min(long_run(path, std::max(events - kSigmas * std::sqrt(events), 0.0)), window));

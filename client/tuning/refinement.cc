@@ -51,6 +51,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     floor_.clear();
     ceiling_.clear();
   }
+  accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < (before_ && before_->more ? kProof : kSettle);
   judge_collapse(now, facts.bits_per_s);
   if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, facts.bits_per_s) && !waits) {
@@ -69,8 +70,17 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
 bool Refinement::worse(const Before& before, double rate) const {
   if (before.greedy) return rate < kGreedyGain * before.rate;
   if (!before.more) return rate < (ceiling_.empty() && !facts_.reader_busy ? kWorse : kWorseForReader) * before.rate;
+  return rate < with_more(before, kNoGain);
+}
+
+double Refinement::with_more(const Before& before, double part) const {
   const double more = static_cast<double>(in_all(lanes_)) / std::max(in_all(before.lanes), 1) - 1;
-  return rate < before.rate * (1 + kNoGain * more);
+  return before.rate * (1 + part * more);
+}
+
+void Refinement::accept_proof(MonoTime now, double rate) {
+  if (!before_ || !before_->more || before_->greedy || now - *changed_ < kSettle) return;
+  if (rate >= with_more(*before_, kProved)) before_.reset();
 }
 
 bool Refinement::take_back(MonoTime now, double rate) {

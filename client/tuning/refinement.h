@@ -31,8 +31,9 @@ inline constexpr std::chrono::seconds kBelieve{60};
 /// Windows hold lanes up at once, not in the long run: more lanes that bring less than this part of what they would if
 /// each carried as much as before are taken back. Their reader is what limits, not their windows.
 inline constexpr double kNoGain = 0.3;
-/// So long they have to show it. No more are added before.
+/// So long they have to show it. No more are added before, but where they bring this part of it already.
 inline constexpr std::chrono::seconds kProof{4};
+inline constexpr double kProved = 0.8;
 /// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
 inline constexpr double kWorseForReader = 0.95;
 /// A node's thread that wants a core for more of the time than this is what limits; more lanes do not help it.
@@ -97,6 +98,9 @@ class Refinement {
     std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
   };
   bool worse(const Before& before, double rate) const;
+  /// The rate if the lanes more brought `part` of what those before did.
+  double with_more(const Before& before, double part) const;
+  void accept_proof(MonoTime now, double rate);
   bool take_back(MonoTime now, double rate);
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   void judge_collapse(MonoTime now, double rate);

@@ -43,6 +43,37 @@ TEST(Goal, OfADeadlineThatIsPastIsAsFastAsItGoes) {
   EXPECT_GT(goal_of(input).floor, 1e12);
 }
 
+TEST(TargetState, IsNoneWhereNobodyAsked) {
+  EXPECT_FALSE(state_of(input_with(1), 10 * kMbit).has_value());
+}
+TEST(TargetState, OfATargetSaysByHowMuchItIsMissed) {
+  auto input = input_with(1);
+  input.target_bits_per_s = 30'000'000;
+  EXPECT_EQ(state_of(input, 29 * kMbit)->text, "holds 30 Mbit/s");
+  EXPECT_TRUE(state_of(input, 29 * kMbit)->held);
+  EXPECT_EQ(state_of(input, 21 * kMbit)->text, "30 % short of 30 Mbit/s");
+  EXPECT_NEAR(state_of(input, 21 * kMbit)->shortfall, 0.3, 1e-9);
+  EXPECT_EQ(state_of(input, 36 * kMbit)->text, "20 % above 30 Mbit/s");
+  EXPECT_FALSE(state_of(input, 36 * kMbit)->held);
+}
+TEST(TargetState, OfADeadlineSaysHowLateItWillBe) {
+  auto input = input_with(1, 100'000'000);
+  input.deadline = input.now + 83s;
+  EXPECT_EQ(state_of(input, 20 * kMbit)->text, "in time, with 40 s to spare");
+  EXPECT_TRUE(state_of(input, 20 * kMbit)->held);
+  EXPECT_EQ(state_of(input, 8 * kMbit)->text, "late by 20 s: 8 Mbit/s, and 10 would be in time");
+  EXPECT_NEAR(state_of(input, 8 * kMbit)->shortfall, 0.2, 1e-9);
+  EXPECT_EQ(state_of(input, 0)->text, "late: nothing comes, 10 Mbit/s would be in time");
+  input.deadline = input.now - 1s;
+  EXPECT_EQ(state_of(input, 8 * kMbit)->text, "late: the time is past");
+}
+TEST(TargetState, OfAFloorIsHeldAboveIt) {
+  auto input = input_with(1);
+  input.floor_bits_per_s = 30'000'000;
+  EXPECT_TRUE(state_of(input, 90 * kMbit)->held);
+  EXPECT_EQ(state_of(input, 15 * kMbit)->text, "50 % short of 30 Mbit/s");
+}
+
 /// A limiter that brings a little less than it is set to, or what the path leaves.
 class Pacing : public ::testing::Test {
  protected:

@@ -86,11 +86,11 @@ TEST(NeededLanes, FillTheLinkWhereWindowsHoldThemUp) {
   EXPECT_EQ(need.least, 8);
   EXPECT_EQ(need.most, 8);
 }
-TEST(NeededLanes, GrowByHalfWhereWindowsHoldThemUpAndNothingWaits) {
+TEST(NeededLanes, DoubleWhereWindowsHoldThemUpAndNothingWaits) {
   PathFigures window = path(64 * kMbit, 8, 0, 35ms);
   window.window_limited = 0.97;
   window.round_trip = 35ms;
-  EXPECT_EQ(lane_need(window, 0).least, 12);
+  EXPECT_EQ(lane_need(window, 0).least, 16);
 }
 TEST(NeededLanes, AreNoMoreThanALimitHasUseFor) {
   PathFigures limited = path(30 * kMbit, 4, 10);
