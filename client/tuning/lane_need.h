@@ -9,8 +9,8 @@ namespace gridtorrent::client::tuning {
 /// More than what the path carried, so that lanes that lag behind are made up for, and a path that could carry more
 /// shows it.
 inline constexpr double kHeadroom = 1.1;
-/// The same where no packet waits on the path: lanes are held up, and what the path could carry is not known. A path that
-/// loses packets empties its queue now and then though it is full; one on which windows hold every lane does not.
+/// The same where no packet waits on the path: lanes are held up, and what the path could carry is not known. A path
+/// that loses packets empties its queue now and then though it is full; one on which windows hold every lane does not.
 inline constexpr double kSearch = 1.5, kSearchWindows = 2;
 /// Fewer are not asked for: one lane that waits for a lost segment leaves a path empty for a round trip.
 inline constexpr int kLeastLanes = 2;
@@ -25,11 +25,12 @@ struct LaneNeed {
   friend bool operator==(const LaneNeed&, const LaneNeed&) = default;
 };
 
-/// As many lanes as it takes to carry 1.1 times the best rate that the path has shown (1.5 times where it is not full, twice where windows alone hold its lanes),
-/// when a lane carries what random losses (long_run_bits_per_s) and its window let it. The number of losses seen is a
-/// sample: `least` and `most` go with the lowest and the highest rate of losses that it does not contradict (95 %,
-/// Poisson; doubtful events count for the highest only). So a path without losses needs fewer lanes the longer it was
-/// watched, and one with losses soon has a narrow range. `limit_bits_per_s`: a person's; 0: none.
+/// As many lanes as it takes to carry 1.1 times the best rate that the path has shown (1.5 times where it is not full,
+/// twice where windows alone hold its lanes), when a lane carries what random losses (long_run_bits_per_s) and its
+/// window let it. The number of losses seen is a sample: `least` and `most` go with the lowest and the highest rate of
+/// losses that it does not contradict (95 %, Poisson; doubtful events count for the highest only). So a path without
+/// losses needs fewer lanes the longer it was watched, and one with losses soon has a narrow range. `limit_bits_per_s`:
+/// a person's; 0: none.
 LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
 
 }  // namespace gridtorrent::client::tuning

@@ -153,7 +153,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     const int lanes = held == lanes_.end() ? source.start : held->second;
     before.lanes[source.node] = wanted[source.node] = lanes;
     const PathFigures& path = source.path;
-    if (path.segments <= 0 || path.seconds < std::chrono::duration<double>(kSettle).count()) continue;
+    if (path.segments <= 0 || path.seconds < std::chrono::duration<double>(kFirstLook).count()) continue;
     // Each source's part of the limit is what it brings of the whole.
     const double share = limit > 0 && rate > 0 ? limit * std::min(path.bits_per_s / rate, 1.0) : 0;
     const LaneNeed need = lane_need(path, share);
@@ -191,8 +191,11 @@ bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need
 }
 
 int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
-  const bool reader = reader_limits(source, need);
-  if (lanes < need.least && !reader) return facts_.reader_busy ? lanes : std::min(need.least, 2 * lanes);
+  const bool reader = reader_limits(source, need), by_losses = need.held_by == Limit::kLoss;
+  if (!by_losses && source.path.seconds < std::chrono::duration<double>(kSettle).count()) return lanes;
+  if (lanes < need.least && !reader) {
+    return facts_.reader_busy ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
+  }
   const int most = reader ? 1 : need.most;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
   const bool ends = facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count();

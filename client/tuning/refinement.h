@@ -20,6 +20,11 @@ inline constexpr std::chrono::seconds kSettle{2};
 inline constexpr std::chrono::seconds kWatched{4};
 /// Over so long losses are counted. 10,000 packets a second and 0.02 % are 40 events; CUBIC's windows are as old.
 inline constexpr std::chrono::seconds kLossSpan{20};
+/// More lanes for the sake of losses need no longer: their least number is one that the few losses seen prove.
+inline constexpr std::chrono::seconds kFirstLook{1};
+/// At most so many times the lanes in one step: where losses prove that it takes them, and where windows hold lanes up,
+/// which more lanes have to prove.
+inline constexpr int kGrowByLosses = 4, kGrowByWindows = 2;
 /// At most a third of the lanes end in one step: a queue of half the path's bandwidth-delay product then keeps it full
 /// while the windows of the others grow.
 inline constexpr double kShrink = 2.0 / 3;

@@ -98,9 +98,17 @@ TEST_F(Refining, AddsLanesWhereLossesHoldThemUp) {
   source_.start = 2;
   source_.path.segments = 1e6;
   source_.path.random_events = 1000;
-  EXPECT_EQ(step(50e6), 4) << "at most twice as many at a time";
+  source_.path.seconds = 1;
+  EXPECT_EQ(step(50e6), 7) << "what it takes, at once";
+  source_.path.seconds = 10;
   EXPECT_GT(steps(4, 100e6), 8);
   EXPECT_EQ(refined_.held_by, Limit::kLoss);
+}
+TEST_F(Refining, AddsAtMostFourTimesTheLanesInAStep) {
+  source_.start = 2;
+  source_.path.segments = 1e6;
+  source_.path.random_events = 1000;
+  EXPECT_EQ(step(200e6), 8);
 }
 TEST_F(Refining, GivesNoLanesUpWhereTheTransferEndsSoon) {
   source_.path.segments = 1e6;
