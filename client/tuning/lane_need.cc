@@ -49,7 +49,9 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   const double events = path.random_events, most_events = events + path.doubtful_events;
   need.lane_bits_per_s = std::min(likely, window);
   if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
-  need.least = lanes_for(enough, std::min(long_run(path, std::max(events - kSigmas * std::sqrt(events), 0.0)), window));
+  const double fewest_events = std::max(events - kSigmas * std::sqrt(events), 0.0);
+  need.least = path.full() ? lanes_for(enough, std::min(long_run(path, fewest_events), window))
+                           : lanes_for(enough, need.lane_bits_per_s);
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
   need.most = std::max({need.most, need.least, kLeastLanes});

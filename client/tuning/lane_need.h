@@ -29,8 +29,9 @@ struct LaneNeed {
 /// twice where windows alone hold its lanes), when a lane carries what random losses (long_run_bits_per_s) and its
 /// window let it. The number of losses seen is a sample: `least` and `most` go with the lowest and the highest rate of
 /// losses that it does not contradict (95 %, Poisson; doubtful events count for the highest only). So a path without
-/// losses needs fewer lanes the longer it was watched, and one with losses soon has a narrow range. `limit_bits_per_s`:
-/// a person's; 0: none.
+/// losses needs fewer lanes the longer it was watched, and one with losses soon has a narrow range. Where no packet
+/// waits on the path, `least` goes with the losses that were seen: a lane too many takes nothing from anybody there.
+/// `limit_bits_per_s`: a person's; 0: none.
 LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
 
 }  // namespace gridtorrent::client::tuning

@@ -92,6 +92,13 @@ TEST(NeededLanes, DoubleWhereWindowsHoldThemUpAndNothingWaits) {
   window.round_trip = 35ms;
   EXPECT_EQ(lane_need(window, 0).least, 16);
 }
+TEST(NeededLanes, GoWithTheLossesSeenWhereNothingWaits) {
+  // 9 events may be 4 to 16; on a full path the fewest count, on one that is not full the likely number.
+  PathFigures few = path(100 * kMbit, 4, 9);
+  const int when_full = lane_need(few, 0).least;
+  few.round_trip = few.least_round_trip;
+  EXPECT_GT(lane_need(few, 0).least, 2 * when_full);
+}
 TEST(NeededLanes, AreNoMoreThanALimitHasUseFor) {
   PathFigures limited = path(30 * kMbit, 4, 10);
   limited.round_trip = limited.least_round_trip;
