@@ -95,13 +95,14 @@ std::uint64_t lower_limit(std::uint64_t limit, const Goal& goal) {
   return goal.target > 0 ? static_cast<std::uint64_t>(goal.target) : limit;
 }
 
-RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts& start, double rate) {
+RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts& start, const Goal& goal, double rate) {
   RefinementFacts facts;
   facts.bits_per_s = rate;
   facts.limit = static_cast<double>(start.limit_bits_per_s);
   if (rate > 0) facts.seconds_left = static_cast<double>(input.bytes_left) * 8 / rate;
   facts.reader_busy = input.load.busiest_thread > kNeverRests;
   facts.greedy = input.mode == TuningMode::kGreedy;
+  facts.no_fewer = goal.target > 0 || rate < goal.floor;
   return facts;
 }
 
@@ -155,16 +156,18 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
   if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
     const double rate = rate_of(known, input.now, sources, kSettle);
     Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes),
-                                            refinement_facts(input, facts, rate));
+                                            refinement_facts(input, facts, goal, rate));
     lanes = within_means(facts, std::move(refined.lanes));
     if (!refined.why.empty()) {
       plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + refined.why + ")";
       plan.reason.limit = refined.held_by;
     }
     const int most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), kMaxLanesInAll);
-    const int least = known.demand.step(input.now, {goal.wanted(), rate, in_all(lanes), most});
-    if (in_all(lanes) < least) {
-      lanes = spread(std::move(lanes), least);
+    const bool exact = goal.target > 0;
+    const int asked = known.demand.step(
+        input.now, {goal.wanted(), exact, full(known, input.now, sources), rate, in_all(lanes), most});
+    if (in_all(lanes) < asked || (exact && in_all(lanes) != asked)) {
+      lanes = spread(std::move(lanes), asked);
       plan.reason.text = demand_text(facts, lanes, goal);
     }
   }
@@ -186,6 +189,12 @@ double AutoController::rate_of(const Known& known, MonoTime now, const Sources& 
   double rate = 0;
   for (const auto* source : sources) rate += known.sources.at(source->node).meter.figures(now, span).bits_per_s;
   return rate;
+}
+
+bool AutoController::full(const Known& known, MonoTime now, const Sources& sources) {
+  return std::ranges::any_of(sources, [&](const PeerSample* source) {
+    return known.sources.at(source->node).meter.figures(now, kSettle).full();
+  });
 }
 
 std::uint64_t AutoController::paced(Known& known, MonoTime now, const Goal& goal, const Sources& sources) {

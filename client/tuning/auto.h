@@ -49,6 +49,8 @@ class AutoController final : public TransferController {
   static std::vector<RefinedSource> refined_sources(const Known& known, MonoTime now, const Sources& sources,
                                                     const std::vector<int>& start);
   static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span);
+  /// Packets wait on the path to at least one of them.
+  static bool full(const Known& known, MonoTime now, const Sources& sources);
   static std::uint64_t paced(Known& known, MonoTime now, const Goal& goal, const Sources& sources);
 
   std::map<TransferId, Known> transfers_;

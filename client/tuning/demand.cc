@@ -8,9 +8,10 @@
 namespace gridtorrent::client::tuning {
 namespace {
 
-constexpr double kMostWished = 1e6;  ///< far more lanes than there can be, and still an int
-/// A rate that falls later than this after a lane was given up falls for another reason.
+/// A rate that falls later than this after lanes were given up falls for another reason.
 constexpr std::chrono::seconds kWatchedAfter{10};
+/// A deadline's rate moves a little each second. One that differs by more than this is another question.
+constexpr double kAnother = 1.5;
 
 }  // namespace
 
@@ -19,64 +20,72 @@ int Demand::step(MonoTime now, const DemandFacts& facts) {
     *this = Demand();
     return 0;
   }
-  // A deadline's rate moves a little each second; another target is another question.
-  if (facts.wanted > 1.5 * wanted_ || facts.wanted < wanted_ / 1.5) {
+  if (facts.wanted > kAnother * wanted_ || facts.wanted < wanted_ / kAnother) {
+    const int lanes = lanes_;
     *this = Demand();
     wanted_ = facts.wanted;
+    lanes_ = lanes;
   }
+  if (!begun_) begun_ = now;
+  if (facts.exact && lanes_ == 0) lanes_ = facts.lanes;
+  if (now - *begun_ < kBegun) return lanes_;
   if (facts.bits_per_s >= kHeld * facts.wanted) {
     low_since_.reset();
+    grown_.reset();
     in_vain_ = false;
     if (!held_since_) held_since_ = now;
-    grown_.reset();
-    shrink(now);
+    shrink(now, facts);
   } else {
     held_since_.reset();
     if (!low_since_) low_since_ = now;
     grow(now, facts);
   }
-  return least_;
+  return lanes_;
+}
+
+void Demand::change(MonoTime now, int lanes) {
+  lanes_ = lanes;
+  changed_ = now;
 }
 
 void Demand::grow(MonoTime now, const DemandFacts& facts) {
-  if (facts.lanes <= 0 || now - *low_since_ < kTooLow || now - changed_ < kNewLanes) return;
+  const int lanes = facts.exact ? lanes_ : std::max(facts.lanes, lanes_);
+  if (lanes <= 0 || now - *low_since_ < kTooLow || now - changed_ < kNewLanes) return;
   if (given_up_ && now - changed_ <= kWatchedAfter) {
-    least_ = *given_up_;
+    change(now, *given_up_);
     given_up_.reset();
     kept_until_ = now + kept_;
     kept_ *= 2;
-    changed_ = now;
     return;
   }
   given_up_.reset();
   if (grown_) {
-    const double more = static_cast<double>(facts.lanes) / grown_->lanes - 1;
+    const double more = static_cast<double>(lanes) / grown_->lanes - 1;
     if (facts.bits_per_s < grown_->bits_per_s * (1 + kBroughtNothing * std::max(more, 0.0))) {
-      least_ = grown_->lanes;
+      change(now, grown_->lanes);
       in_vain_ = true;
       not_before_ = now + try_again_;
       try_again_ *= 2;
-      changed_ = now;
       grown_.reset();
       return;
     }
   }
   if (now < not_before_) return;
-  const double lack = facts.wanted / std::max(facts.bits_per_s, facts.wanted / 8);
-  const double wished = std::min(std::ceil(kMoreThanInProportion * facts.lanes * lack), kMostWished);
-  const int next = std::min({std::max(facts.lanes + 1, static_cast<int>(wished)), 2 * facts.lanes, facts.most});
-  in_vain_ = next <= facts.lanes;
+  const double lack = std::min(facts.wanted / std::max(facts.bits_per_s, 1.0), 2.0);
+  const int wished = std::max(lanes + 1, static_cast<int>(std::ceil(kMoreThanInProportion * lanes * lack)));
+  const int next = std::min({wished, 2 * lanes, facts.most});
+  in_vain_ = next <= lanes;
   if (in_vain_) return;
-  grown_ = Grown{now, facts.bits_per_s, facts.lanes};
-  least_ = next;
-  changed_ = now;
+  grown_ = Grown{facts.bits_per_s, lanes};
+  change(now, next);
 }
 
-void Demand::shrink(MonoTime now) {
-  if (least_ == 0 || now - *held_since_ < kHeldFor || now - changed_ < kHeldFor || now < kept_until_) return;
-  given_up_ = least_;
-  --least_;
-  changed_ = now;
+void Demand::shrink(MonoTime now, const DemandFacts& facts) {
+  if (!facts.exact && lanes_ <= facts.lanes) lanes_ = 0;
+  if (facts.full) held_since_ = now;
+  if (lanes_ <= 1 || now - *held_since_ < kHeldFor || now - changed_ < kHeldFor || now < kept_until_) return;
+  given_up_ = lanes_;
+  change(now, std::max(static_cast<int>(std::floor(lanes_ * kFewer)), 1));
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -2,17 +2,18 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
 #include "common/clock.h"
 
-/// How many lanes it takes at least to hold a rate on a path where others are.
+/// How many lanes it takes to hold a rate on a path where others are.
 namespace gridtorrent::client::tuning {
 
-/// A rate that is too low for so long is answered with more lanes: new ones stand within a second, and slow start takes
-/// some round trips more.
+/// Until then a transfer's lanes are dialled and have left slow start.
+inline constexpr std::chrono::seconds kBegun{5};
+/// A rate that is too low for so long is answered with more lanes.
 inline constexpr std::chrono::seconds kTooLow{2};
-/// So much later the new lanes have shown what they bring.
+/// So much later the new lanes have shown what they bring: they stand within a second, and slow start takes some round
+/// trips more.
 inline constexpr std::chrono::seconds kNewLanes{3};
 /// A fifth more than what the lanes now would have to bring alike: others lose a part, but not all of it, to new ones.
 inline constexpr double kMoreThanInProportion = 1.2;
@@ -20,39 +21,44 @@ inline constexpr double kMoreThanInProportion = 1.2;
 inline constexpr double kBroughtNothing = 0.1;
 /// Then no more are tried for so long, twice as long each time.
 inline constexpr std::chrono::seconds kTryAgain{20};
-/// The rate was held for so long: a lane less may do. If it does not, the number is kept for a minute, then two, …
+/// The rate was held for so long on a path that is not full: two thirds of the lanes may do. Where they do not, the
+/// number is kept for a minute, then two, and so on.
 inline constexpr std::chrono::seconds kHeldFor{20}, kKept{60};
+inline constexpr double kFewer = 2.0 / 3;
 
 struct DemandFacts {
   double wanted = 0;      ///< bits of payload a second; 0: nothing is to be held
+  bool exact = false;     ///< no more than that is wanted, either
+  bool full = false;      ///< packets wait on the path: fewer lanes would leave the rate to others
   double bits_per_s = 0;  ///< payload, over the last two seconds
-  int lanes = 0;          ///< in all, as they stand
+  int lanes = 0;          ///< in all, that the transfer would have otherwise
   int most = 0;           ///< in all, as it is allowed
 };
 
-/// Adds lanes while a rate that is to be held is missed, and gives them up again one by one while it is held. A value:
-/// no thread, no clock.
+/// Adds lanes while a rate that is to be held is missed, and gives some up while it is held. A value: no thread, no
+/// clock.
 class Demand {
  public:
-  /// About once a second. Lanes in all at least; 0: it asks for none.
+  /// About once a second. Lanes in all: exactly so many where the rate is to be held exactly, else at least; 0: it asks
+  /// for none.
   int step(MonoTime now, const DemandFacts& facts);
   /// The rate is missed, and more lanes bring nothing or are not allowed.
   bool in_vain() const { return in_vain_; }
 
  private:
   struct Grown {
-    MonoTime at{};
     double bits_per_s = 0;
     int lanes = 0;
   };
   void grow(MonoTime now, const DemandFacts& facts);
-  void shrink(MonoTime now);
+  void shrink(MonoTime now, const DemandFacts& facts);
+  void change(MonoTime now, int lanes);
 
   double wanted_ = 0;
-  int least_ = 0;
-  std::optional<MonoTime> low_since_, held_since_;
+  int lanes_ = 0;
+  std::optional<MonoTime> begun_, low_since_, held_since_;
   std::optional<Grown> grown_;
-  std::optional<int> given_up_;  ///< lanes before the last one was given up
+  std::optional<int> given_up_;  ///< lanes before some were given up
   MonoTime changed_{}, not_before_{}, kept_until_{};
   std::chrono::seconds try_again_ = kTryAgain, kept_ = kKept;
   bool in_vain_ = false;

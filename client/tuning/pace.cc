@@ -1,6 +1,7 @@
 #include "client/tuning/pace.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -10,7 +11,8 @@ constexpr std::chrono::seconds kWindow{5};
 /// Of the error of the last seconds, so much is put right each second: all of it within some five.
 constexpr double kGain = 0.2;
 /// A limiter that would have to be set further off than this is not what holds the rate.
-constexpr double kLeastCorrection = 0.95, kMostCorrection = 1.05;
+constexpr double kLeastCorrection = 0.97, kMostCorrection = 1.03;
+constexpr double kLeastMean = 0.95;
 /// No packet waits any more: so much above what was brought, the pace holds nothing back.
 constexpr double kFree = 2;
 /// A pace above this is none: no network is as fast.
@@ -24,7 +26,7 @@ double Pace::step(MonoTime now, const Goal& goal, const PaceFacts& facts) {
     allowed_.reset();
     return pace;
   }
-  if (const double allowed = give_way(facts); allowed > 0) {
+  if (const double allowed = give_way(now, facts); allowed > 0) {
     const double polite = std::max({allowed, goal.floor * kAboveFloor, kLeastPace});
     if (polite < kNoPace) pace = pace > 0 ? std::min(pace, polite) : polite;
   }
@@ -42,18 +44,27 @@ double Pace::hold(MonoTime now, double target, double rate) {
   double mean = 0;
   for (const auto& second : seconds_) mean += second.bits_per_s / static_cast<double>(seconds_.size());
   // A rate far below is not the limiter's doing: what it would make up for would come all at once later.
-  if (mean >= kHeld * kLeastCorrection * target) {
+  if (mean >= kLeastMean * target) {
     correction_ = std::clamp(correction_ + kGain * (1 - mean / target), kLeastCorrection, kMostCorrection);
   }
   return target * correction_;
 }
 
-double Pace::give_way(const PaceFacts& facts) {
+double Pace::give_way(MonoTime now, const PaceFacts& facts) {
   const auto most = std::min<std::chrono::microseconds>(kPoliteQueue, facts.full_queue / 2);
-  if (facts.is_queue && facts.queue > most) {
-    allowed_ = kGiveUp * std::min(allowed_.value_or(facts.bits_per_s), std::max(facts.bits_per_s, kLeastPace));
+  const bool waits = facts.is_queue && facts.queue > most;
+  if (!waits) waited_ = 0;
+  // The figures are a second old, and what was given up takes a round trip to show.
+  if (now - gave_up_ < kGiveUpAgain) return allowed_.value_or(0);
+  if (waits) {
+    const double rate = std::max(facts.bits_per_s, kLeastPace);
+    // The first queue is that of slow start, and its rate is not what the path has for this transfer.
+    waited_at_ = allowed_ ? rate : 0;
+    allowed_ = (waited_++ == 0 ? kGiveUp : kGiveUpMore) * std::min(allowed_.value_or(rate), rate);
+    gave_up_ = now;
   } else if (allowed_) {
-    allowed_ = *allowed_ * kTakeBack;
+    const bool around = std::abs(*allowed_ - waited_at_) <= kAround * waited_at_;
+    allowed_ = *allowed_ * (around ? kTakeBackSlowly : kTakeBack);
     if (*allowed_ > kFree * facts.bits_per_s) allowed_.reset();
   }
   if (allowed_) allowed_ = std::max(*allowed_, kLeastPace);

@@ -13,9 +13,14 @@ namespace gridtorrent::client::tuning {
 /// A packet that waits longer than this, or than half of the longest wait seen of late, waits for others. 25 ms is
 /// where RFC 6817 (LEDBAT) allows up to 100, and what interactive traffic does not feel.
 inline constexpr std::chrono::milliseconds kPoliteQueue{25};
-/// What a transfer in the background gives up each second in which packets wait, and what it takes back each second in
-/// which they do not. Slower up than down, so that the queue is empty most of the time.
-inline constexpr double kGiveUp = 0.8, kTakeBack = 1.05;
+/// What a transfer in the background gives up when packets wait, and what it gives up each time that they still do two
+/// seconds later. The first is as much as drains a queue that it made itself; the second leaves the path to others:
+/// from half of 100 Mbit/s to the least in 20 s.
+inline constexpr double kGiveUp = 0.9, kGiveUpMore = 0.7;
+inline constexpr std::chrono::seconds kGiveUpAgain{2};
+/// What it takes back each second in which none waits: slowly from nine to eleven tenths of the rate at which they
+/// waited last, so that the queue is empty most of the time, and fast elsewhere.
+inline constexpr double kTakeBack = 1.25, kTakeBackSlowly = 1.03, kAround = 0.1;
 /// It never stops: 1 Mbit/s is the least that the engine's own pacing holds, and keeps the lanes' round trips measured.
 inline constexpr double kLeastPace = 1e6;
 /// A floor is promised for what arrives, and a limiter brings a little less than it is set to (0.97, `limit`).
@@ -36,7 +41,7 @@ class Pace {
 
  private:
   double hold(MonoTime now, double target, double rate);
-  double give_way(const PaceFacts& facts);
+  double give_way(MonoTime now, const PaceFacts& facts);
 
   struct Second {
     MonoTime at{};
@@ -46,6 +51,9 @@ class Pace {
   double target_ = 0;
   double correction_ = 1;          ///< of the limiter, so that the mean is the target
   std::optional<double> allowed_;  ///< nothing: no packet has waited yet
+  double waited_at_ = 0;           ///< the rate at which packets waited last
+  int waited_ = 0;                 ///< times on end that they did
+  MonoTime gave_up_{};
 };
 
 }  // namespace gridtorrent::client::tuning

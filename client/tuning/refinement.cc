@@ -54,7 +54,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < (before_ && before_->more ? kProof : kSettle);
   judge_collapse(now, facts.bits_per_s);
-  if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, facts.bits_per_s) && !waits) {
+  if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, sources, facts.bits_per_s) && !waits) {
     change(now, sources);
   }
   Refined refined;
@@ -67,9 +67,13 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   return refined;
 }
 
-bool Refinement::worse(const Before& before, double rate) const {
+bool Refinement::worse(const Before& before, double rate, bool full) const {
   if (before.greedy) return rate < kGreedyGain * before.rate;
-  if (!before.more) return rate < (ceiling_.empty() && !facts_.reader_busy ? kWorse : kWorseForReader) * before.rate;
+  if (!before.more) {
+    double least = ceiling_.empty() && !facts_.reader_busy ? kWorse : kWorseForReader;
+    if (full) least = std::min(least, std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), kShared));
+    return rate < least * before.rate;
+  }
   return rate < with_more(before, kNoGain);
 }
 
@@ -83,12 +87,13 @@ void Refinement::accept_proof(MonoTime now, double rate) {
   if (rate >= with_more(*before_, kProved)) before_.reset();
 }
 
-bool Refinement::take_back(MonoTime now, double rate) {
+bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   if (!before_ || !changed_) return false;
   const auto since = now - *changed_;
   if (since >= kWatch) before_.reset();
   // More lanes have some time to show that they bring something; fewer may do harm at once.
-  if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate)) return false;
+  const bool full = std::ranges::all_of(sources, [](const RefinedSource& source) { return source.path.full(); });
+  if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate, full)) return false;
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "%s lanes brought %.3g instead of %.3g Mbit/s",
                 before_->more ? "more" : "fewer", mbit(rate), mbit(before_->rate));
@@ -145,7 +150,8 @@ int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {
 
 void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
   const double rate = facts_.bits_per_s, limit = facts_.limit;
-  Before before{before_ && !before_->more ? before_->rate : rate, {}, false, false};
+  Before before{.rate = rate};
+  if (before_ && !before_->more) before = {.rate = before_->rate, .lanes_at_rate = before_->lanes_at_rate};
   std::map<NodeId, int> wanted;
   bool fewer = false, more = false, by_window = true;
   for (const auto& source : sources) {
@@ -178,6 +184,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   }
   if (!fewer && !more) return;
   before_.reset();
+  if (before.lanes_at_rate == 0) before.lanes_at_rate = in_all(before.lanes);
   before.greedy = before.greedy && !fewer;
   before.more = more && !fewer && (by_window || before.greedy);
   if (more) grown_.push_back({now, rate, before.lanes});
@@ -199,7 +206,8 @@ int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNee
   const int most = reader ? 1 : need.most;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
   const bool ends = facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count();
-  if (lanes <= most || !watched || ends) return lanes;
+  const bool holds = facts_.no_fewer || (facts_.greedy && source.path.full());
+  if (lanes <= most || !watched || ends || holds) return lanes;
   int next = std::max(most, static_cast<int>(std::floor(lanes * kShrink)));
   if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
   return std::min(next, lanes);

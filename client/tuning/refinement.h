@@ -30,6 +30,10 @@ inline constexpr int kGrowByLosses = 4, kGrowByWindows = 2;
 inline constexpr double kShrink = 2.0 / 3;
 /// Fewer lanes that bring less than this part of the rate before are taken back; looked at for so long after the step.
 inline constexpr double kWorse = 0.85;
+/// Where packets still wait with fewer lanes, others have what was lost, unless each lane has a rate of its own (a
+/// shaper by connection). So they are taken back there where the rate fell by more than the lanes to this power: 1 is
+/// in proportion, as behind such a shaper; from 4 to 2 lanes beside one flow of another it is 0.26.
+inline constexpr double kShared = 0.5;
 inline constexpr std::chrono::seconds kWatch{10};
 /// After that, so many lanes are the least for so long, doubled each time; and so where more brought nothing.
 inline constexpr std::chrono::seconds kBelieve{60};
@@ -68,6 +72,7 @@ struct RefinementFacts {
   double seconds_left = 0;   ///< at this rate; 0: not known
   bool reader_busy = false;  ///< a thread of this node never rests
   bool greedy = false;       ///< TuningMode::kGreedy
+  bool no_fewer = false;     ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
 };
 
 struct Refined {
@@ -86,6 +91,7 @@ class Refinement {
   /// The transfer before its last change.
   struct Before {
     double rate = 0;
+    int lanes_at_rate = 0;  ///< in all; several steps for fewer are compared with the rate before the first one
     std::map<NodeId, int> lanes{};
     bool more = false;    ///< it changed for more lanes, since windows hold them up; else for fewer
     bool greedy = false;  ///< more lanes, to have a greater part of a full path
@@ -102,11 +108,11 @@ class Refinement {
     double rate = 0;                ///< before it
     std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
   };
-  bool worse(const Before& before, double rate) const;
+  bool worse(const Before& before, double rate, bool full) const;
   /// The rate if the lanes more brought `part` of what those before did.
   double with_more(const Before& before, double part) const;
   void accept_proof(MonoTime now, double rate);
-  bool take_back(MonoTime now, double rate);
+  bool take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   void judge_collapse(MonoTime now, double rate);
   /// Windows hold its lanes up, but this node has no time to read, or more lanes brought nothing of late: who reads

@@ -66,25 +66,25 @@ Path path_of(const PeerSample& peer) {
   return path;
 }
 
-std::vector<int> within_means(const StartFacts& facts, std::vector<int> lanes) {
-  int all = 0;
-  for (const int number : lanes) all += number;
-  for (const int most = most_in_all(facts); all > most; --all) {
+std::vector<int> spread(std::vector<int> lanes, int in_all) {
+  int all = std::accumulate(lanes.begin(), lanes.end(), 0);
+  for (; all < in_all; ++all) {
+    const auto fewest = std::ranges::min_element(lanes);
+    if (fewest == lanes.end() || *fewest >= kMaxLanesPerPeer) break;
+    ++*fewest;
+  }
+  for (; all > in_all; --all) {
     // Among equals the last, which is the least welcome.
     const auto largest = std::max_element(lanes.rbegin(), lanes.rend());
-    if (*largest <= 1) break;
+    if (largest == lanes.rend() || *largest <= 1) break;
     --*largest;
   }
   return lanes;
 }
 
-std::vector<int> spread(std::vector<int> lanes, int in_all) {
-  for (int all = std::accumulate(lanes.begin(), lanes.end(), 0); all < in_all; ++all) {
-    const auto fewest = std::ranges::min_element(lanes);
-    if (fewest == lanes.end() || *fewest >= kMaxLanesPerPeer) break;
-    ++*fewest;
-  }
-  return lanes;
+std::vector<int> within_means(const StartFacts& facts, std::vector<int> lanes) {
+  const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
+  return spread(std::move(lanes), std::min(all, most_in_all(facts)));
 }
 
 std::vector<int> start_lanes(const StartFacts& facts) {

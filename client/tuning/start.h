@@ -61,7 +61,7 @@ struct StartFacts {
   std::vector<StartSource> sources;
 };
 
-/// As many lanes in all, if each source may have 16: who has fewest gets the next one.
+/// So many lanes in all, if each source has 1 to 16: who has fewest gets the next one, who has most gives the next one.
 std::vector<int> spread(std::vector<int> lanes, int in_all);
 
 /// Lanes to each source, in the order of `facts.sources`; at least 1, at most 16, at most 128 in all.

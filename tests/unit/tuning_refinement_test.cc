@@ -141,6 +141,25 @@ TEST_F(Refining, TakesAGreaterPartOfAFullPathWhereItIsGreedy) {
   EXPECT_EQ(steps(4, 60e6), 5);
   EXPECT_EQ(steps(4, 61e6), 3) << "two more brought next to nothing";
 }
+TEST_F(Refining, LeavesOthersWhatTheyTakeOfAPathThatStaysFull) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 60ms;
+  EXPECT_EQ(step(77e6), 2);
+  EXPECT_EQ(steps(12, 64e6), 2) << "2 of 3 flows instead of 4 of 5";
+}
+TEST_F(Refining, TakesLanesBackBehindAShaperByConnection) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 60ms;
+  EXPECT_EQ(step(40e6), 2);
+  EXPECT_EQ(steps(3, 20e6), 4) << "each lane has a rate and a queue of its own";
+}
+TEST_F(Refining, GivesNoLanesUpWhereARateIsToBeHeld) {
+  source_.path.segments = 1e6;
+  facts_.no_fewer = true;
+  EXPECT_EQ(steps(20, 95e6), 16);
+}
 TEST_F(Refining, LeavesAFullPathToOthersWhereItIsNotGreedy) {
   source_.start = source_.path.lanes = 2;
   source_.path.segments = 1e6;
