@@ -41,7 +41,10 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   if (facts.polite) return std::min(even, kFewLanes);
   const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
   const std::uint64_t sharers = facts.sources.size() * static_cast<std::uint64_t>(std::max(source.transfers, 1));
-  return std::max(even, static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers)));
+  const int part = static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers));
+  const bool several = facts.sources.size() > 1 && std::ranges::all_of(facts.sources, &StartSource::complete);
+  if (!several || facts.bytes < kLongBytes) return std::max(even, part);
+  return std::max({even, part, std::min(kFarLanes, kEvenLanesInAll / static_cast<int>(sharers))});
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// Lanes to each source, in the order of `facts.sources`; at least 1, at most 16, at most 128 in all.
 ///
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
-/// gives; who fetches, too, gets what the even plan gives. Neighbours so come before lanes. Near ones, and senders with
-/// BBR, get 2 at most. All together have no more than the limit, the bytes to come and the kernel's buffers have use
-/// for.
+/// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
+/// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most. All together have
+/// no more than the limit, the bytes to come and the kernel's buffers have use for.
 std::vector<int> start_lanes(const StartFacts& facts);
 
 /// The same number of lanes or fewer: all together no more than the limit, the bytes to come and the kernel's buffers

@@ -46,11 +46,16 @@ TEST(StartLanes, AreTwoOnANearPathAndUnderBbr) {
   EXPECT_EQ(start_lanes(from({seeder(PathKind::kNear)})), std::vector{2});
   EXPECT_EQ(start_lanes(from({seeder(PathKind::kBbr)})), std::vector{2});
 }
-TEST(StartLanes, OfSeveralSeedersShareTheSameNumberAndAreNeverFewerThanTheEvenPlans) {
-  EXPECT_EQ(start_lanes(from(many(seeder(), 2))), (std::vector{8, 8}));
-  EXPECT_EQ(start_lanes(from(many(seeder(), 3))), (std::vector{6, 6, 6}));
-  for (const std::size_t count : {4U, 8U}) EXPECT_EQ(start_lanes(from(many(seeder(), count))), std::vector(count, 4));
+TEST(StartLanes, OfSeveralSeedersAreEightEachUpToThirtyTwo) {
+  for (const std::size_t count : {2U, 4U}) EXPECT_EQ(start_lanes(from(many(seeder(), count))), std::vector(count, 8));
+  EXPECT_EQ(start_lanes(from(many(seeder(), 5))), std::vector(5, 6));
   EXPECT_EQ(start_lanes(from(many(seeder(), 30))), std::vector(30, 1));
+}
+TEST(StartLanes, OfSeveralSeedersShareEightForFewBytesAndAreNeverFewerThanTheEvenPlans) {
+  EXPECT_EQ(start_lanes(from(many(seeder(), 2), 90 * kMB)), (std::vector{4, 4}));
+  for (const std::size_t count : {4U, 8U}) {
+    EXPECT_EQ(start_lanes(from(many(seeder(), count), 90 * kMB)), std::vector(count, 4));
+  }
 }
 TEST(StartLanes, InASwarmThatFetchesAreTheEvenPlansForEachNeighbour) {
   auto sources = many(fetching(), 7);
