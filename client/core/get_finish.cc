@@ -333,6 +333,7 @@ void GetFlow::commit(const TransferId& id) {
   c_.events.set_verifier(id, nullptr);
   transfer->verifier.reset();
   transfer->metadata.reset();
+  transfer->file_sizes.reset();
   transfer->announce.soon(c_.ports.clock.mono());
   transfer->plan_due = true;
   note_counters(*transfer, c_.ports.clock.mono());

@@ -361,6 +361,8 @@ void GetFlow::begin(const TransferId& id) {
 
   const auto staging = staging_of(copy->row, copy->wanted);
   auto spec = c_.torrent_spec(copy->row, *copy->metadata, copy->wanted);
+  FileSizes sizes =
+      std::make_shared<const std::vector<std::uint64_t>>(wanted_file_sizes(copy->metadata->manifest, copy->wanted));
   spec.save_path = staging.staging_folder();
   // One that comes from another edition knows what was hashed so far.
   auto verifier = copy->verifier ? copy->verifier
@@ -391,6 +393,7 @@ void GetFlow::begin(const TransferId& id) {
   transfer->in_engine = true;
   transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
+  transfer->file_sizes = std::move(sizes);
   transfer->fresh = transfer->recheck = false;
   transfer->plan_due = transfer->snapshot_due = true;
   transfer->saved_at = now;

@@ -103,6 +103,7 @@ ControllerInput controller_input(const NodeId& self, const Transfer& transfer, c
   input.total_bytes = transfer.row.wanted_bytes;
   const std::uint64_t here =
       transfer.snapshot ? verified_of_wanted(*transfer.snapshot, input.total_bytes) : transfer.row.verified_bytes;
+  input.file_sizes = transfer.file_sizes;
   input.bytes_left = input.total_bytes - std::min(here, input.total_bytes);
   input.lanes_wish = transfer.row.lanes_wish;
   input.seeders_wish = transfer.row.seeders_wish;

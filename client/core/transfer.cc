@@ -187,6 +187,16 @@ std::uint64_t wanted_bytes(const metainfo::Manifest& manifest, const std::vector
   return bytes;
 }
 
+std::vector<std::uint64_t> wanted_file_sizes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    const std::uint64_t size = manifest.entries[i].size;
+    if (size > 0 && (wanted.empty() || wanted[i])) sizes.push_back(size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
 std::vector<std::string> torrent_files(const metainfo::Manifest& manifest) {
   std::vector<std::string> files;
   for (const auto& entry : manifest.entries) {

@@ -39,6 +39,9 @@ std::vector<std::string> joined_globs(const std::vector<std::string>& one, const
 /// Bytes of the wanted files.
 std::uint64_t wanted_bytes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
 
+/// Of each wanted file with a byte in it, rising.
+std::vector<std::uint64_t> wanted_file_sizes(const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
+
 /// For the engine: the files with a byte in them, in order, and which of them are wanted (empty: all).
 std::vector<std::string> torrent_files(const metainfo::Manifest& manifest);
 std::vector<bool> torrent_wanted(const metainfo::Manifest& manifest, const std::vector<bool>& wanted);

@@ -221,6 +221,7 @@ void mark_failed(Transfer& transfer, const Error& error) {
   transfer.held_back = false;
   transfer.clock_runs = false;
   transfer.metadata.reset();
+  transfer.file_sizes.reset();
   transfer.verifier.reset();
   transfer.swarm.clear();
   transfer.announce.heard = false;

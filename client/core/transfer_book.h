@@ -47,6 +47,7 @@ struct Transfer {
   TransferRow row;
   MetadataPtr metadata;      ///< while it is needed; a seeding transfer reads it again from the store
   std::vector<bool> wanted;  ///< per manifest entry; empty: all
+  FileSizes file_sizes;      ///< of these; once the engine fetches it
 
   bool job_running = false;  ///< a pool thread works on it; the step does not move meanwhile
   std::stop_source stop;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,12 +58,16 @@ struct OtherTransfer {
   std::uint64_t receive_bits_per_s = 0;
 };
 
+/// Bytes of each file, rising, none empty; null: not known. Shared, since there may be a million of them.
+using FileSizes = std::shared_ptr<const std::vector<std::uint64_t>>;
+
 /// Everything that a controller may look at. It has no other source of time, randomness or measurements.
 struct ControllerInput {
   TransferId transfer;
   MonoTime now{};
   NodeId self;
   std::uint64_t total_bytes = 0, bytes_left = 0;  ///< of what is wanted; left: not verified yet
+  FileSizes file_sizes;                           ///< of what is wanted
   int lanes_wish = 0, seeders_wish = 0;           ///< a person's; 0: the controller's choice
   std::uint64_t limit_bits_per_s = 0;             ///< the lower one of this transfer's limit and the node's; 0: none
   std::string tuner;                              ///< that a person chose for it; empty: the node's

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "client/plan/controller.h"
 #include "common/rng.h"
@@ -60,6 +64,12 @@ inline client::ControllerInput wild_input(Rng& rng) {
   input.self = numbered_node(static_cast<std::uint8_t>(rng.below(50)));
   input.total_bytes = number();
   input.bytes_left = number();
+  if (rng.below(2) == 0) {
+    std::vector<std::uint64_t> sizes;
+    for (std::uint64_t i = 0, count = rng.below(100); i < count; ++i) sizes.push_back(number());
+    std::ranges::sort(sizes);
+    input.file_sizes = std::make_shared<const std::vector<std::uint64_t>>(std::move(sizes));
+  }
   input.lanes_wish = static_cast<int>(static_cast<std::int32_t>(number()));
   input.seeders_wish = static_cast<int>(static_cast<std::int32_t>(number()));
   input.limit_bits_per_s = number();

@@ -267,6 +267,10 @@ TEST(Wanted, AFolderMeansAllBelowItAndParentsComeAlong) {
   EXPECT_EQ(*wanted_entries(tree(), {"*.txt"}), (std::vector<bool>{true, true, false, false, true, true, false}));
   EXPECT_EQ(wanted_bytes(tree(), *wanted_entries(tree(), {"a"})), 6u);
 }
+TEST(Wanted, HasSizesThatRiseOfFilesWithBytesOnly) {
+  EXPECT_EQ(wanted_file_sizes(tree(), {}), (std::vector<std::uint64_t>{1, 2, 4}));
+  EXPECT_EQ(wanted_file_sizes(tree(), *wanted_entries(tree(), {"a", "empty"})), (std::vector<std::uint64_t>{2, 4}));
+}
 TEST(Wanted, CountsOnlyFilesWithBytesForTheTorrent) {
   const auto wanted = *wanted_entries(tree(), {"a-b", "empty"});
   EXPECT_EQ(torrent_wanted(tree(), wanted), (std::vector<bool>{true, false, false}));

@@ -41,6 +41,22 @@ TEST_F(TunersAreTold, WhatIsToComeAndWhatAPersonWants) {
   EXPECT_TRUE(asked(view->id, [](const auto& input) { return input.limit_bits_per_s == 2'000'000; }))
       << "the lower of two limits binds";
 }
+TEST_F(TunersAreTold, WhichFilesAreWanted) {
+  seeder();
+  published("set");
+  const auto all = get(job("set"));
+  EXPECT_TRUE(asked(all->id, [](const auto& input) {
+    return input.file_sizes && *input.file_sizes == std::vector<std::uint64_t>{3, 5};
+  }));
+  published("other");
+  auto wish = job("other", "/home/in/other");
+  wish.globs = {"a"};
+  const auto some = get(wish);
+  ASSERT_TRUE(some.ok()) << some.error().message;
+  EXPECT_TRUE(asked(some->id, [](const auto& input) {
+    return input.file_sizes && *input.file_sizes == std::vector<std::uint64_t>{3};
+  }));
+}
 TEST_F(TunersAreTold, OfTheNodesOtherTransfersThatFetch) {
   const auto peer = seeder();
   published("one");
