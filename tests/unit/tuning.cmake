@@ -4,4 +4,7 @@ if(TARGET gt_client_tuning)
             ${CMAKE_CURRENT_LIST_DIR}/tuning_need_test.cc ${CMAKE_CURRENT_LIST_DIR}/tuning_start_test.cc ${CMAKE_CURRENT_LIST_DIR}/tuning_chosen_test.cc ${CMAKE_CURRENT_LIST_DIR}/tuning_goal_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tuning_refinement_test.cc
     DEPENDS client/tuning)
+  gt_test(tuning_published_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tuning_search_test.cc
+    DEPENDS client/tuning)
 endif()
