@@ -5,6 +5,8 @@
 
 #include "client/tuning/auto.h"
 #include "client/tuning/fixed.h"
+#include "client/tuning/pcp.h"
+#include "client/tuning/search_controller.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -19,9 +21,15 @@ std::unique_ptr<TransferController> without_chance(std::uint64_t) {
   return std::make_unique<Controller>();
 }
 
+template <typename Search>
+std::unique_ptr<TransferController> searching(const char* name) {
+  return std::make_unique<SearchController>(name, [] { return std::make_unique<Search>(); });
+}
+
 constexpr std::array kTuners = {
     Entry{"auto", without_chance<AutoController>},
     Entry{"fixed", without_chance<FixedController>},
+    Entry{"pcp", [](std::uint64_t) { return searching<PcpSearch>("pcp"); }},
 };
 
 }  // namespace
