@@ -5,6 +5,7 @@
 
 #include "client/tuning/auto.h"
 #include "client/tuning/fixed.h"
+#include "client/tuning/mc.h"
 #include "client/tuning/pcp.h"
 #include "client/tuning/search_controller.h"
 
@@ -30,6 +31,7 @@ constexpr std::array kTuners = {
     Entry{"auto", without_chance<AutoController>},
     Entry{"fixed", without_chance<FixedController>},
     Entry{"pcp", [](std::uint64_t) { return searching<PcpSearch>("pcp"); }},
+    Entry{"mc", [](std::uint64_t) { return searching<McSearch>("mc"); }},
 };
 
 }  // namespace
