@@ -4,6 +4,7 @@
 #include <array>
 
 #include "client/tuning/auto.h"
+#include "client/tuning/e2e.h"
 #include "client/tuning/fixed.h"
 #include "client/tuning/mc.h"
 #include "client/tuning/pcp.h"
@@ -32,6 +33,7 @@ constexpr std::array kTuners = {
     Entry{"fixed", without_chance<FixedController>},
     Entry{"pcp", [](std::uint64_t) { return searching<PcpSearch>("pcp"); }},
     Entry{"mc", [](std::uint64_t) { return searching<McSearch>("mc"); }},
+    Entry{"e2e", [](std::uint64_t) { return searching<E2eSearch>("e2e"); }},
 };
 
 }  // namespace

@@ -5,7 +5,8 @@ if(TARGET gt_client_tuning)
             ${CMAKE_CURRENT_LIST_DIR}/tuning_refinement_test.cc
     DEPENDS client/tuning)
   gt_test(tuning_published_test
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tuning_mc_test.cc
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tuning_e2e_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/tuning_mc_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tuning_pcp_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tuning_search_test.cc
     DEPENDS client/tuning)
