@@ -6,6 +6,7 @@
 #include "client/tuning/auto.h"
 #include "client/tuning/e2e.h"
 #include "client/tuning/fixed.h"
+#include "client/tuning/fstream.h"
 #include "client/tuning/mc.h"
 #include "client/tuning/pcp.h"
 #include "client/tuning/search_controller.h"
@@ -28,12 +29,18 @@ std::unique_ptr<TransferController> searching(const char* name) {
   return std::make_unique<SearchController>(name, [] { return std::make_unique<Search>(); });
 }
 
+std::unique_ptr<TransferController> fstream(std::uint64_t) {
+  return std::make_unique<SearchController>(
+      "fstream", [history = std::make_shared<ProfileHistory>()] { return std::make_unique<FstreamSearch>(history); });
+}
+
 constexpr std::array kTuners = {
     Entry{"auto", without_chance<AutoController>},
     Entry{"fixed", without_chance<FixedController>},
     Entry{"pcp", [](std::uint64_t) { return searching<PcpSearch>("pcp"); }},
     Entry{"mc", [](std::uint64_t) { return searching<McSearch>("mc"); }},
     Entry{"e2e", [](std::uint64_t) { return searching<E2eSearch>("e2e"); }},
+    Entry{"fstream", fstream},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@ if(TARGET gt_client_tuning)
     DEPENDS client/tuning)
   gt_test(tuning_published_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/tuning_e2e_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/tuning_fstream_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tuning_mc_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tuning_pcp_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tuning_search_test.cc
