@@ -4,6 +4,7 @@
      "data": {"file": "1200MB"} or {"files": 1500, "from": "16kB", "to": "400kB"} or {"files": 100000, "of": "10kB"},
      "tools": [{"tool": "iperf3", "streams": 8, "seconds": 15, "omit_s": 4},
                {"tool": "globus", "parallelism": 8}, {"tool": "globus_folder", "concurrency": 4, "parallelism": 1},
+               {"tool": "globus_scheduled", "by": "pcp" or "mc"} (files of a folder, chunk by chunk, as these papers' authors did it),
                {"tool": "gridtorrent", "lanes": 8, "access": "public"}, ...]}
 
 Hosts named seed… all seed; rival… run no node; every other one but `server` fetches. More that a scenario may say (wide_check.py):
@@ -102,6 +103,8 @@ def label(tool):
         return (f'globus -p {t["parallelism"]}' if t.get('parallelism') else 'globus, one stream') + checked
     if kind == 'globus_folder':
         return f'globus -pp -cc {t["concurrency"]} -p {t["parallelism"]}'
+    if kind == 'globus_scheduled':
+        return f'globus, files by {t["by"]}'
     if kind == 'aria2_http':
         return f'aria2 HTTP -x {t["connections"]}'
     if kind == 'aria2':
@@ -163,6 +166,8 @@ class Bench:
                 return globus.get(seed, get, self.source, target, verify=verify, fast=bool(options.get('parallelism')), **options)
             if kind == 'globus_folder':
                 return globus.third_party(seed, get, None, self.source, target, verify=verify, **options)
+            if kind == 'globus_scheduled':
+                return globus.scheduled(seed, get, self.source, target, options['by'], *path_of(self.scenario), verify=verify)
             if kind == 'aria2_http':
                 return aria2.http([seed], get, self.source, target, options['connections'], verify=verify)
             if kind == 'aria2':
@@ -210,13 +215,28 @@ def record(name, machine, tool, repeat, transfer, watch):
             'series': transfer.series}
 
 
+def bit_s(text):
+    """Of a host's "up" or "down"."""
+    m = re.fullmatch(r'(\d+(?:\.\d+)?)(M|G)bit', text)
+    return float(m[1]) * {'M': 1e6, 'G': 1e9}[m[2]]
+
+
+def path_of(scenario):
+    """What the papers take as given of the path from the first seeder to who fetches: bits a second, round trip in s, bytes of a buffer."""
+    hosts = scenario['network']['hosts']
+    seed, get = hosts[wide_check.seeders(hosts)[0]], hosts[wide_check.fetchers(hosts)[0]]
+    link = min(bit_s(host[way]) for host, way in ((seed, 'up'), (get, 'down')) if way in host)
+    buffers = [int(scenario['tcp'][name].split()[-1]) for name in ('tcp_rmem', 'tcp_wmem') if name in scenario['tcp']]
+    return link, 2 * (seed['delay_ms'] + get['delay_ms']) / 1e3, min(buffers, default=4 << 20)
+
+
 def swarm_figures(scenario, transfer, watch):
     """Of a swarm: the time that no distribution can beat, and how many copies left the seeder. Kumar and Ross 2006: F bytes for N leechers
     take max(F/u_seed, F/d_min, N F/(u_seed + sum of u_i))."""
-    def rate(host, way):
-        m = re.fullmatch(r'(\d+(?:\.\d+)?)(M|G)bit', hosts[host][way])
-        return float(m[1]) * {'M': 1e6, 'G': 1e9}[m[2]]
     hosts = scenario['network']['hosts']
+
+    def rate(host, way):
+        return bit_s(hosts[host][way])
     leechers, seed = wide_check.fetchers(hosts), wide_check.seeders(hosts)[0]
     bits, up = transfer.bytes * 8, rate(seed, 'up')
     bound = max(bits / up, bits / min(rate(h, 'down') for h in leechers), len(leechers) * bits / (up + sum(rate(h, 'up') for h in leechers)))

@@ -15,11 +15,12 @@ NEEDED = ('title', 'why', 'network', 'tcp', 'repetitions', 'data', 'tools')
 WISHES = {'lanes': '--lanes', 'seeders': '--seeders', 'limit': '--limit', 'tuner': '--tuner', 'mode': '--mode', 'target_rate': '--target-rate',
           'min_rate': '--min-rate', 'by_s': '--by'}
 HISTORY = ('cold', 'warm')
+SCHEDULES = ('pcp', 'mc')
 COMMON = {'rivals': list, 'limits': list}  # a tool's own, instead of the scenario's
 WISHED = {'lanes': int, 'seeders': int, 'limit': str, 'tuner': str, 'mode': str, 'target_rate': str, 'min_rate': str, 'by_s': NUMBER}
 TOOLS = {'iperf3': {'streams': int, 'seconds': NUMBER, 'omit_s': NUMBER, 'bytes': int, 'congestion': str, 'window': str},
          'globus': {'parallelism': int, 'verify_checksum': bool, 'tcp_buffer': str, 'block_size': str},
-         'globus_folder': {'concurrency': int, 'parallelism': int}, 'aria2_http': {'connections': int}, 'aria2': {}, 'udt': {},
+         'globus_folder': {'concurrency': int, 'parallelism': int}, 'globus_scheduled': {'by': str}, 'aria2_http': {'connections': int}, 'aria2': {}, 'udt': {},
          'aria2_swarm': {}, 'transmission_swarm': {}, 'gridtorrent': {'access': str, 'history': str, **WISHED},
          'gridtorrent_swarm': {'access': str, **WISHED}, 'gridtorrent_side_by_side': {'access': str, 'lanes': list}}
 
@@ -96,6 +97,8 @@ def check_tool(place, tool, hosts):
     keys(place, {k: v for k, v in tool.items() if k != 'tool'}, TOOLS[kind] | COMMON)
     check_rivals(f'{place}.rivals', tool.get('rivals', []), hosts)
     check_limits(f'{place}.limits', tool.get('limits', []))
+    if kind == 'globus_scheduled' and tool.get('by') not in SCHEDULES:
+        wrong(f'{place}.by', f'"{tool.get("by")}" schedules no files', f'there are {listed(SCHEDULES)}')
     if tool.get('history', HISTORY[0]) not in HISTORY:
         wrong(f'{place}.history', f'"{tool["history"]}" is none', f'there are {listed(HISTORY)}')
     if kind == 'gridtorrent_side_by_side':

@@ -6,10 +6,11 @@ mode (MODE E) is what makes parallel channels and their reuse possible; in it th
 import os
 import pathlib
 import subprocess
+import tempfile
 import time
 
 import harness
-from peers import common
+from peers import common, schedules
 
 PORT = 2811
 
@@ -85,3 +86,43 @@ def third_party(seed, getter, client_host, source_dir, target_dir, pipelining=Tr
     plan = {'third_party': True, 'pipelining': pipelining, 'concurrency': concurrency, 'parallelism': parallelism, 'fast': fast,
             'tcp_buffer': tcp_buffer, 'block_size': block_size, 'verify_checksum': verify_checksum}
     return common.Transfer('globus', plan, common.size_of(source_dir), took, cpu_s, [*watch.checks(), content], watch.series())
+
+
+def scheduled(seed, getter, source_dir, target_dir, by, link_bit_s, round_trip_s, buffer_bytes, verify=True, timeout_s=1200):
+    """A folder, third-party, as PCP (by='pcp') or MC ('mc') schedules its files: each chunk is a run of globus-url-copy with its own -p and
+    -cc; those of MC run at the same time. Link, round trip and buffer are given, as in the paper. globus-url-copy pipelines or does not (-pp):
+    how many commands wait cannot be said. A run connects anew, which is what the paper's chunks cost, too; MC's channels stay where they are."""
+    source_dir, target_dir = pathlib.Path(source_dir).resolve(), pathlib.Path(target_dir).resolve()
+    common.assert_absent('globus', target_dir)
+    files = list(common.files_of(source_dir).items())
+    bdp = link_bit_s * round_trip_s / 8
+    steps = []
+    with common.Crew() as crew, tempfile.TemporaryDirectory(prefix='gt-globus-') as folder:
+        servers = [start_server(crew, h) for h in (seed, getter)]
+
+        def start(chunk, pipelining, parallelism, concurrency):
+            pairs = pathlib.Path(folder) / f'{len(steps)}.txt'
+            pairs.write_text(''.join(f'"{url(seed, source_dir / name)}" "{url(getter, target_dir / name)}"\n' for name, _ in chunk))
+            steps.append({'files': len(chunk), 'bytes': schedules.total(chunk), 'pipelining': pipelining, 'parallelism': parallelism,
+                          'concurrency': concurrency})
+            return crew.start(getter, ['globus-url-copy', '-cd', '-pp', '-fast', '-cc', concurrency, '-p', parallelism, '-f', pairs])
+
+        def one_chunk(chunk, *setting):
+            begun = time.monotonic()
+            start(chunk, *setting).finish(timeout_s)
+            steps[-1]['mbit_s'] = schedules.total(chunk) * 8 / (time.monotonic() - begun) / 1e6
+            return steps[-1]['mbit_s'] * 1e6
+        with common.Watch(seed, getter, receivers=[getter], apart_from=[PORT]) as watch:
+            before, started = crew.cpu_s(), time.monotonic()
+            if by == 'pcp':
+                schedules.pcp(files, bdp, one_chunk)
+            else:
+                clients = [start(*chunk) for chunk in schedules.mc(files, link_bit_s, bdp, buffer_bytes)]
+                for client in clients:
+                    client.finish(timeout_s)
+            took = time.monotonic() - started
+        harness.wait_until(lambda: not any(common.descendants(s.pid) for s in servers), 'GridFTP servers to end their connections', 20)
+        cpu_s = crew.cpu_s() - before
+        content = common.assert_whole('globus', source_dir, target_dir, verify)
+    return common.Transfer('globus', {'third_party': True, 'by': by}, common.size_of(source_dir), took, cpu_s, [*watch.checks(), content],
+                           watch.series(), figures={'steps': steps})
