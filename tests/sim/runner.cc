@@ -43,6 +43,10 @@ class Transfer {
     input_.transfer = TransferId(TransferId::Bytes{1});
     input_.self = testing::numbered_node(200);
     input_.total_bytes = kBytes;
+    // The receiver's part of a window is one for all lanes of its machine.
+    double buffer = 0;
+    for (const auto& seeder : world_.seeders) buffer = std::max(buffer, seeder.window_bytes);
+    input_.host.lane_bytes = static_cast<std::uint64_t>(buffer);
   }
 
   Run run(int seconds) {
