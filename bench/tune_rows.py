@@ -13,6 +13,7 @@ LANES, STREAMS = (1, 2, 4, 8, 12, 16), (4, 8, 16)
 ROUNDS, TLS_ROUNDS = 5, 3
 AUTO = {'tool': 'gridtorrent', 'access': 'public'}
 WISHES = ('lanes', 'seeders', 'limit', 'tuner', 'mode', 'target_rate', 'min_rate', 'by_s', 'history')
+PUBLISHED = ('pcp', 'mc', 'e2e', 'fstream')
 LANES_AT_THE_END = 'lanes in use at the end'
 
 
@@ -94,10 +95,11 @@ ROWS = (
         + (Bar('windows at the floor of 30 Mbit/s, 4 rivals', 'floor 30Mbit, 4 rivals', figures.floor_held, least=0.95),
            Bar('in time, by 60 s', 'by 60 s, no rivals', figures.in_time, least=1)), open='beside rivals, and what is infeasible: from the runs'),
     Row('10', 'swarm-8', (ratio('time of today\'s plan : time', lambda run: 1 / run['seconds'], 'swarm, fixed', 1 / 1.03, 'swarm'),)),
-    Row('11', 'tune-window', gate=True, open='the word: in the table of words'), Row('11', 'tune-cpu', gate=True, open='the word: in the table of words'))
+    Row('11', 'tune-window', gate=True, open='the word: in the table of words'), Row('11', 'tune-cpu', gate=True, open='the word: in the table of words'),
+    *(Row('12', name, tuple(ratio(f'whole : {tuner}', figures.whole, tuner, 0.97) for tuner in PUBLISHED),
+          open='why a tuner is a tenth behind: its decisions are kept with each run') for name in ('tune-loss', 'tune-wan', 'tune-unlike', 'tune-change')))
 
-ELSEWHERE = {'12': '`pcp`, `mc`, `e2e` and `fstream` on 1, 3, 4 and 7: when --tuner knows them', '13': '`estimate`: when there is one',
-             '14': 'the simulation: ctest -R tuning_sim'}
+ELSEWHERE = {'13': '`estimate`: when there is one', '14': 'the simulation: ctest -R tuning_sim'}
 
 
 def plain(tool):
@@ -108,6 +110,8 @@ def candidates(row, scenario):
     """What the runs of a row are chosen from. Scenarios that were made for other comparisons get every fixed plan, too."""
     listed = scenario['tools']
     if not row.grid:
+        if row.number == '12':
+            return tune_plan.Tools(always=(AUTO, *({**AUTO, 'tuner': tuner} for tuner in PUBLISHED)))
         if row.number == '10':
             swarm = {'tool': 'gridtorrent_swarm', 'access': 'public'}
             return tune_plan.Tools(always=(swarm, {**swarm, 'tuner': 'fixed'}))
@@ -138,6 +142,8 @@ def named(name, tools, runs):
         return first(t for t in ours if not any(w in t for w in (*WISHES, 'rivals')))
     if name == 'warm':
         return first(t for t in ours if t.get('history') == 'warm')
+    if name in PUBLISHED:
+        return first(t for t in ours if t.get('tuner') == name)
     if name == 'background':
         return first(t for t in ours if t.get('mode') == 'background' and 'min_rate' not in t)
     if name == 'best fixed':
