@@ -155,7 +155,10 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.list_lifetime = config.list_lifetime;
   options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
                   engine::tcp_memory_pressure()};
-  options.load = [threads = ThreadLoad()](MonoTime now) mutable { return HostLoad{threads.busiest(now)}; };
+  options.load = [threads = ThreadLoad(), &engine = *parts.engine](MonoTime now) mutable {
+    const Busiest busiest = threads.busiest(now);
+    return HostLoad{busiest.share, engine.load().held_by_disk, thread_name(busiest.thread)};
+  };
   parts.tuner = std::make_unique<tuning::ChosenController>(config.tuner, parts.rng.next());
   const NodePorts ports{*parts.engine,   *parts.files,  *parts.link, *parts.store, parts.guard, *parts.tuner,
                         parts.diagnosis, *parts.papers, parts.clock, parts.rng,    make_log()};

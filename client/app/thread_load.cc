@@ -18,15 +18,17 @@ std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
 
 }  // namespace
 
-double busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between) {
-  if (between.count() <= 0) return 0;
-  std::uint64_t most = 0;
+Busiest busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between) {
+  Busiest busiest;
+  if (between.count() <= 0) return busiest;
   for (const auto& [thread, now] : after) {
     const auto then = before.find(thread);
     if (then == before.end()) continue;
-    most = std::max(most, grown(then->second.ran, now.ran) + grown(then->second.waited, now.waited));
+    const std::uint64_t wanted = grown(then->second.ran, now.ran) + grown(then->second.waited, now.waited);
+    const double share = std::min(static_cast<double>(wanted) / static_cast<double>(between.count()), 1.0);
+    if (share > busiest.share) busiest = {thread, share};
   }
-  return std::min(static_cast<double>(most) / static_cast<double>(between.count()), 1.0);
+  return busiest;
 }
 
 Threads threads_of_this_process() {
@@ -43,7 +45,14 @@ Threads threads_of_this_process() {
   return threads;
 }
 
-double ThreadLoad::busiest(MonoTime now) {
+std::string thread_name(int thread) {
+  std::string name;
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/comm");
+  std::getline(file, name);
+  return name;
+}
+
+Busiest ThreadLoad::busiest(MonoTime now) {
   if (!looks_.empty() && now - looks_.back().at < kEvery) return busiest_;
   looks_.push_back({now, threads_of_this_process()});
   while (looks_.size() > 2 && now - looks_.front().at > kOver) looks_.pop_front();

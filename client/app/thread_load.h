@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
 
 #include "common/clock.h"
 
@@ -15,17 +16,25 @@ struct ThreadTimes {
 };
 using Threads = std::map<int, ThreadTimes>;  ///< by thread id
 
-/// Of the threads that are in both: which share of the time the busiest one ran or waited for a core, 0 to 1. A thread
-/// near 1 never rests: it is what limits, whether the machine is slow, busy, or the node held to a part of a core.
-double busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between);
+struct Busiest {
+  int thread = 0;    ///< its id; 0: none
+  double share = 0;  ///< of the time in which it ran or waited for a core, 0 to 1
+  friend bool operator==(const Busiest&, const Busiest&) = default;
+};
+
+/// Of the threads that are in both. A thread near 1 never rests: it is what limits, whether the machine is slow, busy,
+/// or the node held to a part of a core.
+Busiest busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between);
 
 /// Of this process now; empty where the kernel does not tell.
 Threads threads_of_this_process();
+/// As `top -H` shows it; empty where there is no such thread in this process.
+std::string thread_name(int thread);
 
 /// How busy this process was over the last five seconds, measured once a second at most. Not thread-safe.
 class ThreadLoad {
  public:
-  double busiest(MonoTime now);
+  Busiest busiest(MonoTime now);
 
  private:
   struct Look {
@@ -33,7 +42,7 @@ class ThreadLoad {
     Threads threads;
   };
   std::deque<Look> looks_;
-  double busiest_ = 0;
+  Busiest busiest_;
 };
 
 }  // namespace gridtorrent::client::app

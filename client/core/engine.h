@@ -62,6 +62,14 @@ struct TorrentSnapshot {
   std::vector<PathProblem> problems;
 };
 
+/// How busy the engine was over the last five seconds: shares of that time, 0 to 1.
+struct EngineLoad {
+  double network_thread = 0;  ///< in which its one network thread ran or waited for a core
+  double held_by_disk = 0;    ///< in which connections that bring data were not read from: too much waits to be written
+  double reads_disk = 0;      ///< in which blocks that others asked for were being read
+  friend bool operator==(const EngineLoad&, const EngineLoad&) = default;
+};
+
 /// What the engine tells unasked. Called on an engine thread: do little, never call back into the engine.
 class EngineListener {
  public:
@@ -122,6 +130,8 @@ class Engine {
 
   /// Nothing where the id is unknown.
   virtual std::optional<TorrentSnapshot> snapshot(const TransferId& id) const = 0;
+
+  virtual EngineLoad load() const = 0;
 
   /// Connections to TLS lane ports that TLS itself refused since the start: no certificate, one of another authority or
   /// past its time, no such content. Whose they were and what they wanted is not known.

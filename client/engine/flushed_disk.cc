@@ -21,8 +21,10 @@
 #include <utility>
 
 #include "client/engine/beneath_reader.h"
+#include "client/engine/disk_waits.h"
 #include "client/engine/held_folders.h"
 #include "client/engine/piece_hasher.h"
+#include "common/clock.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -34,8 +36,13 @@ class FlushedDisk final : public lt::disk_interface {
   using HashHandler = std::function<void(lt::piece_index_t, const lt::sha1_hash&, const lt::storage_error&)>;
 
   FlushedDisk(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network, std::size_t memory_bytes,
-              HeldReads* reads)
-      : disk_(std::move(disk)), reads_(reads), memory_(memory_bytes), reader_(network) {
+              HeldReads* reads, std::shared_ptr<DiskTimes> times)
+      : disk_(std::move(disk)),
+        reads_(reads),
+        times_(std::move(times)),
+        waits_(times_, clock_),
+        memory_(memory_bytes),
+        reader_(network) {
     if (memory_bytes > 0) hasher_.emplace(network);
     if (reads_ != nullptr) reads_->set_submit([this] { disk_->submit_jobs(); });
   }
@@ -64,13 +71,16 @@ class FlushedDisk final : public lt::disk_interface {
                    std::shared_ptr<lt::disk_observer> observer, std::function<void(const lt::storage_error&)> handler,
                    lt::disk_job_flags_t flags) override {
     const Key key = key_of(storage, request.piece);
+    ++writes_;
     const bool full = disk_->async_write(
-        storage, request, buffer, std::move(observer),
+        storage, request, buffer, waits_.in_place_of(observer),
         [this, key, done = std::move(handler)](const lt::storage_error& error) {
+          --writes_;
           done(error);
           written(key, error);
         },
         flags);
+    if (full) waits_.full(writes_);
     const auto [found, is_new] = pieces_.try_emplace(key);
     ++found->second.writes;
     if (is_new && hasher_) found->second.kept = memory_.take(piece_bytes(storage, request.piece));
@@ -199,11 +209,17 @@ class FlushedDisk final : public lt::disk_interface {
   void read_now(lt::storage_index_t storage, const lt::peer_request& request,
                 std::function<void(lt::disk_buffer_holder, const lt::storage_error&)> handler,
                 lt::disk_job_flags_t flags) {
+    times_->reads.begin(std::chrono::steady_clock::now());
+    auto timed = [times = times_, done = std::move(handler)](lt::disk_buffer_holder block,
+                                                             const lt::storage_error& error) {
+      times->reads.end(std::chrono::steady_clock::now());
+      done(std::move(block), error);
+    };
     const auto found = torrents_.find(storage);
     if (found != torrents_.end() && found->second.served) {
-      return reader_.read(found->second.served, request, std::move(handler));
+      return reader_.read(found->second.served, request, std::move(timed));
     }
-    disk_->async_read(storage, request, std::move(handler), flags);
+    disk_->async_read(storage, request, std::move(timed), flags);
   }
 
   struct OpenTorrent {
@@ -326,6 +342,10 @@ class FlushedDisk final : public lt::disk_interface {
 
   const std::unique_ptr<lt::disk_interface> disk_;
   HeldReads* reads_;  ///< null: none, or over
+  const SystemClock clock_;
+  const std::shared_ptr<DiskTimes> times_;
+  DiskWaits waits_;
+  int writes_ = 0;  ///< blocks on their way to the disk
   PieceMemory memory_;
   std::uint32_t next_serial_ = 1;
   std::unordered_map<lt::storage_index_t, OpenTorrent> torrents_;
@@ -337,17 +357,19 @@ class FlushedDisk final : public lt::disk_interface {
 }  // namespace
 
 std::unique_ptr<lt::disk_interface> flush_before_hash(std::unique_ptr<lt::disk_interface> disk, lt::io_context& network,
-                                                      std::size_t memory_bytes, HeldReads* reads) {
-  return std::make_unique<FlushedDisk>(std::move(disk), network, memory_bytes, reads);
+                                                      std::size_t memory_bytes, HeldReads* reads,
+                                                      std::shared_ptr<DiskTimes> times) {
+  return std::make_unique<FlushedDisk>(std::move(disk), network, memory_bytes, reads, std::move(times));
 }
 
 lt::disk_io_constructor_type flushed_disk_io(std::size_t memory_bytes, HeldReads& reads,
+                                             std::shared_ptr<DiskTimes> times,
                                              std::function<void(lt::io_context&)> on_loop) {
-  return [memory_bytes, &reads, on_loop = std::move(on_loop)](
+  return [memory_bytes, &reads, times = std::move(times), on_loop = std::move(on_loop)](
              lt::io_context& network, const lt::settings_interface& settings, lt::counters& counters) {
     on_loop(network);
     return flush_before_hash(lt::mmap_disk_io_constructor(network, settings, counters), network,
-                             PieceHasher::worthwhile() ? memory_bytes : 0, &reads);
+                             PieceHasher::worthwhile() ? memory_bytes : 0, &reads, times);
   };
 }
 

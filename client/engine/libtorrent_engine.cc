@@ -121,6 +121,7 @@ class RoundPlugin final : public lt::plugin {
     loop_->sample();
     swarms_->rates->sending.go_on(SystemClock().mono());
     uplink_.tick(SystemClock().mono(), swarms);
+    swarms_->rates->load.tick(SystemClock().mono());
     swarms_->look_at_handshakes();
     close_udp(session_);
   }
@@ -179,8 +180,9 @@ Result<Opened> open_session(const EngineOptions& options, const std::shared_ptr<
   settings.set_int(lt::settings_pack::file_pool_size, shares.open_files);
   const auto rounds = std::make_shared<RoundPlugin>(swarms, loop);
   lt::session_params params(std::move(settings), std::vector<std::shared_ptr<lt::plugin>>{rounds});
-  params.disk_io_constructor = flushed_disk_io(piece_memory_bytes(this_machine()), swarms->rates->sending,
-                                               [loop](lt::io_context& network) { loop->attach(network); });
+  params.disk_io_constructor =
+      flushed_disk_io(piece_memory_bytes(this_machine()), swarms->rates->sending, swarms->rates->disk,
+                      [loop](lt::io_context& network) { loop->attach(network); });
   Opened opened{std::make_unique<lt::session>(std::move(params)), std::move(sockets), loop, shares.connections};
   const bool listening =
       opened.session->is_listening();  // waits for the network thread, which has tried them all by then
@@ -325,6 +327,7 @@ class LibtorrentEngine final : public Engine {
     return torrent ? std::optional(torrent->snapshot()) : std::nullopt;
   }
 
+  EngineLoad load() const override { return swarms_->rates->load.load(); }
   std::uint64_t refused_handshakes() const override { return refused_handshakes_; }
 
   Result<std::string> resume_data(const TransferId& id) override {

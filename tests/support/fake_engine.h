@@ -19,6 +19,7 @@ class FakeEngine final : public client::Engine {
     return {{"0.0.0.0", 50000, false, ""}, {"::", 50000, false, ""}};
   }
   void listen_on(const std::vector<std::string>&) override {}
+  client::EngineLoad load() const override { return {}; }
   std::uint64_t refused_handshakes() const override { return refused_handshakes_; }
   void refuse_handshakes(std::uint64_t more) { refused_handshakes_ += more; }
   Status add(const client::TorrentSpec& spec) override {

@@ -222,19 +222,21 @@ TEST(BusiestThread, IsTheOneThatRanOrWaitedForACoreMost) {
   using namespace std::chrono_literals;
   const Threads before{{1, {1'000, 0}}, {2, {500, 500}}, {3, {9'000, 9'000}}};
   const Threads after{{1, {1'200, 100}}, {2, {600, 1'150}}, {4, {5'000, 0}}};
-  EXPECT_DOUBLE_EQ(busiest_thread(before, after, 1000ns), 0.75) << "thread 3 is gone, 4 is new";
+  EXPECT_EQ(busiest_thread(before, after, 1000ns), (Busiest{2, 0.75})) << "thread 3 is gone, 4 is new";
 }
 TEST(BusiestThread, IsNeverMoreThanAllOfTheTimeAndNothingWithoutTime) {
   using namespace std::chrono_literals;
   const Threads before{{1, {0, 0}}}, after{{1, {900, 900}}};
-  EXPECT_EQ(busiest_thread(before, after, 1000ns), 1);
-  EXPECT_EQ(busiest_thread(before, after, 0ns), 0);
-  EXPECT_EQ(busiest_thread(after, before, 1000ns), 0) << "an id that another thread got";
+  EXPECT_EQ(busiest_thread(before, after, 1000ns).share, 1);
+  EXPECT_EQ(busiest_thread(before, after, 0ns), Busiest());
+  EXPECT_EQ(busiest_thread(after, before, 1000ns), Busiest()) << "an id that another thread got";
 }
 TEST(BusiestThread, IsReadFromTheKernel) {
   const Threads threads = threads_of_this_process();
   ASSERT_TRUE(threads.contains(::getpid()));
   EXPECT_GT(threads.at(::getpid()).ran, 0u);
+  EXPECT_NE(thread_name(::getpid()), "");
+  EXPECT_EQ(thread_name(-1), "");
 }
 
 }  // namespace
