@@ -11,6 +11,10 @@ namespace {
 /// So long after its last payload a lane counts as one that carries: a slow seeder's blocks may be that far apart.
 constexpr std::chrono::seconds kCarries{5};
 
+std::uint64_t permille(double share) {
+  return static_cast<std::uint64_t>(std::clamp(share, 0.0, 1.0) * 1000);
+}
+
 }  // namespace
 
 bool LaneMeter::look(MonoTime now, std::uint64_t received, std::uint64_t sent) {
@@ -39,15 +43,23 @@ LaneStanding Lane::standing(MonoTime now) const {
   return standing;
 }
 
-void Lane::read_tcp() {
+void Lane::read_tcp(const EngineLoad& node_load) {
   if (const auto seen = read_tcp_liveness(socket_of(peer))) liveness = *seen;
   silent = is_silent(liveness);
   own = read_tcp_figures(socket_of(peer));
   if (!own) return;
-  look_for_losses(std::chrono::steady_clock::now());
+  const MonoTime now = std::chrono::steady_clock::now();
+  if (tcp_read != MonoTime{} && unsent_bytes(socket_of(peer)) == 0) {
+    empty += std::chrono::duration_cast<std::chrono::microseconds>(now - tcp_read);
+  }
+  tcp_read = now;
+  look_for_losses(now);
   own->loss_events = losses.count();
   own->loss_srtt_us = losses.srtt_us();
+  own->empty_us = static_cast<std::uint64_t>(empty.count());
   own->paced_bytes_per_s = paced_bytes_per_s;
+  own->thread_permille = permille(node_load.network_thread);
+  own->disk_permille = permille(node_load.reads_disk);
   round_trip_us = own->srtt_us;
   least_round_trip_us = own->min_rtt_us;
 }

@@ -34,6 +34,8 @@ struct Lane {
   Nagle nagle;
   LossEvents losses;  ///< of what we send
   MonoTime looked{};  ///< for these
+  MonoTime tcp_read{};
+  std::chrono::microseconds empty{0};  ///< for so long nothing waited to be sent, as far as looks tell
   bool outgoing = false;
   lt::tcp::endpoint remote;
   std::string local;
@@ -79,8 +81,8 @@ struct Lane {
   bool complete = false;
 
   /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read, and whether
-  /// the other end answers. Network thread.
-  void read_tcp();
+  /// the other end answers. `node_load`: what the other end is told of this node. Network thread.
+  void read_tcp(const EngineLoad& node_load);
   /// Cheap, so that it can be called for each block that is sent. Network thread.
   void look_for_losses(MonoTime now);
   /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.

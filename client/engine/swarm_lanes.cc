@@ -126,7 +126,7 @@ void Swarm::lane_established(Lane& lane) {
   lane.local = show(lane.peer.local_endpoint());
   const int fd = socket_of(lane.peer);
   set_no_delay(fd, true);
-  lane.read_tcp();
+  lane.read_tcp(rates_->load.load());
   if (const auto bytes = receive_buffer_for(expected_lanes(), receive_limits())) {
     lane.receive_buffer = *bytes;
     set_receive_buffer(fd, *bytes);

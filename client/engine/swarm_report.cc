@@ -55,7 +55,7 @@ void Swarm::measure(Lane& lane, double seconds) {
   if (!lane.established) return;
   lane.complete = lane.peer.is_seed();
   if (seconds <= 0) return;
-  lane.read_tcp();
+  lane.read_tcp(rates_->load.load());
   lt::peer_info info;
   lane.peer.get_peer_info(info);
   lane.outstanding_blocks = info.download_queue_length;
@@ -77,7 +77,7 @@ bool Swarm::sample() {
       const bool sends = sent > lane->meter.sent_bytes;
       if (!lane->meter.look(now, static_cast<std::uint64_t>(payload.received), sent)) continue;
       flows = true;
-      lane->read_tcp();
+      lane->read_tcp(rates_->load.load());
       const bool young = now - lane->since < kStatsOften;
       if (sends && young && lane->stats_id != 0 && lane->own) {
         orders.send.emplace_back(lane, frame(lane->stats_id, encode_stats(*lane->own)));

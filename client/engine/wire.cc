@@ -114,13 +114,14 @@ std::optional<LaneProof> decode_proof(std::string_view bytes) {
 std::string encode_stats(const TcpFigures& figures) {
   const auto counter = [](std::uint64_t value) { return integer(static_cast<std::int64_t>(value)); };
   return "d3:buf" + counter(figures.buffer_limited_us) + "4:busy" + counter(figures.busy_us) + "2:cc" +
-         text(figures.congestion_control) + "4:cwnd" + integer(figures.cwnd_segments) + "5:drate" +
-         counter(figures.delivery_bytes_per_s) + "4:lost" + counter(figures.loss_events) + "4:lrtt" +
-         counter(figures.loss_srtt_us) + "6:minrtt" + integer(figures.min_rtt_us) + "4:pace" +
-         counter(figures.paced_bytes_per_s) + "6:resent" + counter(figures.resent_bytes) + "4:retr" +
-         counter(figures.retransmits) + "4:segs" + counter(figures.sent_segments) + "4:sent" +
-         counter(figures.sent_bytes) + "4:srtt" + integer(figures.srtt_us) + "3:win" +
-         counter(figures.window_limited_us) + "e";
+         text(figures.congestion_control) + "3:cpu" + counter(figures.thread_permille) + "4:cwnd" +
+         integer(figures.cwnd_segments) + "4:disk" + counter(figures.disk_permille) + "5:drate" +
+         counter(figures.delivery_bytes_per_s) + "5:empty" + counter(figures.empty_us) + "4:lost" +
+         counter(figures.loss_events) + "4:lrtt" + counter(figures.loss_srtt_us) + "6:minrtt" +
+         integer(figures.min_rtt_us) + "4:pace" + counter(figures.paced_bytes_per_s) + "6:resent" +
+         counter(figures.resent_bytes) + "4:retr" + counter(figures.retransmits) + "4:segs" +
+         counter(figures.sent_segments) + "4:sent" + counter(figures.sent_bytes) + "4:srtt" + integer(figures.srtt_us) +
+         "3:win" + counter(figures.window_limited_us) + "e";
 }
 
 std::optional<TcpFigures> decode_stats(std::string_view bytes) {
@@ -138,9 +139,12 @@ std::optional<TcpFigures> decode_stats(std::string_view bytes) {
                      static_cast<std::uint64_t>(*retransmits), static_cast<std::uint32_t>(*cwnd),
                      std::string(algorithm.data(), algorithm.size())};
   const std::pair<const char*, std::uint64_t*> later[] = {
-      {"buf", &figures.buffer_limited_us}, {"busy", &figures.busy_us},       {"drate", &figures.delivery_bytes_per_s},
-      {"lost", &figures.loss_events},      {"lrtt", &figures.loss_srtt_us},  {"pace", &figures.paced_bytes_per_s},
-      {"resent", &figures.resent_bytes},   {"segs", &figures.sent_segments}, {"sent", &figures.sent_bytes},
+      {"buf", &figures.buffer_limited_us},      {"busy", &figures.busy_us},
+      {"cpu", &figures.thread_permille},        {"disk", &figures.disk_permille},
+      {"drate", &figures.delivery_bytes_per_s}, {"empty", &figures.empty_us},
+      {"lost", &figures.loss_events},           {"lrtt", &figures.loss_srtt_us},
+      {"pace", &figures.paced_bytes_per_s},     {"resent", &figures.resent_bytes},
+      {"segs", &figures.sent_segments},         {"sent", &figures.sent_bytes},
       {"win", &figures.window_limited_us}};
   for (const auto& [key, into] : later) {
     if (dict->dict_find(key).type() == lt::bdecode_node::none_t) continue;

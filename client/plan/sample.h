@@ -26,7 +26,11 @@ struct TcpFigures {
   std::uint64_t busy_us = 0;                       ///< there was something to send, or to be acknowledged
   std::uint64_t window_limited_us = 0;             ///< of these, the receiver's window let it send no more
   std::uint64_t buffer_limited_us = 0;             ///< of these, the send buffer held too little
+  std::uint64_t empty_us = 0;                      ///< nothing waited to be sent, as looks each 250 ms tell
   std::uint64_t paced_bytes_per_s = 0;             ///< as its owner's shares by node pace it now; 0: they do not
+  // Of the node at that end, over the last seconds; thousandths of the time.
+  std::uint64_t thread_permille = 0;  ///< its network thread ran or waited for a core
+  std::uint64_t disk_permille = 0;    ///< blocks that others asked for were being read from its disk
   friend bool operator==(const TcpFigures&, const TcpFigures&) = default;
 };
 

@@ -74,14 +74,18 @@ TEST(LaneMessages, CarryZeroToSixteen) {
 }
 
 TEST(Stats, ComeBackAsSent) {
-  const TcpFigures figures{50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr", 11, 12, 13, 14, 15, 16, 17, 18,
-                           19,     20};
+  const TcpFigures figures{
+      50'123, 49'000, 1'234'567'890'123, 4'000'000'000, "bbr", 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
   EXPECT_EQ(decode_stats(encode_stats(figures)), figures);
 }
 
 TEST(Stats, OfOlderVersionsHaveNoLossEvents) {
   const TcpFigures figures{2, 1, 3, 4, "cubic"};
   EXPECT_EQ(decode_stats("d2:cc5:cubic4:cwndi4e6:minrtti1e4:retri3e4:srtti2ee"), figures);
+}
+
+TEST(Stats, IgnoreKeysOfLaterVersions) {
+  EXPECT_TRUE(decode_stats("d2:cc5:cubic4:cwndi4e6:minrtti1e4:retri3e4:srtti2e1:zi-1ee"));
 }
 
 TEST(Stats, RefuseNegativeNumbersAndStrangeNames) {
