@@ -1,19 +1,19 @@
 #include "client/tuning/diagnosis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
+#include "client/tuning/advice.h"
 #include "client/tuning/goal.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
-#include "client/tuning/sources.h"
+#include "client/tuning/start.h"
 #include "client/tuning/tcp_rate.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
+
+using std::chrono::microseconds;
 
 /// Rates and shares of the last seconds; losses are rare, so they are counted over kLossSpan.
 constexpr std::chrono::seconds kNow{5};
@@ -21,52 +21,79 @@ constexpr std::chrono::seconds kNow{5};
 constexpr double kLeastSeconds = 2;
 /// A rate that was asked for counts as reached from this part of it on.
 constexpr double kReached = 0.9;
+/// From this part of a limit on, requests are held back: a sender that rests then says nothing.
+constexpr double kNearLimit = 0.5;
 /// A seeder that has data to send for less of the time than this is waited for.
 constexpr double kIdle = 0.5;
+/// A disk that holds reception up does so nearly all of the time, for what sockets hold meanwhile fills its queue again
+/// at once; bursts onto one that keeps up are short.
+constexpr double kHeldByDisk = 0.5;
 /// It takes so many lanes before losses are what limits: two are what a path without any has.
 constexpr int kLossLanes = 3;
 /// A source's own queue, beside that of the source with the shortest one: so many times, and so much longer.
 constexpr double kOwnQueue = 2;
 constexpr std::chrono::milliseconds kOwnQueueLonger{3};
+/// What is left is less than comes in so long: the lanes run dry, one after the other.
+constexpr double kEndSeconds = 2;
 
-double mbit(double bits_per_s) {
-  return bits_per_s / 1e6;
-}
+/// What sources are compared with, and how far this node asks for data.
+struct Surroundings {
+  microseconds shortest_queue = microseconds::max();
+  bool alone = false;
+  bool held_back = false;  ///< by a limit, or about to be
+};
 
-[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
-  std::array<char, 200> buffer{};
-  std::va_list figures;
-  va_start(figures, format);
-  std::vsnprintf(buffer.data(), buffer.size(), format, figures);
-  va_end(figures);
-  return buffer.data();
-}
-
-/// Where a limit holds requests back, a sender that rests says nothing.
-bool waits_for_sender(const DiagnosedSource& source, bool limited) {
-  const PathFigures& path = source.path;
-  if (path.paced_bits_per_s > 0 && path.bits_per_s >= kReached * path.paced_bits_per_s) return true;
-  return !limited && source.outstanding_blocks > 0 && (path.busy < kIdle || path.buffer_limited > kHeldUp);
-}
-
-Limit held_by(const DiagnosedSource& source, std::chrono::microseconds shortest_queue, bool alone, bool limited) {
-  const PathFigures& path = source.path;
-  if (path.seconds < kLeastSeconds || path.segments <= 0) return Limit::kUnknown;
-  if (waits_for_sender(source, limited)) return Limit::kSeeder;
-  const bool own_queue = !alone && path.full() && path.queue() > shortest_queue * kOwnQueue &&
-                         path.queue() > shortest_queue + kOwnQueueLonger;
-  if (own_queue) return Limit::kSeeder;
-  const LaneNeed need = lane_need(path, 0);
-  if (need.held_by == Limit::kLoss &&
-      std::ceil(kHeadroom * path.best_bits_per_s / need.lane_bits_per_s) >= kLossLanes) {
-    return Limit::kLoss;
+Surroundings surroundings_of(const DiagnosedTransfer& transfer) {
+  Surroundings around;
+  around.alone = transfer.sources.size() == 1;
+  around.held_back = transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kNearLimit * transfer.limit_bits_per_s;
+  for (const auto& source : transfer.sources) {
+    if (source.path.bits_per_s > 0 && source.path.least_round_trip.count() > 0) {
+      around.shortest_queue = std::min(around.shortest_queue, source.path.queue());
+    }
   }
-  if (path.full() || path.loss_events > 0) return Limit::kPath;
-  if (path.window_limited > kHeldUp) return Limit::kWindow;
+  return around;
+}
+
+bool is_paced(const PathFigures& path) {
+  return path.paced_bits_per_s > 0 && path.bits_per_s >= kReached * path.paced_bits_per_s;
+}
+
+/// More is asked of it than it sends, and nothing on the way holds it up.
+bool has_too_little(const DiagnosedSource& source, const Surroundings& around) {
+  const PathFigures& path = source.path;
+  if (around.held_back || source.outstanding_blocks == 0 || path.segments <= 0) return false;
+  return path.busy < kIdle || (!path.full() && (path.empty > kIdle || source.network_thread > kNeverRests));
+}
+
+bool has_own_queue(const PathFigures& path, const Surroundings& around) {
+  return !around.alone && path.full() && path.queue() > around.shortest_queue * kOwnQueue &&
+         path.queue() > around.shortest_queue + kOwnQueueLonger;
+}
+
+/// The lanes that it takes to carry what the path has shown, by losses alone; 1 where they hold no lane up.
+double lanes_for_losses(const PathFigures& path) {
+  const LaneNeed need = lane_need(path, 0);
+  return need.held_by == Limit::kLoss ? std::ceil(kHeadroom * path.best_bits_per_s / need.lane_bits_per_s) : 1;
+}
+
+Limit held_by(const DiagnosedSource& source, const Surroundings& around) {
+  const PathFigures& path = source.path;
+  if (path.seconds < kLeastSeconds) return Limit::kUnknown;
+  if (is_paced(path) || has_too_little(source, around) || has_own_queue(path, around)) return Limit::kSeeder;
+  if (path.full()) return Limit::kPath;
+  if (path.segments <= 0) return Limit::kUnknown;
+  const LaneNeed need = lane_need(path, 0);
+  if (need.held_by == Limit::kWindow || path.buffer_limited > kHeldUp) return Limit::kWindow;
+  const double lanes = lanes_for_losses(path);
+  if (lanes >= kLossLanes || lanes > path.lanes) return Limit::kLoss;
+  const bool nothing_else = path.least_round_trip < kNearBelow || path.congestion_control.starts_with("bbr");
+  const bool asked = source.outstanding_blocks > 0 && !around.held_back;
+  if (path.loss_events > 0 || (nothing_else && asked)) return Limit::kPath;
   return Limit::kUnknown;
 }
 
-SourceFindings findings_of(const DiagnosedSource& source) {
+SourceFindings findings_of(const DiagnosedSource& source, const Surroundings& around) {
   const PathFigures& path = source.path;
   SourceFindings found;
   found.node = source.node;
@@ -82,6 +109,7 @@ SourceFindings findings_of(const DiagnosedSource& source) {
   found.window_limited = path.window_limited;
   found.buffer_limited = path.buffer_limited;
   found.paced_bits_per_s = static_cast<std::uint64_t>(path.paced_bits_per_s);
+  found.held_by = held_by(source, around);
   return found;
 }
 
@@ -93,55 +121,39 @@ Limit most_of(const std::vector<SourceFindings>& sources) {
   return std::ranges::max_element(rates, {}, [](const auto& rate) { return rate.second; })->first;
 }
 
-const SourceFindings* largest(const Findings& findings) {
-  const SourceFindings* found = nullptr;
-  for (const auto& source : findings.sources) {
-    if (source.held_by == findings.limit && (found == nullptr || source.bits_per_s > found->bits_per_s))
-      found = &source;
+/// The source that brings most of those that the word is about.
+const DiagnosedSource* largest(const Findings& findings, const DiagnosedTransfer& transfer) {
+  const DiagnosedSource* found = nullptr;
+  for (std::size_t i = 0; i < transfer.sources.size(); ++i) {
+    const DiagnosedSource& source = transfer.sources[i];
+    if (findings.sources[i].held_by != findings.limit) continue;
+    if (found == nullptr || source.path.bits_per_s > found->path.bits_per_s) found = &source;
   }
   return found;
 }
 
-double milliseconds(std::chrono::microseconds time) {
-  return static_cast<double>(time.count()) / 1e3;
+/// More of something would bring more, and a number is against it.
+bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransfer& transfer) {
+  const int wish = transfer.lanes_wish;
+  switch (limit) {
+    case Limit::kLoss:
+      return source.path.lanes >= (wish > 0 ? wish : kMaxLanesPerPeer) &&
+             lanes_for_losses(source.path) > source.path.lanes;
+    case Limit::kWindow:
+      return wish > 0 && wish < kMaxLanesPerPeer;
+    case Limit::kSeeder:
+      return transfer.seeders_wish > 0 && transfer.nodes_with_data > transfer.seeders_wish;
+    default:
+      return false;
+  }
 }
 
-void explain_source(Findings& findings, const SourceFindings& source) {
-  const std::string node = source.node.str();
-  switch (findings.limit) {
-    case Limit::kLoss:
-    case Limit::kCap:
-      if (source.loss_events_per_segment > 0) {
-        findings.detail =
-            text("%.3g %% of packets get lost between %s and here, so a lane comes to %.3g Mbit/s (RTT %.1f ms)",
-                 100 * source.loss_events_per_segment, node.c_str(),
-                 mbit(static_cast<double>(source.long_run_lane_bits_per_s)), milliseconds(source.least_round_trip));
-      }
-      findings.advice.text = "BBR at the seeder does not slow down for such losses: its owner can choose it";
-      findings.advice.command = "sysctl -w net.ipv4.tcp_congestion_control=bbr";
-      return;
-    case Limit::kWindow:
-      findings.detail = text("the lanes to %s wait for receive windows %.0f %% of the time (RTT %.1f ms)", node.c_str(),
-                             100 * source.window_limited, milliseconds(source.least_round_trip));
-      findings.advice.text = "allow larger receive buffers on this machine";
-      findings.advice.command = "sysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'";
-      return;
-    case Limit::kSeeder:
-      findings.detail =
-          source.paced_bits_per_s > 0
-              ? text("%s shares its uplink and gives this node %.3g Mbit/s", node.c_str(),
-                     mbit(static_cast<double>(source.paced_bits_per_s)))
-              : text("%s sends no more than %.3g Mbit/s", node.c_str(), mbit(static_cast<double>(source.bits_per_s)));
-      findings.advice.text = "another seeder would help";
-      return;
-    case Limit::kPath:
-      findings.detail = text("the path from %s is full: packets wait %.1f ms on it", node.c_str(),
-                             milliseconds(source.round_trip - source.least_round_trip));
-      findings.advice.text = "nothing to do: the link carries no more, or others use it as well";
-      return;
-    default:
-      return;
-  }
+/// What this node itself is, before its sources matter.
+Limit held_here(const DiagnosedTransfer& transfer) {
+  if (transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kReached * transfer.limit_bits_per_s)
+    return Limit::kTarget;
+  if (transfer.load.busiest_thread > kNeverRests) return Limit::kReceiverCpu;
+  return transfer.load.held_by_disk > kHeldByDisk ? Limit::kDisk : Limit::kUnknown;
 }
 
 }  // namespace
@@ -151,80 +163,89 @@ Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer) {
   findings.at = now;
   findings.bits_per_s = static_cast<std::uint64_t>(transfer.bits_per_s);
   findings.best_bits_per_s = static_cast<std::uint64_t>(transfer.best_bits_per_s);
-  auto shortest = std::chrono::microseconds::max();
-  for (const auto& source : transfer.sources) shortest = std::min(shortest, source.path.queue());
-  for (const auto& source : transfer.sources) {
-    SourceFindings found = findings_of(source);
-    found.held_by = held_by(source, shortest, transfer.sources.size() == 1, transfer.limit_bits_per_s > 0);
-    findings.sources.push_back(std::move(found));
-  }
-  if (transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kReached * transfer.limit_bits_per_s) {
-    findings.limit = Limit::kTarget;
-    findings.detail = text("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s));
-    return findings;
-  }
-  if (transfer.busiest_thread > kNeverRests) {
-    findings.limit = Limit::kReceiverCpu;
-    findings.detail = text("a thread of this node wants a core for %.0f %% of the time", 100 * transfer.busiest_thread);
-    findings.advice.text = "give the node more processor time; more lanes do not help";
+  const Surroundings around = surroundings_of(transfer);
+  for (const auto& source : transfer.sources) findings.sources.push_back(findings_of(source, around));
+  findings.limit = held_here(transfer);
+  if (findings.limit != Limit::kUnknown) {
+    // Who does not read uses up windows: these say nothing of the sources.
+    for (auto& source : findings.sources) {
+      if (source.held_by == Limit::kWindow) source.held_by = findings.limit;
+    }
+    explain_here(findings, transfer);
     return findings;
   }
   findings.limit = most_of(findings.sources);
-  const SourceFindings* source = largest(findings);
-  const bool held_up = findings.limit == Limit::kLoss || findings.limit == Limit::kWindow;
+  const DiagnosedSource* const source = largest(findings, transfer);
   if (source == nullptr) return findings;
-  const SourceFindings named = *source;
-  if (held_up && transfer.lanes_wish > 0 && transfer.lanes_wish < kMaxLanesPerPeer) {
-    explain_source(findings, named);
-    findings.limit = Limit::kCap;
-    findings.detail =
-        text("no more than %d lanes to each seeder were asked for; ", transfer.lanes_wish) + findings.detail;
-    findings.advice = {"leave out --lanes", "gridtorrent transfer set ID --lanes 0"};
-    return findings;
-  }
-  explain_source(findings, named);
+  const Limit behind = findings.limit;
+  if (is_capped(behind, *source, transfer)) findings.limit = Limit::kCap;
+  explain_source(findings, behind, *source, transfer);
   return findings;
+}
+
+DiagnosedSource Diagnosis::watch(Source& source, MonoTime now, const PeerSample& peer) {
+  source.meter.look(now, peer);
+  DiagnosedSource seen;
+  seen.node = peer.node;
+  seen.path = source.meter.figures(now, kNow);
+  const PathFigures longer = source.meter.figures(now, kLossSpan);
+  seen.path.segments = longer.segments;
+  seen.path.loss_events = longer.loss_events;
+  seen.path.random_events = longer.random_events;
+  seen.path.doubtful_events = longer.doubtful_events;
+  auto& trips = source.round_trips;
+  if (!trips.empty() && now < trips.back().first) trips.clear();
+  trips.emplace_back(now, seen.path.round_trip);
+  std::erase_if(trips, [&](const auto& trip) { return now - trip.first > kNow; });
+  std::vector<microseconds> sorted;
+  for (const auto& trip : trips) sorted.push_back(trip.second);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::ranges::nth_element(sorted, middle);
+  seen.path.round_trip = std::max(*middle, seen.path.least_round_trip);
+  for (const auto& lane : peer.lanes) {
+    seen.outstanding_blocks += lane.outstanding_blocks > 0 ? 1 : 0;
+    if (!lane.theirs) continue;
+    const auto share = [](std::uint64_t permille) { return std::min(static_cast<double>(permille) / 1000, 1.0); };
+    seen.network_thread = std::max(seen.network_thread, share(lane.theirs->thread_permille));
+    seen.reads_disk = std::max(seen.reads_disk, share(lane.theirs->disk_permille));
+  }
+  return seen;
 }
 
 Findings Diagnosis::look(const ControllerInput& input) {
   Known& known = transfers_[input.transfer];
-  std::erase_if(known.meters, [&](const auto& meter) {
-    return std::ranges::find(input.peers, meter.first, &PeerSample::node) == input.peers.end();
+  std::erase_if(known.sources, [&](const auto& source) {
+    return std::ranges::find(input.peers, source.first, &PeerSample::node) == input.peers.end();
   });
   DiagnosedTransfer transfer;
+  transfer.transfer = input.transfer;
   transfer.limit_bits_per_s =
       static_cast<double>(input.target_bits_per_s > 0 ? input.target_bits_per_s : input.limit_bits_per_s);
   transfer.lanes_wish = input.lanes_wish;
-  transfer.busiest_thread = input.load.busiest_thread;
+  transfer.seeders_wish = input.seeders_wish;
+  transfer.load = input.load;
   double seconds = 0;
   for (const auto& peer : input.peers) {
+    transfer.nodes_with_data += peer.has_data ? 1 : 0;
     if (!peer.stands || peer.node.is_nil()) continue;
-    PathMeter& meter = known.meters[peer.node];
-    meter.look(input.now, peer);
-    PathFigures path = meter.figures(input.now, kNow);
-    const PathFigures longer = meter.figures(input.now, kLossSpan);
-    transfer.bits_per_s += path.bits_per_s;
-    seconds = std::max(seconds, path.seconds);
-    path.segments = longer.segments;
-    path.loss_events = longer.loss_events;
-    path.random_events = longer.random_events;
-    path.doubtful_events = longer.doubtful_events;
-    int outstanding = 0;
-    for (const auto& lane : peer.lanes) outstanding += std::max(lane.outstanding_blocks, 0) > 0 ? 1 : 0;
-    if (path.lanes > 0) transfer.sources.push_back({peer.node, path, outstanding});
+    DiagnosedSource source = watch(known.sources[peer.node], input.now, peer);
+    transfer.bits_per_s += source.path.bits_per_s;
+    seconds = std::max(seconds, source.path.seconds);
+    if (source.path.lanes > 0) transfer.sources.push_back(std::move(source));
   }
   known.best_bits_per_s = std::max(known.best_bits_per_s, transfer.bits_per_s);
   transfer.best_bits_per_s = known.best_bits_per_s;
-  Findings findings = steady(known, diagnose(input.now, transfer));
+  const bool ends = static_cast<double>(input.bytes_left) * 8 < kEndSeconds * transfer.bits_per_s;
+  Findings findings = steady(known, diagnose(input.now, transfer), ends);
   if (seconds >= kLeastSeconds) findings.target = state_of(input, transfer.bits_per_s);
   return findings;
 }
 
-Findings Diagnosis::steady(Known& known, Findings found) {
+Findings Diagnosis::steady(Known& known, Findings found, bool ends) {
   known.held = found.limit == known.last_word ? known.held + 1 : 1;
   known.last_word = found.limit;
   const bool first = known.told.limit == Limit::kUnknown;
-  if (found.limit == known.told.limit || first || known.held >= kLooks) {
+  if (!ends && (found.limit == known.told.limit || first || known.held >= kLooks)) {
     known.told = std::move(found);
     return known.told;
   }

@@ -40,50 +40,175 @@ Limit word(const DiagnosedTransfer& transfer) {
   return diagnose(MonoTime(1h), transfer).limit;
 }
 
+/// Of what it sent in the last 20 s, that part was lost without a queue.
+DiagnosedSource loses(DiagnosedSource source, double part) {
+  source.path.random_events = source.path.loss_events = source.path.segments * part;
+  return source;
+}
+/// Packets wait so long on its way.
+DiagnosedSource queues(DiagnosedSource source, std::chrono::milliseconds time) {
+  source.path.round_trip = source.path.least_round_trip + time;
+  source.path.full_queue = time;
+  return source;
+}
+/// Its path has that round trip, and no queue.
+DiagnosedSource at(DiagnosedSource source, std::chrono::microseconds round_trip) {
+  source.path.round_trip = source.path.least_round_trip = round_trip;
+  return source;
+}
+Findings findings_of(const DiagnosedTransfer& transfer) {
+  return diagnose(MonoTime(1h), transfer);
+}
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 TEST(Diagnosed, WithoutFiguresIsUnknown) {
   EXPECT_EQ(word({}), Limit::kUnknown);
-  DiagnosedSource old = source(1, 50 * kMbit);
-  old.path.segments = 0;
-  EXPECT_EQ(word(transfer_from({old})), Limit::kUnknown) << "an older node tells nothing";
 }
+TEST(Diagnosed, WithAnOlderSeederIsUnknownUnlessPacketsWaitOnThePath) {
+  DiagnosedSource old = source(1, 50 * kMbit);
+  old.path.segments = old.path.busy = 0;
+  EXPECT_EQ(word(transfer_from({old})), Limit::kUnknown) << "it tells round trips alone";
+  EXPECT_EQ(word(transfer_from({queues(old, 40ms)})), Limit::kPath);
+}
+TEST(Diagnosed, InTheFirstSecondsIsUnknown) {
+  DiagnosedSource young = queues(source(1, 50 * kMbit), 40ms);
+  young.path.seconds = 1;
+  EXPECT_EQ(word(transfer_from({young})), Limit::kUnknown);
+}
+
+// 200 Mbit/s, 60 ms, 0.02 %: a lane comes to 16.7 Mbit/s, and 193 Mbit/s of payload are a full link.
 TEST(Diagnosed, AsLossNamesHowMuchAndWhatALaneComesTo) {
-  DiagnosedSource lossy = source(1, 190 * kMbit);
-  lossy.path.random_events = lossy.path.loss_events = lossy.path.segments * 2e-4;
-  const Findings findings = diagnose(MonoTime(1h), transfer_from({lossy}));
+  const Findings findings = findings_of(transfer_from({loses(source(1, 67 * kMbit, 4), 2e-4)}));
   EXPECT_EQ(findings.limit, Limit::kLoss);
-  EXPECT_NE(findings.detail.find("0.02 % of packets get lost"), std::string::npos) << findings.detail;
-  EXPECT_NE(findings.detail.find("16.7 Mbit/s"), std::string::npos) << findings.detail;
-  EXPECT_NE(findings.advice.text.find("BBR"), std::string::npos);
+  EXPECT_TRUE(says(findings.detail, "0.02 % of packets get lost")) << findings.detail;
+  EXPECT_TRUE(says(findings.detail, "16.7 Mbit/s")) << findings.detail;
+  EXPECT_TRUE(says(findings.advice.text, "BBR")) << findings.advice.text;
+}
+TEST(Diagnosed, AsPathWhereLanesHaveMadeUpForTheLossesAndTheLinkIsFull) {
+  const DiagnosedSource full = queues(loses(source(1, 191 * kMbit, 14), 2e-4), 30ms);
+  const Findings findings = findings_of(transfer_from({full}));
+  EXPECT_EQ(findings.limit, Limit::kPath);
+  EXPECT_TRUE(says(findings.detail, "14 lanes make up for 0.02 % of losses")) << findings.detail;
+}
+TEST(Diagnosed, AsPathWhereTheLinkIsFullThoughAPersonAskedForLanes) {
+  DiagnosedTransfer transfer = transfer_from({queues(loses(source(1, 191 * kMbit, 12), 2e-4), 20ms)});
+  transfer.lanes_wish = 12;
+  EXPECT_EQ(word(transfer), Limit::kPath) << "more lanes would bring nothing";
 }
 TEST(Diagnosed, AsCapWhereAPersonAskedForFewerLanesThanLossesCost) {
-  DiagnosedSource lossy = source(1, 60 * kMbit, 3);
-  lossy.path.random_events = lossy.path.loss_events = lossy.path.segments * 2e-4;
-  DiagnosedTransfer transfer = transfer_from({lossy});
+  DiagnosedTransfer transfer = transfer_from({loses(source(1, 50 * kMbit, 3), 2e-4)});
+  transfer.transfer = TransferId(TransferId::Bytes{9});
   transfer.lanes_wish = 3;
-  EXPECT_EQ(word(transfer), Limit::kCap);
+  const Findings findings = findings_of(transfer);
+  EXPECT_EQ(findings.limit, Limit::kCap);
+  EXPECT_TRUE(says(findings.detail, "no more than 3 lanes to each seeder were asked for; 0.02 %")) << findings.detail;
+  EXPECT_EQ(findings.advice.command, "gridtorrent transfer set " + transfer.transfer.str() + " --lanes auto");
+  transfer.sources[0].path.best_bits_per_s = 45 * kMbit;
+  transfer.sources[0].path.bits_per_s = 20 * kMbit;
+  EXPECT_NE(word(transfer), Limit::kCap) << "so many carry what the path has shown";
 }
+TEST(Diagnosed, AsCapWhereSixteenLanesDoNotMakeUpForTheLosses) {
+  DiagnosedSource lossy = loses(at(source(1, 690 * kMbit, 16), 50ms), 5e-5);
+  lossy.path.best_bits_per_s = 930 * kMbit;
+  const Findings findings = findings_of(transfer_from({lossy}));
+  EXPECT_EQ(findings.limit, Limit::kCap);
+  EXPECT_TRUE(says(findings.detail, "16 lanes are the most to one seeder")) << findings.detail;
+  EXPECT_TRUE(says(findings.advice.text, "BBR") && says(findings.advice.text, "second seeder")) << findings.advice.text;
+  lossy.path.lanes = 8;
+  EXPECT_EQ(word(transfer_from({lossy})), Limit::kLoss) << "the tuner may still add some";
+}
+TEST(Diagnosed, AsLossWhereAPolicerDropsWithoutAQueue) {
+  // What its bucket holds no more is dropped at once; the more lanes there are, the more is lost.
+  EXPECT_EQ(word(transfer_from({loses(at(source(1, 96 * kMbit, 4), 30ms), 1.3e-4)})), Limit::kLoss);
+}
+
 TEST(Diagnosed, AsPathWherePacketsWaitOnIt) {
-  DiagnosedSource full = source(1, 95 * kMbit);
-  full.path.round_trip = 100ms;
+  DiagnosedSource full = queues(source(1, 95 * kMbit), 40ms);
   full.path.loss_events = 30;
   EXPECT_EQ(word(transfer_from({full})), Limit::kPath);
   full.path.window_limited = 0.9;
   EXPECT_EQ(word(transfer_from({full})), Limit::kPath) << "its windows are used up since packets wait";
 }
-TEST(Diagnosed, AsWindowWhereLanesWaitForItOnAnEmptyPath) {
+TEST(Diagnosed, AsPathWhereARivalFillsIt) {
+  DiagnosedSource beside = queues(source(1, 48 * kMbit, 2), 35ms);
+  beside.path.loss_events = 12;
+  EXPECT_EQ(word(transfer_from({beside})), Limit::kPath);
+}
+TEST(Diagnosed, AsPathOnANearFullLinkWithoutAVisibleQueue) {
+  DiagnosedSource near = at(source(1, 940 * kMbit, 2), 300us);
+  const Findings findings = findings_of(transfer_from({near}));
+  EXPECT_EQ(findings.limit, Limit::kPath) << "the queue is the sender's own: no packet waits on the way, none is lost";
+  EXPECT_TRUE(says(findings.detail, "has more to send than the path takes")) << findings.detail;
+  near.outstanding_blocks = 0;
+  EXPECT_EQ(word(transfer_from({near})), Limit::kUnknown) << "nothing is asked of it";
+}
+TEST(Diagnosed, AsPathWhereBbrFillsItAndLeavesNoQueue) {
+  DiagnosedSource bbr = source(1, 96 * kMbit, 2);
+  bbr.path.congestion_control = "bbr";
+  EXPECT_EQ(word(transfer_from({bbr})), Limit::kPath);
+  EXPECT_EQ(word(transfer_from({loses(bbr, 1e-3)})), Limit::kPath) << "BBR does not answer them";
+}
+TEST(Diagnosed, AsUnknownOnALongPathOfWhichNothingIsSeen) {
+  EXPECT_EQ(word(transfer_from({source(1, 40 * kMbit)})), Limit::kUnknown) << "its windows still grow";
+}
+
+TEST(Diagnosed, AsWindowWhereLanesWaitForReceiveWindowsHere) {
   DiagnosedSource window = source(1, 64 * kMbit);
   window.path.window_limited = 0.9;
-  EXPECT_EQ(word(transfer_from({window})), Limit::kWindow);
+  Findings findings = findings_of(transfer_from({window}));
+  EXPECT_EQ(findings.limit, Limit::kWindow);
+  EXPECT_TRUE(says(findings.advice.command, "tcp_rmem")) << findings.advice.command;
+  window.path.lanes = 16;
+  EXPECT_EQ(word(transfer_from({window})), Limit::kWindow) << "larger buffers help, whatever the number of lanes";
 }
-TEST(Diagnosed, AsSeederWhereItPacesOrHasNothingToSend) {
+TEST(Diagnosed, AsWindowOfTheSeederWhereItsSendBuffersAreFull) {
+  DiagnosedSource window = source(1, 64 * kMbit);
+  window.path.buffer_limited = 0.8;
+  const Findings findings = findings_of(transfer_from({window}));
+  EXPECT_EQ(findings.limit, Limit::kWindow);
+  EXPECT_TRUE(says(findings.advice.command, "tcp_wmem")) << findings.advice.command;
+  EXPECT_TRUE(says(findings.advice.text, "seeder's machine")) << findings.advice.text;
+}
+TEST(Diagnosed, AsCapWhereAPersonAskedForFewerLanesThanWindowsCost) {
+  DiagnosedSource window = source(1, 64 * kMbit);
+  window.path.window_limited = 0.9;
+  DiagnosedTransfer transfer = transfer_from({window});
+  transfer.lanes_wish = 4;
+  EXPECT_EQ(word(transfer), Limit::kCap);
+}
+
+TEST(Diagnosed, AsSeederThatIsPacedByItsOwnersShares) {
   DiagnosedSource paced = source(1, 19 * kMbit);
   paced.path.paced_bits_per_s = 20 * kMbit;
   EXPECT_EQ(word(transfer_from({paced})), Limit::kSeeder);
-  DiagnosedSource idle = source(1, 19 * kMbit);
-  idle.path.busy = 0.2;
-  EXPECT_EQ(word(transfer_from({idle})), Limit::kSeeder);
-  idle.outstanding_blocks = 0;
-  EXPECT_NE(word(transfer_from({idle})), Limit::kSeeder) << "nothing is asked of it";
+  paced.path.paced_bits_per_s = 60 * kMbit;
+  EXPECT_NE(word(transfer_from({paced})), Limit::kSeeder) << "its pace is not what holds it";
+}
+TEST(Diagnosed, AsSeederThatHasAnUploadLimit) {
+  // It reads blocks for the socket no sooner than its limit allows: something is on its way at all times.
+  DiagnosedSource limited = source(1, 30 * kMbit);
+  limited.path.empty = 0.95;
+  EXPECT_EQ(word(transfer_from({limited})), Limit::kSeeder);
+  limited.outstanding_blocks = 0;
+  EXPECT_NE(word(transfer_from({limited})), Limit::kSeeder) << "nothing is asked of it";
+}
+TEST(Diagnosed, AsSeederThatWaitsForItsDisk) {
+  DiagnosedSource slow = source(1, 19 * kMbit);
+  slow.path.busy = 0.2;
+  EXPECT_EQ(word(transfer_from({slow})), Limit::kSeeder);
+  slow.reads_disk = 0.97;
+  const Findings findings = findings_of(transfer_from({slow}));
+  EXPECT_TRUE(says(findings.detail, "waits for its disk: it reads for 97 % of the time")) << findings.detail;
+}
+TEST(Diagnosed, AsSeederWhoseProcessorHasNoTimeLeft) {
+  DiagnosedSource busy = at(source(1, 700 * kMbit), 2ms);
+  busy.network_thread = 0.96;
+  const Findings findings = findings_of(transfer_from({busy}));
+  EXPECT_EQ(findings.limit, Limit::kSeeder);
+  EXPECT_TRUE(says(findings.detail, "has no time left")) << findings.detail;
+  EXPECT_EQ(word(transfer_from({queues(busy, 5ms)})), Limit::kPath) << "it fills the link all the same";
 }
 TEST(Diagnosed, NotAsSeederWhereALimitHoldsRequestsBack) {
   DiagnosedSource idle = source(1, 30 * kMbit);
@@ -91,15 +216,36 @@ TEST(Diagnosed, NotAsSeederWhereALimitHoldsRequestsBack) {
   DiagnosedTransfer transfer = transfer_from({idle});
   transfer.limit_bits_per_s = 40 * kMbit;
   EXPECT_EQ(word(transfer), Limit::kUnknown) << "its first seconds are in the rate still";
+  transfer.limit_bits_per_s = 400 * kMbit;
+  EXPECT_EQ(word(transfer), Limit::kSeeder) << "such a limit holds nothing back";
 }
-TEST(Diagnosed, AsSeederWherePacketsWaitOnItsWayAlone) {
-  DiagnosedSource slow = source(1, 60 * kMbit), other = source(2, 20 * kMbit);
-  slow.path.round_trip = 110ms;
-  other.path.round_trip = 62ms;
-  EXPECT_EQ(word(transfer_from({slow, other})), Limit::kSeeder);
-  other.path.round_trip = 100ms;
-  EXPECT_EQ(word(transfer_from({slow, other})), Limit::kPath) << "the way that they share";
+
+// 80, 60 and 20 Mbit/s up, and a receiver's link of 200 Mbit/s or of 140.
+TEST(Diagnosed, AsSeederWherePacketsWaitOnTheirOwnWays) {
+  const DiagnosedSource large = queues(source(1, 78 * kMbit), 55ms), middle = queues(source(2, 58 * kMbit), 42ms),
+                        small = at(source(3, 19 * kMbit, 1), 20ms);
+  EXPECT_EQ(word(transfer_from({large, middle, small})), Limit::kSeeder);
 }
+TEST(Diagnosed, AsPathWhereSomeSeedersAreAtTheirUplinksAndTheLinkHereIsFull) {
+  const DiagnosedSource large = queues(source(1, 70 * kMbit), 30ms), middle = queues(source(2, 55 * kMbit), 28ms),
+                        small = queues(source(3, 15 * kMbit, 1), 90ms);
+  const Findings findings = findings_of(transfer_from({large, middle, small}));
+  EXPECT_EQ(findings.limit, Limit::kPath) << "the way that they share";
+  EXPECT_EQ(findings.sources[2].held_by, Limit::kSeeder);
+}
+TEST(Diagnosed, AsCapWhereAPersonAskedForFewerSeedersThanThereAre) {
+  DiagnosedSource paced = source(1, 19 * kMbit);
+  paced.path.paced_bits_per_s = 20 * kMbit;
+  DiagnosedTransfer transfer = transfer_from({paced});
+  transfer.seeders_wish = 1;
+  transfer.nodes_with_data = 3;
+  const Findings findings = findings_of(transfer);
+  EXPECT_EQ(findings.limit, Limit::kCap);
+  EXPECT_TRUE(says(findings.advice.command, "--seeders auto")) << findings.advice.command;
+  transfer.nodes_with_data = 1;
+  EXPECT_EQ(word(transfer), Limit::kSeeder) << "there is no other one";
+}
+
 TEST(Diagnosed, AsTargetWhereTheRateThatWasAskedForIsReached) {
   DiagnosedTransfer transfer = transfer_from({source(1, 30 * kMbit)});
   transfer.limit_bits_per_s = 31 * kMbit;
@@ -111,14 +257,35 @@ TEST(Diagnosed, AsReceiverWhereAThreadNeverRests) {
   DiagnosedSource window = source(1, 64 * kMbit);
   window.path.window_limited = 0.9;
   DiagnosedTransfer transfer = transfer_from({window});
-  transfer.busiest_thread = 0.99;
-  EXPECT_EQ(word(transfer), Limit::kReceiverCpu) << "it does not read, so windows are used up";
+  transfer.load = {0.99, 0.8, "gt-pieces"};
+  const Findings findings = findings_of(transfer);
+  EXPECT_EQ(findings.limit, Limit::kReceiverCpu) << "it does not read, so windows are used up; nor does it write";
+  EXPECT_TRUE(says(findings.detail, "the thread gt-pieces of this node wants a core for 99 %")) << findings.detail;
+  EXPECT_EQ(findings.sources[0].held_by, Limit::kReceiverCpu);
+}
+TEST(Diagnosed, AsDiskWhereTooMuchWaitsToBeWritten) {
+  DiagnosedSource window = source(1, 64 * kMbit);
+  window.path.window_limited = 0.9;
+  window.path.busy = 0.4;
+  DiagnosedTransfer transfer = transfer_from({window});
+  transfer.load = {0.3, 0.97, ""};
+  const Findings findings = findings_of(transfer);
+  EXPECT_EQ(findings.limit, Limit::kDisk) << "neither the windows nor a sender that they stop";
+  EXPECT_TRUE(says(findings.detail, "97 % of the time")) << findings.detail;
+}
+TEST(Diagnosed, NotAsDiskWhereItsQueueIsFullForMomentsOnly) {
+  DiagnosedTransfer full = transfer_from({queues(source(1, 95 * kMbit), 40ms)});
+  full.load = {0.3, 0.2, ""};
+  EXPECT_EQ(word(full), Limit::kPath);
+  DiagnosedTransfer lossy = transfer_from({loses(source(1, 67 * kMbit, 4), 2e-4)});
+  lossy.load = {0.3, 0.2, ""};
+  EXPECT_EQ(word(lossy), Limit::kLoss);
 }
 TEST(Diagnosed, AsWhatHoldsTheSourcesThatBringMost) {
   DiagnosedSource window = source(1, 64 * kMbit), paced = source(2, 10 * kMbit);
   window.path.window_limited = 0.9;
   paced.path.paced_bits_per_s = 10 * kMbit;
-  const Findings findings = diagnose(MonoTime(1h), transfer_from({window, paced}));
+  const Findings findings = findings_of(transfer_from({window, paced}));
   EXPECT_EQ(findings.limit, Limit::kWindow);
   ASSERT_EQ(findings.sources.size(), 2u);
   EXPECT_EQ(findings.sources[1].held_by, Limit::kSeeder);
@@ -142,6 +309,42 @@ TEST(TheDiagnosis, KeepsItsWordUntilAnotherOneHasHeldForThreeLooks) {
   EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
   EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
   EXPECT_EQ(second(1'000'000, 1), Limit::kReceiverCpu);
+}
+TEST(TheDiagnosis, KeepsItsWordAtTheEndWhenLanesRunDry) {
+  Diagnosis diagnosis;
+  auto input = input_with(1);
+  input.limit_bits_per_s = 8'000'000;
+  gridtorrent::testing::stands(input.peers[0], 60'000, "cubic");
+  const auto second = [&](std::uint64_t bytes) {
+    input.now += 1s;
+    input.peers[0].lanes[0].received_bytes += bytes;
+    return diagnosis.look(input);
+  };
+  for (int i = 0; i < 5; ++i) second(1'000'000);
+  input.bytes_left = 300'000;
+  input.load.busiest_thread = 1;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(second(200'000).limit, Limit::kTarget) << "look " << i;
+  input.bytes_left = 100'000'000;
+  for (int i = 0; i < 3; ++i) second(200'000);
+  EXPECT_EQ(second(200'000).limit, Limit::kReceiverCpu) << "it was not the end";
+}
+TEST(TheDiagnosis, JudgesAPathByTheQueueOfSecondsNotOfAMoment) {
+  Diagnosis diagnosis;
+  auto input = input_with(1);
+  gridtorrent::testing::stands(input.peers[0], 60'000, "cubic");
+  auto& lane = input.peers[0].lanes[0];
+  const auto second = [&](std::uint32_t round_trip_us) {
+    input.now += 1s;
+    lane.received_bytes += 12'000'000;
+    lane.theirs->srtt_us = round_trip_us;
+    lane.theirs->sent_segments += 8'000;
+    lane.theirs->sent_bytes += 12'000'000;
+    lane.theirs->busy_us += 1'000'000;
+    lane.outstanding_blocks = 9;
+    return diagnosis.look(input).limit;
+  };
+  for (int i = 0; i < 12; ++i) second(i % 4 == 3 ? 60'500 : 95'000);
+  EXPECT_EQ(second(60'500), Limit::kPath) << "a loss has just emptied the queue";
 }
 TEST(TheDiagnosis, SaysSomethingOfAnyInputAndForgetsTransfersThatAreGone) {
   Diagnosis diagnosis;
