@@ -39,6 +39,11 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
   gt_e2e(faults_clock_test 300)
   gt_e2e(faults_disk_test 600)
   gt_e2e(faults_metadata_test 300)
+  # Loaded before the C library by the programs of one test (LD_PRELOAD).
+  add_library(gt_slow_disk SHARED ${PROJECT_SOURCE_DIR}/tests/support/slow_disk.cc)
+  target_link_libraries(gt_slow_disk PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(gt_slow_disk PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  gt_e2e(slow_disk_test 200)
   # gt_hold(<name> <timeout in s> [<processors>]): hold_<name>_test.py under the plain name hold_<name>
   function(gt_hold name timeout)
     add_test(NAME hold_${name} COMMAND ${GT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/e2e/hold_${name}_test.py)
