@@ -90,6 +90,11 @@ class Lab:
     def stats(self):
         return self.ask(do='stats')
 
+    def drops(self):
+        """What the network dropped since the last call (at most 100,000): [{"at_s": by the monotonic clock, "address": whose link,
+        "way": "up" or "down", "by": "queue" or "random", "flow": number, "bytes": on the wire}]."""
+        return self.ask(do='drops')['drops']
+
     def start_changes(self):
         self.ask(do='start')
 

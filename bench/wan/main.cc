@@ -32,7 +32,7 @@ FILE is JSON: {"mtu": 1500, "hosts": {"seed": {"address": "198.18.0.1", "up": "1
 Each host becomes a network namespace; the line that is printed when all stands says how to enter it:
   nsenter --net=PATH COMMAND
 While it runs it reads lines from standard input: {"do": "start"} starts the clock of the changes, {"do": "stats"}
-prints counters, {"do": "change", "host": "seed", "up": "10Mbit"} changes a link now, {"do": "reseed", "seed": 7} has
+prints counters, {"do": "drops"} what was dropped since it was last asked, {"do": "change", "host": "seed", "up": "10Mbit"} changes a link now, {"do": "reseed", "seed": 7} has
 random losses begin anew, the same for the same seed, {"do": "reset"} stops that clock and gives every link the values of
 FILE again. It ends with its standard input, and the namespaces with it and
 the programs in them. Needs root.
@@ -223,6 +223,8 @@ class Emulator {
         return say({{"event", "started"}});
       case Command::Kind::kStats:
         return say_stats("stats");
+      case Command::Kind::kDrops:
+        return say_drops();
       case Command::Kind::kChange:
         network_.apply(command.value().change);
         return say({{"event", "changed"}});
@@ -262,6 +264,20 @@ class Emulator {
          {"not_ipv4", not_ipv4_},
          {"refused_writes", refused_writes_},
          {"links", links}});
+  }
+
+  /// Each with its time by the monotonic clock, in seconds.
+  void say_drops() {
+    Json drops = Json::array();
+    for (const Drop& drop : network_.take_drops()) {
+      drops.push_back({{"at_s", static_cast<double>(drop.at) / 1e9},
+                       {"address", show_ip(drop.ip)},
+                       {"way", drop.up ? "up" : "down"},
+                       {"by", drop.by_queue ? "queue" : "random"},
+                       {"flow", drop.flow},
+                       {"bytes", drop.bytes}});
+    }
+    say({{"event", "drops"}, {"drops", drops}});
   }
 
   static void say(const Json& line) {

@@ -8,6 +8,7 @@ namespace {
 
 /// Beyond so many flows those that are idle are forgotten.
 constexpr std::size_t kRememberedFlows = 4096;
+constexpr std::size_t kRememberedDrops = 100'000;
 
 std::uint64_t queue_of(const LinkSpec& spec, std::uint64_t bits_per_s) {
   return spec.queue_bytes.value_or(bits_per_s / 8 / 10);
@@ -112,7 +113,7 @@ void Network::offer(Event event) {
   Flow& flow = found->second;
   if (is_new) flow.shaper.set(from.spec.flow_bits_per_s, queue_of(from.spec, from.spec.flow_bits_per_s));
   const Nanos left = flow.shaper.admit(event.at, event.packet->wire_bytes(event.segment));
-  if (left < 0) return void(++from.counters.queue_drops);
+  if (left < 0) return drop(event, from, true, true);
   push(flow.lane, std::move(event), left);
 }
 
@@ -121,10 +122,10 @@ void Network::leave(Event event) {
   Link& from = links_[event.from];
   const std::uint32_t bytes = event.packet->wire_bytes(event.segment);
   const Nanos left = from.up.admit(event.at, bytes);
-  if (left < 0) return void(++from.counters.queue_drops);
+  if (left < 0) return drop(event, from, true, true);
   ++from.counters.up_packets;
   from.counters.up_bytes += bytes;
-  if (from.up_losses.next()) return void(++from.counters.losses);
+  if (from.up_losses.next()) return drop(event, from, true, false);
   const auto delay = static_cast<Nanos>((from.spec.delay_ms + links_[event.to].spec.delay_ms) * 1e6);
   push(way(event.from, event.to), std::move(event), left + delay);
 }
@@ -134,11 +135,18 @@ void Network::arrive(Event event) {
   Link& to = links_[event.to];
   const std::uint32_t bytes = event.packet->wire_bytes(event.segment);
   const Nanos left = to.down.admit(event.at, bytes);
-  if (left < 0) return void(++to.counters.queue_drops);
+  if (left < 0) return drop(event, to, false, true);
   ++to.counters.down_packets;
   to.counters.down_bytes += bytes;
-  if (to.down_losses.next()) return void(++to.counters.losses);
+  if (to.down_losses.next()) return drop(event, to, false, false);
   push(to.last_stretch, std::move(event), left);
+}
+
+void Network::drop(const Event& event, Link& link, bool up, bool by_queue) {
+  ++(by_queue ? link.counters.queue_drops : link.counters.losses);
+  if (drops_.size() >= kRememberedDrops) return;
+  const std::uint32_t ip = up ? event.packet->source() : event.packet->destination();
+  drops_.push_back({event.at, ip, up, by_queue, event.packet->flow(), event.packet->wire_bytes(event.segment)});
 }
 
 void Network::deliver(const Event& event, std::size_t host, std::vector<Delivery>& deliveries) {

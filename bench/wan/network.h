@@ -24,6 +24,17 @@ struct LinkCounters {
   std::uint64_t queue_drops = 0, losses = 0;
 };
 
+/// A packet that was dropped at one address' link.
+struct Drop {
+  Nanos at = 0;
+  std::uint32_t ip = 0;     ///< whose link it was
+  bool up = false;          ///< on its way from there; else towards it
+  bool by_queue = false;    ///< which was full; else at random
+  std::uint64_t flow = 0;   ///< SuperPacket::flow
+  std::uint32_t bytes = 0;  ///< on the wire
+  friend bool operator==(const Drop&, const Drop&) = default;
+};
+
 /// The wide area between the hosts, without any I/O: packets go in with a time, and come out when theirs has come. A
 /// segment passes its flow's cap, its sender's uplink, both delays, and its receiver's downlink, each a Shaper that
 /// sees arrivals in the order of time. Not thread-safe.
@@ -54,6 +65,8 @@ class Network {
   void reseed(std::uint64_t seed);
   const LinkCounters& counters(std::uint32_t ip) const { return links_.at(index_.at(ip)).counters; }
   std::uint64_t unroutable() const { return unroutable_; }
+  /// What was dropped since the last call, at most the first hundred thousand of them.
+  std::vector<Drop> take_drops() { return std::exchange(drops_, {}); }
 
  private:
   enum class Stage : std::uint8_t { kUp, kDown, kDeliver };
@@ -95,6 +108,7 @@ class Network {
   void offer(Event event);
   void leave(Event event);
   void arrive(Event event);
+  void drop(const Event& event, Link& link, bool up, bool by_queue);
   static void deliver(const Event& event, std::size_t host, std::vector<Delivery>& deliveries);
   void push(Lane& lane, Event event, Nanos at);
   Lane& way(std::uint32_t from, std::uint32_t to);
@@ -107,6 +121,7 @@ class Network {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Lane> ways_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
   std::uint64_t order_ = 0, unroutable_ = 0;
+  std::vector<Drop> drops_;
 };
 
 }  // namespace gridtorrent::wan

@@ -181,6 +181,9 @@ Result<Command> parse_command(std::string_view text) {
     command.kind = Command::Kind::kStart;
   } else if (what == "stats") {
     command.kind = Command::Kind::kStats;
+  } else if (what == "drops") {
+    command.kind = Command::Kind::kDrops;
+    GT_TRY(only_keys(json, "drops", {"do"}));
   } else if (what == "change") {
     command.kind = Command::Kind::kChange;
     GT_TRY(only_keys(json, "change", {"do", "host", "address", "up", "down", "flow", "queue", "delay_ms", "loss"}));
@@ -194,7 +197,7 @@ Result<Command> parse_command(std::string_view text) {
     command.kind = Command::Kind::kReset;
     GT_TRY(only_keys(json, "reset", {"do"}));
   } else {
-    return bad("command", R"("do" must be "start", "stats", "change", "reseed" or "reset")");
+    return bad("command", R"("do" must be "start", "stats", "drops", "change", "reseed" or "reset")");
   }
   return command;
 }

@@ -55,7 +55,7 @@ Result<Scenario> parse_scenario(std::string_view json);
 /// One line of standard input while the emulator runs: {"do": "start"}, {"do": "stats"}, {"do": "change", "host": ...,
 /// "up": ...}, {"do": "reseed", "seed": ...}, or {"do": "reset"}.
 struct Command {
-  enum class Kind { kStart, kStats, kChange, kReseed, kReset } kind = Kind::kStats;
+  enum class Kind { kStart, kStats, kDrops, kChange, kReseed, kReset } kind = Kind::kStats;
   Change change;
   std::uint64_t seed = 1;  ///< of random losses
 };

@@ -107,6 +107,7 @@ TEST(WanScenario, RefusesWhatItDoesNotUnderstandAndNamesThePlace) {
       refusal(R"({"hosts": {"a": {"address": "198.18.0.1"}}, "changes": [{"host": "a", "address": "198.18.0.9"}]})"),
       HasSubstr("has no address 198.18.0.9"));
   EXPECT_FALSE(parse_command(R"({"do": "dance"})"));
+  EXPECT_FALSE(parse_command(R"({"do": "drops", "host": "a"})"));
   EXPECT_FALSE(parse_command(R"({"do": "reseed"})")) << "what would it be?";
   EXPECT_FALSE(parse_command(R"({"do": "reseed", "seed": -1})"));
 }
@@ -419,6 +420,29 @@ TEST(WanNetwork, CountsWhatFullQueuesDrop) {
   EXPECT_EQ(network.counters(kSeed).up_packets + network.counters(kSeed).queue_drops, 40U);
   EXPECT_EQ(network.counters(kSeed).up_packets, 11U);
   EXPECT_EQ(network.counters(kGet).down_packets, 11U);
+}
+
+TEST(WanNetwork, TellsOnceOfWhatWasDroppedWhereAndWhy) {
+  LinkSpec seed;
+  seed.up_bits_per_s = 12'000'000;
+  seed.queue_bytes = 15'000;
+  Network full(two_hosts(seed));
+  const auto sent = packet(40 * 1'448, 1'448);
+  full.send(7 * kMs, 0, sent);
+  const auto by_queue = full.take_drops();
+  ASSERT_EQ(by_queue.size(), 29U);
+  EXPECT_EQ(by_queue[0], (Drop{7 * kMs, kSeed, true, true, sent->flow(), sent->wire_bytes(11)}));
+  EXPECT_TRUE(full.take_drops().empty());
+
+  LinkSpec lossy;
+  lossy.loss = 1;
+  Network random(two_hosts({}, lossy));
+  random.send(0, 0, packet(1'448, 0));
+  all(random);
+  const auto at_random = random.take_drops();
+  ASSERT_EQ(at_random.size(), 1U);
+  EXPECT_EQ(at_random[0].ip, kGet);
+  EXPECT_FALSE(at_random[0].up || at_random[0].by_queue);
 }
 
 }  // namespace
