@@ -6,7 +6,8 @@ import subprocess
 import wide_check
 
 MOST_LINES = 500  # of a node's log that are kept with a run
-OF_TUNING = re.compile(r'\b(tun(e|er|ing)|plan(s|ned)?)\b', re.I)
+# "planned 4 lanes", "alice/data: lanes 8 → 16 at 120 Mbit/s, limited by loss: auto: …", "alice/data: limited by path: …"
+OF_TUNING = re.compile(r'\b(tun(e|er|ing)|plan(s|ned)?|lanes \d+|limited by)\b', re.I)
 
 
 class Program:
@@ -21,7 +22,7 @@ class Program:
         return self.helped[command]
 
     def has(self, command, subcommand):
-        return re.search(rf'^ +{re.escape(subcommand)}\b', self.help(command), re.M) is not None
+        return re.search(rf'^ +(?:{re.escape(command)} )?{re.escape(subcommand)}\b', self.help(command), re.M) is not None
 
     def missing(self, tool):
         """Of a scenario's tool: the first option that `get` lacks, as (key, option); None where it has all."""
@@ -45,13 +46,15 @@ def lines_of_tuning(text):
 
 
 def decisions(user, node, program, transfer, log_from):
-    """Why a transfer went about it as it did, as far as the node tells: {"explain": …} by `tune explain`, else {"reason": …, "log": […]}."""
+    """Why a transfer went about it as it did, as far as the node tells: {"explain": …} by `tune explain`, else {"reason": …, "limit_word": …,
+    "log": […]}."""
     if program.has('tune', 'explain'):
         said = user.cli('tune', 'explain', transfer, '--json', node=node, expect=None)
         if said.code == 0:
             return {'explain': json.loads(said.out)}
     shown = user.cli('transfer', 'show', transfer, '--json', node=node).json
+    shown = shown.get('transfer', shown)
     with open(node.log_path, 'rb') as log:
         log.seek(log_from)
         lines = lines_of_tuning(log.read().decode(errors='replace'))
-    return {'reason': shown.get('transfer', shown).get('plan_reason', ''), 'log': lines}
+    return {'reason': shown.get('plan_reason', ''), 'limit_word': shown.get('limit_word') or None, 'log': lines}

@@ -6,6 +6,7 @@ import statistics
 
 PAYLOAD = 1448 / 1500  # as wide.PAYLOAD
 BAND = 0.05  # a target is held within ± 5 %
+WORD_S = 20  # so far into a transfer its word is judged
 WINDOW_S = 5  # over which a rate is compared with a target, a floor, or an optimum after a change
 
 
@@ -138,19 +139,26 @@ def in_time(run):
 
 
 def word(run):
-    """What the tuner said limits the transfer; None where it said nothing."""
-    explained = (run['figures'].get('decisions') or {}).get('explain') or {}
-    return explained.get('limit_word')
+    """What the node said limits the transfer, 20 s in; None where it said nothing. Without samples: the last that it said."""
+    decisions = run['figures'].get('decisions') or {}
+    explained = decisions.get('explain') or decisions
+    samples = explained.get('samples')
+    asked = min(samples, key=lambda sample: abs(sample['at_ms'] / 1000 - WORD_S)) if samples else explained
+    return asked.get('limit_word')
 
 
 def confusion(runs, truth):
-    """{(true words, said word): runs}, and the share that was right; `truth` maps a run to its words, or None. Runs that said nothing count
-    as "unknown"; those of less than 20 s said nothing yet, and are left out."""
+    """{(true words, said word): runs}, the share that was right, and that of each truth; `truth` maps a run to its words, or None. Runs that
+    said nothing count as "unknown"; those of less than 20 s said nothing yet, and are left out."""
     table = {}
     for run in runs:
         words = truth(run)
-        if words and run['seconds'] and run['seconds'] >= 20 and not run['void']:
+        if words and run['seconds'] and run['seconds'] >= WORD_S and not run['void']:
             key = ('/'.join(words), word(run) or 'unknown')
             table[key] = table.get(key, 0) + 1
-    right = sum(n for (words, said), n in table.items() if said in words.split('/'))
-    return table, right / sum(table.values()) if table else None
+    runs_of, right_of = {}, {}
+    for (words, said), n in table.items():
+        runs_of[words] = runs_of.get(words, 0) + n
+        right_of[words] = right_of.get(words, 0) + (n if said in words.split('/') else 0)
+    right = sum(right_of.values()) / sum(runs_of.values()) if table else None
+    return table, right, {words: right_of[words] / n for words, n in runs_of.items()}

@@ -182,8 +182,19 @@ def words_are_counted_by_what_is_true():
     def says(word, **more):
         return run(AUTO, 0, figures={'decisions': {'explain': {'limit_word': word}}}, **more)
     runs = [says('loss'), says('loss'), says('path'), run(AUTO, 0), says('disk', seconds=10.0), says('disk', void='late')]
-    equal(figures.confusion(runs, lambda _: ['loss']), ({('loss', 'loss'): 2, ('loss', 'path'): 1, ('loss', 'unknown'): 1}, 0.5))
-    equal(figures.confusion(runs, lambda _: None), ({}, None))
+    equal(figures.confusion(runs, lambda _: ['loss']), ({('loss', 'loss'): 2, ('loss', 'path'): 1, ('loss', 'unknown'): 1}, 0.5, {'loss': 0.5}))
+    equal(figures.confusion(runs, lambda run: ['path'] if run is runs[2] else ['loss'])[1:], (0.75, {'path': 1.0, 'loss': 2 / 3}))
+    equal(figures.confusion(runs, lambda _: None), ({}, None, {}))
+
+
+def the_word_is_that_of_twenty_seconds_in():
+    def word(**decisions):
+        return figures.word(run(AUTO, 0, figures={'decisions': decisions}))
+    samples = [{'at_ms': 1000 * s, 'limit_word': 'unknown' if s < 5 else 'path' if s < 23 else 'seeder'} for s in range(1, 40)]
+    equal(word(explain={'limit_word': 'loss', 'samples': samples}), 'path')
+    equal(word(explain={'limit_word': 'loss', 'samples': []}), 'loss')
+    equal(word(reason='planned', limit_word='window', log=[]), 'window')
+    equal(word(reason='planned', log=[]), None)
 
 
 def rows_stand_at_an_earlier_commit_if_they_were_complete_there():
@@ -221,5 +232,5 @@ if __name__ == '__main__':
               a_plan_of_16_lanes_that_is_also_among_the_best_runs_once, ratios_are_of_one_round_and_void_runs_make_none,
               nothing_is_claimed_within_the_spread, the_fewest_lanes_are_those_of_plans_that_reach_the_share, the_last_third_is_of_the_bytes,
               lanes_at_the_end_leave_out_the_very_last_look, a_rate_is_recovered_when_it_is_held, a_target_is_judged_after_ten_seconds,
-              deadlines_rivals_and_shares, words_are_counted_by_what_is_true, rows_stand_at_an_earlier_commit_if_they_were_complete_there,
+              deadlines_rivals_and_shares, words_are_counted_by_what_is_true, the_word_is_that_of_twenty_seconds_in, rows_stand_at_an_earlier_commit_if_they_were_complete_there,
               every_bar_of_every_row_means_a_tool_that_runs, an_unknown_row_is_refused_in_one_line)

@@ -105,6 +105,12 @@ def an_option_that_the_program_lacks_is_named():
     equal(explained.missing({'tool': 'gridtorrent', 'by_s': 60}, HELP), ('by_s', '--by'))
 
 
+def subcommands_are_found_in_the_help_as_it_is_printed():
+    program = explained.Program('/nonexistent')
+    program.helped['tune',] = 'Transfers of this node:\n  tune list                 list …\n  tune explain ID           say what limits a transfer\n'
+    equal([program.has('tune', word) for word in ('list', 'explain', 'history', 'limits')], [True, True, False, False])
+
+
 def wishes_become_options_and_what_is_left_out_does_not():
     equal(explained.arguments({'lanes': 8, 'limit': None, 'by_s': 90, 'target_rate': '30Mbit'}),
           ['--lanes', '8', '--target-rate', '30Mbit', '--by', '90s'])
@@ -164,7 +170,8 @@ CALM = {'dropped_unread': 0, 'late': 0.001, 'read_late': 0.0, 'idle': 0.4, 'busy
 
 
 def log_lines_about_plans_are_kept_and_others_are_not():
-    equal(explained.lines_of_tuning('a lane is ready\nplanned 4 lanes\nTuner: grow 4 to 8\nan explanation\n'), ['planned 4 lanes', 'Tuner: grow 4 to 8'])
+    kept = ['planned 4 lanes', 'Tuner: grow 4 to 8', 'alice/data: lanes 8 → 16 at 120 Mbit/s, limited by loss: auto: 16 lanes', 'alice/data: limited by path: full']
+    equal(explained.lines_of_tuning('\n'.join(['a lane is ready', *kept, 'an explanation'])), kept)
 
 
 def a_bound_is_written_as_the_kernel_wants_it():
@@ -184,7 +191,7 @@ def a_run_is_void_where_packets_were_late_or_others_took_the_machine():
 
 if __name__ == '__main__':
     cases.run(a_wrong_scenario_gets_one_line_that_names_the_place, every_scenario_that_is_kept_is_a_right_one, a_broken_file_is_named,
-              roles_go_by_name, an_option_that_the_program_lacks_is_named, wishes_become_options_and_what_is_left_out_does_not,
+              roles_go_by_name, an_option_that_the_program_lacks_is_named, subcommands_are_found_in_the_help_as_it_is_printed, wishes_become_options_and_what_is_left_out_does_not,
               a_tool_with_an_unknown_option_is_left_out_in_one_line, labels_tell_tools_apart, what_a_rival_got_is_read_from_what_iperf3_prints,
               a_rivals_rate_leaves_out_its_start_and_what_came_after_the_run, log_lines_about_plans_are_kept_and_others_are_not,
               a_bound_is_written_as_the_kernel_wants_it, a_run_is_void_where_packets_were_late_or_others_took_the_machine)
