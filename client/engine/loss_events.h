@@ -12,6 +12,7 @@ struct LossFacts {
   std::uint32_t ssthresh_segments = 0;  ///< snd_ssthresh: set anew at each loss event
   std::uint64_t retransmits = 0;        ///< segments, over the connection's life
   std::uint32_t srtt_us = 0;            ///< 0: no sample yet
+  bool repairs = false;                 ///< a loss is not made up for yet (the kernel's states Recovery and Loss)
 };
 
 /// Counts the loss events of what one end of a connection sends. A loss event is all losses that TCP answers with one
@@ -20,7 +21,7 @@ struct LossFacts {
 ///
 /// - Without a retransmission there is none: slow start's end (RFC 9406) and idle times move ssthresh, too.
 /// - A retransmission begins an event where ssthresh has another value than at the last event, or where none came for a
-///   round trip before.
+///   round trip before and no loss was being repaired: what the first window lost last is sent again as late as that.
 /// - A sender that never sets ssthresh (BBR) has an event for each round trip with retransmissions.
 ///
 /// Two events between two looks count as one: look at least each half a round trip. Not thread-safe.
@@ -33,10 +34,11 @@ class LossEvents {
   std::uint64_t srtt_us() const { return srtt_us_; }
 
  private:
-  bool begins_event(MonoTime now, const LossFacts& facts) const;
+  bool begins_event(MonoTime now, const LossFacts& facts, bool repaired) const;
 
   std::uint64_t count_ = 0, srtt_us_ = 0, retransmits_ = 0;
   std::uint32_t ssthresh_at_event_ = 0;
+  bool repairs_ = false;                           ///< at the last look
   std::optional<MonoTime> event_, retransmitted_;  ///< when the last event began; the last look that saw more
 };
 

@@ -61,7 +61,8 @@ std::optional<TcpFigures> read_tcp_figures(int fd) {
 std::optional<LossFacts> read_loss_facts(int fd) {
   const auto info = read_tcp_info(fd);
   if (!info) return std::nullopt;
-  return LossFacts{info->tcpi_snd_ssthresh, info->tcpi_total_retrans, info->tcpi_rtt};
+  constexpr int kRecovery = 3;  // TCP_CA_Recovery of the kernel's tcp_ca_state; TCP_CA_Loss comes after it
+  return LossFacts{info->tcpi_snd_ssthresh, info->tcpi_total_retrans, info->tcpi_rtt, info->tcpi_ca_state >= kRecovery};
 }
 
 void set_no_delay(int fd, bool on) {

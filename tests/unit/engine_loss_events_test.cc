@@ -48,6 +48,19 @@ TEST_F(Losses, CountAnewAfterAQuietRoundTripThoughTheReductionCameToTheSameWindo
   EXPECT_EQ(look(50ms, 2, 7), 2u);
 }
 
+TEST_F(Losses, OfAWindowThatIsStillRepairedAreTheSameEventHoweverLateTheyAreSentAgain) {
+  const auto repairs = [&](std::chrono::milliseconds later, std::uint64_t retransmits, bool still) {
+    now_ += later;
+    events_.look(now_, {350, retransmits, 60'000, still});
+    return events_.count();
+  };
+  EXPECT_EQ(repairs(0ms, 1, true), 1u);
+  EXPECT_EQ(repairs(40ms, 1, true), 1u);
+  EXPECT_EQ(repairs(40ms, 2, true), 1u) << "lost in the same window, and found out a round trip later";
+  EXPECT_EQ(repairs(40ms, 2, false), 1u);
+  EXPECT_EQ(repairs(80ms, 3, true), 2u);
+}
+
 TEST_F(Losses, OfASenderThatReducesNoWindowAreOneARoundTrip) {
   EXPECT_EQ(look(0ms, 1, kNever), 1u);
   EXPECT_EQ(look(30ms, 3, kNever), 1u);
