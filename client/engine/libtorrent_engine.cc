@@ -116,6 +116,8 @@ class RoundPlugin final : public lt::plugin {
     if (lt::alert_cast<lt::incoming_connection_alert>(alert) != nullptr) connected();
   }
   void on_tick() override {
+    if (!named_) ::pthread_setname_np(::pthread_self(), "gt-network");
+    named_ = true;
     const auto swarms = swarms_->all();
     for (const auto& swarm : swarms) swarm->tick();
     loop_->sample();
@@ -149,6 +151,7 @@ class RoundPlugin final : public lt::plugin {
   const std::shared_ptr<SwarmList> swarms_;
   const std::shared_ptr<NetworkLoop> loop_;
   const std::function<void()> on_connection_;
+  bool named_ = false;  ///< the network thread
   lt::session_handle session_;
   Uplink uplink_;
 };
