@@ -71,7 +71,7 @@ void explain_seeder(Findings& findings, const DiagnosedSource& source) {
   const PathFigures& path = source.path;
   const std::string node = source.node.str();
   findings.advice = {"another seeder would help"};
-  if (path.paced_bits_per_s > 0) {
+  if (is_paced(path)) {
     findings.detail =
         text("%s shares its uplink and gives this node %.3g Mbit/s", node.c_str(), mbit(path.paced_bits_per_s));
   } else if (path.full()) {
@@ -96,9 +96,8 @@ void explain_path(Findings& findings, const DiagnosedSource& source) {
     findings.detail =
         text("the path from %s is full: packets wait %.1f ms on it", node.c_str(), milliseconds(path.queue()));
     const LaneNeed need = lane_need(path, 0);
-    if (need.held_by == Limit::kLoss && path.segments > 0) {
-      findings.detail += text("; %d lanes make up for %.3g %% of losses", path.lanes,
-                              100 * std::min(path.random_events / path.segments, 1.0));
+    if (need.held_by == Limit::kLoss && need.least > kLeastLanes) {
+      findings.detail += text("; %d lanes make up for its losses", path.lanes);
     }
   } else if (path.loss_events > 0) {
     findings.detail = text("the path from %s drops packets when it is full (RTT %.1f ms)", node.c_str(),

@@ -21,6 +21,9 @@ struct DiagnosedSource {
   double network_thread = 0, reads_disk = 0;
 };
 
+/// Its owner's shares are what it sends at.
+bool is_paced(const PathFigures& path);
+
 struct DiagnosedTransfer {
   TransferId transfer;
   double bits_per_s = 0, best_bits_per_s = 0;

@@ -46,7 +46,7 @@ DiagnosedSource loses(DiagnosedSource source, double part) {
   return source;
 }
 /// Packets wait so long on its way.
-DiagnosedSource queues(DiagnosedSource source, std::chrono::milliseconds time) {
+DiagnosedSource queues(DiagnosedSource source, std::chrono::microseconds time) {
   source.path.round_trip = source.path.least_round_trip + time;
   source.path.full_queue = time;
   return source;
@@ -90,7 +90,7 @@ TEST(Diagnosed, AsPathWhereLanesHaveMadeUpForTheLossesAndTheLinkIsFull) {
   const DiagnosedSource full = queues(loses(source(1, 191 * kMbit, 14), 2e-4), 30ms);
   const Findings findings = findings_of(transfer_from({full}));
   EXPECT_EQ(findings.limit, Limit::kPath);
-  EXPECT_TRUE(says(findings.detail, "14 lanes make up for 0.02 % of losses")) << findings.detail;
+  EXPECT_TRUE(says(findings.detail, "14 lanes make up for its losses")) << findings.detail;
 }
 TEST(Diagnosed, AsPathWhereTheLinkIsFullThoughAPersonAskedForLanes) {
   DiagnosedTransfer transfer = transfer_from({queues(loses(source(1, 191 * kMbit, 12), 2e-4), 20ms)});
@@ -162,6 +162,17 @@ TEST(Diagnosed, AsWindowWhereLanesWaitForReceiveWindowsHere) {
   EXPECT_TRUE(says(findings.advice.command, "tcp_rmem")) << findings.advice.command;
   window.path.lanes = 16;
   EXPECT_EQ(word(transfer_from({window})), Limit::kWindow) << "larger buffers help, whatever the number of lanes";
+}
+TEST(Diagnosed, AsWindowThoughTheBurstsOfLanesWaitForEachOther) {
+  DiagnosedSource bursts = queues(source(1, 290 * kMbit, 16), 3600us);
+  bursts.path.window_limited = 0.9;
+  EXPECT_EQ(word(transfer_from({bursts})), Limit::kWindow) << "of 400 Mbit/s, 60 ms, windows of 256 kB";
+  std::vector<DiagnosedSource> eight;
+  for (std::uint8_t i = 1; i <= 8; ++i) {
+    eight.push_back(queues(at(source(i, 20 * kMbit, 3), 35ms), 6500us));
+    eight.back().path.window_limited = 0.8;
+  }
+  EXPECT_EQ(word(transfer_from(eight)), Limit::kPath) << "24 windows of 34 kB are more than 165 Mbit/s at 35 ms hold";
 }
 TEST(Diagnosed, AsWindowOfTheSeederWhereItsSendBuffersAreFull) {
   DiagnosedSource window = source(1, 64 * kMbit);
