@@ -100,7 +100,7 @@ RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts&
   facts.bits_per_s = rate;
   facts.limit = static_cast<double>(start.limit_bits_per_s);
   if (rate > 0) facts.seconds_left = static_cast<double>(input.bytes_left) * 8 / rate;
-  facts.reader_busy = input.load.busiest_thread > kNeverRests;
+  facts.reader = reader_limit(input.load);
   facts.greedy = input.mode == TuningMode::kGreedy;
   facts.no_fewer = goal.target > 0 || rate < goal.floor;
   return facts;

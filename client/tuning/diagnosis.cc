@@ -25,9 +25,6 @@ constexpr double kReached = 0.9;
 constexpr double kNearLimit = 0.5;
 /// A seeder that has data to send for less of the time than this is waited for.
 constexpr double kIdle = 0.5;
-/// A disk that holds reception up does so nearly all of the time, for what sockets hold meanwhile fills its queue again
-/// at once; bursts onto one that keeps up are short.
-constexpr double kHeldByDisk = 0.5;
 /// It takes so many lanes before losses are what limits: two are what a path without any has.
 constexpr int kLossLanes = 3;
 /// A source's own queue, beside that of the source with the shortest one: so many times, and so much longer.
@@ -163,8 +160,7 @@ bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransf
 Limit held_here(const DiagnosedTransfer& transfer) {
   if (transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kReached * transfer.limit_bits_per_s)
     return Limit::kTarget;
-  if (transfer.load.busiest_thread > kNeverRests) return Limit::kReceiverCpu;
-  return transfer.load.held_by_disk > kHeldByDisk ? Limit::kDisk : Limit::kUnknown;
+  return reader_limit(transfer.load);
 }
 
 }  // namespace

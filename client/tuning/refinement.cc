@@ -10,8 +10,11 @@
 namespace gridtorrent::client::tuning {
 namespace {
 
-constexpr char kReaderBusy[] = "a thread of this node never rests, so fewer are tried";
-constexpr char kReaderLimits[] = "more lanes brought nothing, so fewer are tried";
+const char* reader_text(Limit reader) {
+  if (reader == Limit::kReceiverCpu) return "a thread of this node never rests, so fewer are tried";
+  if (reader == Limit::kDisk) return "this node's disk takes no more, so fewer are tried";
+  return "more lanes brought nothing, so fewer are tried";
+}
 
 double mbit(double bits_per_s) {
   return bits_per_s / 1e6;
@@ -45,6 +48,11 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
 
 }  // namespace
 
+Limit reader_limit(const HostLoad& load) {
+  if (load.busiest_thread > kNeverRests) return Limit::kReceiverCpu;
+  return load.held_by_disk > kHeldByDisk ? Limit::kDisk : Limit::kUnknown;
+}
+
 Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts) {
   facts_ = facts;
   if (now >= believed_until_) {
@@ -70,7 +78,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
 bool Refinement::worse(const Before& before, double rate, bool full) const {
   if (before.greedy) return rate < kGreedyGain * before.rate;
   if (!before.more) {
-    double least = ceiling_.empty() && !facts_.reader_busy ? kWorse : kWorseForReader;
+    double least = ceiling_.empty() && !reader_busy() ? kWorse : kWorseForReader;
     if (full) least = std::min(least, std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), kShared));
     return rate < least * before.rate;
   }
@@ -144,7 +152,7 @@ void Refinement::judge_collapse(MonoTime now, double rate) {
 }
 
 int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {
-  if (!facts_.greedy || !source.path.full() || ceiling_.contains(source.node) || facts_.reader_busy) return lanes;
+  if (!facts_.greedy || !source.path.full() || ceiling_.contains(source.node) || reader_busy()) return lanes;
   return std::min(static_cast<int>(std::ceil(lanes * kGreedyStep)), kMaxLanesPerPeer);
 }
 
@@ -178,7 +186,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
       by_window = by_window && need.held_by == Limit::kWindow;
     }
     wanted[source.node] = next;
-    why_ = reader_limits(source, need) ? (facts_.reader_busy ? kReaderBusy : kReaderLimits) : why_text(need, path);
+    why_ = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
     if (before.greedy && next > lanes) why_ = "the path is full: more lanes may have a greater part of it";
     held_by_ = need.held_by;
   }
@@ -194,14 +202,14 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {
-  return need.held_by == Limit::kWindow && (facts_.reader_busy || ceiling_.contains(source.node));
+  return need.held_by == Limit::kWindow && (reader_busy() || ceiling_.contains(source.node));
 }
 
 int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
   const bool reader = reader_limits(source, need), by_losses = need.held_by == Limit::kLoss;
   if (!by_losses && source.path.seconds < std::chrono::duration<double>(kSettle).count()) return lanes;
   if (lanes < need.least && !reader) {
-    return facts_.reader_busy ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
+    return reader_busy() ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
   }
   const int most = reader ? 1 : need.most;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();

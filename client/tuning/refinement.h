@@ -47,6 +47,11 @@ inline constexpr double kProved = 0.8;
 inline constexpr double kWorseForReader = 0.95;
 /// A node's thread that wants a core for more of the time than this is what limits; more lanes do not help it.
 inline constexpr double kNeverRests = 0.9;
+/// A disk that holds reception up does so nearly all of the time, for what sockets hold meanwhile fills its queue again
+/// at once; bursts onto one that keeps up are short.
+inline constexpr double kHeldByDisk = 0.5;
+/// What keeps a node from reading faster than it does: kReceiverCpu, kDisk, or kUnknown.
+Limit reader_limit(const HostLoad& load);
 
 /// After more lanes the rate may fall for their sake within so long: a middlebox, a disk or a server that more lanes
 /// break does not break at once. Below this part of the rate before, the transfer goes back to the lanes before.
@@ -67,12 +72,12 @@ struct RefinedSource {
 
 /// The transfer as a whole.
 struct RefinementFacts {
-  double bits_per_s = 0;     ///< payload of all sources over the last seconds
-  double limit = 0;          ///< a rate that it need not exceed, bits a second; 0: none
-  double seconds_left = 0;   ///< at this rate; 0: not known
-  bool reader_busy = false;  ///< a thread of this node never rests
-  bool greedy = false;       ///< TuningMode::kGreedy
-  bool no_fewer = false;     ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
+  double bits_per_s = 0;           ///< payload of all sources over the last seconds
+  double limit = 0;                ///< a rate that it need not exceed, bits a second; 0: none
+  double seconds_left = 0;         ///< at this rate; 0: not known
+  Limit reader = Limit::kUnknown;  ///< reader_limit
+  bool greedy = false;             ///< TuningMode::kGreedy
+  bool no_fewer = false;           ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
 };
 
 struct Refined {
@@ -108,6 +113,7 @@ class Refinement {
     double rate = 0;                ///< before it
     std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
   };
+  bool reader_busy() const { return facts_.reader != Limit::kUnknown; }
   bool worse(const Before& before, double rate, bool full) const;
   /// The rate if the lanes more brought `part` of what those before did.
   double with_more(const Before& before, double part) const;

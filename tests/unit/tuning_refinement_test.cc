@@ -79,13 +79,21 @@ TEST_F(Refining, TakesBackMoreLanesThatBroughtNothingThoughWindowsHeldThemUp) {
   EXPECT_EQ(steps(40, 65e6), 1) << "each lane costs the reader something";
 }
 TEST_F(Refining, AddsNoLanesToANodeThatHasNoTimeToRead) {
-  facts_.reader_busy = true;
+  facts_.reader = Limit::kReceiverCpu;
   source_.start = source_.path.lanes = 8;
   source_.path.segments = 1e6;
   source_.path.window_limited = 1;
   EXPECT_EQ(step(64e6), 5);
   EXPECT_NE(refined_.why.find("never rests"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(3, 50e6), 8) << "fewer brought less";
+}
+TEST_F(Refining, AddsNoLanesToANodeWhoseDiskTakesNoMore) {
+  facts_.reader = reader_limit({.busiest_thread = 0.3, .held_by_disk = 0.8});
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  EXPECT_EQ(step(64e6), 5);
+  EXPECT_NE(refined_.why.find("disk takes no more"), std::string::npos) << refined_.why;
 }
 TEST_F(Refining, KeepsMoreLanesThatBringMore) {
   source_.start = source_.path.lanes = 8;
