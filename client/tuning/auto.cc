@@ -180,7 +180,12 @@ std::vector<RefinedSource> AutoController::refined_sources(const Known& known, M
   std::vector<RefinedSource> refined;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const NodeId& node = sources[i]->node;
-    refined.push_back({node, start[i], known.sources.at(node).meter.figures(now, kLossSpan)});
+    const PathMeter& meter = known.sources.at(node).meter;
+    PathFigures path = meter.figures(now, kLossSpan);
+    const PathFigures recent = meter.figures(now, kWindowSpan);
+    path.bits_per_s = recent.bits_per_s;
+    path.window_limited = recent.window_limited;
+    refined.push_back({node, start[i], path});
   }
   return refined;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 /// One-sided 95 % of a normal distribution, and the most events that go unseen with 5 % (−ln 0.05).
+constexpr double kGrows = 1.2;
 constexpr double kSigmas = 1.645, kUnseen = 3.0;
 
 double long_run(const PathFigures& path, double events) {
@@ -25,7 +26,15 @@ double by_window(const PathFigures& path) {
   if (path.window_limited < kHeldUp || path.lanes == 0 || path.least_round_trip.count() == 0) return kInfinite;
   const double queued =
       static_cast<double>(path.round_trip.count()) / static_cast<double>(path.least_round_trip.count());
-  return path.bits_per_s / path.lanes * std::max(queued, 1.0);
+  // A reader that falls behind closes the windows of more lanes further: that is no property of a lane.
+  return std::max(path.bits_per_s / path.lanes * std::max(queued, 1.0), path.best_lane_bits_per_s);
+}
+
+/// The equations are bounds from above: where losses alone hold a lane up, it carries what it carries, and a little
+/// more as its window grows.
+double carried(const PathFigures& path) {
+  if (path.random_events <= 0 || path.lanes == 0) return kInfinite;
+  return kGrows * path.bits_per_s / path.lanes;
 }
 
 int lanes_for(double bits_per_s, double lane_bits_per_s) {
@@ -51,7 +60,7 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
   const double fewest_events = std::max(events - kSigmas * std::sqrt(events), 0.0);
   need.least = path.full() ? lanes_for(enough, std::min(long_run(path, fewest_events), window))
-                           : lanes_for(enough, need.lane_bits_per_s);
+                           : lanes_for(enough, std::min(need.lane_bits_per_s, carried(path)));
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
   need.most = std::max({need.most, need.least, kLeastLanes});

@@ -88,18 +88,20 @@ void PathMeter::note_round_trips(Slice& slice, const PeerSample& peer) {
   slice.queue_us = static_cast<double>(*std::ranges::max_element(round_trips)) - static_cast<double>(least_us_);
 }
 
-double PathMeter::best(MonoTime now) const {
-  double best = 0;
+void PathMeter::note_best(MonoTime now, PathFigures& figures) const {
   for (std::size_t i = 0; i < slices_.size(); ++i) {
     if (now - slices_[i].at > kBest) continue;
-    double length = 0, bytes = 0;
+    double length = 0, bytes = 0, lane_seconds = 0;
     for (std::size_t k = i; k < slices_.size() && length < kBestSeconds; ++k) {
       length += slices_[k].seconds;
       bytes += slices_[k].bytes;
+      lane_seconds += slices_[k].lane_us / 1e6;
     }
-    if (length >= kBestSeconds) best = std::max(best, bytes * 8 / length);
+    if (length < kBestSeconds) break;
+    figures.best_bits_per_s = std::max(figures.best_bits_per_s, bytes * 8 / length);
+    if (lane_seconds > 0)
+      figures.best_lane_bits_per_s = std::max(figures.best_lane_bits_per_s, bytes * 8 / lane_seconds);
   }
-  return best;
 }
 
 PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) const {
@@ -109,7 +111,7 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
   figures.least_round_trip = microseconds(least_us_);
   figures.congestion_control = congestion_control_;
   figures.paced_bits_per_s = paced_bits_per_s_;
-  figures.best_bits_per_s = best(now);
+  note_best(now, figures);
   double bytes = 0, sent_bytes = 0, lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0, buffer_us = 0, full_us = 0;
   for (const auto& slice : slices_) full_us = std::max(full_us, slice.queue_us);
   for (const auto& slice : slices_) {

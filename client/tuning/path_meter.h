@@ -22,6 +22,7 @@ struct PathFigures {
   int lanes = 0;                                                 ///< that are open, at the last look
   double bits_per_s = 0;                                         ///< payload
   double best_bits_per_s = 0;                                    ///< of two seconds on end within `PathMeter::kBest`
+  double best_lane_bits_per_s = 0;                               ///< the same for a mean lane
   std::chrono::microseconds round_trip{0}, least_round_trip{0};  ///< of the sender: median now; least ever
   std::chrono::microseconds full_queue{0};  ///< the longest that a packet waited on the path of late
   std::string congestion_control{};         ///< of the sender
@@ -76,7 +77,7 @@ class PathMeter {
   };
   void add(Slice& slice, const Lane& before, const LaneSample& lane) const;
   void note_round_trips(Slice& slice, const PeerSample& peer);
-  double best(MonoTime now) const;
+  void note_best(MonoTime now, PathFigures& figures) const;
 
   std::map<int, Lane> lanes_;
   std::deque<Slice> slices_;

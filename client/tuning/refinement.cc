@@ -82,7 +82,7 @@ bool Refinement::worse(const Before& before, double rate, bool full) const {
     if (full) least = std::min(least, std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), kShared));
     return rate < least * before.rate;
   }
-  return rate < with_more(before, kNoGain);
+  return rate < (full ? before.rate * (1 + kGainOfFull) : with_more(before, kNoGain));
 }
 
 double Refinement::with_more(const Before& before, double part) const {
@@ -100,7 +100,10 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   const auto since = now - *changed_;
   if (since >= kWatch) before_.reset();
   // More lanes have some time to show that they bring something; fewer may do harm at once.
-  const bool full = std::ranges::all_of(sources, [](const RefinedSource& source) { return source.path.full(); });
+  // For fewer lanes a path counts as full if all are, for more lanes if one is: in doubt, the lanes are taken back.
+  const auto is_full = [](const RefinedSource& source) { return source.path.full(); };
+  const bool more = before_ && before_->more;
+  const bool full = more ? std::ranges::any_of(sources, is_full) : std::ranges::all_of(sources, is_full);
   if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate, full)) return false;
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "%s lanes brought %.3g instead of %.3g Mbit/s",
@@ -159,7 +162,10 @@ int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {
 void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
   const double rate = facts_.bits_per_s, limit = facts_.limit;
   Before before{.rate = rate};
-  if (before_ && !before_->more) before = {.rate = before_->rate, .lanes_at_rate = before_->lanes_at_rate};
+  // Several steps for fewer are compared with the best rate that came before or between them.
+  if (before_ && !before_->more && before_->rate > rate) {
+    before = {.rate = before_->rate, .lanes_at_rate = before_->lanes_at_rate};
+  }
   std::map<NodeId, int> wanted;
   bool fewer = false, more = false, by_window = true;
   for (const auto& source : sources) {
@@ -205,18 +211,29 @@ bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need
   return need.held_by == Limit::kWindow && (reader_busy() || ceiling_.contains(source.node));
 }
 
+int Refinement::shrunk(const PathFigures& path, int lanes, bool reader) {
+  int next = static_cast<int>(std::floor(lanes * kShrink));
+  // Who reads, or shares its uplink, is what limits there: no queue has to bridge anything.
+  if (!reader && path.round_trip.count() > 0 && path.paced_bits_per_s <= 0) {
+    const double bridged =
+        static_cast<double>(path.least_round_trip.count()) / static_cast<double>(path.round_trip.count());
+    next = std::max(next, static_cast<int>(std::ceil(lanes * std::min(bridged, 1.0))));
+  }
+  return std::min(lanes - 1, next);
+}
+
 int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
   const bool reader = reader_limits(source, need), by_losses = need.held_by == Limit::kLoss;
-  if (!by_losses && source.path.seconds < std::chrono::duration<double>(kSettle).count()) return lanes;
-  if (lanes < need.least && !reader) {
+  const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
+  // In slow start each second brings more by itself, which would prove any number of lanes.
+  if (lanes < need.least && !reader && (by_losses || watched)) {
     return reader_busy() ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
   }
   const int most = reader ? 1 : need.most;
-  const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
   const bool ends = facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count();
   const bool holds = facts_.no_fewer || (facts_.greedy && source.path.full());
   if (lanes <= most || !watched || ends || holds) return lanes;
-  int next = std::max(most, static_cast<int>(std::floor(lanes * kShrink)));
+  int next = std::max(most, shrunk(source.path, lanes, reader));
   if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
   return std::min(next, lanes);
 }

@@ -45,7 +45,8 @@ TEST_F(Refining, KeepsTheStartWhereNothingIsKnown) {
   EXPECT_EQ(steps(30, 100e6), 16);
   EXPECT_TRUE(refined_.why.empty());
 }
-TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLost) {
+TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLostAndTheQueueBridgesIt) {
+  source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;
   EXPECT_EQ(step(95e6), 10);
   EXPECT_EQ(step(95e6), 10) << "the last step has not settled yet";
@@ -53,7 +54,13 @@ TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLost) {
   EXPECT_EQ(steps(20, 95e6), 2);
   EXPECT_NE(refined_.why.find("next to none of 1000000 packets lost"), std::string::npos) << refined_.why;
 }
+TEST_F(Refining, GivesLanesUpOneByOneWhereNothingWouldBridgeMore) {
+  source_.path.segments = 1e6;
+  EXPECT_EQ(step(95e6), 15);
+  EXPECT_EQ(steps(2, 95e6), 14);
+}
 TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
+  source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;
   EXPECT_EQ(step(95e6), 10);
   EXPECT_EQ(steps(2, 60e6), 16);
@@ -107,7 +114,7 @@ TEST_F(Refining, AddsLanesWhereLossesHoldThemUp) {
   source_.path.segments = 1e6;
   source_.path.random_events = 1000;
   source_.path.seconds = 1;
-  EXPECT_EQ(step(50e6), 7) << "what it takes, at once";
+  EXPECT_EQ(step(50e6), 8) << "what it takes, at once";
   source_.path.seconds = 10;
   EXPECT_GT(steps(4, 100e6), 8);
   EXPECT_EQ(refined_.held_by, Limit::kLoss);
@@ -152,14 +159,14 @@ TEST_F(Refining, TakesAGreaterPartOfAFullPathWhereItIsGreedy) {
 TEST_F(Refining, LeavesOthersWhatTheyTakeOfAPathThatStaysFull) {
   source_.start = source_.path.lanes = 4;
   source_.path.segments = 1e6;
-  source_.path.round_trip = source_.path.full_queue = 60ms;
+  source_.path.round_trip = source_.path.full_queue = 80ms;
   EXPECT_EQ(step(77e6), 2);
   EXPECT_EQ(steps(12, 64e6), 2) << "2 of 3 flows instead of 4 of 5";
 }
 TEST_F(Refining, TakesLanesBackBehindAShaperByConnection) {
   source_.start = source_.path.lanes = 4;
   source_.path.segments = 1e6;
-  source_.path.round_trip = source_.path.full_queue = 60ms;
+  source_.path.round_trip = source_.path.full_queue = 80ms;
   EXPECT_EQ(step(40e6), 2);
   EXPECT_EQ(steps(3, 20e6), 4) << "each lane has a rate and a queue of its own";
 }
