@@ -114,6 +114,7 @@ ControllerInput controller_input(const NodeId& self, const Transfer& transfer, c
   input.target_bits_per_s = wish.target_bits_per_s;
   input.floor_bits_per_s = wish.floor_bits_per_s;
   if (wish.by) input.deadline = now.mono + (*wish.by - now.wall);
+  input.tuner_limit_bits_per_s = transfer.tuner_limit;
   input.host = host;
   for (const auto& [node, known] : transfer.swarm) {
     if (!node.is_nil() && node != self) input.peers.push_back(sample_of(known.info, transfer.snapshot));

@@ -75,10 +75,11 @@ struct ControllerInput {
   std::uint64_t limit_bits_per_s = 0;             ///< the lower one of this transfer's limit and the node's; 0: none
   std::string tuner;                              ///< that a person chose for it; empty: the node's
   TuningMode mode = TuningMode::kBalanced;
-  std::uint64_t target_bits_per_s = 0;  ///< to be held; 0: as fast as it goes
-  std::uint64_t floor_bits_per_s = 0;   ///< politeness ends below it; 0: none
-  std::optional<MonoTime> deadline;     ///< when it is to be done
-  std::vector<PeerSample> peers;        ///< each node once; not this node, and no foreign clients
+  std::uint64_t target_bits_per_s = 0;       ///< to be held; 0: as fast as it goes
+  std::uint64_t floor_bits_per_s = 0;        ///< politeness ends below it; 0: none
+  std::optional<MonoTime> deadline;          ///< when it is to be done
+  std::uint64_t tuner_limit_bits_per_s = 0;  ///< that its last plan set (Plan::limit_bits_per_s); 0: none
+  std::vector<PeerSample> peers;             ///< each node once; not this node, and no foreign clients
   std::vector<OtherTransfer> others;
   HostFacts host;
   HostLoad load;

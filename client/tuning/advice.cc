@@ -133,7 +133,10 @@ std::string thread_text(const HostLoad& load) {
 
 void explain_here(Findings& findings, const DiagnosedTransfer& transfer) {
   if (findings.limit == Limit::kTarget) {
-    findings.detail = text("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s));
+    findings.detail = is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
+                          ? text("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
+                          : text("%.3g Mbit/s are enough to be in time; the rest is left to others",
+                                 mbit(transfer.tuner_limit_bits_per_s));
   } else if (findings.limit == Limit::kReceiverCpu) {
     findings.detail =
         thread_text(transfer.load) + text(" wants a core for %.0f %% of the time", 100 * transfer.load.busiest_thread);

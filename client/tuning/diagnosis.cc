@@ -49,7 +49,9 @@ struct Surroundings {
 Surroundings surroundings_of(const DiagnosedTransfer& transfer) {
   Surroundings around;
   around.alone = transfer.sources.size() == 1;
-  around.held_back = transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kNearLimit * transfer.limit_bits_per_s;
+  for (const double limit : {transfer.limit_bits_per_s, transfer.tuner_limit_bits_per_s}) {
+    around.held_back = around.held_back || (limit > 0 && transfer.bits_per_s >= kNearLimit * limit);
+  }
   for (const auto& source : transfer.sources) {
     around.lanes += source.path.lanes;
     if (source.path.bits_per_s > 0 && source.path.least_round_trip.count() > 0) {
@@ -158,15 +160,19 @@ bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransf
 
 /// What this node itself is, before its sources matter.
 Limit held_here(const DiagnosedTransfer& transfer) {
-  if (transfer.limit_bits_per_s > 0 && transfer.bits_per_s >= kReached * transfer.limit_bits_per_s)
-    return Limit::kTarget;
+  if (is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
+  if (transfer.has_deadline && is_reached(transfer.tuner_limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
   return reader_limit(transfer.load);
 }
 
 }  // namespace
 
+bool is_reached(double limit_bits_per_s, double bits_per_s) {
+  return limit_bits_per_s > 0 && bits_per_s >= kReached * limit_bits_per_s;
+}
+
 bool is_paced(const PathFigures& path) {
-  return path.paced_bits_per_s > 0 && path.bits_per_s >= kReached * path.paced_bits_per_s;
+  return is_reached(path.paced_bits_per_s, path.bits_per_s);
 }
 
 Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer) {
@@ -232,6 +238,8 @@ Findings Diagnosis::look(const ControllerInput& input) {
   transfer.transfer = input.transfer;
   transfer.limit_bits_per_s =
       static_cast<double>(input.target_bits_per_s > 0 ? input.target_bits_per_s : input.limit_bits_per_s);
+  transfer.tuner_limit_bits_per_s = static_cast<double>(input.tuner_limit_bits_per_s);
+  transfer.has_deadline = input.deadline.has_value();
   transfer.lanes_wish = input.lanes_wish;
   transfer.seeders_wish = input.seeders_wish;
   transfer.load = input.load;

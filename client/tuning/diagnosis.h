@@ -21,13 +21,17 @@ struct DiagnosedSource {
   double network_thread = 0, reads_disk = 0;
 };
 
+/// A rate is what the transfer is held to. 0 is no limit.
+bool is_reached(double limit_bits_per_s, double bits_per_s);
 /// Its owner's shares are what it sends at.
 bool is_paced(const PathFigures& path);
 
 struct DiagnosedTransfer {
   TransferId transfer;
   double bits_per_s = 0, best_bits_per_s = 0;
-  double limit_bits_per_s = 0;             ///< a person's; 0: none
+  double limit_bits_per_s = 0;        ///< a person's; 0: none
+  double tuner_limit_bits_per_s = 0;  ///< the tuner's own, as it is polite; 0: none
+  bool has_deadline = false;
   int lanes_wish = 0, seeders_wish = 0;    ///< a person's; 0: none
   int nodes_with_data = 0;                 ///< those that are no sources of it included
   HostLoad load;                           ///< of this node
@@ -35,8 +39,9 @@ struct DiagnosedTransfer {
 };
 
 /// The word, the figures behind it, and what a person can do. Pure. In this order: `target`, the rate that a person
-/// asked for is reached; `receiver-cpu`, a thread of this node never rests; `disk`, this node mostly does not read from
-/// the network since too much waits to be written; else what holds the sources that bring most:
+/// asked for, or that a deadline takes, is reached; `receiver-cpu`, a thread of this node never rests; `disk`, this
+/// node mostly does not read from the network since too much waits to be written; else what holds the sources that
+/// bring most:
 ///
 /// - seeder: its owner's shares pace it; it has too little to send although blocks are asked of it; its network thread
 ///   never rests; or packets wait longer on its way than on those of the others;

@@ -75,6 +75,7 @@ inline client::ControllerInput wild_input(Rng& rng) {
   input.limit_bits_per_s = number();
   input.mode = client::kTuningModes[rng.below(client::kTuningModes.size())];
   input.target_bits_per_s = number();
+  input.tuner_limit_bits_per_s = number();
   input.floor_bits_per_s = number();
   if (rng.below(2) == 0) {
     input.deadline = MonoTime(std::chrono::nanoseconds(static_cast<std::int64_t>(number() >> 1)));

@@ -264,6 +264,19 @@ TEST(Diagnosed, AsTargetWhereTheRateThatWasAskedForIsReached) {
   transfer.limit_bits_per_s = 60 * kMbit;
   EXPECT_NE(word(transfer), Limit::kTarget);
 }
+TEST(Diagnosed, AsTargetWhereNoMoreIsTakenThanADeadlineNeeds) {
+  DiagnosedSource idle = source(1, 30 * kMbit);
+  idle.path.empty = 0.9;
+  DiagnosedTransfer transfer = transfer_from({idle});
+  transfer.tuner_limit_bits_per_s = 31 * kMbit;
+  EXPECT_EQ(word(transfer), Limit::kUnknown) << "it gives way to others, and no packet waits now";
+  transfer.sources[0] = queues(transfer.sources[0], 30ms);
+  EXPECT_EQ(word(transfer), Limit::kPath) << "others use it";
+  transfer.has_deadline = true;
+  const Findings findings = findings_of(transfer);
+  EXPECT_EQ(findings.limit, Limit::kTarget);
+  EXPECT_TRUE(says(findings.detail, "31 Mbit/s are enough to be in time")) << findings.detail;
+}
 TEST(Diagnosed, AsReceiverWhereAThreadNeverRests) {
   DiagnosedSource window = source(1, 64 * kMbit);
   window.path.window_limited = 0.9;
