@@ -1,5 +1,8 @@
 #include "client/app/thread_load.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -14,6 +17,11 @@ constexpr std::chrono::milliseconds kEvery{900};  // the transfers' thread asks 
 
 std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
   return after > before ? after - before : 0;
+}
+
+/// On Linux the "process" of a thread id is that thread alone.
+int nice_of(int thread) {
+  return ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread));
 }
 
 }  // namespace
@@ -33,11 +41,13 @@ Busiest busiest_thread(const Threads& before, const Threads& after, std::chrono:
 
 Threads threads_of_this_process() {
   Threads threads;
+  const int usual = nice_of(::getpid());
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
     const std::string name = entry.path().filename().string();
     int thread = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), thread).ec != std::errc()) continue;
+    if (nice_of(thread) > usual) continue;
     ThreadTimes times;
     std::ifstream file(entry.path() / "schedstat");
     if (file >> times.ran >> times.waited) threads[thread] = times;

@@ -26,7 +26,8 @@ struct Busiest {
 /// or the node held to a part of a core.
 Busiest busiest_thread(const Threads& before, const Threads& after, std::chrono::nanoseconds between);
 
-/// Of this process now; empty where the kernel does not tell.
+/// Of this process now, but for threads of low priority: these wait while others use the cores, and no data waits for
+/// them. Empty where the kernel does not tell.
 Threads threads_of_this_process();
 /// As `top -H` shows it; empty where there is no such thread in this process.
 std::string thread_name(int thread);

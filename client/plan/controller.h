@@ -47,7 +47,8 @@ struct HostFacts {
 
 /// How busy this node is at the moment.
 struct HostLoad {
-  double busiest_thread = 0;  ///< share of the time that its busiest thread ran or waited for a core, 0 to 1
+  /// Share of the time that its busiest thread ran or waited for a core, those of low priority left out, 0 to 1.
+  double busiest_thread = 0;
   /// Share of the time that it read from no connection that brings data, since too much waited to be written, 0 to 1.
   double held_by_disk = 0;
   std::string busiest_name = {};  ///< of that thread, as `top -H` shows it; empty: not known

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "client/app/config.h"
 #include "client/app/data_dir.h"
@@ -237,6 +240,19 @@ TEST(BusiestThread, IsReadFromTheKernel) {
   EXPECT_GT(threads.at(::getpid()).ran, 0u);
   EXPECT_NE(thread_name(::getpid()), "");
   EXPECT_EQ(thread_name(-1), "");
+}
+TEST(BusiestThread, IsNoneOfLowPriority) {
+  const auto seen = [](int nice) {
+    bool found = false;
+    std::jthread([&] {
+      ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice);
+      found = threads_of_this_process().contains(::gettid());
+    }).join();
+    return found;
+  };
+  const int usual = ::getpriority(PRIO_PROCESS, 0);
+  EXPECT_TRUE(seen(usual));
+  EXPECT_FALSE(seen(std::min(usual + 5, 19))) << "it is verifying while others use the cores";
 }
 
 }  // namespace
