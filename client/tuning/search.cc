@@ -61,8 +61,10 @@ std::string size_text(double bytes) {
     std::snprintf(text.data(), text.size(), "%.1f GB", bytes / 1e9);
   } else if (bytes >= 1e8) {
     std::snprintf(text.data(), text.size(), "%.0f MB", bytes / 1e6);
-  } else {
+  } else if (bytes >= 1e6) {
     std::snprintf(text.data(), text.size(), "%.1f MB", bytes / 1e6);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.0f kB", bytes / 1e3);
   }
   return text.data();
 }

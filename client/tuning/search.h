@@ -69,7 +69,7 @@ std::vector<PeerShare> share_out(const std::vector<NodeId>& seeders, const std::
 /// Seconds from one moment to another; 0 where time went back.
 double seconds_between(MonoTime from, MonoTime to);
 
-/// "41.0 Mbit/s", "1.5 MB": as reasons name them.
+/// "41.0 Mbit/s"; "625 kB", "1.5 MB", "160 MB": as reasons name them.
 std::string rate_text(double bits_per_s);
 std::string size_text(double bytes);
 
