@@ -29,6 +29,8 @@ void fill(v1::TuningSample& out, const TuningSample& sample) {
   out.set_lanes(static_cast<std::uint32_t>(sample.lanes));
   out.set_sources(static_cast<std::uint32_t>(sample.sources));
   out.set_limit_word(word(sample.limit));
+  out.set_limit_bits_per_s(sample.limit_bits_per_s);
+  out.set_target_bits_per_s(sample.target_bits_per_s);
 }
 
 void fill(v1::TuningDecision& out, const TuningDecision& decision) {

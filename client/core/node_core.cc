@@ -37,7 +37,8 @@ NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& ev
       publishes_(c_),
       seeding_(c_),
       tasks_(c_, *this),
-      loop_(c_, gets_, publishes_, seeding_, announcer_, rights_) {}
+      loop_(c_, gets_, publishes_, seeding_, announcer_, rights_),
+      tuning_keeper_(c_) {}
 
 NodeCore::~NodeCore() {
   stop();
@@ -57,6 +58,7 @@ Status NodeCore::start() {
   c_.set_limits(c_.options.settings.limits);
   GT_TRY(rights_.restore());
   GT_TRY(restore());
+  tuning_keeper_.restore();
   GT_TRY(tasks_.restore());
   GT_ASSIGN(const std::uint64_t cursor, c_.ports.store.task_cursor());
   for (const auto& endpoint : c_.ports.engine.listening()) listeners_.emplace_back(endpoint, Reachability::kUnknown);
@@ -110,6 +112,7 @@ void NodeCore::stop() {
     gets_.save_resume(id, true);
   }
   c_.calls.stop();
+  tuning_keeper_.finish();
   rights_.save_audiences();
   const auto lock = c_.book.lock();
   for (auto& [id, transfer] : c_.book.all()) {
@@ -131,6 +134,7 @@ void NodeCore::run(const std::stop_token& stop) {
     {
       const auto lock = c_.book.lock();
       pause = loop_.round(events, own_reachability());
+      tuning_keeper_.step(c_.ports.clock.mono());
     }
     tasks_.step(c_.ports.clock.mono());
     rights_.step(c_.ports.clock.mono());

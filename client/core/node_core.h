@@ -14,6 +14,7 @@
 #include "client/core/seeding.h"
 #include "client/core/task_manager.h"
 #include "client/core/transfer_loop.h"
+#include "client/core/tuning_keeper.h"
 
 namespace gridtorrent::client {
 
@@ -85,6 +86,7 @@ class NodeCore final : public Node, private ServerListener {
   SeedingFlow seeding_;
   TaskManager tasks_;
   TransferLoop loop_;
+  TuningKeeper tuning_keeper_;
 
   std::mutex link_mutex_;  ///< guards the next four
   std::string server_error_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/core/server_link.h"
+#include "client/core/tuning_record.h"
 #include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -129,6 +130,11 @@ class NodeStore {
   /// Which list says who may have these transfers' content; unknown transfers are passed over. All at once: after a
   /// restart of the server it is another one for each.
   virtual Status set_audiences(const std::vector<std::pair<TransferId, std::string>>& audiences) = 0;
+
+  /// In place of what was there of this transfer. Kept are those that run, and the last `kEndedTunings` that ended.
+  virtual Status put_tuning(const TuningRecord& record) = 0;
+  /// In order of sequence.
+  virtual Result<std::vector<TuningRecord>> tunings() = 0;
 
   /// Metadata documents, by the hex SHA-256 that names them.
   virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;

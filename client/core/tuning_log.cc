@@ -9,9 +9,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSampleEvery{950};  // looks are about a second apart
+constexpr milliseconds kSampleEvery{950};  // looks are about a second apart, or follow an event at once
 constexpr milliseconds kBefore{3000};
 constexpr milliseconds kSettled{2000}, kBrought{5000};  // new lanes are dialled, and slow start is over
+constexpr milliseconds kSaveEvery{
+    5000};  // what a kill loses of a transfer that runs; a write has 20 kB at most as a rule
 
 milliseconds since(MonoTime then, MonoTime now) {
   return std::chrono::duration_cast<milliseconds>(now - then);
@@ -39,6 +41,10 @@ std::string tuner_of(const Reason& reason) {
   return reason.text.substr(0, reason.text.find(':'));
 }
 
+std::uint64_t lower(std::uint64_t one, std::uint64_t other) {
+  return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
+}
+
 template <class T>
 void keep_last(std::deque<T>& all, std::size_t most) {
   while (all.size() > most) all.pop_front();
@@ -63,22 +69,27 @@ std::string decision_text(const TuningDecision& decision) {
   const std::string lanes = std::to_string(decision.lanes);
   const std::string change =
       decision.lanes == decision.lanes_before ? lanes : std::to_string(decision.lanes_before) + " → " + lanes;
-  std::string text = "lanes " + change + " at " + format_bits_per_s(decision.bits_per_s);
+  std::string text = "lanes " + change;
+  if (decision.lanes_before > 0) text += " at " + format_bits_per_s(decision.bits_per_s);
   if (decision.limit != Limit::kUnknown) text += ", limited by " + std::string(limit_word(decision.limit));
   return text + ": " + decision.reason;
 }
 
-void TuningLog::add_sample(Kept& kept, const ControllerInput& input, Limit limit) {
-  auto& record = kept.record;
+void TuningLog::add_sample(TuningRecord& record, const ControllerInput& input, const Plan& plan, Limit limit) {
   if (!record.samples.empty() && record.elapsed - record.samples.back().at < kSampleEvery) return;
-  TuningSample sample{record.elapsed, 0, 0, 0, limit, record.revision};
+  TuningSample sample;
+  sample.at = record.elapsed;
+  sample.limit = limit;
+  sample.revision = record.revision;
+  sample.limit_bits_per_s = lower(input.limit_bits_per_s, plan.limit_bits_per_s);
+  sample.target_bits_per_s = input.target_bits_per_s;
   for (const auto& peer : input.peers) {
     sample.bits_per_s += peer.receive_bits_per_s;
     sample.lanes += static_cast<int>(peer.lanes.size());
     sample.sources += peer.lanes.empty() ? 0 : 1;
   }
   record.samples.push_back(sample);
-  keep_last(record.samples, kSamples);
+  keep_last(record.samples, TuningRecord::kSamples);
 }
 
 /// What came after the next decision is that one's.
@@ -90,47 +101,104 @@ void TuningLog::note_what_decisions_brought(TuningRecord& record) {
   if (last.brought_bits_per_s) last.revision = record.revision;
 }
 
+const TuningDecision* TuningLog::add_decision(Kept& kept, const Plan& plan, Limit limit) {
+  auto& record = kept.record;
+  const bool none = record.decisions.empty(), first_here = !kept.reason;
+  const int lanes = lanes_of(plan), before = none ? 0 : record.decisions.back().lanes;
+  if (!first_here && plan.reason == *kept.reason && lanes == before) return nullptr;
+  kept.reason = plan.reason;
+  record.tuner = tuner_of(plan.reason);
+  if (first_here || record.elapsed - record.decisions.back().at >= kSampleEvery) {
+    TuningDecision decision;
+    decision.number = none ? 1 : record.decisions.back().number + 1;
+    decision.at = record.elapsed;
+    decision.lanes_before = before;
+    decision.bits_per_s = mean_rate(record.samples, record.elapsed - kBefore, record.elapsed).value_or(0);
+    record.decisions.push_back(decision);
+    keep_last(record.decisions, TuningRecord::kDecisions);
+  }
+  auto& decision = record.decisions.back();
+  decision.lanes = lanes;
+  decision.reason = plan.reason.text;
+  decision.limit = limit;
+  decision.revision = record.revision;
+  return &decision;
+}
+
 const TuningDecision* TuningLog::look(const std::string& name, const ControllerInput& input, const Plan& plan,
                                       const Findings& findings) {
   const auto [found, is_new] = transfers_.try_emplace(input.transfer);
   auto& kept = found->second;
   auto& record = kept.record;
-  if (is_new) kept.begun = input.now;
-  if (is_new || !record.running) kept.order = ++order_;
+  if (!kept.begun) kept.begun = input.now - record.elapsed;
+  if (is_new || !record.running) record.sequence = ++sequence_;
   record.running = true;
   record.transfer = input.transfer;
   record.name = name;
-  record.elapsed = since(kept.begun, input.now);
+  record.elapsed = since(*kept.begun, input.now);
   record.findings = findings;
   ++record.revision;
-  add_sample(kept, input, findings.limit);
+  add_sample(record, input, plan, findings.limit);
   note_what_decisions_brought(record);
+  return add_decision(kept, plan, findings.limit);
+}
 
-  const int lanes = lanes_of(plan), before = record.decisions.empty() ? 0 : record.decisions.back().lanes;
-  if (kept.decided > 0 && plan.reason == kept.reason && lanes == before) return nullptr;
-  kept.reason = plan.reason;
-  record.tuner = tuner_of(plan.reason);
-  const auto rate = mean_rate(record.samples, record.elapsed - kBefore, record.elapsed).value_or(0);
-  record.decisions.push_back({++kept.decided, record.elapsed, before, lanes, rate, plan.reason.text, findings.limit,
-                              std::nullopt, record.revision});
-  keep_last(record.decisions, kDecisions);
-  return &record.decisions.back();
+void TuningLog::end(Kept& kept) {
+  kept.record.running = false;
+  ++kept.record.revision;
+  kept.record.sequence = ++sequence_;
 }
 
 void TuningLog::ended(const TransferId& transfer) {
   const auto found = transfers_.find(transfer);
   if (found == transfers_.end() || !found->second.record.running) return;
-  found->second.record.running = false;
-  ++found->second.record.revision;
-  found->second.order = ++order_;
-  auto oldest = transfers_.end();
-  std::size_t ended = 0;
-  for (auto one = transfers_.begin(); one != transfers_.end(); ++one) {
-    if (one->second.record.running) continue;
-    ++ended;
-    if (oldest == transfers_.end() || one->second.order < oldest->second.order) oldest = one;
+  end(found->second);
+  drop_oldest();
+}
+
+/// Of those that ended, while there are too many.
+void TuningLog::drop_oldest() {
+  std::map<std::uint64_t, TransferId> ended;
+  for (const auto& [id, kept] : transfers_) {
+    if (!kept.record.running) ended[kept.record.sequence] = id;
   }
-  if (ended > kEnded) transfers_.erase(oldest);
+  while (ended.size() > kEndedTunings) {
+    transfers_.erase(ended.begin()->second);
+    ended.erase(ended.begin());
+  }
+}
+
+void TuningLog::restore(std::vector<TuningRecord> records, const std::function<bool(const TransferId&)>& fetches) {
+  std::ranges::sort(records, {}, &TuningRecord::sequence);
+  for (auto& record : records) {
+    sequence_ = std::max(sequence_, record.sequence);
+    record.revision = 1;
+    for (auto& sample : record.samples) sample.revision = 1;
+    for (auto& decision : record.decisions) decision.revision = 1;
+    auto& kept = transfers_[record.transfer];
+    kept.saved_revision = 1;
+    kept.record = std::move(record);
+  }
+  for (auto& [id, kept] : transfers_) {
+    if (kept.record.running && !fetches(id)) end(kept);
+  }
+  drop_oldest();
+}
+
+std::vector<TuningRecord> TuningLog::unsaved(MonoTime now, bool all) const {
+  std::vector<TuningRecord> records;
+  for (const auto& [id, kept] : transfers_) {
+    const bool due = all || !kept.record.running || now - kept.saved_at >= kSaveEvery;
+    if (due && kept.record.revision != kept.saved_revision) records.push_back(kept.record);
+  }
+  return records;
+}
+
+void TuningLog::saved(const TuningRecord& record, MonoTime at) {
+  const auto found = transfers_.find(record.transfer);
+  if (found == transfers_.end()) return;
+  found->second.saved_revision = record.revision;
+  found->second.saved_at = at;
 }
 
 Result<TuningRecord> TuningLog::find(const TransferId& transfer) const {
@@ -145,7 +213,7 @@ std::vector<TuningRecord> TuningLog::list() const {
   for (const auto& [id, kept] : transfers_) order.push_back(&kept);
   std::ranges::sort(order, [](const Kept* one, const Kept* other) {
     if (one->record.running != other->record.running) return one->record.running;
-    return one->order > other->order;
+    return one->record.sequence > other->record.sequence;
   });
   std::vector<TuningRecord> records;
   for (const Kept* kept : order) {
@@ -158,6 +226,7 @@ std::vector<TuningRecord> TuningLog::list() const {
     record.elapsed = full.elapsed;
     record.findings = full.findings;
     record.revision = full.revision;
+    record.sequence = full.sequence;
     if (!full.samples.empty()) record.samples.push_back(full.samples.back());
     if (!full.decisions.empty()) record.decisions.push_back(full.decisions.back());
   }

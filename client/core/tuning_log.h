@@ -1,58 +1,21 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "client/core/tuning_record.h"
 #include "client/plan/controller.h"
-#include "client/plan/findings.h"
 #include "common/clock.h"
-#include "common/ids.h"
 #include "common/result.h"
 
 /// What tuners decided for the transfers of a node, on which figures, and what it brought. For people; it decides
 /// nothing and has no clock but the looks that it is given.
 namespace gridtorrent::client {
-
-/// One second of a transfer.
-struct TuningSample {
-  std::chrono::milliseconds at{0};  ///< since the first look at the transfer
-  std::uint64_t bits_per_s = 0;     ///< payload
-  int lanes = 0, sources = 0;       ///< that are open and answer; nodes that they lead to
-  Limit limit = Limit::kUnknown;
-  std::uint64_t revision = 0;  ///< of the record, when this was added
-  friend bool operator==(const TuningSample&, const TuningSample&) = default;
-};
-
-/// A tuner has come to another plan.
-struct TuningDecision {
-  int number = 0;                                     ///< from 1
-  std::chrono::milliseconds at{0};                    ///< since the first look at the transfer
-  int lanes_before = 0, lanes = 0;                    ///< in all, as planned
-  std::uint64_t bits_per_s = 0;                       ///< payload, over the three seconds before
-  std::string reason;                                 ///< Reason::text
-  Limit limit = Limit::kUnknown;                      ///< what limited the transfer then
-  std::optional<std::uint64_t> brought_bits_per_s{};  ///< over the last three of the five seconds after it
-  std::uint64_t revision = 0;                         ///< of the record, when this was last changed
-  friend bool operator==(const TuningDecision&, const TuningDecision&) = default;
-};
-
-/// All that is kept of one transfer.
-struct TuningRecord {
-  TransferId transfer;
-  std::string name;   ///< owner/name
-  std::string tuner;  ///< as its last reason names it
-  bool running = true;
-  std::chrono::milliseconds elapsed{0};  ///< from the first to the last look
-  Findings findings;                     ///< the newest
-  std::deque<TuningSample> samples;      ///< the last 600
-  std::deque<TuningDecision> decisions;  ///< the last 500
-  std::uint64_t revision = 0;            ///< grows with every look
-};
 
 /// The rates that samples with one number of lanes had.
 struct LanesPoint {
@@ -67,13 +30,16 @@ std::vector<LanesPoint> rate_by_lanes(const std::deque<TuningSample>& samples);
 std::string decision_text(const TuningDecision& decision);
 
 /// What is kept of a node's transfers: of those that run, and of the last hundred that ended. Guarded by the book's
-/// mutex, as the transfers are.
+/// mutex, as the transfers are. What it keeps outlives the process by TuningKeeper.
 class TuningLog {
  public:
-  static constexpr std::size_t kSamples = 600, kDecisions = 500, kEnded = 100;
+  /// What an earlier process kept. Once, before the first look. Those that no longer fetch have ended.
+  void restore(std::vector<TuningRecord> records, const std::function<bool(const TransferId&)>& fetches);
 
   /// A look at a transfer: what its tuner was told, what it answered, and what limits. The decision, where the plan or
-  /// its reason is another than at the look before; it stays valid until the next call.
+  /// its reason is another than at the look before; it stays valid until the next call. What is decided within a
+  /// second, as when the first handshakes tell of the path one after the other, is kept as one decision with the last
+  /// one's reason.
   const TuningDecision* look(const std::string& name, const ControllerInput& input, const Plan& plan,
                              const Findings& findings);
   /// It no longer fetches. Nothing happens where it was never looked at.
@@ -84,19 +50,28 @@ class TuningLog {
   /// Those that run, then those that ended, last ones first; without samples and decisions but the last of each.
   std::vector<TuningRecord> list() const;
 
+  /// Copies of what is to be written down: what ended and is not written yet, and what runs, some seconds after the
+  /// last time; `all`: what runs, at once.
+  std::vector<TuningRecord> unsaved(MonoTime now, bool all = false) const;
+  /// This record, as `unsaved` gave it, is written down; `at`: when it was asked for.
+  void saved(const TuningRecord& record, MonoTime at);
+
  private:
   struct Kept {
     TuningRecord record;
-    MonoTime begun{};
-    Reason reason;
-    int decided = 0;          ///< decisions ever made
-    std::uint64_t order = 0;  ///< of beginning or end
+    std::optional<MonoTime> begun;  ///< nothing: not looked at by this process
+    std::optional<Reason> reason;   ///< of the plan before; nothing: none came in this process
+    MonoTime saved_at{};
+    std::uint64_t saved_revision = 0;
   };
-  static void add_sample(Kept& kept, const ControllerInput& input, Limit limit);
+  static void add_sample(TuningRecord& record, const ControllerInput& input, const Plan& plan, Limit limit);
+  static const TuningDecision* add_decision(Kept& kept, const Plan& plan, Limit limit);
   static void note_what_decisions_brought(TuningRecord& record);
+  void end(Kept& kept);
+  void drop_oldest();
 
   std::map<TransferId, Kept> transfers_;
-  std::uint64_t order_ = 0;
+  std::uint64_t sequence_ = 0;
 };
 
 }  // namespace gridtorrent::client

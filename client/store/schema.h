@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 6> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 7> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -106,6 +106,14 @@ ALTER TABLE transfer ADD COLUMN verified_ms INTEGER NOT NULL DEFAULT 0;
 )sql"},
                                                             {6, "places below a named root", R"sql(
 ALTER TABLE transfer ADD COLUMN root BLOB NOT NULL DEFAULT x'';
+)sql"},
+                                                            {7, "how transfers were tuned", R"sql(
+CREATE TABLE tuning (
+  transfer_id TEXT PRIMARY KEY,
+  sequence INTEGER NOT NULL,
+  running INTEGER NOT NULL,
+  record BLOB NOT NULL
+) STRICT;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

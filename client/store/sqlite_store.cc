@@ -7,6 +7,7 @@
 #include "client/store/codec.h"
 #include "client/store/metadata_files.h"
 #include "client/store/schema.h"
+#include "client/store/tuning_codec.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::store {
@@ -321,6 +322,31 @@ Status SqliteStore::set_audiences(const std::vector<std::pair<TransferId, std::s
 Result<std::optional<WallTime>> SqliteStore::heard() {
   return db_->read([&](sql::Transaction& tx) {
     return tx.one("SELECT heard_ms FROM server_heard", {}, [](const sql::Row& row) { return WallTime{row.i64(0)}; });
+  });
+}
+
+Status SqliteStore::put_tuning(const TuningRecord& record) {
+  static const std::string statement = upsert("tuning", "transfer_id, sequence, running, record", "transfer_id", 4);
+  const std::string bytes = encode_tuning(record);
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    GT_TRY(tx.exec(statement, {record.transfer.str(), record.sequence, record.running, sql::Blob(bytes)}));
+    return tx.exec(
+        "DELETE FROM tuning WHERE running = 0 AND transfer_id NOT IN "
+        "(SELECT transfer_id FROM tuning WHERE running = 0 ORDER BY sequence DESC LIMIT ?)",
+        {kEndedTunings});
+  });
+}
+
+Result<std::vector<TuningRecord>> SqliteStore::tunings() {
+  return db_->read([&](sql::Transaction& tx) -> Result<std::vector<TuningRecord>> {
+    return tx.all("SELECT transfer_id, sequence, running, record FROM tuning ORDER BY sequence", {},
+                  [](const sql::Row& row) -> Result<TuningRecord> {
+                    GT_ASSIGN(TuningRecord record, decode_tuning(row.text(3)));
+                    GT_ASSIGN(record.transfer, TransferId::parse(row.text(0)));
+                    record.sequence = row.u64(1);
+                    record.running = row.boolean(2);
+                    return record;
+                  });
   });
 }
 

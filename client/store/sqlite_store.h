@@ -36,6 +36,8 @@ class SqliteStore final : public NodeStore {
   Status set_audiences(const std::vector<std::pair<TransferId, std::string>>& audiences) override;
   Status note_confirmed(WallTime heard, const std::vector<SavedAudience>& confirmed) override;
   Result<std::optional<WallTime>> heard() override;
+  Status put_tuning(const TuningRecord& record) override;
+  Result<std::vector<TuningRecord>> tunings() override;
   Status save_metadata(const std::string& sha256, const std::string& document) override;
   Result<std::optional<std::string>> load_metadata(const std::string& sha256) override;
   Status put_task(const TaskRow& row) override;

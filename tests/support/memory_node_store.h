@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -100,6 +101,24 @@ class MemoryNodeStore final : public client::NodeStore {
     const std::lock_guard lock(mutex_);
     return heard_;
   }
+  Status put_tuning(const client::TuningRecord& record) override {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
+    tunings_[record.transfer] = record;
+    std::map<std::uint64_t, TransferId> ended;
+    for (const auto& [id, one] : tunings_) {
+      if (!one.running) ended[one.sequence] = id;
+    }
+    if (ended.size() > client::kEndedTunings) tunings_.erase(ended.begin()->second);
+    return {};
+  }
+  Result<std::vector<client::TuningRecord>> tunings() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<client::TuningRecord> records;
+    for (const auto& [id, record] : tunings_) records.push_back(record);
+    std::ranges::sort(records, {}, &client::TuningRecord::sequence);
+    return records;
+  }
   Status put_task(const client::TaskRow& row) override {
     const std::lock_guard lock(mutex_);
     tasks_[row.task.id] = row;
@@ -144,6 +163,7 @@ class MemoryNodeStore final : public client::NodeStore {
   std::map<std::string, client::PublishRow> publishes_;
   std::map<std::string, client::SavedAudience> audiences_;
   std::optional<WallTime> heard_;
+  std::map<TransferId, client::TuningRecord> tunings_;
   std::map<std::string, std::string> metadata_;
   std::map<TaskId, client::TaskRow> tasks_;
 };

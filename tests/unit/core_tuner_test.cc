@@ -84,6 +84,42 @@ TEST_F(TunersAreTold, WhereATransferNoLongerFetches) {
   EXPECT_TRUE(eventually([&] { return tuner_.was_removed(gone->id); }));
 }
 
+TEST_F(TunersAreTold, HowATransferWasTunedOutlivesTheProcess) {
+  seeder();
+  published("set");
+  published("done");
+  const auto running = get(job("set")), done = get(job("done"));
+  for (const auto& view : {running, done}) {
+    EXPECT_TRUE(eventually([&] { return node_->tuning(view->id).ok(); }));
+  }
+  complete(done->id);
+  wait_for(done->id, client::TransferState::kSeeding);
+  EXPECT_TRUE(eventually([&] { return store_.tunings()->size() == 2 && !store_.tunings()->back().running; }))
+      << "an end is written down at once";
+  restart();
+  const auto all = node_->tunings();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].transfer, running->id);
+  EXPECT_TRUE(all[0].running);
+  EXPECT_EQ(all[1].transfer, done->id);
+  EXPECT_FALSE(all[1].running);
+  EXPECT_EQ(node_->tuning(done->id)->name, "ada/done");
+  EXPECT_FALSE(node_->tuning(done->id)->samples.empty());
+}
+TEST_F(TunersAreTold, NothingOfADiskThatKeepsNoTuning) {
+  seeder();
+  published("set");
+  const auto view = get(job("set"));
+  store_.fail(Error{Code::kDisk, "No space left"});
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard lock(log_mutex_);
+    return std::ranges::any_of(log_, [](const auto& line) { return line.find("tuned is not written") != line.npos; });
+  }));
+  store_.fail(std::nullopt);
+  EXPECT_TRUE(eventually([&] { return store_.tunings()->size() == 1; })) << "tried again";
+  EXPECT_TRUE(node_->tuning(view->id)->running);
+}
+
 TEST_F(TunersAreTold, WhichLimitATransferMeetsAsLongAsItFetches) {
   seeder();
   published("set");

@@ -9,6 +9,7 @@
 
 #include "client/store/codec.h"
 #include "client/store/sqlite_store.h"
+#include "client/store/tuning_codec.h"
 #include "tests/support/memory_node_store.h"
 #include "tests/support/temp_folder.h"
 
@@ -110,6 +111,28 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
       made[print] = id<NodeId>();
     }
     return {{{list_id, version}, std::make_shared<const Audience>(std::move(made))}, WallTime{77}};
+  }
+  TuningRecord tuning(std::uint64_t sequence, bool running) {
+    TuningRecord record;
+    record.transfer = id<TransferId>();
+    record.name = "ada/\xff\n";
+    record.tuner = "auto";
+    record.running = running;
+    record.sequence = sequence;
+    record.elapsed = std::chrono::milliseconds(2000);
+    record.findings.bits_per_s = std::uint64_t{1} << 40;
+    record.findings.best_bits_per_s = 8;
+    record.findings.limit = Limit::kReceiverCpu;
+    record.findings.detail = "detail";
+    record.findings.advice = {"advice", "sysctl -w x"};
+    record.findings.target = TargetState{TargetState::Kind::kFloor, true, 30e6, 0.25, "held"};
+    record.findings.sources = {{id<NodeId>(), 3, std::chrono::microseconds(5), std::chrono::microseconds(4), "cubic", 9,
+                                0.0002, 10, 0.5, 0.25, 11, Limit::kSeeder}};
+    record.samples = {{std::chrono::milliseconds(0), 1, 2, 3, Limit::kUnknown, 0, 4, 5},
+                      {std::chrono::milliseconds(1000), 6, 7, 8, Limit::kLoss, 0, 0, 0}};
+    record.decisions = {{1, std::chrono::milliseconds(0), 0, 4, 5, "auto: 4", Limit::kPath, 6, 0},
+                        {2, std::chrono::milliseconds(900), 4, 8, 5, "auto: 8", Limit::kCap, std::nullopt, 0}};
+    return record;
   }
   TaskRow task_row(std::uint64_t sequence, decltype(Task::work) work = ListFolderTask{"raw"}) {
     TaskRow row;
@@ -269,6 +292,47 @@ TEST_P(NodeStoreContract, KeepsPublishes) {
   EXPECT_TRUE(store().publishes()->empty());
 }
 
+void expect_equal(const TuningRecord& a, const TuningRecord& b) {
+  EXPECT_EQ(a.transfer, b.transfer);
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.tuner, b.tuner);
+  EXPECT_EQ(a.running, b.running);
+  EXPECT_EQ(a.sequence, b.sequence);
+  EXPECT_EQ(a.elapsed, b.elapsed);
+  EXPECT_EQ(a.findings, b.findings);
+  EXPECT_EQ(a.samples, b.samples);
+  EXPECT_EQ(a.decisions, b.decisions);
+}
+
+TEST_P(NodeStoreContract, KeepsHowATransferWasTunedInPlaceOfWhatWasKept) {
+  auto record = tuning(7, true);
+  ASSERT_TRUE(store().put_tuning(record).ok());
+  reopen();
+  auto kept = store().tunings();
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  ASSERT_EQ(kept->size(), 1u);
+  expect_equal(kept->front(), record);
+  record.running = false;
+  record.samples.pop_front();
+  record.findings = {};
+  ASSERT_TRUE(store().put_tuning(record).ok());
+  reopen();
+  expect_equal(store().tunings()->at(0), record);
+}
+
+TEST_P(NodeStoreContract, KeepsTheTuningOfAllThatRunAndOfTheLastHundredThatEnded) {
+  const auto running = tuning(1, true), oldest = tuning(2, false);
+  ASSERT_TRUE(store().put_tuning(running).ok());
+  ASSERT_TRUE(store().put_tuning(oldest).ok());
+  for (std::uint64_t i = 0; i < kEndedTunings; ++i) ASSERT_TRUE(store().put_tuning(tuning(103 - i, false)).ok());
+  reopen();
+  const auto kept = *store().tunings();
+  ASSERT_EQ(kept.size(), kEndedTunings + 1);
+  EXPECT_EQ(kept[0].transfer, running.transfer);
+  EXPECT_EQ(kept[1].sequence, 4u) << "in order of sequence";
+  EXPECT_EQ(kept.back().sequence, 103u);
+}
+
 TEST_P(NodeStoreContract, KeepsMetadataByName) {
   EXPECT_FALSE((*store().load_metadata("ab")).has_value());
   ASSERT_TRUE(store().save_metadata("ab", "document").ok());
@@ -337,6 +401,26 @@ TEST(TaskCodec, RefusesWhatItDidNotWrite) {
   EXPECT_FALSE(store::decode_globs("[\"zz\"]").ok());
   EXPECT_FALSE(store::parse_step("flying").ok());
   EXPECT_FALSE(store::parse_code("flying").ok());
+}
+
+TEST(TuningCodec, RefusesWhatItDidNotWrite) {
+  TuningRecord record;
+  record.samples.resize(2);
+  const std::string good = store::encode_tuning(record);
+  ASSERT_TRUE(store::decode_tuning(good).ok());
+  for (const std::string& bytes :
+       {std::string(), std::string("nonsense"), std::string("\xa0"), good + "x", good.substr(0, good.size() / 2)}) {
+    EXPECT_EQ(store::decode_tuning(bytes).error().code, Code::kCorrupt);
+  }
+  std::string other = good;
+  other.replace(other.find("unknown"), 7, "unknowm");
+  EXPECT_EQ(store::decode_tuning(other).error().code, Code::kCorrupt) << "a limit of another version";
+}
+TEST(TuningCodec, TakesLittleRoom) {
+  TuningRecord record;
+  record.samples.assign(TuningRecord::kSamples, {std::chrono::milliseconds(600'000), 900'000'000, 16, 8,
+                                                 Limit::kReceiverCpu, 0, 1'000'000'000, 0});
+  EXPECT_LT(store::encode_tuning(record).size(), 40u * TuningRecord::kSamples);
 }
 
 TEST(SqliteStore, RefusesADamagedDatabase) {
