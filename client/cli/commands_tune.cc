@@ -1,40 +1,100 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "client/cli/context.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/tuning_plot.h"
 #include "client/cli/tuning_view.h"
+#include "common/text.h"
+#include "common/unique_fd.h"
 
 namespace gridtorrent::client::cli {
 
 namespace {
 
+/// A name is worth no longer wait.
+constexpr std::chrono::milliseconds kNamesDeadline{500};
+
+/// Of the nodes that have this content, as far as the server tells its name to the caller. Nothing where somebody else
+/// is to be asked than the server of the node, or where that does not answer.
+NodeNames names_of(Context& c, api::NodeApi& node, const v1::Tuning& tuning) {
+  const auto status = node.status();
+  const auto login = c.known_login();
+  if (!status || !status->server_connected() || !login || login->server != status->server()) return {};
+  const auto server = c.server(kNamesDeadline);
+  if (!server) return {};
+  const auto content = (*server)->contents().get(tuning.name());
+  if (!content) return {};
+  const auto replicas = (*server)->contents().list_replicas(content->content_id(), 1000);
+  return replicas ? node_names(replicas->items) : NodeNames();
+}
+
+Error not_written(const std::string& path) {
+  return {Code::kDisk, "the plot is not written: " + escape_for_display(path) + ": " + errno_text(errno)};
+}
+
+/// In place of what is there.
+Status write_plot(const std::string& path, const std::string& picture) {
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+  if (!file) return not_written(path);
+  for (std::size_t done = 0; done < picture.size();) {
+    const ssize_t wrote = ::write(file.get(), picture.data() + done, picture.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return not_written(path);
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+Status plot(Context& c, const v1::Tuning& tuning) {
+  const std::string path = c.options.str("plot");
+  if (path == "-") {
+    c.terminal.result(tuning_svg(tuning));
+    return {};
+  }
+  GT_TRY(write_plot(path, tuning_svg(tuning)));
+  c.terminal.message("plot: " + escape_for_display(path));
+  return {};
+}
+
+/// What came of the stream so far.
+struct Followed {
+  bool first = true;
+  std::string limit;
+  NodeNames names;
+};
+
 /// One message of the stream: the first is all that is kept.
-void tell(Context& c, const v1::Tuning& tuning, bool first, std::string& limit) {
+void tell(Context& c, const v1::Tuning& told, Followed& so_far) {
   if (c.json) {
     Json json = event("tuning", c.clock.wall());
-    json.update(to_json(tuning));
+    json.update(to_json(told));
     c.emit(json);
     return;
   }
+  const v1::Tuning tuning = named(told, so_far.names);
   const std::string now = limit_line(tuning);
-  if (first) {
+  if (so_far.first) {
     c.terminal.result(tuning_text(tuning));
   } else {
-    if (!now.empty() && now != limit) c.terminal.result(now);
+    if (!now.empty() && now != so_far.limit) c.terminal.result(now);
     for (const v1::TuningDecision& decision : tuning.decisions()) c.terminal.result(decision_line(decision));
   }
-  limit = now;
+  so_far.limit = now;
 }
 
-Status follow(Context& c) {
-  GT_ASSIGN(api::NodeApi* const node, c.node());
+Status follow(Context& c, api::NodeApi& node) {
   Interrupt interrupt;
-  bool first = true;
-  std::string limit;
+  Followed so_far;
   Status written;
-  const Status ended = node->watch_tuning(
+  const Status ended = node.watch_tuning(
       c.options.str("ID"),
       [&](const v1::Tuning& tuning) {
-        tell(c, tuning, first, limit);
-        first = false;
+        if (so_far.first && !c.json) so_far.names = names_of(c, node, tuning);
+        tell(c, tuning, so_far);
+        so_far.first = false;
         written = c.terminal.finish();
         return written.ok();
       },
@@ -45,15 +105,21 @@ Status follow(Context& c) {
 }
 
 Status explain(Context& c) {
-  if (c.options.flag("follow")) return follow(c);
-  GT_ASSIGN(api::NodeApi* const node, c.node());
-  GT_ASSIGN(const v1::Tuning tuning, node->explain_transfer(c.options.str("ID")));
-  if (c.json) {
-    c.print(to_json(tuning));
-  } else {
-    c.terminal.result(tuning_text(tuning));
+  const bool follows = c.options.flag("follow"), plots = c.options.has("plot");
+  const bool plots_to_stdout = plots && c.options.str("plot") == "-";
+  if (plots_to_stdout && (c.json || follows)) {
+    return Error{Code::kInvalid,
+                 "--plot - writes the picture to stdout, as --json and --follow do what they tell: name a file"};
   }
-  return {};
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  if (follows) GT_TRY(follow(c, *node));
+  if (follows && !plots) return {};
+  GT_ASSIGN(const v1::Tuning tuning, node->explain_transfer(c.options.str("ID")));
+  if (c.json && !follows) c.print(to_json(tuning));
+  if (c.json && !plots) return {};
+  const v1::Tuning told = named(tuning, names_of(c, *node, tuning));
+  if (!c.json && !follows && !plots_to_stdout) c.terminal.result(tuning_text(told));
+  return plots ? plot(c, told) : Status();
 }
 
 Status list(Context& c) {
@@ -78,8 +144,13 @@ std::vector<CommandEntry> tune_commands() {
           {{.name = "tune explain",
             .summary = "say what limits a transfer, and how many lanes it was given when and why",
             .positionals = {{.name = "ID", .help = "a transfer, as shown by tune list"}},
-            .options = {{.name = "follow", .help = "go on with what is new, until it no longer fetches or Ctrl-C"}},
-            .examples = {{"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi", ""}},
+            .options = {{.name = "follow", .help = "go on with what is new, until it no longer fetches or Ctrl-C"},
+                        {.name = "plot",
+                         .value = "FILE",
+                         .help = "also draw rate and lanes over time, the decisions, and rate by lanes, as SVG; - is "
+                                 "stdout. With --follow when it ends"}},
+            .examples = {{"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi", ""},
+                         {"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi --plot run.svg", ""}},
             .group = group},
            explain}};
 }

@@ -73,7 +73,7 @@ Result<std::unique_ptr<api::ServerApi>> Context::server_without_login() {
   return api::ServerApi::open({.address = found.server, .ca_file = found.ca_file, .token = {}});
 }
 
-Result<api::ServerApi*> Context::server() {
+Result<api::ServerApi*> Context::server(std::chrono::milliseconds deadline) {
   if (server_) return server_.get();
   GT_ASSIGN(const Login found, known_login());
   GT_ASSIGN(const std::string secret, token(found));
@@ -82,7 +82,8 @@ Result<api::ServerApi*> Context::server() {
     return Error{Code::kUnauthenticated, "not logged in" + where + ": " + kHowToLogIn};
   }
   GT_TRY(check_complete(found));
-  GT_ASSIGN(server_, api::ServerApi::open({.address = found.server, .ca_file = found.ca_file, .token = secret}));
+  GT_ASSIGN(server_, api::ServerApi::open(
+                         {.address = found.server, .ca_file = found.ca_file, .token = secret, .deadline = deadline}));
   return server_.get();
 }
 

@@ -28,8 +28,8 @@ class Context {
   /// --json was given.
   const bool json;
 
-  /// Logged in, or kUnauthenticated with how to do it.
-  Result<api::ServerApi*> server();
+  /// Logged in, or kUnauthenticated with how to do it. `deadline`: of each short call, where this one connects.
+  Result<api::ServerApi*> server(std::chrono::milliseconds deadline = api::ServerApiOptions{}.deadline);
   /// Who is logged in where, by the profile and what the command line puts in its place; fields are empty where nothing
   /// says.
   struct Login {

@@ -51,17 +51,6 @@ std::string fitted(const std::vector<std::pair<std::string, std::size_t>>& parts
   return line;
 }
 
-std::string shortened(const std::string& text, std::size_t columns) {
-  if (display_columns(text) <= columns) return text;
-  std::size_t end = 0, used = 0;
-  while (end < text.size() && used + 1 < columns) {
-    ++end;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
-    ++used;
-  }
-  return text.substr(0, end) + "…";
-}
-
 std::pair<std::string, std::size_t> part(std::string text) {
   const std::size_t columns = display_columns(text);
   return {std::move(text), columns};
@@ -117,6 +106,17 @@ std::string replica_state(const v1::Replica& replica) {
 std::size_t display_columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (display_columns(text) <= columns) return text;
+  std::size_t end = 0, used = 0;
+  while (end < text.size() && used + 1 < columns) {
+    ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    ++used;
+  }
+  return text.substr(0, end) + "…";
 }
 
 Table::Table(std::vector<std::string> headings) : headings_(std::move(headings)) {

@@ -27,6 +27,8 @@ class Table {
 
 /// How many columns of a terminal the text takes (a code point counts as one).
 std::size_t display_columns(std::string_view text);
+/// All of it, or its begin and "…" in so many columns.
+std::string shortened(const std::string& text, std::size_t columns);
 
 /// "run42  [######----]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s", cut to `width`. Bytes are counted when
 /// verified.

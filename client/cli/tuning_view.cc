@@ -41,14 +41,35 @@ std::string time_of(std::uint64_t ms) {
   return format_duration(std::chrono::milliseconds(ms));
 }
 
+void replace_all(std::string& text, const std::string& old, const std::string& fresh) {
+  for (auto at = text.find(old); at != std::string::npos; at = text.find(old, at + fresh.size())) {
+    text.replace(at, old.size(), fresh);
+  }
+}
+
+/// One number of lanes compares with nothing.
+std::string lanes_table(const v1::Tuning& tuning) {
+  if (tuning.curve_size() < 2) return "";
+  Table table({">LANES", ">SECONDS", ">LEAST", ">MEDIAN", ">MOST"});
+  for (const v1::LanesPoint& p : tuning.curve()) {
+    table.row({std::to_string(p.lanes()), std::to_string(p.seconds()), format_bits_per_s(p.least_bits_per_s()),
+               format_bits_per_s(p.median_bits_per_s()), format_bits_per_s(p.most_bits_per_s())});
+  }
+  return "\nRATE BY LANES\n" + table.text("");
+}
+
+std::string padded(std::string text, std::size_t columns) {
+  return text.insert(0, text.size() < columns ? columns - text.size() : 0, ' ');
+}
+
 std::string sources_table(const v1::Tuning& tuning) {
   Table table(
       {"SEEDER", ">RTT", ">LANES", ">RATE", ">A LANE", ">IN THE LONG RUN", ">LOSS EVENTS", "CONTROL", "HELD BY"});
   for (const v1::TuningSource& s : tuning.sources()) {
     const std::string a_lane = s.lanes() == 0 ? "-" : format_bits_per_s(s.bits_per_s() / s.lanes());
-    table.row({s.node_id(), round_trip(s.rtt_us()), std::to_string(s.lanes()), format_bits_per_s(s.bits_per_s()),
-               a_lane, rate_or_dash(s.long_run_lane_bits_per_s()), share(s.loss_events_per_segment()),
-               word_or_dash(s.congestion_control()), word_or_dash(s.held_by())});
+    table.row({escape_for_display(s.node_id()), round_trip(s.rtt_us()), std::to_string(s.lanes()),
+               format_bits_per_s(s.bits_per_s()), a_lane, rate_or_dash(s.long_run_lane_bits_per_s()),
+               share(s.loss_events_per_segment()), word_or_dash(s.congestion_control()), word_or_dash(s.held_by())});
   }
   return tuning.sources_size() == 0 ? "" : table.text("");
 }
@@ -73,7 +94,9 @@ Json json_of(const v1::TuningSample& s) {
           {"bits_per_s", s.bits_per_s()},
           {"lanes", s.lanes()},
           {"sources", s.sources()},
-          {"limit_word", s.limit_word()}};
+          {"limit_word", s.limit_word()},
+          {"limit_bits_per_s", s.limit_bits_per_s()},
+          {"target_bits_per_s", s.target_bits_per_s()}};
 }
 
 Json json_of(const v1::TuningDecision& d) {
@@ -104,10 +127,33 @@ Json array_of(const Messages& messages) {
 
 }  // namespace
 
+NodeNames node_names(const std::vector<v1::Replica>& replicas) {
+  NodeNames names;
+  std::map<std::string, int> bearers;
+  for (const v1::Replica& replica : replicas) {
+    if (replica.node_name().empty()) continue;
+    names[replica.node_id()] = replica.node_name();
+    ++bearers[replica.node_name()];
+  }
+  std::erase_if(names, [&](const auto& one) { return bearers[one.second] > 1; });
+  return names;
+}
+
+v1::Tuning named(v1::Tuning tuning, const NodeNames& names) {
+  for (const auto& [id, name] : names) {
+    replace_all(*tuning.mutable_limit_detail(), id, name);
+    replace_all(*tuning.mutable_advice(), id, name);
+    for (auto& source : *tuning.mutable_sources()) {
+      if (source.node_id() == id) source.set_node_id(name);
+    }
+    for (auto& decision : *tuning.mutable_decisions()) replace_all(*decision.mutable_text(), id, name);
+  }
+  return tuning;
+}
+
 std::string decision_line(const v1::TuningDecision& decision) {
-  std::string time = time_of(decision.at_ms());
-  time.insert(0, time.size() < 10 ? 10 - time.size() : 0, ' ');
-  std::string line = time + "  " + escape_for_display(decision.text());
+  std::string line = padded(std::to_string(decision.number()), 3) + "  " + padded(time_of(decision.at_ms()), 10) +
+                     "  " + escape_for_display(decision.text());
   if (decision.has_brought_bits_per_s()) line += "; brought " + format_bits_per_s(decision.brought_bits_per_s());
   return line + "\n";
 }
@@ -128,7 +174,7 @@ std::string tuning_text(const v1::Tuning& tuning) {
   if (!tuning.advice_command().empty()) text += "  " + escape_for_display(tuning.advice_command()) + "\n";
   const std::string sources = sources_table(tuning);
   if (!sources.empty()) text += "\n" + sources;
-  text += "\nDECISIONS\n";
+  text += lanes_table(tuning) + "\nDECISIONS\n";  // last, since more of them follow where it is followed
   for (const v1::TuningDecision& decision : tuning.decisions()) text += decision_line(decision);
   return text;
 }
@@ -145,7 +191,7 @@ std::string tunings_table(const v1::ListTuningsReply& reply) {
                sampled ? format_bits_per_s(t.samples(t.samples_size() - 1).bits_per_s()) : "-",
                word_or_dash(t.limit_word()), last});
   }
-  return table.text("nothing has been fetched since the node was started; 'gridtorrent get CONTENT' does");
+  return table.text("nothing has been fetched yet; 'gridtorrent get CONTENT' does");
 }
 
 Json to_json(const v1::Tuning& t) {

@@ -1,15 +1,24 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "client/cli/json.h"
 
 /// How `tune` shows what a tuner decided. Pure functions.
 namespace gridtorrent::client::cli {
 
-/// Head, limit with advice, sources, decisions. `-` stands for a figure that is not known.
+/// Names of nodes by their ids. A name that two nodes have is left out.
+using NodeNames = std::map<std::string, std::string>;
+NodeNames node_names(const std::vector<v1::Replica>& replicas);
+/// The same with names in place of ids: of its sources, and in what people read. For people only.
+v1::Tuning named(v1::Tuning tuning, const NodeNames& names);
+
+/// Head, limit with advice, sources, rate by lanes, decisions. `-` stands for a figure that is not known.
 std::string tuning_text(const v1::Tuning& tuning);
-/// A decision in a line: when, what and why as the node's log has it, and what it brought where that is known.
+/// A decision in a line: its number, when, what and why as the node's log has it, and what it brought where that is
+/// known.
 std::string decision_line(const v1::TuningDecision& decision);
 /// "limited by loss: …", empty where nothing limits that is known.
 std::string limit_line(const v1::Tuning& tuning);

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import xml.etree.ElementTree
 
 import cases
 import harness
@@ -65,6 +66,7 @@ def a_transfer_explains_its_lanes():
         told = bob.cli('tune', 'explain', transfer, '--json', node=beta).json
         cases.check(told['running'] and told['decisions'][-1]['lanes'] > 0 and told['samples'], told)
         cases.check(told['decisions'][0]['reason'].startswith(told['tuner'] + ':'), told['decisions'])
+        harness.wait_until(lambda: '\nalpha ' in bob.cli('tune', 'explain', transfer, node=beta).out, 'the seeder to be named')
         cases.check(told['decisions'][0]['reason'] in beta.log(), 'the log does not say why')
         bob.cli('transfer', 'set', transfer, '--lanes', '3', '--limit', '0', node=beta)
         bob.cli('tune', 'explain', transfer, '--follow', node=beta)
@@ -72,6 +74,32 @@ def a_transfer_explains_its_lanes():
         listed = bob.cli('tune', 'list', '--json', node=beta).json['tunings']
         cases.check([(t['transfer_id'], t['running']) for t in listed] == [(transfer, False)], listed)
         cases.check(bob.cli('tune', 'explain', transfer, '--json', node=beta).json['decisions'][-1]['lanes'] == 3, 'it kept no last decision')
+
+
+def what_was_explained_outlives_a_kill_and_a_restart():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '20Mbit')
+
+        def explained():
+            return bob.cli('tune', 'explain', transfer, '--json', node=beta).json
+
+        beta.kill()
+        beta.start()
+        before = explained()
+        cases.check(before['running'] and before['decisions'][0]['number'] == 1 and before['decisions'][0]['lanes_before'] == 0, before)
+        bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
+        bob.cli('transfer', 'wait', transfer, node=beta)
+        ended = explained()
+        cases.check(ended['decisions'][0] == before['decisions'][0] and len(ended['decisions']) > 1, (before, ended))
+        beta.stop()
+        beta.start()
+        listed = bob.cli('tune', 'list', '--json', node=beta).json['tunings']
+        cases.check([(t['transfer_id'], t['running']) for t in listed] == [(transfer, False)], listed)
+        told = explained()
+        cases.check(told['samples'] == ended['samples'] and told['decisions'] == ended['decisions'], (ended, told))
+        bob.cli('tune', 'explain', transfer, '--plot', scene.dir / 'plot.svg', node=beta)
+        cases.check(xml.etree.ElementTree.parse(scene.dir / 'plot.svg').getroot().tag.endswith('svg'), 'no picture')
 
 
 def a_limit_holds():
@@ -135,6 +163,7 @@ def doctor_finds_a_well_node_and_a_lost_server():
         cases.check(address in ill.out + ill.err, ill)
 
 
-cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind, a_transfer_explains_its_lanes, a_limit_holds,
+cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind, a_transfer_explains_its_lanes,
+          what_was_explained_outlives_a_kill_and_a_restart, a_limit_holds,
           a_second_get_joins_and_one_to_elsewhere_is_a_conflict, ctrl_c_stops_the_watching_and_not_the_transfer,
           what_is_withdrawn_is_served_no_more_and_its_files_stay, doctor_finds_a_well_node_and_a_lost_server)

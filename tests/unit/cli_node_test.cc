@@ -262,6 +262,37 @@ TEST_F(WithNode, TuneExplainsATransferAndListsWhatCanBeExplained) {
   EXPECT_EQ(Json::parse(out_)["tunings"][0]["tuner"], "fixed");
 }
 
+TEST_F(WithNode, TuneDrawsAPlotInPlaceOfWhatWasThere) {
+  node_.tuned.transfer = id_of(1);
+  node_.tuned.name = "mia/run42";
+  node_.tuned.running = false;
+  node_.tuned.revision = 1;
+  node_.tuned.samples = {{milliseconds(0), 9'000'000, 4, 1, Limit::kLoss, 1}};
+  const std::string id = id_of(1).str(), file = folder_ + "/run.svg";
+  EXPECT_EQ(run({"tune", "explain", id, "--plot", folder_ + "/none/run.svg"}), 8);
+  EXPECT_THAT(err_, HasSubstr("none/run.svg"));
+  for (const char* other : {"--json", "--follow"}) {
+    EXPECT_EQ(run({"tune", "explain", id, "--plot", "-", other}), 2) << other;
+  }
+  const auto read = [&] {
+    std::ifstream stream(file);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  std::ofstream(file) << std::string(100'000, 'x');
+  EXPECT_EQ(run({"tune", "explain", id, "--plot", file}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("DECISIONS"));
+  EXPECT_THAT(err_, HasSubstr("run.svg"));
+  EXPECT_THAT(read(), ::testing::StartsWith("<svg "));
+  EXPECT_THAT(read(), EndsWith("</svg>\n"));
+  EXPECT_EQ(run({"tune", "explain", id, "--plot", "-"}), 0) << err_;
+  EXPECT_EQ(out_, read());
+  for (const char* other : {"--json", "--follow"}) {
+    std::filesystem::remove(file);
+    EXPECT_EQ(run({"tune", "explain", id, "--plot", file, other}), 0) << err_;
+    EXPECT_THAT(read(), EndsWith("</svg>\n")) << other;
+  }
+}
+
 TEST_F(WithNode, GetTellsStartProgressAndEnd) {
   node_.script = {view(TransferState::kFetching), view(TransferState::kFetching, 500),
                   view(TransferState::kVerifying, 1000), view(TransferState::kSeeding, 1000)};

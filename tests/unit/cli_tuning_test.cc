@@ -49,7 +49,26 @@ TEST(TuningText, SaysWhatLimitsAndWhatHelpsFirst) {
             "n_c           -      0     0 bit/s            -                -            0  -        -\n"
             "\n"
             "DECISIONS\n"
-            "     2.0 s  lanes 8 → 13 at 93.0 Mbit/s: auto: 13 lanes\n");
+            "  1       2.0 s  lanes 8 → 13 at 93.0 Mbit/s: auto: 13 lanes\n");
+}
+TEST(TuningText, ComparesNumbersOfLanesWhereThereWereSeveral) {
+  v1::Tuning tuning = lossy();
+  const auto add = [&](std::uint32_t lanes, std::uint64_t median) {
+    auto& point = *tuning.add_curve();
+    point.set_lanes(lanes);
+    point.set_seconds(7);
+    point.set_least_bits_per_s(median / 2);
+    point.set_median_bits_per_s(median);
+    point.set_most_bits_per_s(median * 2);
+  };
+  add(8, 80'000'000);
+  EXPECT_THAT(tuning_text(tuning), Not(HasSubstr("RATE BY LANES")));
+  add(13, 120'000'000);
+  EXPECT_THAT(tuning_text(tuning), HasSubstr("\nRATE BY LANES\n"
+                                             "LANES  SECONDS        LEAST       MEDIAN        MOST\n"
+                                             "    8        7  40.0 Mbit/s  80.0 Mbit/s  160 Mbit/s\n"
+                                             "   13        7  60.0 Mbit/s   120 Mbit/s  240 Mbit/s\n"
+                                             "\nDECISIONS\n"));
 }
 TEST(TuningText, SaysSoWhereNothingIsKnown) {
   v1::Tuning tuning;
@@ -62,6 +81,24 @@ TEST(TuningText, EscapesWhatOthersNamed) {
   v1::Tuning tuning = lossy();
   tuning.set_name("a\x1b[31m");
   EXPECT_THAT(tuning_text(tuning), HasSubstr("a\\x1b[31m"));
+}
+TEST(TuningText, NamesNodesWhereTheirNamesAreKnown) {
+  v1::Tuning tuning = lossy();
+  tuning.set_limit_detail("packets get lost between n_b and here");
+  tuning.mutable_decisions(0)->set_text("lanes 8 → 13: n_b and n_c and n_b");
+  const std::string text = tuning_text(named(tuning, {{"n_b", "b\x1bseed"}, {"n_c", "n_c itself"}}));
+  EXPECT_THAT(text, HasSubstr("between b\\x1bseed and here"));
+  EXPECT_THAT(text, HasSubstr("b\\x1bseed and n_c itself and b\\x1bseed"));
+  EXPECT_THAT(text, HasSubstr("\nb\\x1bseed  "));
+}
+TEST(NodeNames, LeaveOutWhatNamesTwoNodesOrNone) {
+  std::vector<v1::Replica> replicas(4);
+  const char* const names[] = {"seed", "twin", "twin", ""};
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    replicas[i].set_node_id("n_" + std::to_string(i));
+    replicas[i].set_node_name(names[i]);
+  }
+  EXPECT_EQ(node_names(replicas), (NodeNames{{"n_0", "seed"}}));
 }
 TEST(DecisionLine, EndsInWhatItBroughtWhereThatIsKnown) {
   v1::TuningDecision decision = lossy().decisions(0);
