@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 
 namespace gridtorrent {
 
@@ -29,12 +30,27 @@ std::string to_rfc3339(WallTime t) {
   return text.data();
 }
 
+namespace {
+
+/// "Z", or "+01:00": by how many minutes a zone is ahead of UTC.
+std::optional<int> zone_minutes(std::string_view text) {
+  if (text == "Z") return 0;
+  if (text.size() != 6 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
+  const std::string copy(text.substr(1));
+  int hours = 0, minutes = 0, used = 0;
+  if (std::sscanf(copy.c_str(), "%2d:%2d%n", &hours, &minutes, &used) != 2 || used != 5) return std::nullopt;
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
+  return (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+}  // namespace
+
 Result<WallTime> parse_rfc3339(std::string_view text) {
   const std::string copy(text);
   const Error bad{Code::kInvalid, "'" + copy + "' is no time; write it like 2026-11-20 or 2026-11-20T19:15:00Z"};
   int year = 0, month = 0, day = 0, used = 0;
   if (std::sscanf(copy.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10) return bad;
-  int hour = 0, minute = 0, second = 0, millis = 0;
+  int hour = 0, minute = 0, second = 0, millis = 0, offset = 0;
   if (copy.size() > 10) {
     int used2 = 0;
     if (std::sscanf(copy.c_str() + 10, "T%2d:%2d:%2d%n", &hour, &minute, &second, &used2) != 3 || used2 != 9)
@@ -49,7 +65,9 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
       if (digits == 0) return bad;
       rest.remove_prefix(digits);
     }
-    if (rest != "Z") return bad;
+    const auto zone = zone_minutes(rest);
+    if (!zone) return bad;
+    offset = *zone;
   }
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) return bad;
   const auto date =
@@ -57,7 +75,7 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
                                   std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok()) return bad;
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return WallTime{((days * 24 + hour) * 60 + minute) * 60'000 + second * 1000LL + millis};
+  return WallTime{((days * 24 + hour) * 60 + minute - offset) * 60'000 + second * 1000LL + millis};
 }
 
 }  // namespace gridtorrent

@@ -56,7 +56,8 @@ class ManualClock final : public Clock {
 
 /// RFC 3339 in UTC with milliseconds: "2026-11-20T19:15:50.123Z".
 std::string to_rfc3339(WallTime t);
-/// Accepts what `to_rfc3339` writes, with or without the fraction, and a bare date "2026-11-20".
+/// Accepts what `to_rfc3339` writes, with or without the fraction, in another zone ("2026-11-20T20:15:50+01:00"), and a
+/// bare date "2026-11-20", which is its first moment in UTC.
 Result<WallTime> parse_rfc3339(std::string_view text);
 
 }  // namespace gridtorrent
