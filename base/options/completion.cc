@@ -23,6 +23,11 @@ std::string words_of(const std::vector<std::string>& list) {
   return text;
 }
 
+/// What completion offers as the option's value.
+const std::vector<std::string>& words_for(const Option& option) {
+  return option.choices.empty() ? option.suggestions : option.choices;
+}
+
 std::string function_name(const Program& program) {
   std::string name = "_";
   for (const char c : program.name) name += c == '-' ? '_' : c;
@@ -117,7 +122,7 @@ std::string bash_script(const Program& program) {
     for (const Option& option : options_at(program, place))
       if (!option.value.empty())
         out += "    " + single_quoted(place.path + ":--" + option.name) + ") " +
-               bash_offer(offer_for(option.value, option.choices), words_of(option.choices)) + "; return ;;\n";
+               bash_offer(offer_for(option.value, words_for(option)), words_of(words_for(option))) + "; return ;;\n";
   out += "  esac\n  if [[ \"$cur\" == -* ]]; then\n    case \"$place\" in\n";
   for (const Place& place : places) {
     std::vector<std::string> names;
@@ -170,7 +175,7 @@ std::string zsh_script(const Program& program) {
     for (const Option& option : options_at(program, place))
       if (!option.value.empty())
         out += "    " + single_quoted(place.path + ":--" + option.name) + ") " +
-               zsh_offer(offer_for(option.value, option.choices), words_of(option.choices)) + "; return ;;\n";
+               zsh_offer(offer_for(option.value, words_for(option)), words_of(words_for(option))) + "; return ;;\n";
   out += "  esac\n  if [[ \"${words[CURRENT]}\" == -* ]]; then\n    case \"$place\" in\n";
   for (const Place& place : places) {
     out += "      " + single_quoted(place.path) + ") offers=(";
@@ -232,9 +237,11 @@ std::string fish_script(const Program& program) {
                     "\n      set place $next\n    end\n  end\n  test \"$place\" = \"$argv[1]\"\nend\n" +
                     "complete -c " + program.name + " -f\n";
   for (const Option& option : shown_options(program.options, true))
-    out += "complete -c " + program.name + " -l " + option.name + " -d " + fish_quoted(option.help) +
-           (option.value.empty() ? "" : fish_flags(offer_for(option.value, option.choices), words_of(option.choices))) +
-           "\n";
+    out +=
+        "complete -c " + program.name + " -l " + option.name + " -d " + fish_quoted(option.help) +
+        (option.value.empty() ? ""
+                              : fish_flags(offer_for(option.value, words_for(option)), words_of(words_for(option)))) +
+        "\n";
   for (const Place& place : places) {
     const std::string here = "complete -c " + program.name + " -n " + fish_quoted(at + " " + fish_quoted(place.path));
     for (const auto& [word, summary] : place.words)
@@ -243,7 +250,8 @@ std::string fish_script(const Program& program) {
     for (const Option& option : shown_options(place.command->options, false))
       out +=
           here + " -l " + option.name + " -d " + fish_quoted(option.help) +
-          (option.value.empty() ? "" : fish_flags(offer_for(option.value, option.choices), words_of(option.choices))) +
+          (option.value.empty() ? ""
+                                : fish_flags(offer_for(option.value, words_for(option)), words_of(words_for(option)))) +
           "\n";
     if (place.words.empty() && !place.command->positionals.empty()) {
       const Positional& positional = place.command->positionals.front();

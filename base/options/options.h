@@ -42,6 +42,7 @@ struct Option {
   bool hidden = false;             ///< works, but is not shown
   bool command_line_only = false;  ///< neither environment nor file may set it
   std::vector<std::string> choices = {};
+  std::vector<std::string> suggestions = {};  ///< completion offers them; other values are taken as well
   Check check = {};
 };
 
