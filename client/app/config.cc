@@ -12,6 +12,12 @@
 namespace gridtorrent::client::app {
 namespace {
 
+std::vector<std::string> mode_names() {
+  std::vector<std::string> names;
+  for (const TuningMode mode : kTuningModes) names.emplace_back(mode_name(mode));
+  return names;
+}
+
 std::vector<options::Option> node_options() {
   return {
       {.name = "server",
@@ -77,6 +83,12 @@ std::vector<options::Option> node_options() {
                "`gridtorrent transfer show` say why",
        .default_value = tuning::kDefaultTuner,
        .choices = tuning::tuner_names()},
+      {.name = "tuning-mode",
+       .value = "MODE",
+       .help = "how much a transfer takes beside others on its path where nobody chose with `get --mode`: balanced, "
+               "greedy (more than its part), or background (what others leave)",
+       .default_value = std::string(mode_name(TuningMode::kBalanced)),
+       .choices = mode_names()},
       {.name = "list-lifetime",
        .value = "TIME",
        .help = "how long this node goes on serving when the server cannot be heard: as long may somebody whose right "
@@ -182,7 +194,7 @@ Result<Config> read_config(const options::Parsed& parsed) {
   config.limits = {parsed.bits_per_s("upload-limit"), parsed.bits_per_s("download-limit")};
   if (const Status good = check_limits(config.limits); !good)
     return Error{good.error().code, "--" + good.error().message};
-  config.tuner = parsed.str("tuner");
+  config.tuning = {parsed.str("tuner"), mode_of(parsed.str("tuning-mode")).value_or(TuningMode::kBalanced)};
   config.list_lifetime = parsed.duration("list-lifetime");
   if (config.list_lifetime < kShortestListLifetime) {
     return Error{Code::kInvalid, "--list-lifetime " + parsed.str("list-lifetime") +

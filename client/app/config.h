@@ -26,7 +26,7 @@ struct Config {
   std::string metrics_listen;
   std::size_t max_fetching = 4;
   NodeLimits limits;
-  std::string tuner;  ///< a name that the registry knows
+  TuningDefaults tuning;  ///< its tuner is one that the registry knows
   std::chrono::milliseconds list_lifetime{0};
   std::string log_format, log_level;
 };

@@ -152,6 +152,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.addresses = config.addresses;
   options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits};
   options.credential_expires = identity.expires;
+  options.tuning = config.tuning;
   options.list_lifetime = config.list_lifetime;
   options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
                   engine::tcp_memory_pressure()};
@@ -159,7 +160,7 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
     const Busiest busiest = threads.busiest(now);
     return HostLoad{busiest.share, engine.load().held_by_disk, thread_name(busiest.thread)};
   };
-  parts.tuner = std::make_unique<tuning::ChosenController>(config.tuner, parts.rng.next());
+  parts.tuner = std::make_unique<tuning::ChosenController>(config.tuning.tuner, parts.rng.next());
   const NodePorts ports{*parts.engine,   *parts.files,  *parts.link, *parts.store, parts.guard, *parts.tuner,
                         parts.diagnosis, *parts.papers, parts.clock, parts.rng,    make_log()};
   parts.node = std::make_unique<NodeCore>(ports, std::move(options), parts.events);

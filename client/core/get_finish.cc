@@ -2,10 +2,23 @@
 #include "client/core/get_job.h"
 #include "client/core/plan_input.h"
 #include "common/text.h"
+#include "common/units.h"
 
 namespace gridtorrent::client {
 namespace {
 constexpr int kMaxVerifyRounds = 2;
+}
+
+/// When all was at its place; and whether that was in time, where somebody asked for a time.
+void GetFlow::note_arrival(Transfer& transfer) {
+  auto& row = transfer.row;
+  row.fetched = c_.ports.clock.wall();
+  if (!row.wish.by) return;
+  const auto late = row.fetched - *row.wish.by;
+  const bool in_time = late <= std::chrono::milliseconds(0);
+  c_.log(in_time ? NodeLogLevel::kInfo : NodeLogLevel::kWarning,
+         display_name(row) + (in_time ? " is there in time" : " is there " + format_duration(late) + " late") +
+             ": it was to be done by " + to_rfc3339(*row.wish.by));
 }
 
 void GetFlow::start_check_local(Transfer& transfer) {
@@ -79,7 +92,7 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   transfer->row.step = TransferStep::kHold;
   transfer->row.source = "local";
   transfer->row.stamp = *stamp;
-  transfer->row.verified = c_.ports.clock.wall();
+  transfer->row.verified = transfer->row.fetched = c_.ports.clock.wall();
   c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
 }
@@ -328,6 +341,8 @@ void GetFlow::commit(const TransferId& id) {
   transfer->row.error.reset();
   if (receive_limit(*transfer) > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
   transfer->row.limit_bits_per_s = transfer->tuner_limit = 0;  // the fetch's; a seeding transfer gets its own
+  transfer->row.wish.target_bits_per_s = transfer->row.wish.floor_bits_per_s = 0;
+  note_arrival(*transfer);
   transfer->notice.clear();
   transfer->waiting_for.clear();
   c_.events.set_verifier(id, nullptr);

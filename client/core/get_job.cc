@@ -19,19 +19,30 @@ Error changed_there(const Transfer& transfer) {
                                base + "` says how; put it right, move it away, or choose another place with --to"};
 }
 
-void apply_wishes(TransferRow& row, const GetJob& job) {
+void apply_wishes(TransferRow& row, const GetJob& job, const TuningWish& wish) {
+  row.wish = wish;
   row.lanes_wish = job.lanes;
   row.seeders_wish = job.seeders;
   row.limit_bits_per_s = job.limit_bits_per_s;
   row.priority = job.priority;
 }
 
+bool fetches(const TransferRow& row) {
+  return row.step == TransferStep::kPrepare || row.step == TransferStep::kFetch;
+}
+
+/// What the tuner of a transfer that is under way is asked for from now on.
+Result<TuningWish> joined_wish(const TransferRow& row, const GetJob& job, std::string_view usual_tuner) {
+  const bool limited_anew = job.limit_bits_per_s != 0 && fetches(row);
+  return wish_from_now_on(row, job.wish, limited_anew ? job.limit_bits_per_s : row.limit_bits_per_s, usual_tuner);
+}
+
 /// Asked again for what is under way: what is given anew counts, what is left at its default says nothing.
-void apply_given_wishes(TransferRow& row, const GetJob& job) {
+void apply_given_wishes(TransferRow& row, const GetJob& job, const TuningWish& wish) {
+  row.wish = wish;
   if (job.lanes != 0) row.lanes_wish = job.lanes;
   if (job.seeders != 0) row.seeders_wish = job.seeders;
-  const bool fetches = row.step == TransferStep::kPrepare || row.step == TransferStep::kFetch;
-  if (job.limit_bits_per_s != 0 && fetches) row.limit_bits_per_s = job.limit_bits_per_s;
+  if (job.limit_bits_per_s != 0 && fetches(row)) row.limit_bits_per_s = job.limit_bits_per_s;
   if (job.priority != 0) row.priority = job.priority;
 }
 
@@ -48,12 +59,17 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   }
   Request request;
   request.job = job;
+  GT_ASSIGN(request.wish, changed_and_checked({}, job.wish, job.limit_bits_per_s, c_.options.tuning.tuner));
   while (request.job.target.size() > 1 && request.job.target.ends_with('/')) request.job.target.pop_back();
   GT_ASSIGN(request.content, c_.ports.link.content(job.content));
   GT_ASSIGN(request.metadata, c_.metadata(request.content));
   GT_ASSIGN(request.wanted, wanted_entries(request.metadata->manifest, job.globs));
   GT_TRY(check_hidden(request));
   look_at_part(request);
+  if (request.wish.by && *request.wish.by <= c_.ports.clock.wall()) {
+    c_.log(NodeLogLevel::kWarning, request.content.owner + "/" + request.content.name + " was to be done by " +
+                                       to_rfc3339(*request.wish.by) + ", which is past: it is fetched all the same");
+  }
 
   bool needs_prepare = false;
   TransferId id;
@@ -133,11 +149,14 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
     auto& row = transfer->row;
     if (row.content.id != request.content.id || row.content.version != request.content.version) continue;
     const bool same = row.target == request.job.target && row.globs == request.job.globs;
+    const auto wish = joined_wish(row, request.job, c_.options.tuning.tuner);
     if (in_progress(row.step)) {
       if (!same) return conflict_with(*transfer);
+      GT_TRY(wish);
       joined = true;
     } else if (row.step == TransferStep::kFailed && (row.kind == TransferKind::kGet || !row.stamp.empty()) && same &&
                !request.job.refetch) {
+      GT_TRY(wish);
       const auto& manifest = request.metadata->manifest;
       const Transfer* part = held_at(row.content, row.target, id);
       if (part != nullptr) {
@@ -155,6 +174,7 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       row.step = was_whole ? TransferStep::kCheckLocal : TransferStep::kPrepare;
       row.old_place = was_whole ? id : TransferId();
       row.lost.clear();  // all that is asked for is looked for
+      row.fetched = {};
       row.error.reset();
       transfer->metadata = request.metadata;
       transfer->verify_rounds = transfer->disk_errors = 0;
@@ -165,7 +185,7 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       continue;
     }
     row.paused = false;
-    apply_given_wishes(row, request.job);
+    apply_given_wishes(row, request.job, *wish);
     GT_TRY(c_.book.save(*transfer));
     if (transfer->in_engine && row.step == TransferStep::kFetch)
       c_.ports.engine.set_rate_limit(row.id, receive_limit(*transfer), 0);
@@ -218,7 +238,7 @@ TransferRow GetFlow::new_row(const Request& request) const {
   row.root = request.job.root;
   row.globs = request.job.globs;
   row.wanted_bytes = wanted_bytes(request.metadata->manifest, request.wanted);
-  apply_wishes(row, request.job);
+  apply_wishes(row, request.job, request.wish);
   return row;
 }
 
@@ -259,6 +279,8 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     if (have->in_engine) have->row.content.audience = audience;
     have->row.old_place = have->row.id;
     have->row.paused = false;
+    have->row.wish = request.wish;
+    have->row.fetched = {};
     GT_TRY(c_.book.save(*have));
     c_.book.touch(*have);
     return make_view(*have);

@@ -43,6 +43,7 @@ class GetFlow {
  private:
   struct Request {
     GetJob job;
+    TuningWish wish;
     ContentInfo content;
     MetadataPtr metadata;
     std::vector<bool> wanted;
@@ -68,6 +69,7 @@ class GetFlow {
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
   void commit(const TransferId& id);
+  void note_arrival(Transfer& transfer);
   void discard(const TransferId& id);
   void fail(const TransferId& id, const Error& error);
 

@@ -13,6 +13,8 @@
 #include "client/core/server_link.h"
 #include "client/core/tuning_log.h"
 #include "client/plan/findings.h"
+#include "client/plan/tuners.h"
+#include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
 #include "common/result.h"
@@ -56,6 +58,8 @@ struct TransferView {
   int priority = 0;
   std::uint64_t limit_bits_per_s = 0;
   int lanes_wish = 0, seeders_wish = 0;  ///< 0: auto
+  TuningWish wish;
+  WallTime fetched;  ///< when all was at its place; {}: not yet, or unknown
   std::string plan_reason;
   std::optional<Findings> findings;  ///< what limits it, while it fetches
   WallTime created;
@@ -84,6 +88,7 @@ struct GetJob {
   std::vector<std::string> globs;
   int lanes = 0, seeders = 0;  ///< 0: auto
   std::uint64_t limit_bits_per_s = 0;
+  WishChange wish = {};  ///< of no wish, or of that of the transfer that it joins
   int priority = 0;
   bool allow_hidden = false;  ///< BASE may begin with a dot also where the target is there already
   bool refetch = false;
@@ -92,6 +97,7 @@ struct GetJob {
 struct TransferSettings {
   std::optional<int> lanes, seeders, priority;
   std::optional<std::uint64_t> limit_bits_per_s;
+  WishChange wish = {};
 };
 
 /// Of the whole node, in bits of payload a second; 0: none.
@@ -103,6 +109,12 @@ struct NodeLimits {
 inline constexpr std::uint64_t kLeastNodeLimit = 1'000'000;
 /// kInvalid names the option ("upload-limit", "download-limit").
 Status check_limits(const NodeLimits& limits);
+
+/// What tunes a transfer of which nobody asked anything.
+struct TuningDefaults {
+  std::string tuner{kTuners.front().name};
+  TuningMode mode = TuningMode::kBalanced;
+};
 
 struct VerifyOutcome {
   ContentId content;
@@ -129,6 +141,7 @@ struct NodeStatus {
   std::vector<NamedRoot> share_roots, download_roots;
   WallTime credential_expires;
   NodeLimits limits;
+  TuningDefaults tuning;
 };
 
 /// All that a node does for its owner; what the control API and the task manager call. Thread-safe; methods that hash
@@ -147,7 +160,8 @@ class Node {
   virtual Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) = 0;
 
   /// Starts a get, or joins one of the same content to the same place (`joined`); kConflict where it is being fetched
-  /// to another place, or something foreign is in the way. What this node already has is not fetched again.
+  /// to another place, or something foreign is in the way; kInvalid for wishes that `check_wish` or `check_tuner`
+  /// refuse. A deadline may be past. What this node already has is not fetched again.
   virtual Result<TransferView> get(const GetJob& job, bool& joined) = 0;
   /// Attaches files that are here already: verified against the manifest, then seeded. The transfer starts in
   /// kVerifying.
@@ -162,6 +176,7 @@ class Node {
   virtual Result<TransferView> resume(const TransferId& id) = 0;
   /// Stops fetching or seeding and forgets it. Files of a finished transfer stay; a staging folder goes.
   virtual Result<TransferView> cancel(const TransferId& id) = 0;
+  /// kInvalid as for `get`; kConflict for a wish where nothing is to be fetched any more.
   virtual Result<TransferView> set(const TransferId& id, const TransferSettings& settings) = 0;
 
   /// What its tuner decided and why. kNotFound where it never fetched in this process, or long ago.

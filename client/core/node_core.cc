@@ -20,6 +20,15 @@ Error unknown_transfer(const TransferId& id) {
   return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
 }
 
+/// What the transfer's tuner is asked for from now on.
+Result<TuningWish> wish_after(const TransferRow& row, const TransferSettings& settings, std::string_view usual_tuner) {
+  if (settings.wish != WishChange{} && !in_progress(row.step) && row.step != TransferStep::kFailed) {
+    return Error{Code::kConflict,
+                 "transfer " + row.id.str() + " fetches nothing any more: there is nothing that a tuner could do"};
+  }
+  return wish_from_now_on(row, settings.wish, settings.limit_bits_per_s.value_or(row.limit_bits_per_s), usual_tuner);
+}
+
 bool is_wildcard(const std::string& address) {
   return address == "0.0.0.0" || address == "::";
 }
@@ -299,6 +308,7 @@ NodeStatus NodeCore::status() {
   status.share_roots = std::move(settings.share_roots);
   status.download_roots = std::move(settings.download_roots);
   status.limits = settings.limits;
+  status.tuning = c_.options.tuning;
   status.credential_expires = c_.options.credential_expires;
   const std::lock_guard lock(link_mutex_);
   status.server_error = status.server_connected ? "" : server_error_;
@@ -391,6 +401,7 @@ Result<TransferView> NodeCore::resume(const TransferId& id) {
                           : transfer.row.kind == TransferKind::kGet ? TransferStep::kPrepare
                                                                     : TransferStep::kAttach;
       transfer.row.error.reset();
+      transfer.row.fetched = {};
       transfer.disk_errors = transfer.verify_rounds = 0;
       transfer.fresh = false;
       transfer.recheck = true;
@@ -427,6 +438,7 @@ Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings&
   }
   return change(id, [&](Transfer& transfer) -> Status {
     auto& row = transfer.row;
+    GT_ASSIGN(row.wish, wish_after(row, settings, c_.options.tuning.tuner));
     if (settings.lanes) row.lanes_wish = *settings.lanes;
     if (settings.seeders) row.seeders_wish = *settings.seeders;
     if (settings.priority) row.priority = *settings.priority;

@@ -65,7 +65,8 @@ struct TransferRow {
   TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
   int lanes_wish = 0, seeders_wish = 0, priority = 0;
   std::uint64_t limit_bits_per_s = 0;
-  TuningWish wish;
+  TuningWish wish;   ///< target and floor end with the fetch, as the limit does
+  WallTime fetched;  ///< when all that was fetched was at its place; {}: not yet, or unknown
   std::string source;
   std::uint64_t wanted_bytes = 0, verified_bytes = 0;  ///< of the wanted files
   std::uint64_t received_bytes = 0, sent_bytes = 0, redundant_bytes = 0;

@@ -23,6 +23,9 @@ void note_lane(DialPeer& peer, const LaneSnapshot& lane) {
   }
 }
 
+/// A deadline of a task may be any time; further away than that tells no more, and a sum would overflow.
+constexpr milliseconds kFarthest = std::chrono::hours(24 * 366);
+
 milliseconds since(MonoTime then, MonoTime now) {
   return std::chrono::duration_cast<milliseconds>(now - then);
 }
@@ -94,12 +97,11 @@ DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfe
   return facts;
 }
 
-ControllerInput controller_input(const NodeId& self, const Transfer& transfer, const NodeLimits& limits,
-                                 const HostFacts& host, Now now) {
+ControllerInput controller_input(const NodeOptions& node, const Transfer& transfer, const NodeLimits& limits, Now now) {
   ControllerInput input;
   input.transfer = transfer.row.id;
   input.now = now.mono;
-  input.self = self;
+  input.self = node.node;
   input.total_bytes = transfer.row.wanted_bytes;
   const std::uint64_t here =
       transfer.snapshot ? verified_of_wanted(*transfer.snapshot, input.total_bytes) : transfer.row.verified_bytes;
@@ -110,16 +112,26 @@ ControllerInput controller_input(const NodeId& self, const Transfer& transfer, c
   input.limit_bits_per_s = lower(transfer.row.limit_bits_per_s, limits.receive_bits_per_s);
   const TuningWish& wish = transfer.row.wish;
   input.tuner = wish.tuner;
-  input.mode = wish.mode;
+  input.mode = wish.mode.value_or(node.tuning.mode);
   input.target_bits_per_s = wish.target_bits_per_s;
   input.floor_bits_per_s = wish.floor_bits_per_s;
-  if (wish.by) input.deadline = now.mono + (*wish.by - now.wall);
+  if (wish.by) input.deadline = now.mono + std::clamp(*wish.by - now.wall, -kFarthest, kFarthest);
   input.tuner_limit_bits_per_s = transfer.tuner_limit;
-  input.host = host;
-  for (const auto& [node, known] : transfer.swarm) {
-    if (!node.is_nil() && node != self) input.peers.push_back(sample_of(known.info, transfer.snapshot));
+  input.host = node.host;
+  for (const auto& [id, known] : transfer.swarm) {
+    if (!id.is_nil() && id != node.node) input.peers.push_back(sample_of(known.info, transfer.snapshot));
   }
   return input;
+}
+
+Result<TuningWish> wish_from_now_on(const TransferRow& row, const WishChange& change, std::uint64_t limit_bits_per_s,
+                                    std::string_view usual) {
+  GT_TRY(changed_and_checked({}, change, limit_bits_per_s, usual));
+  auto wish = changed_and_checked(row.wish, change, limit_bits_per_s, usual);
+  if (wish) return wish;
+  return Error{wish.error().code, wish.error().message + "; transfer " + row.id.str() +
+                                      " was asked for some of it before: `transfer set` takes away a rate with 0, a " +
+                                      "time with none, a tuner or mode with default"};
 }
 
 std::uint64_t receive_limit(const Transfer& transfer) {

@@ -16,9 +16,13 @@ struct Now {
 /// Who is in its swarm, and which lanes stand. Notes in the transfer since when a peer has been without a lane.
 DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfer& transfer, MonoTime now);
 
-/// `limits`: the node's. What the node's other transfers do (`others`) is the caller's to fill in.
-ControllerInput controller_input(const NodeId& self, const Transfer& transfer, const NodeLimits& limits,
-                                 const HostFacts& host, Now now);
+/// `limits`: of `node`, at the moment. What its other transfers do (`others`) and its load are the caller's to fill in.
+ControllerInput controller_input(const NodeOptions& node, const Transfer& transfer, const NodeLimits& limits, Now now);
+
+/// What its tuner is asked for from now on. kInvalid as `changed_and_checked`, and says where what was asked before is
+/// in the way. `limit_bits_per_s`: of the transfer from now on; `usual`: the node's tuner.
+Result<TuningWish> wish_from_now_on(const TransferRow& row, const WishChange& change, std::uint64_t limit_bits_per_s,
+                                    std::string_view usual);
 
 /// What a transfer that fetches may receive, bits of payload a second: the lower one of its own limit and its tuner's;
 /// 0: all.

@@ -26,21 +26,25 @@ std::string done_json(const TransferView& view, WallTime now) {
   }
   const double seconds = seconds_of(view.fetch_time);
   const auto rate = seconds > 0 ? static_cast<double>(view.verified_bytes) * 8 / seconds : 0.0;
-  const Json event{{"event", "done"},
-                   {"time", to_rfc3339(now)},
-                   {"transfer_id", view.id.str()},
-                   {"content_id", view.content.str()},
-                   {"name", view.name},
-                   {"owner", view.owner},
-                   {"state", std::string(transfer_state_name(view.state))},
-                   {"verified_bytes", view.verified_bytes},
-                   {"seconds", seconds},
-                   {"bits_per_s", static_cast<std::uint64_t>(rate)},
-                   {"redundant_bytes", view.redundant_bytes},
-                   {"lanes_peak", view.lanes_peak},
-                   {"source", view.source},
-                   {"seeders", seeders},
-                   {"path", escape_for_display(view.path)}};
+  Json event{{"event", "done"},
+             {"time", to_rfc3339(now)},
+             {"transfer_id", view.id.str()},
+             {"content_id", view.content.str()},
+             {"name", view.name},
+             {"owner", view.owner},
+             {"state", std::string(transfer_state_name(view.state))},
+             {"verified_bytes", view.verified_bytes},
+             {"seconds", seconds},
+             {"bits_per_s", static_cast<std::uint64_t>(rate)},
+             {"redundant_bytes", view.redundant_bytes},
+             {"lanes_peak", view.lanes_peak},
+             {"source", view.source},
+             {"seeders", seeders},
+             {"path", escape_for_display(view.path)}};
+  if (view.wish.by && view.fetched != WallTime{}) {
+    event["by"] = to_rfc3339(*view.wish.by);
+    event["in_time"] = view.fetched <= *view.wish.by;
+  }
   return event.dump();
 }
 

@@ -10,6 +10,7 @@
 
 #include "client/core/audience.h"
 #include "client/core/plan.h"
+#include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
 #include "common/result.h"
@@ -109,6 +110,7 @@ struct GetTask {
   int priority = 0;
   bool refetch = false;
   int seeders = 0;  ///< 0: auto
+  WishChange wish = {};
 };
 struct SeedTask {
   std::string content;

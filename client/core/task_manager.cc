@@ -160,6 +160,7 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
   job.lanes = task.lanes;
   job.seeders = task.seeders;
   job.limit_bits_per_s = task.rate_limit_bits_per_s;
+  job.wish = task.wish;
   job.priority = task.priority;
   job.refetch = task.refetch;
   bool joined = false;

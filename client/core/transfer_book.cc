@@ -162,6 +162,8 @@ TransferView make_view(const Transfer& transfer) {
   view.limit_bits_per_s = row.limit_bits_per_s;
   view.lanes_wish = row.lanes_wish;
   view.seeders_wish = row.seeders_wish;
+  view.wish = row.wish;
+  view.fetched = row.fetched;
   view.plan_reason = transfer.plan.reason;
   view.findings = transfer.findings;
   view.created = row.created;

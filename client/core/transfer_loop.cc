@@ -289,8 +289,7 @@ void TransferLoop::send_to_sleep(Transfer& transfer) {
 /// Of the controller, in the dialling rule's form.
 LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now) {
   if (!facts.wants_data) return make_lane_plan(facts, {});
-  ControllerInput input =
-      controller_input(c_.options.node, transfer, c_.settings().limits, c_.options.host, {now, c_.ports.clock.wall()});
+  ControllerInput input = controller_input(c_.options, transfer, c_.settings().limits, {now, c_.ports.clock.wall()});
   input.load = c_.options.load(now);
   for (const auto& [id, other] : c_.book.all()) {
     if (id != transfer.row.id && competes(*other)) input.others.push_back(as_other(*other));

@@ -84,6 +84,26 @@ PublishRequest publish_request(const Json& json) {
   return request;
 }
 
+Json wish_json(const WishChange& wish) {
+  Json json = Json::object();
+  if (wish.tuner) json["tuner"] = *wish.tuner;
+  if (wish.mode) json["mode"] = *wish.mode;
+  if (wish.target_bits_per_s) json["target"] = *wish.target_bits_per_s;
+  if (wish.floor_bits_per_s) json["floor"] = *wish.floor_bits_per_s;
+  if (wish.by) json["by_ms"] = wish.by->ms;
+  return json;
+}
+
+WishChange wish_change(const Json& json) {
+  WishChange wish;
+  if (json.contains("tuner")) wish.tuner = json["tuner"].get<std::string>();
+  if (json.contains("mode")) wish.mode = json["mode"].get<std::string>();
+  if (json.contains("target")) wish.target_bits_per_s = json["target"].get<std::uint64_t>();
+  if (json.contains("floor")) wish.floor_bits_per_s = json["floor"].get<std::uint64_t>();
+  if (json.contains("by_ms")) wish.by = WallTime{json["by_ms"].get<std::int64_t>()};
+  return wish;
+}
+
 struct WorkEncoder {
   Json operator()(const PublishTask& task) const {
     return {{"kind", "publish"},
@@ -100,7 +120,8 @@ struct WorkEncoder {
             {"seeders", task.seeders},
             {"limit", task.rate_limit_bits_per_s},
             {"priority", task.priority},
-            {"refetch", task.refetch}};
+            {"refetch", task.refetch},
+            {"wish", wish_json(task.wish)}};
   }
   Json operator()(const SeedTask& task) const {
     return {{"kind", "seed"}, {"content", task.content}, {"root_path", task.root_path}};
@@ -286,6 +307,7 @@ Status decode_work(const std::string& text, Task& task) {
       get.rate_limit_bits_per_s = json.at("limit");
       get.priority = json.at("priority");
       get.refetch = json.at("refetch");
+      get.wish = wish_change(json.value("wish", Json::object()));  // versions before this one wrote none
       task.work = get;
     } else if (kind == "seed") {
       task.work = SeedTask{json.at("content"), json.at("root_path")};

@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 7> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 8> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -114,6 +114,14 @@ CREATE TABLE tuning (
   running INTEGER NOT NULL,
   record BLOB NOT NULL
 ) STRICT;
+)sql"},
+                                                            {8, "what people ask of a tuner, and arrivals", R"sql(
+ALTER TABLE transfer ADD COLUMN tuner TEXT NOT NULL DEFAULT '';
+ALTER TABLE transfer ADD COLUMN mode TEXT NOT NULL DEFAULT '';
+ALTER TABLE transfer ADD COLUMN target_bits_per_s INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE transfer ADD COLUMN floor_bits_per_s INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE transfer ADD COLUMN by_ms INTEGER;
+ALTER TABLE transfer ADD COLUMN fetched_ms INTEGER NOT NULL DEFAULT 0;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

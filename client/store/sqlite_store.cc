@@ -18,7 +18,7 @@ constexpr std::string_view kTransferColumns =
     "generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, seeders_wish, priority, "
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
-    "audience, refused, verified_ms, root";
+    "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -42,6 +42,13 @@ Status read_content(const sql::Row& row, ContentInfo& content) {
   content.ca_pem = row.text(13);
   content.withdrawn = row.boolean(14);
   return {};
+}
+
+/// A mode of a later version counts as none.
+TuningWish read_wish(const sql::Row& row) {
+  TuningWish wish{row.text(45), mode_of(row.text(46)), row.u64(47), row.u64(48), std::nullopt};
+  if (!row.is_null(49)) wish.by = WallTime{row.i64(49)};
+  return wish;
 }
 
 Result<TransferRow> read_transfer(const sql::Row& row) {
@@ -83,6 +90,8 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.refused = row.boolean(42);
   transfer.verified = WallTime{row.i64(43)};
   transfer.root = row.text(44);
+  transfer.wish = read_wish(row);
+  transfer.fetched = WallTime{row.i64(50)};
   return transfer;
 }
 
@@ -158,7 +167,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
 }
 
 Status SqliteStore::put_transfer(const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 45);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 51);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
@@ -168,6 +177,8 @@ Status SqliteStore::put_transfer(const TransferRow& row) {
     error_code = code_name(row.error->code);
     error_message = row.error->message;
   }
+  std::optional<std::int64_t> by_ms;
+  if (row.wish.by) by_ms = row.wish.by->ms;
   return db_->write([&](sql::Transaction& tx) -> Status {
     return tx.exec(statement, {id,
                                kind_name(row.kind),
@@ -213,7 +224,13 @@ Status SqliteStore::put_transfer(const TransferRow& row) {
                                row.content.audience,
                                row.refused,
                                row.verified.ms,
-                               sql::Blob(row.root)});
+                               sql::Blob(row.root),
+                               row.wish.tuner,
+                               row.wish.mode ? mode_name(*row.wish.mode) : std::string_view(),
+                               row.wish.target_bits_per_s,
+                               row.wish.floor_bits_per_s,
+                               by_ms,
+                               row.fetched.ms});
   });
 }
 

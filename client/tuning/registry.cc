@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/plan/tuners.h"
 #include "client/tuning/auto.h"
 #include "client/tuning/e2e.h"
 #include "client/tuning/fixed.h"
@@ -15,7 +16,7 @@ namespace gridtorrent::client::tuning {
 namespace {
 
 struct Entry {
-  const char* name;
+  std::string_view name;
   std::unique_ptr<TransferController> (*make)(std::uint64_t seed);
 };
 
@@ -34,7 +35,7 @@ std::unique_ptr<TransferController> fstream(std::uint64_t) {
       "fstream", [history = std::make_shared<ProfileHistory>()] { return std::make_unique<FstreamSearch>(history); });
 }
 
-constexpr std::array kTuners = {
+constexpr std::array kMakers = {
     Entry{"auto", without_chance<AutoController>},
     Entry{"fixed", without_chance<FixedController>},
     Entry{"pcp", [](std::uint64_t) { return searching<PcpSearch>("pcp"); }},
@@ -42,6 +43,9 @@ constexpr std::array kTuners = {
     Entry{"e2e", [](std::uint64_t) { return searching<E2eSearch>("e2e"); }},
     Entry{"fstream", fstream},
 };
+
+static_assert(std::ranges::equal(kMakers, kTuners, {}, &Entry::name, &TunerChoice::name),
+              "each tuner of client/plan/tuners.h is made here, in the same order");
 
 }  // namespace
 
@@ -52,8 +56,8 @@ std::vector<std::string> tuner_names() {
 }
 
 std::unique_ptr<TransferController> make_tuner(const std::string& name, std::uint64_t seed) {
-  const auto* const found = std::ranges::find_if(kTuners, [&](const Entry& tuner) { return name == tuner.name; });
-  return found == kTuners.end() ? nullptr : found->make(seed);
+  const auto* const found = std::ranges::find(kMakers, name, &Entry::name);
+  return found == kMakers.end() ? nullptr : found->make(seed);
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -12,7 +12,7 @@ namespace gridtorrent::client::tuning {
 /// What a node uses where nobody chose a tuner.
 inline constexpr char kDefaultTuner[] = "auto";
 
-/// The tuners that a person may choose, by name, the default one first. A new tuner is a new line in registry.cc.
+/// The names of client/plan/tuners.h, the default one first. A new tuner is a new line there, and one in registry.cc.
 std::vector<std::string> tuner_names();
 
 /// Null where no tuner has that name. `seed`: of all its randomness.

@@ -124,10 +124,12 @@ TEST_F(Get, ThatJoinsTakesOverTheWishesThatItGives) {
   auto again = job("set");
   again.lanes = 2;
   again.limit_bits_per_s = 16'000;
+  again.wish = {.tuner = "auto", .target_bits_per_s = 12'000};
   ASSERT_TRUE(get(again).ok());
   EXPECT_EQ(engine_->torrent(first->id)->receive_limit, 16'000u);
   const auto row = store_.transfers()->front();
   EXPECT_EQ(row.lanes_wish, 2);
+  EXPECT_EQ(row.wish, (client::TuningWish{.tuner = "auto", .target_bits_per_s = 12'000}));
   EXPECT_EQ(row.priority, 3) << "was not given anew";
 }
 

@@ -92,6 +92,34 @@ TEST_F(Tasks, GetsIntoTheFirstDownloadRootAndTellsTheResult) {
   EXPECT_NE(report.result_json.find("\"event\":\"done\""), std::string::npos);
 }
 
+TEST_F(Tasks, WhoseTimeIsPastAreDoneAndSayThatTheyAreLate) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  get.wish = {.mode = "background", .by = clock_.wall() - std::chrono::hours(1)};
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  ASSERT_TRUE(eventually([&] { return !node_->transfers().empty(); }));
+  EXPECT_EQ(node_->transfers().front().wish.mode, client::TuningMode::kBackground);
+  complete(node_->transfers().front().id);
+  const auto report = ended(one.id);
+  EXPECT_EQ(report.state, TaskState::kDone);
+  EXPECT_NE(report.result_json.find("\"in_time\":false"), std::string::npos) << report.result_json;
+}
+
+TEST_F(Tasks, ForATunerThatThisNodeLacksFailAndNameThoseThatItHas) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  get.wish.tuner = "later";
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  const auto report = ended(one.id);
+  EXPECT_EQ(report.state, TaskState::kFailed);
+  EXPECT_EQ(report.error.code, Code::kInvalid);
+  EXPECT_NE(report.error.message.find("auto, fixed"), std::string::npos) << report.error.message;
+}
+
 TEST_F(Tasks, DeliveredTwiceHaveOneEffect) {
   published("set");
   client::GetTask get;

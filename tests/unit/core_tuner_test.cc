@@ -57,6 +57,63 @@ TEST_F(TunersAreTold, WhichFilesAreWanted) {
     return input.file_sizes && *input.file_sizes == std::vector<std::uint64_t>{3};
   }));
 }
+TEST_F(TunersAreTold, WhatAPersonAsksOfThem) {
+  seeder();
+  published("set");
+  auto wish = job("set");
+  const WallTime by = clock_.wall() + std::chrono::minutes(5);
+  const MonoTime deadline = clock_.mono() + std::chrono::minutes(5);
+  wish.wish = {.tuner = "auto", .mode = "background", .floor_bits_per_s = 3'000, .by = by};
+  const auto view = get(wish);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_TRUE(asked(view->id, [&](const auto& input) {
+    return input.tuner == "auto" && input.mode == client::TuningMode::kBackground && input.target_bits_per_s == 0 &&
+           input.floor_bits_per_s == 3'000 && input.deadline == deadline;
+  }));
+  client::TransferSettings settings;
+  settings.wish = {.target_bits_per_s = 4'000, .by = WallTime{}};
+  ASSERT_TRUE(node_->set(view->id, settings).ok());
+  EXPECT_TRUE(asked(view->id, [](const auto& input) {
+    return input.target_bits_per_s == 4'000 && !input.deadline && input.floor_bits_per_s == 3'000;
+  })) << "it takes effect at once";
+  EXPECT_EQ(store_.transfers()->front().wish.target_bits_per_s, 4'000u);
+}
+TEST_F(TunersAreTold, OfADeadlineThatIsAnywhereInTime) {
+  seeder();
+  published("set");
+  auto wish = job("set");
+  wish.wish.by = WallTime{253'402'300'799'999};  // as a task may bring it
+  const auto view = get(wish);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_TRUE(asked(view->id, [&](const auto& input) {
+    return input.deadline && *input.deadline > input.now && *input.deadline < input.now + std::chrono::hours(24 * 400);
+  }));
+}
+TEST_F(TunersAreTold, NothingThatContradictsItself) {
+  seeder();
+  published("set");
+  auto wish = job("set");
+  wish.limit_bits_per_s = 2'000;
+  wish.wish.target_bits_per_s = 3'000;
+  EXPECT_EQ(get(wish).error().code, Code::kInvalid);
+  wish.wish = {.tuner = "fixed", .mode = "greedy"};
+  EXPECT_EQ(get(wish).error().code, Code::kInvalid);
+  wish.wish = {.tuner = "nobody"};
+  EXPECT_EQ(get(wish).error().code, Code::kInvalid);
+  EXPECT_TRUE(node_->transfers().empty());
+
+  wish.wish = {.floor_bits_per_s = 1'000};
+  const auto view = get(wish);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  wish.wish = {.target_bits_per_s = 3'000};
+  EXPECT_EQ(get(wish).error().code, Code::kInvalid) << "joined, its limit would be below";
+  client::TransferSettings settings;
+  settings.limit_bits_per_s = 500;
+  const auto refused = node_->set(view->id, settings);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("takes away a rate with 0"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(node_->transfer(view->id)->limit_bits_per_s, 2'000u) << "what was refused changed nothing";
+}
 TEST_F(TunersAreTold, OfTheNodesOtherTransfersThatFetch) {
   const auto peer = seeder();
   published("one");
@@ -77,9 +134,14 @@ TEST_F(TunersAreTold, WhereATransferNoLongerFetches) {
   EXPECT_TRUE(asked(done->id, [](const auto&) { return true; }));
   EXPECT_TRUE(asked(gone->id, [](const auto&) { return true; }));
   EXPECT_FALSE(tuner_.was_removed(done->id));
+  client::TransferSettings settings;
+  settings.wish = {.target_bits_per_s = 4'000};
+  ASSERT_TRUE(node_->set(done->id, settings).ok());
   complete(done->id);
   wait_for(done->id, client::TransferState::kSeeding);
   EXPECT_TRUE(eventually([&] { return tuner_.was_removed(done->id); }));
+  EXPECT_EQ(node_->transfer(done->id)->wish, client::TuningWish{}) << "the rate was of the fetch";
+  EXPECT_EQ(node_->set(done->id, settings).error().code, Code::kConflict);
   ASSERT_TRUE(node_->cancel(gone->id).ok());
   EXPECT_TRUE(eventually([&] { return tuner_.was_removed(gone->id); }));
 }

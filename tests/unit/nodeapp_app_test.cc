@@ -44,6 +44,7 @@ TEST(NodeOptions, RefuseWhatMakesNoSense) {
   EXPECT_EQ(configured({"--server", "host"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--max-fetching", "0"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--tuner", "guess"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--tuning-mode", "quiet"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--upload-limit", "fast"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--upload-limit", "10kbit"}).error().message.substr(0, 26), "--upload-limit 10.0 kbit/s");
 }
@@ -56,7 +57,8 @@ TEST(NodeOptions, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(config->tls_lane_ports, (std::pair<std::uint16_t, std::uint16_t>(50016, 50031)));
   EXPECT_EQ(config->socket, "/run/user/7/gridtorrent/control.sock");
   EXPECT_EQ(config->max_fetching, 4u);
-  EXPECT_EQ(config->tuner, client::tuning::kDefaultTuner);
+  EXPECT_EQ(config->tuning.tuner, client::tuning::kDefaultTuner);
+  EXPECT_EQ(config->tuning.mode, client::TuningMode::kBalanced);
   EXPECT_EQ(config->limits, client::NodeLimits());
   ::unsetenv("XDG_RUNTIME_DIR");
   EXPECT_EQ(default_socket("/data"), "/data/control.sock");
@@ -86,7 +88,7 @@ TEST(Reload, SaysWhatTakesEffectAndWhatNeedsARestart) {
   EXPECT_EQ(describe(compare(before, now)), "configuration read again: upload-limit, download-limit changed");
   now = *configured({"--share-root", "a=/x", "--server", "host:1", "--address", "198.18.0.1", "--socket", "/s",
                      "--metrics-listen", "127.0.0.1:1", "--ready-file", "/r"});
-  now.tuner = "another";
+  now.tuning.tuner = "another";
   now.data_dir = "/else";
   EXPECT_EQ(describe(compare(before, now)),
             "configuration read again: nothing new takes effect; a restart is needed for tuner, data-dir, ready-file, "

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "client/store/codec.h"
+#include "client/store/schema.h"
 #include "client/store/sqlite_store.h"
 #include "client/store/tuning_codec.h"
 #include "tests/support/memory_node_store.h"
@@ -84,6 +85,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.seeders_wish = 7;
     row.priority = -8;
     row.limit_bits_per_s = 9;
+    row.wish = {"fixed", TuningMode::kBackground, 30, std::uint64_t{1} << 63, WallTime{31}};
+    row.fetched = WallTime{32};
     row.source = "swarm";
     row.wanted_bytes = 10;
     row.verified_bytes = 20;
@@ -169,6 +172,8 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.seeders_wish, b.seeders_wish);
   EXPECT_EQ(a.priority, b.priority);
   EXPECT_EQ(a.limit_bits_per_s, b.limit_bits_per_s);
+  EXPECT_EQ(a.wish, b.wish);
+  EXPECT_EQ(a.fetched, b.fetched);
   EXPECT_EQ(a.source, b.source);
   EXPECT_EQ(a.wanted_bytes, b.wanted_bytes);
   EXPECT_EQ(a.verified_bytes, b.verified_bytes);
@@ -242,6 +247,7 @@ TEST_P(NodeStoreContract, KeepsAllOfATransfer) {
   ASSERT_EQ(rows->size(), 1u);
   expect_equal(rows->front(), row);
   row.error.reset();
+  row.wish = {};
   row.step = TransferStep::kHold;
   ASSERT_TRUE(store().put_transfer(row).ok());
   reopen();
@@ -377,9 +383,11 @@ TEST(TaskCodec, KeepsEveryKindOfWork) {
   const ContentId content = ContentId::make({1}, rng);
   PublishTask publish{"raw:a", {"r", "n", "public", "d", "l", {"t1", "t2"}}, true};
   GetTask get{"c", "in:b", {"*.x"}, 3, 4, 5, true, 6};
+  GetTask held = get;
+  held.wish = {"auto", "greedy", 7, 8, WallTime{9}};
   Task task;
   for (const decltype(Task::work)& work : std::vector<decltype(Task::work)>{
-           publish, get, SeedTask{"c", "raw:x"}, StopSeedingTask{content}, ListFolderTask{"raw"},
+           publish, get, held, SeedTask{"c", "raw:x"}, StopSeedingTask{content}, ListFolderTask{"raw"},
            TransferCommandTask{"x", "pause"}, UnknownTask{"dance"}}) {
     Task from, to;
     from.work = work;
@@ -388,6 +396,20 @@ TEST(TaskCodec, KeepsEveryKindOfWork) {
     EXPECT_EQ(store::encode_work(to), text);
     EXPECT_EQ(to.work.index(), work.index());
   }
+}
+
+TEST(TaskCodec, KeepsWhatATunerIsAskedAndReadsTasksThatAskNothing) {
+  Task from, to;
+  GetTask get;
+  get.wish = {"auto", "greedy", 7, 8, WallTime{9}};
+  from.work = get;
+  ASSERT_TRUE(store::decode_work(store::encode_work(from), to).ok());
+  EXPECT_EQ(std::get<GetTask>(to.work).wish, get.wish);
+  const auto* const of_an_older_version =
+      R"({"kind":"get","content":"c","root_path":"","globs":[],"lanes":0,"seeders":0,"limit":0,"priority":0,)"
+      R"("refetch":false})";
+  ASSERT_TRUE(store::decode_work(of_an_older_version, to).ok());
+  EXPECT_EQ(std::get<GetTask>(to.work).wish, WishChange{});
 }
 
 TEST(TaskCodec, RefusesWhatItDidNotWrite) {
@@ -421,6 +443,41 @@ TEST(TuningCodec, TakesLittleRoom) {
   record.samples.assign(TuningRecord::kSamples, {std::chrono::milliseconds(600'000), 900'000'000, 16, 8,
                                                  Limit::kReceiverCpu, 0, 1'000'000'000, 0});
   EXPECT_LT(store::encode_tuning(record).size(), 40u * TuningRecord::kSamples);
+}
+TEST(SqliteStore, TakesATransferOfAnOlderVersionAsOneThatAsksNothingOfATuner) {
+  TempFolder folder;
+  const std::string path = folder / "node.db";
+  {
+    sql::Options options;
+    options.path = path;
+    options.application_id = store::kApplicationId;
+    options.migrations = std::span(store::kMigrations).first(6);
+    auto older = sql::Database::open(std::move(options));
+    ASSERT_TRUE(older.ok()) << older.error().message;
+    SeededRng rng(5);
+    const std::string id = TransferId::make({1}, rng).str(), content = ContentId::make({1}, rng).str();
+    const auto written = (*older)->write([&](sql::Transaction& tx) {
+      return tx.exec(
+          "INSERT INTO transfer(transfer_id, kind, step, paused, content_id, version, name, owner, access_level, "
+          "bytes, "
+          "files, metadata_sha256, generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, "
+          "seeders_wish, priority, limit_bits_per_s, source, wanted_bytes, verified_bytes, received_bytes, sent_bytes, "
+          "redundant_bytes, fetch_ms, lanes_peak, peers, stamp, checksums_due, clean, created_ms) VALUES (?, 'get', "
+          "'fetch', 0, ?, 1, 'n', 'o', 'public', 1, 1, '', 0, '', 0, x'61', x'2f', '[]', '', 3, 0, 0, 0, '', 1, 0, 0, "
+          "0, "
+          "0, 0, 0, '[]', '', 0, 0, 1)",
+          {id, content});
+    });
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  const auto opened = store::SqliteStore::open({folder.path(), {}});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  const auto rows = (*opened)->transfers();
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().lanes_wish, 3);
+  EXPECT_EQ(rows->front().wish, TuningWish{});
+  EXPECT_EQ(rows->front().fetched, WallTime{});
 }
 
 TEST(SqliteStore, RefusesADamagedDatabase) {

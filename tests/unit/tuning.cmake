@@ -1,3 +1,6 @@
+if(TARGET gt_client_plan)
+  gt_test(plan_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/plan_wish_test.cc DEPENDS client/plan)
+endif()
 if(TARGET gt_client_tuning)
   gt_test(tuning_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/tuning_diagnosis_test.cc ${CMAKE_CURRENT_LIST_DIR}/tuning_fixed_test.cc ${CMAKE_CURRENT_LIST_DIR}/tuning_meter_test.cc
