@@ -72,11 +72,31 @@ void fill(v1::PeerStats& out, const PeerSnapshot& peer) {
   for (const LaneSnapshot& lane : peer.lanes) fill(*out.add_lane_stats(), lane);
 }
 
+void fill(v1::TuningWish& out, const TuningWish& wish) {
+  if (!wish.tuner.empty()) out.set_tuner(wish.tuner);
+  if (wish.mode) out.set_mode(std::string(mode_name(*wish.mode)));
+  if (wish.target_bits_per_s > 0) out.set_target_bits_per_s(wish.target_bits_per_s);
+  if (wish.floor_bits_per_s > 0) out.set_floor_bits_per_s(wish.floor_bits_per_s);
+  if (wish.by) out.set_by_ms(wish.by->ms);
+}
+
+Result<WishChange> to_change(const v1::TuningWish& wish, WallTime now) {
+  WishChange change;
+  if (wish.has_tuner()) change.tuner = wish.tuner();
+  if (wish.has_mode()) change.mode = wish.mode();
+  if (wish.has_target_bits_per_s()) change.target_bits_per_s = wish.target_bits_per_s();
+  if (wish.has_floor_bits_per_s()) change.floor_bits_per_s = wish.floor_bits_per_s();
+  if (wish.has_by_ms()) change.by = WallTime{wish.by_ms()};
+  if (wish.by_ms() != 0) GT_TRY(check_deadline(*change.by, now));
+  return change;
+}
+
 void fill(v1::Transfer& out, const Findings& findings) {
   out.set_limit_word(std::string(limit_word(findings.limit)));
   out.set_limit_detail(findings.detail);
   const Advice& advice = findings.advice;
   out.set_advice(advice.text + (advice.command.empty() ? "" : ": " + advice.command));
+  if (findings.target) *out.mutable_target() = control::to_message(*findings.target);
 }
 
 void fill_root(v1::Root& out, const NamedRoot& root) {
@@ -136,6 +156,35 @@ v1::Transfer to_message(const TransferView& view) {
   out.set_plan_reason(clean(view.plan_reason));
   if (view.findings) fill(out, *view.findings);
   out.set_created_ms(view.created.ms);
+  if (view.wish != TuningWish{}) fill(*out.mutable_wish(), view.wish);
+  out.set_fetched_ms(view.fetched.ms);
+  return out;
+}
+
+v1::ListTunersReply to_message(const TuningDefaults& tuning) {
+  v1::ListTunersReply out;
+  for (const TunerChoice& choice : kTuners) {
+    v1::Tuner& tuner = *out.add_tuners();
+    tuner.set_name(std::string(choice.name));
+    tuner.set_help(std::string(choice.help));
+    if (choice.heeds.mode) tuner.add_heeds("mode");
+    if (choice.heeds.target) tuner.add_heeds("target");
+    if (choice.heeds.floor) tuner.add_heeds("floor");
+    if (choice.heeds.deadline) tuner.add_heeds("deadline");
+  }
+  for (const TuningMode mode : kTuningModes) out.add_modes(std::string(mode_name(mode)));
+  out.set_tuner(tuning.tuner);
+  out.set_mode(std::string(mode_name(tuning.mode)));
+  return out;
+}
+
+v1::TargetState to_message(const TargetState& state) {
+  v1::TargetState out;
+  out.set_kind(std::string(target_kind_name(state.kind)));
+  out.set_held(state.held);
+  out.set_wanted_bits_per_s(static_cast<std::uint64_t>(std::clamp(state.wanted_bits_per_s, 0.0, 1e15)));
+  out.set_shortfall(state.shortfall);
+  out.set_text(state.text);
   return out;
 }
 
@@ -220,12 +269,13 @@ Result<PublishJob> to_job(const v1::PublishRequest& request) {
   return job;
 }
 
-Result<GetJob> to_job(const v1::GetRequest& request) {
+Result<GetJob> to_job(const v1::GetRequest& request, WallTime now) {
   if (request.content().empty()) return Error{Code::kInvalid, "no content was named"};
   GT_TRY(check_absolute("the folder to put it in", request.to()));
   GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
   GT_TRY(check_range("seeders", request.seeders(), 0, kMaxSeeders));
   GetJob job;
+  GT_ASSIGN(job.wish, to_change(request.wish(), now));
   job.content = request.content();
   job.target = request.to();
   job.globs.assign(request.globs().begin(), request.globs().end());
@@ -238,8 +288,9 @@ Result<GetJob> to_job(const v1::GetRequest& request) {
   return job;
 }
 
-Result<TransferSettings> to_settings(const v1::SetTransferRequest& request) {
+Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now) {
   TransferSettings settings;
+  GT_ASSIGN(settings.wish, to_change(request.wish(), now));
   if (request.has_lanes()) {
     GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
     settings.lanes = request.lanes();

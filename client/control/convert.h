@@ -18,8 +18,13 @@ v1::Published to_message(const PublishOutcome& outcome);
 v1::VerifyResult to_message(const VerifyOutcome& outcome);
 
 Result<PublishJob> to_job(const v1::PublishRequest& request);
-Result<GetJob> to_job(const v1::GetRequest& request);
-Result<TransferSettings> to_settings(const v1::SetTransferRequest& request);
+/// A deadline lies ahead of `now`, by the wall clock.
+Result<GetJob> to_job(const v1::GetRequest& request, WallTime now);
+Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now);
+/// All tuners and modes, and what the node uses where nobody asks.
+v1::ListTunersReply to_message(const TuningDefaults& tuning);
+/// Of Transfer and Tuning.
+v1::TargetState to_message(const TargetState& state);
 
 /// Paths on the control API are absolute (the caller resolved them against its working directory) and hold no NUL;
 /// `what` opens the error.

@@ -69,6 +69,7 @@ v1::Tuning to_message(const TuningRecord& record, std::uint64_t since) {
   out.set_advice_command(findings.advice.command);
   out.set_bits_per_s(findings.bits_per_s);
   out.set_best_bits_per_s(findings.best_bits_per_s);
+  if (findings.target) *out.mutable_target() = to_message(*findings.target);
   for (const auto& source : findings.sources) fill(*out.add_sources(), source);
   for (const auto& sample : record.samples) {
     if (sample.revision > since) fill(*out.add_samples(), sample);

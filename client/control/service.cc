@@ -143,7 +143,7 @@ grpc::Status ControlService::Publish(grpc::ServerContext* context, const v1::Pub
 
 grpc::Status ControlService::Get(grpc::ServerContext*, const v1::GetRequest* request, v1::GetReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
-  auto job = to_job(*request);
+  auto job = to_job(*request, clock_.wall());
   if (!job) return rpc::to_grpc(job.error());
   bool joined = false;
   const auto view = node_.get(*job, joined);
@@ -235,7 +235,7 @@ grpc::Status ControlService::CancelTransfer(grpc::ServerContext*, const v1::Tran
 
 grpc::Status ControlService::SetTransfer(grpc::ServerContext*, const v1::SetTransferRequest* request,
                                          v1::TransferReply* reply) {
-  const auto settings = to_settings(*request);
+  const auto settings = to_settings(*request, clock_.wall());
   if (!settings) return rpc::to_grpc(settings.error());
   v1::TransferRequest which;
   which.set_user_id(request->user_id());
@@ -281,6 +281,13 @@ grpc::Status ControlService::ListTunings(grpc::ServerContext*, const v1::ListTun
                                          v1::ListTuningsReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   for (const TuningRecord& record : node_.tunings()) *reply->add_tunings() = to_message(record);
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::ListTuners(grpc::ServerContext*, const v1::ListTunersRequest* request,
+                                        v1::ListTunersReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  *reply = to_message(node_.status().tuning);
   return grpc::Status::OK;
 }
 

@@ -52,6 +52,8 @@ class ControlService final : public v1::Control::Service {
                            grpc::ServerWriter<v1::Tuning>* writer) override;
   grpc::Status ListTunings(grpc::ServerContext* context, const v1::ListTuningsRequest* request,
                            v1::ListTuningsReply* reply) override;
+  grpc::Status ListTuners(grpc::ServerContext* context, const v1::ListTunersRequest* request,
+                          v1::ListTunersReply* reply) override;
   grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                       grpc::ServerWriter<v1::VerifyEvent>* writer) override;
 

@@ -60,6 +60,17 @@ PublishTask to_work(const v1::PublishTask& message, const std::string& task_id) 
   return work;
 }
 
+/// Whether the node has such a tuner is looked at when the task begins.
+WishChange to_change(const v1::TuningWish& wish) {
+  WishChange change;
+  if (wish.has_tuner()) change.tuner = wish.tuner();
+  if (wish.has_mode()) change.mode = wish.mode();
+  if (wish.has_target_bits_per_s()) change.target_bits_per_s = wish.target_bits_per_s();
+  if (wish.has_floor_bits_per_s()) change.floor_bits_per_s = wish.floor_bits_per_s();
+  if (wish.has_by_ms()) change.by = WallTime{wish.by_ms()};
+  return change;
+}
+
 GetTask to_work(const v1::GetTask& message) {
   GetTask work;
   work.content = message.content_id();
@@ -70,6 +81,7 @@ GetTask to_work(const v1::GetTask& message) {
   work.rate_limit_bits_per_s = message.limit_bits_per_s();
   work.priority = message.priority();
   work.refetch = message.refetch();
+  work.wish = to_change(message.wish());
   return work;
 }
 

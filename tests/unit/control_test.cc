@@ -9,7 +9,6 @@
 
 #include "client/api/node/node_api.h"
 #include "client/control/control_server.h"
-#include "client/control/convert.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -52,6 +51,7 @@ class FakeNode final : public Node {
     status.owner_id = owner_id();
     status.listeners = {{{"198.18.0.1", 50000, false, "wan"}, Reachability::kReachable}};
     status.limits = limits;
+    status.tuning.mode = TuningMode::kBackground;
     return status;
   }
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override {
@@ -476,6 +476,57 @@ TEST_F(Control, CommandsReachTheNode) {
   EXPECT_EQ(node_.seeded, std::pair(std::string("ann/data"), std::string("/data")));
 }
 
+TEST_F(Control, WhatATunerIsAskedReachesTheNode) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  const auto caller = api();
+  const WallTime soon = SystemClock().wall() + std::chrono::hours(1);
+  v1::GetRequest get;
+  get.set_content("ann/data");
+  get.set_to("/to");
+  get.mutable_wish()->set_tuner("later");
+  get.mutable_wish()->set_mode("background");
+  get.mutable_wish()->set_floor_bits_per_s(3);
+  get.mutable_wish()->set_by_ms(soon.ms);
+  ASSERT_TRUE(caller->get(get));
+  EXPECT_EQ(node_.got.wish, (WishChange{.tuner = "later", .mode = "background", .floor_bits_per_s = 3, .by = soon}));
+  v1::SetTransferRequest set;
+  set.set_transfer_id(transfer_id(1).str());
+  set.mutable_wish()->set_by_ms(0);
+  set.mutable_wish()->set_tuner("");
+  ASSERT_TRUE(caller->set_transfer(set));
+  EXPECT_EQ(node_.last_settings.wish, (WishChange{.tuner = "", .by = WallTime{}}));
+}
+
+TEST_F(Control, ATimeThatIsPastIsRefused) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  const auto caller = api();
+  v1::GetRequest get;
+  get.set_content("ann/data");
+  get.set_to("/to");
+  v1::SetTransferRequest set;
+  set.set_transfer_id(transfer_id(1).str());
+  for (const std::int64_t ms : {std::int64_t{-1}, std::int64_t{1}, SystemClock().wall().ms - 1}) {
+    get.mutable_wish()->set_by_ms(ms);
+    set.mutable_wish()->set_by_ms(ms);
+    EXPECT_THAT(caller->get(get).error().message, HasSubstr("is past")) << ms;
+    EXPECT_EQ(caller->set_transfer(set).error().code, Code::kInvalid) << ms;
+  }
+}
+
+TEST_F(Control, NamesTheTunersAndWhatTheNodeUses) {
+  const auto told = api()->list_tuners();
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->tuners_size(), static_cast<int>(kTuners.size()));
+  EXPECT_EQ(told->tuners(0).name(), "auto");
+  EXPECT_EQ(told->tuners(0).heeds_size(), 4);
+  EXPECT_EQ(told->tuners(1).heeds_size(), 0) << told->tuners(1).name();
+  EXPECT_FALSE(told->tuners(0).help().empty());
+  EXPECT_THAT(std::vector<std::string>(told->modes().begin(), told->modes().end()),
+              ElementsAre("balanced", "greedy", "background"));
+  EXPECT_EQ(told->tuner(), "auto");
+  EXPECT_EQ(told->mode(), "background");
+}
+
 TEST_F(Control, SetsOnlyTheLimitThatIsNamed) {
   node_.limits = {30'000'000, 40'000'000};
   const auto caller = api();
@@ -539,21 +590,6 @@ TEST_F(Control, AfterARestartANewConnectionServes) {
   EXPECT_THAT(gone.error().message, HasSubstr(socket_ + " went away"));
   restart();
   EXPECT_TRUE(api()->status());
-}
-
-TEST(ControlConvert, SaysUnknownEtaAndAutoWishes) {
-  TransferView view;
-  view.waiting_for = "no seeders online";
-  v1::Transfer message = control::to_message(view);
-  EXPECT_EQ(message.eta_s(), -1);
-  EXPECT_EQ(message.lanes_wish(), "auto");
-  EXPECT_EQ(message.message(), "no seeders online");
-  view.lanes_wish = 4;
-  view.error = Error{Code::kDisk, "disk full"};
-  message = control::to_message(view);
-  EXPECT_EQ(message.lanes_wish(), "4");
-  EXPECT_EQ(message.error_code(), "disk");
-  EXPECT_EQ(message.message(), "disk full");
 }
 
 }  // namespace

@@ -252,6 +252,10 @@ v1::NodeEvent get_task(std::uint64_t sequence) {
   task.set_sequence(sequence);
   task.mutable_work()->mutable_get()->set_content_id(id<ContentId>(2).str());
   task.mutable_work()->mutable_get()->set_lanes(7);
+  v1::TuningWish& wish = *task.mutable_work()->mutable_get()->mutable_wish();
+  wish.set_mode("of a newer server");
+  wish.set_floor_bits_per_s(8);
+  wish.set_by_ms(9);
   return event;
 }
 
@@ -275,6 +279,8 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
   EXPECT_EQ(recorder.next(), "peer " + id<ContentId>(2).str());
   ASSERT_TRUE(std::holds_alternative<GetTask>(recorder.tasks().at(0).work));
   EXPECT_EQ(std::get<GetTask>(recorder.tasks().at(0).work).lanes, 7);
+  const WishChange wish{.mode = "of a newer server", .floor_bits_per_s = 8, .by = WallTime{9}};
+  EXPECT_EQ(std::get<GetTask>(recorder.tasks().at(0).work).wish, wish);
   ASSERT_TRUE(one->ack_task(5));
   server_->stop();
   EXPECT_THAT(recorder.next(), HasSubstr("lost"));

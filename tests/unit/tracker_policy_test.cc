@@ -445,6 +445,11 @@ TEST(TaskWorks, GoodOnesPass) {
   EXPECT_TRUE(check_task_work(PublishTask{"data:sub/dir", "name", "public", "", "", {}, false, ""}));
   EXPECT_TRUE(check_task_work(GetTask{kContent, "", {"*.txt"}, 16, 0, 0, -1, false}));
   EXPECT_TRUE(check_task_work(GetTask{kContent, "down", {}, 0, 0, 0, 0, false}));
+  GetTask of_a_newer_node{kContent, "", {}, 0, 0, 0, 0, false};
+  of_a_newer_node.tuner = "another-2";  // which tuners there are is the node's to say
+  of_a_newer_node.mode = "quiet";
+  of_a_newer_node.by_ms = 1;  // past
+  EXPECT_TRUE(check_task_work(of_a_newer_node));
   EXPECT_TRUE(check_task_work(SeedTask{kContent, "data:..x/y"}));
   EXPECT_TRUE(check_task_work(StopSeedingTask{kContent}));
   EXPECT_TRUE(check_task_work(ListFolderTask{"data:"}));
@@ -488,6 +493,13 @@ TEST(TaskWorks, BadOnesAreRefused) {
   EXPECT_EQ(get([](auto& t) { t.seeders = -1; }), Code::kInvalid);
   EXPECT_EQ(get([](auto& t) { t.priority = 1001; }), Code::kInvalid);
   EXPECT_EQ(get([](auto& t) { t.globs = {""}; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.tuner = "a b"; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.tuner = std::string(65, 'a'); }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.mode = "\n"; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.target_bits_per_s = ~std::uint64_t{0}; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.floor_bits_per_s = ~std::uint64_t{0}; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.by_ms = -1; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.by_ms = std::numeric_limits<std::int64_t>::max(); }), Code::kInvalid);
   EXPECT_EQ(get([](auto& t) { t.globs.resize(1001, "x"); }), Code::kInvalid);
   EXPECT_FALSE(check_task_work(SeedTask{"name", "data"}));
   EXPECT_FALSE(check_task_work(StopSeedingTask{"name"}));

@@ -542,6 +542,22 @@ TEST(TaskWorks, AreRefusedWhereTheyTakeTooMuchSpace) {
   EXPECT_TRUE(w.tasks.create(alice, w.request_id(), "n1", get).ok());
 }
 
+TEST(TaskWorks, KeepWhatATunerIsAsked) {
+  ServerWorld w("sqlite");
+  const ccm::Actor alice = w.user("alice");
+  w.node(alice, "n1");
+  GetTask get;
+  get.content = w.publish(alice, "data").id.str();
+  get.tuner = "auto";
+  get.mode = "background";
+  get.target_bits_per_s = 30;
+  get.floor_bits_per_s = 20;
+  get.by_ms = 10;
+  const auto made = w.tasks.create(alice, w.request_id(), "n1", get);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(w.tasks.get(alice, made->id)->work, TaskWork(get));
+}
+
 TEST_P(TrackerServices, ATaskThatAChangeOfContentMadeIsInNobodysQuota) {
   const ccm::Actor node = w.node(alice, "n1");
   const ccm::Content content = w.publish(alice, "data");

@@ -20,6 +20,9 @@ constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::int32_t kMaxLanes = 16;
 constexpr std::int32_t kMaxSeeders = 1000;
 constexpr std::int32_t kMaxPriority = 1000;
+constexpr std::size_t kMaxTunerBytes = 64;
+constexpr std::uint64_t kMaxRate = 1'000'000'000'000'000;
+constexpr std::int64_t kLatestMs = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
 bool is_root_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
@@ -59,6 +62,26 @@ Status check_range(std::string_view what, std::int32_t value, std::int32_t low, 
                                    " to " + std::to_string(high)};
 }
 
+/// Which tuners and modes there are is the node's to say.
+Status check_name(std::string_view what, const std::string& name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  if (name.size() <= kMaxTunerBytes && std::ranges::all_of(name, is_letter)) return {};
+  return Error{Code::kInvalid, std::string(what) + " \"" + escape_for_display(name.substr(0, 100)) +
+                                   "\" is refused: a name of at most 64 small letters, digits and -"};
+}
+
+Status check_wish(const GetTask& task) {
+  GT_TRY(check_name("tuner", task.tuner));
+  GT_TRY(check_name("mode", task.mode));
+  if (task.target_bits_per_s > kMaxRate || task.floor_bits_per_s > kMaxRate) {
+    return Error{Code::kInvalid, "a rate above 1 Pbit/s is refused"};
+  }
+  if (task.by_ms < 0 || task.by_ms > kLatestMs) {
+    return Error{Code::kInvalid, "the time to be done by is refused: it lies before 1970 or after 9999"};
+  }
+  return {};
+}
+
 struct Checker {
   Status operator()(const PublishTask& task) const {
     GT_TRY(check_root_path(task.root_path));
@@ -85,6 +108,7 @@ struct Checker {
     }
     GT_TRY(check_range("lanes", task.lanes, 0, kMaxLanes));
     GT_TRY(check_range("seeders", task.seeders, 0, kMaxSeeders));
+    GT_TRY(check_wish(task));
     return check_range("priority", task.priority, -kMaxPriority, kMaxPriority);
   }
   Status operator()(const SeedTask& task) const {

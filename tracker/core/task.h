@@ -29,6 +29,9 @@ struct GetTask {
   std::uint64_t limit_bits_per_s = 0;
   std::int32_t priority = 0;
   bool refetch = false;
+  std::string tuner{}, mode{};                                ///< by name; empty: the node's
+  std::uint64_t target_bits_per_s = 0, floor_bits_per_s = 0;  ///< 0: none
+  std::int64_t by_ms = 0;                                     ///< when it is to be done; 0: whenever
   friend bool operator==(const GetTask&, const GetTask&) = default;
 };
 struct SeedTask {

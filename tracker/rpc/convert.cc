@@ -57,6 +57,11 @@ struct WorkWriter {
     to.set_limit_bits_per_s(work.limit_bits_per_s);
     to.set_priority(work.priority);
     to.set_refetch(work.refetch);
+    if (!work.tuner.empty()) to.mutable_wish()->set_tuner(work.tuner);
+    if (!work.mode.empty()) to.mutable_wish()->set_mode(work.mode);
+    if (work.target_bits_per_s != 0) to.mutable_wish()->set_target_bits_per_s(work.target_bits_per_s);
+    if (work.floor_bits_per_s != 0) to.mutable_wish()->set_floor_bits_per_s(work.floor_bits_per_s);
+    if (work.by_ms != 0) to.mutable_wish()->set_by_ms(work.by_ms);
   }
   void operator()(const SeedTask& work) const {
     out.mutable_seed()->set_content_id(work.content);
@@ -89,7 +94,12 @@ GetTask from_wire(const v1::GetTask& work) {
           .seeders = work.seeders(),
           .limit_bits_per_s = work.limit_bits_per_s(),
           .priority = work.priority(),
-          .refetch = work.refetch()};
+          .refetch = work.refetch(),
+          .tuner = work.wish().tuner(),
+          .mode = work.wish().mode(),
+          .target_bits_per_s = work.wish().target_bits_per_s(),
+          .floor_bits_per_s = work.wish().floor_bits_per_s(),
+          .by_ms = work.wish().by_ms()};
 }
 
 }  // namespace

@@ -32,6 +32,11 @@ void fields(V& visit, GetTask& t) {
   visit("limit_bits_per_s", t.limit_bits_per_s);
   visit("priority", t.priority);
   visit("refetch", t.refetch);
+  visit("tuner", t.tuner);
+  visit("mode", t.mode);
+  visit("target_bits_per_s", t.target_bits_per_s);
+  visit("floor_bits_per_s", t.floor_bits_per_s);
+  visit("by_ms", t.by_ms);
 }
 template <class V>
 void fields(V& visit, SeedTask& t) {

@@ -211,6 +211,10 @@ Result<v1::ListTuningsReply> NodeApi::list_tunings() {
   return impl_->call(&v1::Control::Stub::ListTunings, v1::ListTuningsRequest());
 }
 
+Result<v1::ListTunersReply> NodeApi::list_tuners() {
+  return impl_->call(&v1::Control::Stub::ListTuners, v1::ListTunersRequest());
+}
+
 Status NodeApi::verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop) {
   return impl_->stream(&v1::Control::Stub::Verify, std::move(request), on_event, std::move(stop));
 }

@@ -58,6 +58,7 @@ class NodeApi {
   /// All that is kept, then what is new (at most four times a second) until it no longer fetches.
   Status watch_tuning(const std::string& transfer_id, const TuningFn& on_change, std::stop_token stop);
   Result<v1::ListTuningsReply> list_tunings();
+  Result<v1::ListTunersReply> list_tuners();
   Status verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop);
 
  private:
