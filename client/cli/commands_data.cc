@@ -6,6 +6,7 @@
 #include "client/cli/pace.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
+#include "client/cli/wishes.h"
 #include "common/hex.h"
 #include "common/ids.h"
 #include "common/rng.h"
@@ -167,15 +168,6 @@ Status publish(Context& c) {
 
 // ---- get and seed
 
-Status refuse_what_is_yet_to_come(const options::Parsed& options) {
-  for (const char* name : {"tuner", "target-rate"})
-    if (options.has(name))
-      return Error{
-          Code::kUnsupported,
-          std::string("--") + name + " is not there yet: the tuner comes with a later release; --lanes sets a number"};
-  return {};
-}
-
 /// With --detach only says what the transfer is called.
 Status follow_or_detach(Context& c, const v1::Transfer& transfer) {
   if (!c.options.flag("detach")) return follow_transfer(c, transfer);
@@ -199,13 +191,19 @@ Status get_here(Context& c) {
   request.set_priority(static_cast<int>(c.options.integer("priority")));
   request.set_refetch(c.options.flag("refetch"));
   request.set_allow_hidden(c.options.flag("allow-hidden"));
+  GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
+  if (!is_empty(wish)) *request.mutable_wish() = wish;
   GT_ASSIGN(api::NodeApi* const node, c.node());
   GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
+  if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
+    c.terminal.message(
+        "this node is of an older version: it heeds no --tuner, --mode, --target-rate, --min-rate, --by");
   if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
   return follow_or_detach(c, reply.transfer());
 }
 
 Status get_there(Context& c) {
+  GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
   if (c.options.flag("allow-hidden"))
@@ -224,12 +222,12 @@ Status get_there(Context& c) {
   task.set_limit_bits_per_s(c.options.bits_per_s("limit"));
   task.set_priority(static_cast<int>(c.options.integer("priority")));
   task.set_refetch(c.options.flag("refetch"));
+  if (!is_empty(wish)) *task.mutable_wish() = wish;
   GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
   return ended ? print_task_result(c, *ended) : Status();
 }
 
 Status get(Context& c) {
-  GT_TRY(refuse_what_is_yet_to_come(c.options));
   return c.options.has("node") ? get_there(c) : get_here(c);
 }
 
@@ -338,37 +336,39 @@ const options::Option kNodes{
 const options::Option kDetach{.name = "detach", .help = "do not wait for the end; print the id and return"};
 
 std::vector<options::Option> get_options() {
-  return {{.name = "to",
-           .value = "DIR",
-           .help = "put it below this folder (default: here); with --node: ROOT:relative/path"},
-          {.name = "allow-hidden", .help = "also where its name begins with a dot and the folder is there already"},
-          {.name = "file",
-           .value = "GLOB",
-           .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",
-           .repeatable = true},
-          kNodes,
-          {.name = "lanes",
-           .value = "N",
-           .help = "parallel sockets to each seeder, 1 to 16",
-           .default_value = "auto",
-           .check = options::auto_or_integer_between(1, 16)},
-          {.name = "seeders",
-           .value = "N",
-           .help = "fetch from at most so many nodes at once",
-           .default_value = "auto",
-           .check = options::auto_or_integer_between(1, 1000)},
-          {.name = "target-rate", .value = "RATE", .help = "not there yet", .hidden = true},
-          {.name = "limit",
-           .value = "RATE",
-           .help = "no faster than this, as in 200Mbit or 25MB",
-           .check = options::is_rate},
-          {.name = "priority",
-           .value = "N",
-           .help = "higher ones go first, -100 to 100",
-           .check = options::integer_between(-100, 100)},
-          {.name = "tuner", .value = "NAME", .help = "not there yet", .hidden = true},
-          {.name = "refetch", .help = "fetch over the network even what this node has; the old files stay"},
-          kDetach};
+  return {
+      {.name = "to",
+       .value = "DIR",
+       .help = "put it below this folder (default: here); with --node: ROOT:relative/path"},
+      {.name = "allow-hidden", .help = "also where its name begins with a dot and the folder is there already"},
+      {.name = "file",
+       .value = "GLOB",
+       .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",
+       .repeatable = true},
+      kNodes,
+      {.name = "lanes",
+       .value = "N",
+       .help = "parallel sockets to each seeder, 1 to 16",
+       .default_value = "auto",
+       .check = options::auto_or_integer_between(1, 16)},
+      {.name = "seeders",
+       .value = "N",
+       .help = "fetch from at most so many nodes at once",
+       .default_value = "auto",
+       .check = options::auto_or_integer_between(1, 1000)},
+      {.name = "limit",
+       .value = "RATE",
+       .help = "no faster than this, as in 200Mbit or 25MB",
+       .check = options::is_rate},
+      {.name = "priority",
+       .value = "N",
+       .help = "higher ones go first, -100 to 100",
+       .check = options::integer_between(-100, 100)},
+  };
+}
+
+std::vector<options::Option> get_ends() {
+  return {{.name = "refetch", .help = "fetch over the network even what this node has; the old files stay"}, kDetach};
 }
 
 std::vector<options::Option> publish_options() {
@@ -422,9 +422,10 @@ std::vector<CommandEntry> data_commands() {
                        "already is not fetched "
                        "again; further files join those that are there. Ctrl-C stops the watching, not the transfer.",
         .positionals = {content},
-        .options = get_options(),
+        .options = options::join({get_options(), wish_options(), get_ends()}),
         .examples = {{"gridtorrent get mia/run42 --to /data", "the result is /data/run42"},
                      {"gridtorrent get run42 --file '*.nc' --limit 200Mbit", "some of it, gently"},
+                     {"gridtorrent get run42 --mode background --by 06:00", "what others leave, but done by then"},
                      {"gridtorrent get run42 --node cluster7 --to scratch:in --detach",
                       "another machine of yours fetches it"}},
         .group = group},

@@ -2,6 +2,7 @@
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/text_view.h"
+#include "client/cli/wishes.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {
@@ -67,7 +68,7 @@ Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::str
   if (c.json) {
     c.print(to_json(*transfer));
   } else if (what_happened.empty()) {
-    c.terminal.result(transfer_text(*transfer));
+    c.terminal.result(transfer_text(*transfer, c.clock.wall()));
   } else {
     c.terminal.message(std::string(what_happened) + " " + transfer->transfer_id() + " (" +
                        escape_for_display(transfer->name()) + ")");
@@ -99,9 +100,6 @@ Status wait(Context& c) {
 }
 
 Status set(Context& c) {
-  if (c.options.has("target-rate"))
-    return Error{Code::kUnsupported,
-                 "--target-rate is not there yet: the tuner comes with a later release; --lanes sets a number"};
   v1::SetTransferRequest request;
   request.set_transfer_id(c.options.str("ID"));
   const auto number = [&](const char* name) {
@@ -111,8 +109,13 @@ Status set(Context& c) {
   if (c.options.has("seeders")) request.set_seeders(number("seeders"));
   if (c.options.has("limit")) request.set_limit_bits_per_s(c.options.bits_per_s("limit"));
   if (c.options.has("priority")) request.set_priority(number("priority"));
-  if (!request.has_lanes() && !request.has_seeders() && !request.has_limit_bits_per_s() && !request.has_priority())
-    return Error{Code::kInvalid, "nothing to set: give --lanes, --seeders, --limit or --priority"};
+  GT_ASSIGN(const v1::TuningWish wish, read_wish_change(c.options, c.clock.wall()));
+  if (!is_empty(wish)) *request.mutable_wish() = wish;
+  if (!request.has_lanes() && !request.has_seeders() && !request.has_limit_bits_per_s() && !request.has_priority() &&
+      !request.has_wish())
+    return Error{Code::kInvalid,
+                 "nothing to set: give --lanes, --seeders, --limit, --priority, --tuner, --mode, --target-rate, "
+                 "--min-rate or --by"};
   GT_ASSIGN(api::NodeApi* const node, c.node());
   return print_transfer(c, node->set_transfer(std::move(request)), "changed");
 }
@@ -155,22 +158,24 @@ std::vector<CommandEntry> transfer_commands() {
       {{.name = "transfer set",
         .summary = "change how a running transfer goes about it",
         .positionals = id,
-        .options =
-            {{.name = "lanes",
-              .value = "N",
-              .help = "parallel sockets to each seeder, 1 to 16, or auto",
-              .check = options::auto_or_integer_between(1, 16)},
-             {.name = "seeders",
-              .value = "N",
-              .help = "fetch from at most so many nodes at once, or auto",
-              .check = options::auto_or_integer_between(1, 1000)},
-             {.name = "target-rate", .value = "RATE", .help = "not there yet", .hidden = true},
-             {.name = "limit", .value = "RATE", .help = "no faster than this; 0: no limit", .check = options::is_rate},
-             {.name = "priority",
-              .value = "N",
-              .help = "higher ones go first, -100 to 100",
-              .check = options::integer_between(-100, 100)}},
-        .examples = {{"gridtorrent transfer set x_aguox6ktnj2w3jvyvdh2ehzvmi --lanes 8", "takes effect while it runs"}},
+        .options = options::join(
+            {{{.name = "lanes",
+               .value = "N",
+               .help = "parallel sockets to each seeder, 1 to 16, or auto",
+               .check = options::auto_or_integer_between(1, 16)},
+              {.name = "seeders",
+               .value = "N",
+               .help = "fetch from at most so many nodes at once, or auto",
+               .check = options::auto_or_integer_between(1, 1000)},
+              {.name = "limit", .value = "RATE", .help = "no faster than this; 0: no limit", .check = options::is_rate},
+              {.name = "priority",
+               .value = "N",
+               .help = "higher ones go first, -100 to 100",
+               .check = options::integer_between(-100, 100)}},
+             wish_change_options()}),
+        .examples = {{"gridtorrent transfer set x_aguox6ktnj2w3jvyvdh2ehzvmi --lanes 8", "takes effect while it runs"},
+                     {"gridtorrent transfer set x_aguox6ktnj2w3jvyvdh2ehzvmi --by none --target-rate 30Mbit",
+                      "a rate in place of a time"}},
         .group = group},
        set}};
 }

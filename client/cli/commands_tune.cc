@@ -133,6 +133,17 @@ Status list(Context& c) {
   return {};
 }
 
+Status tuners(Context& c) {
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(const v1::ListTunersReply reply, node->list_tuners());
+  if (c.json) {
+    c.print(to_json(reply));
+  } else {
+    c.terminal.result(tuners_text(reply));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<CommandEntry> tune_commands() {
@@ -141,6 +152,10 @@ std::vector<CommandEntry> tune_commands() {
             .summary = "list the transfers whose tuning can be explained: those that fetch, and the last that did",
             .group = group},
            list},
+          {{.name = "tune tuners",
+            .summary = "list the tuners and modes of this node, for get --tuner and --mode",
+            .group = group},
+           tuners},
           {{.name = "tune explain",
             .summary = "say what limits a transfer, and how many lanes it was given when and why",
             .positionals = {{.name = "ID", .help = "a transfer, as shown by tune list"}},

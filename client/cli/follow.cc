@@ -31,8 +31,8 @@ class TransferPrinter {
   void show(const v1::Transfer& transfer) {
     if (!context_.json) {
       if (!has_ended(transfer))
-        context_.terminal.progress(
-            progress_line(transfer, context_.terminal.traits().width, context_.terminal.traits().colour));
+        context_.terminal.progress(progress_line(transfer, context_.terminal.traits().width,
+                                                 context_.terminal.traits().colour, context_.clock.wall()));
       return;
     }
     if (has_ended(transfer)) return;

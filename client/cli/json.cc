@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/cli/wishes.h"
 #include "common/codes.h"
 #include "common/hex.h"
 #include "common/text.h"
@@ -172,7 +173,10 @@ Json to_json(const v1::Transfer& transfer) {
             {"limit_detail", json_text(transfer.limit_detail())},
             {"advice", json_text(transfer.advice())},
             {"created", json_time(transfer.created_ms())},
+            {"fetched", json_time(transfer.fetched_ms())},
             {"peers", message_array(transfer.peers())}};
+  add_wish(json, transfer.wish());
+  json["target"] = target_json(transfer);
   if (!transfer.message().empty()) json["message"] = json_text(transfer.message());
   if (!transfer.error_code().empty()) json["error_code"] = transfer.error_code();
   return json;
@@ -210,6 +214,11 @@ Json to_json(const v1::Task& task) {
   Json result = Json::parse(task.result_json(), nullptr, false);
   if (!task.result_json().empty())
     json["result"] = result.is_discarded() ? Json(json_text(task.result_json())) : result;
+  if (task.work().get().has_wish()) {
+    Json wish = Json::object();
+    add_wish(wish, task.work().get().wish());
+    json["wish"] = std::move(wish);
+  }
   if (task.result_bytes() > 0) json["result_bytes"] = task.result_bytes();
   if (!task.error_code().empty()) json["error_code"] = task.error_code();
   if (!task.error_message().empty()) json["message"] = json_text(task.error_message());
@@ -288,6 +297,7 @@ Json progress_event(const v1::Transfer& transfer, WallTime now) {
   json["seeders"] = transfer.seeders();
   json["eta_s"] = seconds_or_null(transfer.eta_s());
   json["limit_word"] = transfer.limit_word();
+  if (transfer.has_target()) json["target"] = to_json(transfer.target());
   if (!transfer.message().empty()) json["message"] = json_text(transfer.message());
   return json;
 }
@@ -314,6 +324,10 @@ Json done_event(const v1::Transfer& transfer, WallTime now) {
   json["source"] = transfer.source();
   json["seeders"] = std::move(seeders);
   json["path"] = json_text(transfer.path());
+  if (transfer.wish().by_ms() != 0 && transfer.fetched_ms() != 0) {
+    json["by"] = json_time(transfer.wish().by_ms());
+    json["in_time"] = transfer.fetched_ms() <= transfer.wish().by_ms();
+  }
   return json;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "client/cli/wishes.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -162,7 +163,7 @@ bool is_known(const std::string& limit_word) {
 
 }  // namespace
 
-std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour) {
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now) {
   const std::string name = shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4));
   std::string state = transfer.state() == "fetching" ? "" : transfer.state();
   if (!transfer.message().empty() && transfer.payload_bits_per_s() == 0)
@@ -176,6 +177,7 @@ std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool 
   if (moving) parts.push_back(part(lanes_text(transfer.lanes(), transfer.seeders())));
   if (moving && transfer.eta_s() >= 0)
     parts.push_back(part("ETA " + format_duration(std::chrono::seconds(transfer.eta_s()))));
+  if (moving) parts.push_back(part(target_words(transfer, now)));
   if (moving && is_known(transfer.limit_word())) parts.push_back(part("limited by " + transfer.limit_word()));
   parts.push_back(part(shortened(state, width > 60 ? width - 50 : 20)));
   return fitted(parts, width > 0 ? width - 1 : 0);
@@ -210,7 +212,7 @@ std::string done_text(const v1::Transfer& transfer) {
   } else {
     line += " was here already";
   }
-  return line + ", verified\n" + shown(transfer.path()) + "\n";
+  return line + ", verified" + arrival_text(transfer) + "\n" + shown(transfer.path()) + "\n";
 }
 
 /// Why a transfer stands still is said below the table, for so many of them.
@@ -252,7 +254,7 @@ std::string limited_by(const v1::Transfer& transfer) {
 
 }  // namespace
 
-std::string transfer_text(const v1::Transfer& t) {
+std::string transfer_text(const v1::Transfer& t, WallTime now) {
   std::string out = field("transfer", t.transfer_id()) +
                     field("content", shown(t.name()) + " (" + t.content_id() + ")") + field("state", t.state()) +
                     field("message", shown(t.message())) + field("path", shown(t.path())) +
@@ -262,6 +264,7 @@ std::string transfer_text(const v1::Transfer& t) {
                                        format_bits_per_s(t.upload_bits_per_s())) +
                     field("lanes", std::to_string(t.lanes()) + " now, " + std::to_string(t.lanes_peak()) +
                                        " at most; asked for " + (t.lanes_wish().empty() ? "auto" : t.lanes_wish())) +
+                    field("asked for", wish_text(t.wish(), now)) + field("kept", shown(t.target().text())) +
                     field("plan", shown(t.plan_reason())) + field("limited by", limited_by(t)) +
                     field("advice", shown(t.advice())) + field("source", t.source()) +
                     field("limit", t.limit_bits_per_s() == 0 ? "none" : format_bits_per_s(t.limit_bits_per_s())) +

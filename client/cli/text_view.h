@@ -31,8 +31,8 @@ std::size_t display_columns(std::string_view text);
 std::string shortened(const std::string& text, std::size_t columns);
 
 /// "run42  [######----]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s", cut to `width`. Bytes are counted when
-/// verified.
-std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour);
+/// verified. Times of day are those of this machine's zone.
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now);
 /// "hashing  [###-------]  31.0 %  1.2 GB of 4.0 GB".
 std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
                          bool colour);
@@ -42,7 +42,7 @@ std::string done_text(const v1::Transfer& transfer);
 std::string transfers_table(const std::vector<v1::Transfer>& transfers);
 /// "upload 200 Mbit/s, download unlimited".
 std::string limits_text(const v1::NodeLimits& limits);
-std::string transfer_text(const v1::Transfer& transfer);
+std::string transfer_text(const v1::Transfer& transfer, WallTime now);
 std::string contents_table(const std::vector<v1::Content>& contents);
 std::string content_text(const v1::Content& content);
 std::string replicas_text(const std::vector<v1::Replica>& replicas);

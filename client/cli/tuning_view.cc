@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "client/cli/text_view.h"
+#include "client/cli/wishes.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -118,6 +119,20 @@ Json json_of(const v1::LanesPoint& p) {
           {"most_bits_per_s", p.most_bits_per_s()}};
 }
 
+template <class Strings>
+std::string joined(const Strings& strings) {
+  std::string text;
+  for (const std::string& one : strings) text += (text.empty() ? "" : ", ") + escape_for_display(one);
+  return text;
+}
+
+template <class Strings>
+Json texts(const Strings& strings) {
+  Json array = Json::array();
+  for (const std::string& one : strings) array.push_back(json_text(one));
+  return array;
+}
+
 template <class Messages>
 Json array_of(const Messages& messages) {
   Json array = Json::array();
@@ -170,6 +185,7 @@ std::string tuning_text(const v1::Tuning& tuning) {
                      (tuning.running() ? "" : ", ended") + "\n";
   const std::string limit = limit_line(tuning);
   text += limit.empty() ? "nothing measured says what limits it\n" : limit;
+  if (tuning.has_target()) text += escape_for_display(tuning.target().text()) + "\n";
   if (!tuning.advice().empty()) text += "  better: " + escape_for_display(tuning.advice()) + "\n";
   if (!tuning.advice_command().empty()) text += "  " + escape_for_display(tuning.advice_command()) + "\n";
   const std::string sources = sources_table(tuning);
@@ -207,6 +223,7 @@ Json to_json(const v1::Tuning& t) {
           {"bits_per_s", t.bits_per_s()},
           {"best_bits_per_s", t.best_bits_per_s()},
           {"sources", array_of(t.sources())},
+          {"target", t.has_target() ? to_json(t.target()) : Json()},
           {"samples", array_of(t.samples())},
           {"decisions", array_of(t.decisions())},
           {"curve", array_of(t.curve())}};
@@ -216,6 +233,26 @@ Json to_json(const v1::ListTuningsReply& reply) {
   Json array = Json::array();
   for (const v1::Tuning& tuning : reply.tunings()) array.push_back(to_json(tuning));
   return {{"tunings", std::move(array)}};
+}
+
+std::string tuners_text(const v1::ListTunersReply& reply) {
+  Table table({"TUNER", "HEEDS", "DECIDES"});
+  for (const v1::Tuner& tuner : reply.tuners())
+    table.row({escape_for_display(tuner.name()), tuner.heeds_size() == 0 ? "-" : joined(tuner.heeds()),
+               escape_for_display(tuner.help())});
+  return table.text("this node has none") + "\nmodes: " + joined(reply.modes()) +
+         "\nwhere nobody asks: " + escape_for_display(reply.tuner()) + ", " + escape_for_display(reply.mode()) + "\n";
+}
+
+Json to_json(const v1::ListTunersReply& reply) {
+  Json tuners = Json::array();
+  for (const v1::Tuner& tuner : reply.tuners())
+    tuners.push_back(
+        {{"name", json_text(tuner.name())}, {"help", json_text(tuner.help())}, {"heeds", texts(tuner.heeds())}});
+  return {{"tuners", std::move(tuners)},
+          {"modes", texts(reply.modes())},
+          {"tuner", json_text(reply.tuner())},
+          {"mode", json_text(reply.mode())}};
 }
 
 }  // namespace gridtorrent::client::cli

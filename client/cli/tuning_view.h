@@ -26,5 +26,7 @@ std::string tunings_table(const v1::ListTuningsReply& reply);
 
 Json to_json(const v1::Tuning& tuning);
 Json to_json(const v1::ListTuningsReply& reply);
+std::string tuners_text(const v1::ListTunersReply& reply);
+Json to_json(const v1::ListTunersReply& reply);
 
 }  // namespace gridtorrent::client::cli

@@ -314,6 +314,67 @@ TEST_F(WithNode, GetTellsStartProgressAndEnd) {
   EXPECT_THAT(node_.got.globs, ::testing::ElementsAre("*.nc"));
 }
 
+TEST_F(WithNode, GetAsksTheTunerForWhatIsGiven) {
+  node_.script = {view(TransferState::kComplete, 1000)};
+  clock_.set_wall(system_clock_.wall());
+  EXPECT_EQ(run({"get", "run42", "--to", "/data", "--tuner", "later", "--mode", "background", "--min-rate", "10Mbit",
+                 "--by", "+2h"}),
+            0)
+      << err_;
+  EXPECT_EQ(node_.got.wish, (WishChange{.tuner = "later",
+                                        .mode = "background",
+                                        .floor_bits_per_s = 10'000'000,
+                                        .by = clock_.wall() + std::chrono::hours(2)}));
+  EXPECT_EQ(run({"get", "run42", "--to", "/data", "--target-rate", "30Mbit"}), 0) << err_;
+  EXPECT_EQ(node_.got.wish, (WishChange{.target_bits_per_s = 30'000'000}));
+  EXPECT_EQ(run({"get", "run42", "--to", "/data"}), 0) << err_;
+  EXPECT_EQ(node_.got.wish, WishChange{});
+}
+
+TEST_F(WithNode, AnOlderNodeThatHeedsNoWishIsTold) {
+  node_.script = {view(TransferState::kComplete, 1000)};
+  EXPECT_EQ(run({"get", "run42", "--to", "/data", "--mode", "greedy"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("this node is of an older version: it heeds no --tuner, --mode"));
+  node_.script.front().wish.mode = TuningMode::kGreedy;
+  EXPECT_EQ(run({"get", "run42", "--to", "/data", "--mode", "greedy"}), 0) << err_;
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(WithNode, GetSaysAtTheEndWhetherItWasInTime) {
+  TransferView late = view(TransferState::kComplete, 1000);
+  late.wish.by = WallTime{1'000'000};
+  late.fetched = *late.wish.by + std::chrono::minutes(12);
+  node_.script = {late};
+  EXPECT_EQ(run({"get", "run42"}), 0);
+  EXPECT_THAT(out_, HasSubstr("verified, 12 min 0 s late\n"));
+  EXPECT_EQ(run({"get", "run42", "--json"}), 0);
+  EXPECT_EQ(events().back()["in_time"], false);
+  EXPECT_EQ(events().back()["by"], "1970-01-01T00:16:40.000Z");
+  node_.script.front().fetched = *late.wish.by;
+  EXPECT_EQ(run({"get", "run42"}), 0);
+  EXPECT_THAT(out_, HasSubstr("verified, in time\n"));
+}
+
+TEST_F(WithNode, SetTakesWishesAway) {
+  node_.script = {view(TransferState::kFetching)};
+  EXPECT_EQ(run({"transfer", "set", id_of(1).str(), "--tuner", "default", "--mode", "default", "--target-rate", "0",
+                 "--min-rate", "0", "--by", "none"}),
+            0)
+      << err_;
+  EXPECT_EQ(node_.settings.wish,
+            (WishChange{.tuner = "", .mode = "", .target_bits_per_s = 0, .floor_bits_per_s = 0, .by = WallTime{}}));
+  EXPECT_EQ(run({"transfer", "set", id_of(1).str()}), 2);
+  EXPECT_THAT(err_, HasSubstr("--min-rate or --by"));
+}
+
+TEST_F(WithNode, TunersAreListedWithWhatTheNodeUses) {
+  EXPECT_EQ(run({"tune", "tuners"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("fixed"));
+  EXPECT_THAT(out_, HasSubstr("modes: balanced, greedy, background\nwhere nobody asks: auto, balanced\n"));
+  EXPECT_EQ(run({"tune", "tuners", "--json"}), 0);
+  EXPECT_EQ(Json::parse(out_)["tuners"][0]["name"], "auto");
+}
+
 TEST_F(WithNode, GetWithoutToPutsItHere) {
   node_.script = {view(TransferState::kComplete, 1000)};
   EXPECT_EQ(run({"get", "run42"}), 0);

@@ -11,6 +11,8 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+constexpr WallTime kNow{1'700'000'000'000};  // 2023-11-14T22:13:20Z
+
 v1::Transfer fetching() {
   v1::Transfer t;
   t.set_transfer_id("x_1");
@@ -26,51 +28,51 @@ v1::Transfer fetching() {
 }
 
 TEST(ProgressLine, ShowsPercentRateLanesAndEta) {
-  EXPECT_EQ(progress_line(fetching(), 120, false),
+  EXPECT_EQ(progress_line(fetching(), 120, false, kNow),
             "run42  [###############---------]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s");
 }
 
 TEST(ProgressLine, EndsInWhatLimitsItWhereThatIsKnown) {
   v1::Transfer t = fetching();
   t.set_limit_word("unknown");
-  EXPECT_THAT(progress_line(t, 120, false), EndsWith("ETA 12 s"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("ETA 12 s"));
   t.set_limit_word("loss");
-  EXPECT_THAT(progress_line(t, 120, false), EndsWith("ETA 12 s  limited by loss"));
-  EXPECT_LT(display_columns(progress_line(t, 60, false)), 60u);
+  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("ETA 12 s  limited by loss"));
+  EXPECT_LT(display_columns(progress_line(t, 60, false, kNow)), 60u);
 }
 
 TEST(TransferText, SaysWhatLimitsItAndWhatHelps) {
   v1::Transfer t = fetching();
-  EXPECT_THAT(transfer_text(t), Not(HasSubstr("limited by")));
+  EXPECT_THAT(transfer_text(t, kNow), Not(HasSubstr("limited by")));
   t.set_limit_word("window");
   t.set_limit_detail("the lanes wait for receive windows");
   t.set_advice("allow larger receive buffers");
-  EXPECT_THAT(transfer_text(t), HasSubstr("limited by      window: the lanes wait for receive windows\n"));
-  EXPECT_THAT(transfer_text(t), HasSubstr("advice          allow larger receive buffers\n"));
+  EXPECT_THAT(transfer_text(t, kNow), HasSubstr("limited by      window: the lanes wait for receive windows\n"));
+  EXPECT_THAT(transfer_text(t, kNow), HasSubstr("advice          allow larger receive buffers\n"));
 }
 
 TEST(ProgressLine, HasColourOnlyWhereWanted) {
-  EXPECT_THAT(progress_line(fetching(), 120, true), HasSubstr("\x1b[32m"));
-  EXPECT_THAT(progress_line(fetching(), 120, false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(progress_line(fetching(), 120, true, kNow), HasSubstr("\x1b[32m"));
+  EXPECT_THAT(progress_line(fetching(), 120, false, kNow), Not(HasSubstr("\x1b")));
 }
 
 TEST(ProgressLine, NeverReachesTheLastColumn) {
   v1::Transfer t = fetching();
   t.set_name(std::string(300, 'n'));
   for (std::size_t width = 20; width < 200; ++width)
-    EXPECT_LT(display_columns(progress_line(t, width, false)), width) << width;
+    EXPECT_LT(display_columns(progress_line(t, width, false, kNow)), width) << width;
 }
 
 TEST(ProgressLine, IsNotCompleteBeforeTheLastByteIsVerified) {
   v1::Transfer t = fetching();
   t.set_verified_bytes(999'999'999'999);
   t.set_total_bytes(1'000'000'000'000);
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("99.9 %"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("99.9 %"));
   t.set_verified_bytes(t.total_bytes());
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("100.0 %"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("100.0 %"));
   t.set_verified_bytes(0);
   t.set_total_bytes(0);
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("100.0 %"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("100.0 %"));
 }
 
 TEST(ProgressLine, SaysWhatItWaitsFor) {
@@ -80,23 +82,23 @@ TEST(ProgressLine, SaysWhatItWaitsFor) {
   t.set_lanes(0);
   t.set_eta_s(-1);
   t.set_message("no seeder is online");
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("0 seeders, 0 lanes  no seeder is online"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("0 seeders, 0 lanes  no seeder is online"));
   t.set_state("paused");
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("paused: no seeder is online"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("paused: no seeder is online"));
 }
 
 TEST(ProgressLine, UnevenLanesAreCountedApart) {
   v1::Transfer t = fetching();
   t.set_lanes(9);
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("2 seeders, 9 lanes"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("2 seeders, 9 lanes"));
   t.set_seeders(1);
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("1 seeder × 9 lanes"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("1 seeder × 9 lanes"));
 }
 
 TEST(ProgressLine, EscapesNames) {
   v1::Transfer t = fetching();
   t.set_name("a\x1b[31m");
-  EXPECT_THAT(progress_line(t, 120, false), HasSubstr("a\\x1b[31m"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("a\\x1b[31m"));
 }
 
 TEST(HashingLine, ShowsHowFar) {
@@ -157,8 +159,8 @@ TEST(Views, ShowWhatIsKnown) {
   t.set_message("slow");
   auto* peer = t.add_peers();
   peer->set_address("198.18.0.1:50000");
-  EXPECT_THAT(transfer_text(t), HasSubstr("message         slow\n"));
-  EXPECT_THAT(transfer_text(t), HasSubstr("(foreign client)  198.18.0.1:50000"));
+  EXPECT_THAT(transfer_text(t, kNow), HasSubstr("message         slow\n"));
+  EXPECT_THAT(transfer_text(t, kNow), HasSubstr("(foreign client)  198.18.0.1:50000"));
   EXPECT_THAT(transfers_table({t}),
               HasSubstr("x_1  run42  fetching    62.5 %  1.00 kB  843 Mbit/s  0 bit/s      8  12 s"));
 
