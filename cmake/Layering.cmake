@@ -37,7 +37,7 @@ gt_allow(tracker/app       common tracker/core tracker/authority tracker/store t
 
 gt_allow(client/plan     common)
 gt_allow(client/tuning   common client/plan)
-gt_allow(client/core     common client/plan metainfo)
+gt_allow(client/core     common client/plan client/tuning metainfo)
 gt_allow(client/security common base/crypto client/core base/logging base/metrics)
 gt_allow(client/store    common base/sql client/core base/logging base/metrics)
 gt_allow(client/files    common metainfo base/crypto client/core base/logging base/metrics)

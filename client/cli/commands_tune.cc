@@ -144,6 +144,32 @@ Status tuners(Context& c) {
   return {};
 }
 
+Status forget(Context& c) {
+  const std::string& node = c.options.str("forget");
+  GT_ASSIGN(api::NodeApi* const api, c.node());
+  GT_ASSIGN(const v1::History gone, api->forget_history(node == "all" ? "" : node));
+  if (c.json) {
+    Json json = to_json(gone);
+    c.print({{"forgotten", std::move(json["paths"])}});
+    return {};
+  }
+  if (gone.paths_size() > 0) c.terminal.result(history_table(gone, c.clock.wall()));
+  c.terminal.message("forgotten: " + std::to_string(gone.paths_size()) + (gone.paths_size() == 1 ? " path" : " paths"));
+  return {};
+}
+
+Status history(Context& c) {
+  if (c.options.has("forget")) return forget(c);
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(const v1::History kept, node->list_history());
+  if (c.json) {
+    c.print(to_json(kept));
+  } else {
+    c.terminal.result(history_table(kept, c.clock.wall()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<CommandEntry> tune_commands() {
@@ -167,7 +193,15 @@ std::vector<CommandEntry> tune_commands() {
             .examples = {{"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi", ""},
                          {"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi --plot run.svg", ""}},
             .group = group},
-           explain}};
+           explain},
+          {{.name = "tune history",
+            .summary = "list what this node remembers of the paths from seeders, with which transfers begin",
+            .options = {{.name = "forget",
+                         .value = "NODE",
+                         .help = "forget the paths from this node (its id), or all; what is forgotten is listed"}},
+            .examples = {{"gridtorrent tune history --forget all", ""}},
+            .group = group},
+           history}};
 }
 
 }  // namespace gridtorrent::client::cli

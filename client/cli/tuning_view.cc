@@ -1,5 +1,6 @@
 #include "client/cli/tuning_view.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -133,6 +134,24 @@ Json texts(const Strings& strings) {
   return array;
 }
 
+Json json_of(const v1::RememberedPath& p) {
+  return {{"node_id", p.node_id()},
+          {"network", json_text(p.network())},
+          {"rtt_us", p.rtt_us()},
+          {"loss_events_per_segment", p.loss_events_per_segment()},
+          {"congestion_control", json_text(p.congestion_control())},
+          {"long_transfer", p.long_transfer()},
+          {"lanes", p.lanes()},
+          {"sources", p.sources()},
+          {"bits_per_s", p.bits_per_s()},
+          {"total_bits_per_s", p.total_bits_per_s()},
+          {"best_bits_per_s", p.best_bits_per_s()},
+          {"long_run_lane_bits_per_s", p.long_run_lane_bits_per_s()},
+          {"limit_word", p.limit_word()},
+          {"transfers", p.transfers()},
+          {"last", to_rfc3339(WallTime{p.last_ms()})}};
+}
+
 template <class Messages>
 Json array_of(const Messages& messages) {
   Json array = Json::array();
@@ -227,6 +246,25 @@ Json to_json(const v1::Tuning& t) {
           {"samples", array_of(t.samples())},
           {"decisions", array_of(t.decisions())},
           {"curve", array_of(t.curve())}};
+}
+
+std::string history_table(const v1::History& history, WallTime now) {
+  Table table(
+      {"SEEDER", "NETWORK", ">RTT", ">LOSS EVENTS", "CONTROL", ">LANES", ">RATE", "LIMITED BY", ">TRANSFERS", ">LAST"});
+  for (const v1::RememberedPath& p : history.paths()) {
+    const auto age = std::max(now - WallTime{p.last_ms()}, std::chrono::milliseconds(0));
+    table.row({p.node_id(), p.network().empty() ? "-" : escape_for_display(p.network()), round_trip(p.rtt_us()),
+               share(p.loss_events_per_segment()), word_or_dash(p.congestion_control()), std::to_string(p.lanes()),
+               format_bits_per_s(p.bits_per_s()), word_or_dash(p.limit_word()), std::to_string(p.transfers()),
+               format_duration(age) + " ago"});
+  }
+  return table.text("nothing is remembered of any path; a get that fetches for half a minute is");
+}
+
+Json to_json(const v1::History& history) {
+  Json paths = Json::array();
+  for (const v1::RememberedPath& p : history.paths()) paths.push_back(json_of(p));
+  return {{"paths", std::move(paths)}};
 }
 
 Json to_json(const v1::ListTuningsReply& reply) {

@@ -24,7 +24,11 @@ std::string decision_line(const v1::TuningDecision& decision);
 std::string limit_line(const v1::Tuning& tuning);
 std::string tunings_table(const v1::ListTuningsReply& reply);
 
+/// What is remembered of paths. `now`: how long ago that was.
+std::string history_table(const v1::History& history, WallTime now);
+
 Json to_json(const v1::Tuning& tuning);
+Json to_json(const v1::History& history);
 Json to_json(const v1::ListTuningsReply& reply);
 std::string tuners_text(const v1::ListTunersReply& reply);
 Json to_json(const v1::ListTunersReply& reply);

@@ -81,4 +81,28 @@ v1::Tuning to_message(const TuningRecord& record, std::uint64_t since) {
   return out;
 }
 
+v1::History to_message(const std::vector<PathRecord>& records) {
+  v1::History out;
+  for (const auto& record : records) {
+    const PathFacts& facts = record.facts;
+    v1::RememberedPath& path = *out.add_paths();
+    path.set_node_id(facts.node.str());
+    path.set_network(facts.network);
+    path.set_rtt_us(static_cast<std::uint64_t>(facts.round_trip.count()));
+    path.set_loss_events_per_segment(facts.loss_events_per_segment);
+    path.set_congestion_control(escape_for_display(facts.congestion_control));  // as another node says
+    path.set_long_transfer(facts.long_transfer);
+    path.set_lanes(static_cast<std::uint32_t>(facts.lanes));
+    path.set_sources(static_cast<std::uint32_t>(facts.sources));
+    path.set_bits_per_s(facts.bits_per_s);
+    path.set_total_bits_per_s(facts.total_bits_per_s);
+    path.set_best_bits_per_s(facts.best_bits_per_s);
+    path.set_long_run_lane_bits_per_s(facts.lane_bits_per_s);
+    path.set_limit_word(word(facts.limit));
+    path.set_transfers(static_cast<std::uint32_t>(record.transfers));
+    path.set_last_ms(record.last.ms);
+  }
+  return out;
+}
+
 }  // namespace gridtorrent::client::control

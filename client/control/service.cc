@@ -291,6 +291,28 @@ grpc::Status ControlService::ListTuners(grpc::ServerContext*, const v1::ListTune
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::ListHistory(grpc::ServerContext*, const v1::ListHistoryRequest* request,
+                                         v1::History* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  *reply = to_message(node_.path_history());
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::ForgetHistory(grpc::ServerContext*, const v1::ForgetHistoryRequest* request,
+                                           v1::History* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  std::optional<NodeId> node;
+  if (!request->node_id().empty()) {
+    const auto named = NodeId::parse(request->node_id());
+    if (!named) return rpc::to_grpc(named.error());
+    node = *named;
+  }
+  const auto gone = node_.forget_paths(node);
+  if (!gone) return rpc::to_grpc(gone.error());
+  *reply = to_message(*gone);
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                                     grpc::ServerWriter<v1::VerifyEvent>* writer) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());

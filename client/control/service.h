@@ -54,6 +54,10 @@ class ControlService final : public v1::Control::Service {
                            v1::ListTuningsReply* reply) override;
   grpc::Status ListTuners(grpc::ServerContext* context, const v1::ListTunersRequest* request,
                           v1::ListTunersReply* reply) override;
+  grpc::Status ListHistory(grpc::ServerContext* context, const v1::ListHistoryRequest* request,
+                           v1::History* reply) override;
+  grpc::Status ForgetHistory(grpc::ServerContext* context, const v1::ForgetHistoryRequest* request,
+                             v1::History* reply) override;
   grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                       grpc::ServerWriter<v1::VerifyEvent>* writer) override;
 

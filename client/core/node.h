@@ -13,6 +13,7 @@
 #include "client/core/server_link.h"
 #include "client/core/tuning_log.h"
 #include "client/plan/findings.h"
+#include "client/plan/memory.h"
 #include "client/plan/tuners.h"
 #include "client/plan/wish.h"
 #include "common/clock.h"
@@ -183,6 +184,11 @@ class Node {
   virtual Result<TuningRecord> tuning(const TransferId& id) = 0;
   /// As TuningLog::list.
   virtual std::vector<TuningRecord> tunings() = 0;
+
+  /// What paths have carried, the last ones first.
+  virtual std::vector<PathRecord> path_history() = 0;
+  /// Of one node or of all; returns what was forgotten. kNotFound where nothing is known of that node.
+  virtual Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) = 0;
 
   /// Checks what this node holds of a content (id or name), or what lies at `path`, against its manifest.
   virtual Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,

@@ -20,6 +20,7 @@ NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, 
       events(engine_events),
       book(node_ports.store, node_ports.log),
       rights(options.list_lifetime),
+      history(node_ports.store, node_ports.log),
       settings_(options.settings) {}
 
 NodeSettings NodeContext::settings() const {

@@ -68,6 +68,7 @@ Status NodeCore::start() {
   GT_TRY(rights_.restore());
   GT_TRY(restore());
   tuning_keeper_.restore();
+  GT_TRY(c_.history.restore(c_.ports.clock.wall()));
   GT_TRY(tasks_.restore());
   GT_ASSIGN(const std::uint64_t cursor, c_.ports.store.task_cursor());
   for (const auto& endpoint : c_.ports.engine.listening()) listeners_.emplace_back(endpoint, Reachability::kUnknown);
@@ -124,6 +125,7 @@ void NodeCore::stop() {
   tuning_keeper_.finish();
   rights_.save_audiences();
   const auto lock = c_.book.lock();
+  c_.history.all_ended(c_.ports.clock.wall());
   for (auto& [id, transfer] : c_.book.all()) {
     if (transfer->row.step != TransferStep::kHold || !transfer->in_engine) continue;
     const auto before = transfer->row.received_bytes + transfer->row.sent_bytes;
@@ -461,6 +463,21 @@ Result<TuningRecord> NodeCore::tuning(const TransferId& id) {
 std::vector<TuningRecord> NodeCore::tunings() {
   const auto lock = c_.book.lock();
   return c_.tuning.list();
+}
+
+std::vector<PathRecord> NodeCore::path_history() {
+  const auto lock = c_.book.lock();
+  return c_.history.list();
+}
+
+Result<std::vector<PathRecord>> NodeCore::forget_paths(const std::optional<NodeId>& node) {
+  const auto lock = c_.book.lock();
+  GT_ASSIGN(std::vector<PathRecord> gone, c_.history.forget(node));
+  if (node && gone.empty()) {
+    return Error{Code::kNotFound, "nothing is remembered of the path from " + node->str() +
+                                      "; `gridtorrent tune history` lists what is"};
+  }
+  return gone;
 }
 
 Result<VerifyOutcome> NodeCore::verify(const std::string& content, const std::string& path, bool sha256,

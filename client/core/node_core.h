@@ -57,6 +57,8 @@ class NodeCore final : public Node, private ServerListener {
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override;
   Result<TuningRecord> tuning(const TransferId& id) override;
   std::vector<TuningRecord> tunings() override;
+  std::vector<PathRecord> path_history() override;
+  Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override;
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
                                const ProgressFn& progress, std::stop_token stop) override;
 

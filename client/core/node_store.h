@@ -8,6 +8,7 @@
 
 #include "client/core/server_link.h"
 #include "client/core/tuning_record.h"
+#include "client/plan/memory.h"
 #include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -140,6 +141,12 @@ class NodeStore {
   /// Metadata documents, by the hex SHA-256 that names them.
   virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;
   virtual Result<std::optional<std::string>> load_metadata(const std::string& sha256) = 0;
+
+  /// What paths have carried, by key.
+  virtual Status put_path(const PathRecord& record) = 0;
+  /// All at once; unknown ones are passed over.
+  virtual Status erase_paths(const std::vector<PathKey>& keys) = 0;
+  virtual Result<std::vector<PathRecord>> paths() = 0;
 
   virtual Status put_task(const TaskRow& row) = 0;
   virtual Result<std::optional<TaskRow>> find_task(const TaskId& id) = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "client/core/path_history.h"
+
 namespace gridtorrent::client {
 namespace {
 
@@ -59,7 +61,9 @@ PeerSample sample_of(const PeerInfo& info, const std::optional<TorrentSnapshot>&
     if (seen.node != info.node) continue;
     sample.receive_bits_per_s += seen.receive_bits_per_s;
     for (const auto& lane : seen.lanes) {
-      if (speaks_for(info, lane)) sample.lanes.push_back(sample_of(lane));
+      if (!speaks_for(info, lane)) continue;
+      sample.lanes.push_back(sample_of(lane));
+      if (sample.network.empty()) sample.network = network_of(lane.local);
     }
   }
   sample.stands = !sample.lanes.empty();

@@ -20,6 +20,11 @@ constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
                                      << 20;  // below the promised 64 MiB: more comes while it is written
 constexpr int kDiskAttempts = 3;
 
+/// All that it wanted is here.
+bool has_fetched(TransferStep step) {
+  return step == TransferStep::kVerify || step == TransferStep::kCommit || step == TransferStep::kHold;
+}
+
 }  // namespace
 
 milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachability own_reachability) {
@@ -294,9 +299,11 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
   for (const auto& [id, other] : c_.book.all()) {
     if (id != transfer.row.id && competes(*other)) input.others.push_back(as_other(*other));
   }
+  input.memories = c_.history.memories(input, c_.ports.clock.wall());
   controlled_.insert(transfer.row.id);
   note_limit(transfer, c_.ports.watcher.look(input));
   const Plan plan = c_.ports.controller.plan(input);
+  c_.history.look(input, plan, *transfer.findings);
   if (const auto* decision = c_.tuning.look(display_name(transfer.row), input, plan, *transfer.findings)) {
     c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": " + decision_text(*decision));
   }
@@ -351,6 +358,7 @@ void TransferLoop::forget_controlled() {
     c_.ports.controller.removed(*id);
     c_.ports.watcher.removed(*id);
     c_.tuning.ended(*id);
+    c_.history.ended(*id, transfer != nullptr && has_fetched(transfer->row.step), c_.ports.clock.wall());
     id = controlled_.erase(id);
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/plan/memory.h"
 #include "client/plan/reason.h"
 #include "client/plan/sample.h"
 #include "client/plan/wish.h"
@@ -82,6 +83,7 @@ struct ControllerInput {
   std::uint64_t tuner_limit_bits_per_s = 0;  ///< that its last plan set (Plan::limit_bits_per_s); 0: none
   std::vector<PeerSample> peers;             ///< each node once; not this node, and no foreign clients
   std::vector<OtherTransfer> others;
+  std::vector<PathMemory> memories;  ///< of the paths from these peers, one of each node at most
   HostFacts host;
   HostLoad load;
 };

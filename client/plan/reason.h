@@ -44,6 +44,14 @@ constexpr std::string_view limit_word(Limit limit) {
   return "unknown";
 }
 
+/// The other way round; what is no word means unknown.
+constexpr Limit limit_of(std::string_view word) {
+  for (int limit = 0; limit <= static_cast<int>(Limit::kCap); ++limit) {
+    if (limit_word(static_cast<Limit>(limit)) == word) return static_cast<Limit>(limit);
+  }
+  return Limit::kUnknown;
+}
+
 /// Why a controller decided as it did. `text` begins with the controller's name. It names the numbers that the decision
 /// rests on, and changes only when the decision does: a plan with another reason is another plan.
 struct Reason {

@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 8> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 9> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -122,6 +122,29 @@ ALTER TABLE transfer ADD COLUMN target_bits_per_s INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfer ADD COLUMN floor_bits_per_s INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfer ADD COLUMN by_ms INTEGER;
 ALTER TABLE transfer ADD COLUMN fetched_ms INTEGER NOT NULL DEFAULT 0;
+)sql"},
+                                                            {9, "what paths have carried", R"sql(
+CREATE TABLE path (
+  node_id TEXT NOT NULL,
+  network TEXT NOT NULL,
+  congestion_control TEXT NOT NULL,
+  round_trip_log2 INTEGER NOT NULL,
+  loss_decade INTEGER NOT NULL,
+  long_transfer INTEGER NOT NULL,
+  round_trip_us INTEGER NOT NULL,
+  loss_events_per_segment REAL NOT NULL,
+  lanes INTEGER NOT NULL,
+  sources INTEGER NOT NULL,
+  bits_per_s INTEGER NOT NULL,
+  best_bits_per_s INTEGER NOT NULL,
+  total_bits_per_s INTEGER NOT NULL,
+  lane_bits_per_s INTEGER NOT NULL,
+  limit_word TEXT NOT NULL,
+  transfers INTEGER NOT NULL,
+  last_ms INTEGER NOT NULL,
+  law INTEGER NOT NULL,
+  PRIMARY KEY (node_id, network, congestion_control, round_trip_log2, loss_decade, long_transfer)
+) STRICT;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

@@ -131,6 +131,28 @@ Result<PublishRow> read_publish(const sql::Row& row) {
   return publish;
 }
 
+Result<PathRecord> read_path(const sql::Row& row) {
+  PathRecord record;
+  PathFacts& facts = record.facts;
+  GT_ASSIGN(facts.node, NodeId::parse(row.text(0)));
+  facts.network = row.text(1);
+  facts.congestion_control = row.text(2);
+  facts.long_transfer = row.boolean(5);
+  record.key = {facts.node, facts.network, facts.congestion_control, row.i32(3), row.i32(4), facts.long_transfer};
+  facts.round_trip = std::chrono::microseconds(row.i64(6));
+  facts.loss_events_per_segment = row.real(7);
+  facts.lanes = row.i32(8);
+  facts.sources = row.i32(9);
+  facts.bits_per_s = row.u64(10);
+  facts.best_bits_per_s = row.u64(11);
+  facts.total_bits_per_s = row.u64(12);
+  facts.lane_bits_per_s = row.u64(13);
+  facts.limit = limit_of(row.text(14));
+  record.transfers = row.i32(15);
+  record.last = WallTime{row.i64(16)};
+  return record;
+}
+
 /// "INSERT OR REPLACE" would end the row it replaces, and with it what refers to it.
 std::string upsert(std::string_view table, std::string_view columns, std::string_view key, std::size_t count) {
   std::string marks, updates;
@@ -382,6 +404,45 @@ Status SqliteStore::save_metadata(const std::string& sha256, const std::string& 
 Result<std::optional<std::string>> SqliteStore::load_metadata(const std::string& sha256) {
   GT_ASSIGN(const std::string path, metadata_path(sha256));
   return read_whole_file(path);
+}
+
+Status SqliteStore::put_path(const PathRecord& record) {
+  const PathFacts& facts = record.facts;
+  const std::string node = record.key.node.str();
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec(
+        "INSERT OR REPLACE INTO path(node_id, network, congestion_control, round_trip_log2, loss_decade, "
+        "long_transfer, round_trip_us, loss_events_per_segment, lanes, sources, bits_per_s, best_bits_per_s, "
+        "total_bits_per_s, lane_bits_per_s, limit_word, transfers, last_ms, law) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        {node, record.key.network, record.key.congestion_control, record.key.round_trip_log2, record.key.loss_decade,
+         record.key.long_transfer, facts.round_trip.count(), facts.loss_events_per_segment, facts.lanes, facts.sources,
+         facts.bits_per_s, facts.best_bits_per_s, facts.total_bits_per_s, facts.lane_bits_per_s,
+         limit_word(facts.limit), record.transfers, record.last.ms, kPathLaw});
+  });
+}
+
+Status SqliteStore::erase_paths(const std::vector<PathKey>& keys) {
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    for (const PathKey& key : keys) {
+      GT_TRY(
+          tx.exec("DELETE FROM path WHERE node_id = ? AND network = ? AND congestion_control = ? AND "
+                  "round_trip_log2 = ? AND loss_decade = ? AND long_transfer = ?",
+                  {key.node.str(), key.network, key.congestion_control, key.round_trip_log2, key.loss_decade,
+                   key.long_transfer}));
+    }
+    return {};
+  });
+}
+
+Result<std::vector<PathRecord>> SqliteStore::paths() {
+  return db_->read([&](sql::Transaction& tx) {
+    return tx.all(
+        "SELECT node_id, network, congestion_control, round_trip_log2, loss_decade, long_transfer, "
+        "round_trip_us, loss_events_per_segment, lanes, sources, bits_per_s, best_bits_per_s, "
+        "total_bits_per_s, lane_bits_per_s, limit_word, transfers, last_ms FROM path WHERE law = ?",
+        {kPathLaw}, read_path);
+  });
 }
 
 Status SqliteStore::put_task(const TaskRow& row) {

@@ -40,6 +40,9 @@ class SqliteStore final : public NodeStore {
   Result<std::vector<TuningRecord>> tunings() override;
   Status save_metadata(const std::string& sha256, const std::string& document) override;
   Result<std::optional<std::string>> load_metadata(const std::string& sha256) override;
+  Status put_path(const PathRecord& record) override;
+  Status erase_paths(const std::vector<PathKey>& keys) override;
+  Result<std::vector<PathRecord>> paths() override;
   Status put_task(const TaskRow& row) override;
   Result<std::optional<TaskRow>> find_task(const TaskId& id) override;
   Result<std::vector<TaskRow>> open_tasks() override;

@@ -132,9 +132,10 @@ Plan AutoController::plan(const ControllerInput& input) {
   const Goal goal = goal_of(input);
   const auto sources = choose_sources(input);
   for (const auto* source : sources) {
-    auto& [path, meter] = known.sources[source->node];
+    auto& [path, meter, recollection] = known.sources[source->node];
     path = learn(path, path_of(*source));
     meter.look(input.now, *source);
+    recollection.look(input, *source, path, meter);
   }
   Plan plan =
       input.lanes_wish > 0 || sources.empty() ? even_plan(input, "auto") : chosen_plan(known, input, sources, goal);
@@ -145,14 +146,18 @@ Plan AutoController::plan(const ControllerInput& input) {
 Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal) {
   StartFacts facts{known.bytes, lower_limit(input.limit_bits_per_s, goal), input.host, goal.polite, {}};
   std::vector<Path> paths;
+  std::vector<const Recollection*> recollections;
   for (const auto* source : sources) {
-    const Path& path = known.sources.at(source->node).path;
+    const auto& [path, meter, recollection] = known.sources.at(source->node);
     paths.push_back(path);
-    facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input)});
+    recollections.push_back(&recollection);
+    facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input),
+                             recollection.lanes(sources.size())});
   }
   std::vector<int> lanes = start_lanes(facts);
   Plan plan;
-  plan.reason.text = reason_text(facts, lanes, paths);
+  plan.reason.text =
+      with_recollection(recollections, "auto: " + lanes_text(facts, lanes), reason_text(facts, lanes, paths));
   if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
     const double rate = rate_of(known, input.now, sources, kSettle);
     Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes),

@@ -10,15 +10,17 @@
 #include "client/tuning/goal.h"
 #include "client/tuning/pace.h"
 #include "client/tuning/path_meter.h"
+#include "client/tuning/recollection.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/start.h"
 
 namespace gridtorrent::client::tuning {
 
-/// The tuner that a person gets who chooses nothing. It starts as the first handshake tells (start.h); where all
-/// sources are complete, it then follows what their TCP tells of losses and windows (refinement.h). Where a person
-/// asked for a number of lanes, that is the plan. A target, a floor or a deadline (goal.h) is held by a limit of its
-/// own (pace.h) and by more lanes where others are on the path (demand.h).
+/// The tuner that a person gets who chooses nothing. It starts as the first handshake tells (start.h), or as the path
+/// is remembered while nothing speaks against it (recollection.h); where all sources are complete, it then follows what
+/// their TCP tells of losses and windows (refinement.h). Where a person asked for a number of lanes, that is the plan.
+/// A target, a floor or a deadline (goal.h) is held by a limit of its own (pace.h) and by more lanes where others are
+/// on the path (demand.h).
 ///
 /// It remembers, until `removed`: how many bytes a transfer began with, what each path showed first, and the last half
 /// minute of each source's figures. A path that turned out to be near or to carry BBR stays so for the transfer: what a
@@ -32,6 +34,7 @@ class AutoController final : public TransferController {
   struct Source {
     Path path;
     PathMeter meter;
+    Recollection recollection;
   };
   struct Known {
     std::uint64_t bytes = 0;  ///< the most that was ever left

@@ -28,6 +28,11 @@ int most_in_all(const StartFacts& facts) {
 }
 
 int lanes_to(const StartSource& source, const StartFacts& facts) {
+  const auto transfers = static_cast<std::uint64_t>(std::max(source.transfers, 1));
+  if (source.complete && source.remembered > 0 && !facts.polite) {
+    const auto lanes = static_cast<std::uint64_t>(std::min(source.remembered, kMaxLanesPerPeer));
+    return static_cast<int>(parts(lanes, transfers));
+  }
   const int even = even_lanes(0, facts.sources.size());
   switch (source.path) {
     case PathKind::kNear:
@@ -40,7 +45,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   if (!source.complete) return even;
   if (facts.polite) return std::min(even, kFewLanes);
   const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
-  const std::uint64_t sharers = facts.sources.size() * static_cast<std::uint64_t>(std::max(source.transfers, 1));
+  const std::uint64_t sharers = facts.sources.size() * transfers;
   const int part = static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers));
   const bool several = facts.sources.size() > 1 && std::ranges::all_of(facts.sources, &StartSource::complete);
   if (!several || facts.bytes < kLongBytes) return std::max(even, part);

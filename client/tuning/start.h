@@ -50,7 +50,8 @@ Path path_of(const PeerSample& peer);
 struct StartSource {
   bool complete = false;
   PathKind path = PathKind::kUnknown;
-  int transfers = 1;  ///< of this node that fetch from it, this one included
+  int transfers = 1;   ///< of this node that fetch from it, this one included
+  int remembered = 0;  ///< lanes that its path had use for before (history.h); 0: nothing is remembered
 };
 
 struct StartFacts {
@@ -68,8 +69,9 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 ///
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
-/// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most. All together have
-/// no more than the limit, the bytes to come and the kernel's buffers have use for.
+/// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most. A complete seeder
+/// whose path is remembered gets what was of use then, shared by the transfers. All together have no more than the
+/// limit, the bytes to come and the kernel's buffers have use for.
 std::vector<int> start_lanes(const StartFacts& facts);
 
 /// The same number of lanes or fewer: all together no more than the limit, the bytes to come and the kernel's buffers

@@ -119,6 +119,24 @@ class MemoryNodeStore final : public client::NodeStore {
     std::ranges::sort(records, {}, &client::TuningRecord::sequence);
     return records;
   }
+  Status put_path(const client::PathRecord& record) override {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
+    paths_[record.key] = record;
+    return {};
+  }
+  Status erase_paths(const std::vector<client::PathKey>& keys) override {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
+    for (const auto& key : keys) paths_.erase(key);
+    return {};
+  }
+  Result<std::vector<client::PathRecord>> paths() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<client::PathRecord> all;
+    for (const auto& [key, record] : paths_) all.push_back(record);
+    return all;
+  }
   Status put_task(const client::TaskRow& row) override {
     const std::lock_guard lock(mutex_);
     tasks_[row.task.id] = row;
@@ -165,6 +183,7 @@ class MemoryNodeStore final : public client::NodeStore {
   std::optional<WallTime> heard_;
   std::map<TransferId, client::TuningRecord> tunings_;
   std::map<std::string, std::string> metadata_;
+  std::map<client::PathKey, client::PathRecord> paths_;
   std::map<TaskId, client::TaskRow> tasks_;
 };
 

@@ -101,6 +101,17 @@ inline client::ControllerInput wild_input(Rng& rng) {
                             {numbered_node(static_cast<std::uint8_t>(rng.below(150)))},
                             number()});
   }
+  for (std::uint64_t i = 0, count = rng.below(5); i < count; ++i) {
+    client::PathFacts facts;
+    facts.node = numbered_node(static_cast<std::uint8_t>(rng.below(150)));
+    facts.congestion_control = rng.below(2) == 0 ? "bbr" : "";
+    facts.round_trip = std::chrono::microseconds(static_cast<std::int64_t>(number() >> 1));
+    facts.loss_events_per_segment = static_cast<double>(number());
+    facts.lanes = static_cast<int>(static_cast<std::int32_t>(number()));
+    facts.sources = static_cast<int>(static_cast<std::int32_t>(number()));
+    facts.bits_per_s = number();
+    input.memories.push_back({facts, static_cast<int>(rng.below(3)), std::chrono::milliseconds(rng.below(1000))});
+  }
   return input;
 }
 

@@ -111,5 +111,29 @@ TEST(TuningJson, HasNullWhereItIsNotYetKnownWhatADecisionBrought) {
   EXPECT_EQ(json["sources"][0]["held_by"], "loss");
 }
 
+TEST(HistoryTable, ShowsEachPathWithWhatItCarriedAndWhen) {
+  v1::History history;
+  EXPECT_THAT(history_table(history, WallTime{0}), HasSubstr("nothing is remembered"));
+  auto& path = *history.add_paths();
+  path.set_node_id("n_b");
+  path.set_network("198.18.0.0/24");
+  path.set_rtt_us(60'000);
+  path.set_loss_events_per_segment(0.0002);
+  path.set_congestion_control("cubic");
+  path.set_lanes(12);
+  path.set_bits_per_s(187'000'000);
+  path.set_limit_word("loss");
+  path.set_transfers(4);
+  path.set_last_ms(1'000);
+  EXPECT_EQ(
+      history_table(history, WallTime{7'201'000}),
+      "SEEDER  NETWORK            RTT  LOSS EVENTS  CONTROL  LANES        RATE  LIMITED BY  TRANSFERS       LAST\n"
+      "n_b     198.18.0.0/24  60.0 ms       0.02 %  cubic       12  187 Mbit/s  loss                4  2 h 0 min "
+      "ago\n");
+  const auto json = to_json(history)["paths"][0];
+  EXPECT_EQ(json["lanes"], 12);
+  EXPECT_EQ(json["last"], "1970-01-01T00:00:01.000Z");
+}
+
 }  // namespace
 }  // namespace gridtorrent::client::cli

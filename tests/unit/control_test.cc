@@ -123,6 +123,14 @@ class FakeNode final : public Node {
     return tuned;
   }
   std::vector<TuningRecord> tunings() override { return {tuned}; }
+  std::vector<PathRecord> path_history() override { return {remembered}; }
+  Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override {
+    if (node && *node != remembered.facts.node) return Error{Code::kNotFound, "nothing is remembered of it"};
+    forgot = true;
+    return std::vector{remembered};
+  }
+  PathRecord remembered;
+  bool forgot = false;
   TuningRecord tuned;
   std::function<void()> on_tuning;  ///< before each look
   Result<VerifyOutcome> verify(const std::string&, const std::string&, bool sha256, const ProgressFn& progress,
@@ -231,6 +239,7 @@ TEST_F(Control, RefusesTheLoginOfAnybodyButTheOwner) {
         stranger->verify({}, [](const auto&) { return true; }, {}).error(),
         stranger->pause_transfer(transfer_id(1).str()).error(),
         stranger->explain_transfer(transfer_id(1).str()).error(), stranger->list_tunings().error(),
+        stranger->list_history().error(), stranger->forget_history("").error(),
         stranger->watch_transfer(transfer_id(1).str(), [](const auto&) { return true; }, {}).error()}) {
     EXPECT_EQ(error.code, Code::kDenied);
     EXPECT_THAT(error.message, HasSubstr("belongs to user ann"));
@@ -442,6 +451,28 @@ TEST_F(Control, TuningOfATransferIsAskedForByItsId) {
   EXPECT_EQ(caller->explain_transfer(transfer_id(2).str()).error().code, Code::kNotFound);
   EXPECT_EQ(caller->explain_transfer("nonsense").error().code, Code::kInvalid);
   EXPECT_EQ(caller->list_tunings()->tunings_size(), 1);
+}
+
+TEST_F(Control, HistoryIsToldAndForgotten) {
+  NodeId::Bytes bytes{};
+  bytes[3] = 9;
+  node_.remembered.facts.node = NodeId(bytes);
+  node_.remembered.facts.lanes = 12;
+  node_.remembered.facts.limit = Limit::kLoss;
+  node_.remembered.transfers = 4;
+  const auto caller = api();
+  const auto told = caller->list_history();
+  ASSERT_TRUE(told.ok());
+  EXPECT_EQ(told->paths(0).node_id(), NodeId(bytes).str());
+  EXPECT_EQ(told->paths(0).lanes(), 12U);
+  EXPECT_EQ(told->paths(0).limit_word(), "loss");
+  EXPECT_EQ(told->paths(0).transfers(), 4U);
+  EXPECT_EQ(caller->forget_history("nonsense").error().code, Code::kInvalid);
+  bytes[3] = 10;
+  EXPECT_EQ(caller->forget_history(NodeId(bytes).str()).error().code, Code::kNotFound);
+  EXPECT_FALSE(node_.forgot);
+  EXPECT_EQ(caller->forget_history("")->paths_size(), 1);
+  EXPECT_TRUE(node_.forgot);
 }
 
 TEST_F(Control, CommandsReachTheNode) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -344,6 +345,35 @@ TEST_P(NodeStoreContract, KeepsMetadataByName) {
   ASSERT_TRUE(store().save_metadata("ab", "document").ok());
   reopen();
   EXPECT_EQ(*store().load_metadata("ab"), "document");
+}
+
+TEST_P(NodeStoreContract, KeepsWhatPathsHaveCarriedByKey) {
+  const PathFacts facts{id<NodeId>(),
+                        "198.18.0.0/24",
+                        "cubic",
+                        std::chrono::microseconds(60'123),
+                        2e-4,
+                        true,
+                        12,
+                        3,
+                        std::uint64_t{1} << 40,
+                        5,
+                        6,
+                        7,
+                        Limit::kLoss};
+  PathRecord record{{facts.node, facts.network, facts.congestion_control, 16, -4, true}, facts, 8, WallTime{9}};
+  ASSERT_TRUE(store().put_path(record).ok());
+  record.transfers = 9;
+  record.facts.lanes = 13;
+  ASSERT_TRUE(store().put_path(record).ok());
+  PathRecord other = record;
+  other.key.loss_decade = -5;
+  ASSERT_TRUE(store().put_path(other).ok());
+  reopen();
+  EXPECT_THAT(*store().paths(), ::testing::UnorderedElementsAre(record, other));
+  ASSERT_TRUE(store().erase_paths({other.key, {id<NodeId>(), "", "", 0, 0, false}}).ok());
+  reopen();
+  EXPECT_THAT(*store().paths(), ::testing::ElementsAre(record));
 }
 
 TEST_P(NodeStoreContract, TheCursorNeverGoesBack) {

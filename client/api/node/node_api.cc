@@ -215,6 +215,16 @@ Result<v1::ListTunersReply> NodeApi::list_tuners() {
   return impl_->call(&v1::Control::Stub::ListTuners, v1::ListTunersRequest());
 }
 
+Result<v1::History> NodeApi::list_history() {
+  return impl_->call(&v1::Control::Stub::ListHistory, v1::ListHistoryRequest());
+}
+
+Result<v1::History> NodeApi::forget_history(const std::string& node_id) {
+  v1::ForgetHistoryRequest request;
+  request.set_node_id(node_id);
+  return impl_->call(&v1::Control::Stub::ForgetHistory, std::move(request));
+}
+
 Status NodeApi::verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop) {
   return impl_->stream(&v1::Control::Stub::Verify, std::move(request), on_event, std::move(stop));
 }

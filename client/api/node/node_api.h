@@ -59,6 +59,9 @@ class NodeApi {
   Status watch_tuning(const std::string& transfer_id, const TuningFn& on_change, std::stop_token stop);
   Result<v1::ListTuningsReply> list_tunings();
   Result<v1::ListTunersReply> list_tuners();
+  Result<v1::History> list_history();
+  /// What was forgotten: of one node by its id, or of all where that is empty.
+  Result<v1::History> forget_history(const std::string& node_id);
   Status verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop);
 
  private:

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""What a node remembers of the paths that it fetched over. The seeder's uplink is what limits, so that a get takes its time."""
+import cases
+import harness
+
+MBIT = 20
+SIZE = MBIT * 1_000_000 // 8 * 16  # 16 s: a whole transfer that was settled for half of its time is remembered
+
+
+def setting(scene):
+    scene.server()
+    alice, bob = scene.user('alice'), scene.user('bob')
+    alpha = scene.node(alice, 'alpha', args=('--upload-limit', f'{MBIT}Mbit'))
+    beta = scene.node(bob, 'beta')
+    for name in ('one', 'two'):
+        alice.cli('publish', cases.make_file(scene.dir / f'in/{name}.bin', SIZE, seed=len(name)), '--name', name, '--access', 'public', node=alpha)
+    return alpha, bob, beta
+
+
+def paths(bob, beta):
+    return bob.cli('tune', 'history', '--json', node=beta).json['paths']
+
+
+def what_a_path_carried_is_remembered_until_it_is_forgotten():
+    with harness.Scene() as scene:
+        alpha, bob, beta = setting(scene)
+        cases.check(paths(bob, beta) == [], 'it remembers what never was')
+        cases.refused(bob.cli('tune', 'history', '--forget', alpha.node_id, node=beta, expect=None), 3, alpha.node_id, 'tune history')
+        bob.cli('get', 'alice/one', '--to', scene.dir / 'out', '--lanes', 2, node=beta)
+        cases.check(paths(bob, beta) == [], 'a person chose these lanes')
+        bob.cli('get', 'alice/two', '--to', scene.dir / 'out', node=beta)
+        beta.stop()
+        beta.start()
+        kept = paths(bob, beta)
+        cases.check(len(kept) == 1 and kept[0]['node_id'] == alpha.node_id and kept[0]['lanes'] > 0 and kept[0]['transfers'] == 1, kept)
+        cases.check(0.8 * MBIT * 1e6 < kept[0]['bits_per_s'] < 1.2 * MBIT * 1e6, kept)
+        cases.check(alpha.node_id in bob.cli('tune', 'history', node=beta).out, 'the table does not name the seeder')
+
+        bob.cli('get', 'alice/one', '--to', scene.dir / 'again', '--refetch', '--detach', node=beta)
+        told = cases.wait_transfer(bob, beta, 'one', lambda t: 'before' in t['plan_reason'] or t['state'] == 'seeding', 'a plan')
+        cases.check(f'auto: {kept[0]["lanes"]} lane' in told['plan_reason'] and 'as on 1 transfer before' in told['plan_reason'], told['plan_reason'])
+        bob.cli('transfer', 'cancel', told['transfer_id'], node=beta)
+
+        gone = bob.cli('tune', 'history', '--forget', 'all', '--json', node=beta).json['forgotten']
+        cases.check([path['node_id'] for path in gone] == [alpha.node_id], gone)
+        cases.check(paths(bob, beta) == [], 'it is still there')
+
+
+cases.run(what_a_path_carried_is_remembered_until_it_is_forgotten)
