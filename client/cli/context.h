@@ -73,6 +73,7 @@ std::vector<CommandEntry> account_commands();
 std::vector<CommandEntry> content_commands();
 std::vector<CommandEntry> data_commands();
 std::vector<CommandEntry> transfer_commands();
+std::vector<CommandEntry> estimate_commands();
 std::vector<CommandEntry> group_commands();
 std::vector<CommandEntry> handover_commands();
 std::vector<CommandEntry> inbox_commands();

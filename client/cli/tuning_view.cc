@@ -267,6 +267,27 @@ Json to_json(const v1::History& history) {
   return {{"paths", std::move(paths)}};
 }
 
+Json to_json(const v1::EstimateResult& r) {
+  return {{"content_id", r.content_id()},
+          {"name", json_text(r.name())},
+          {"basis", r.basis()},
+          {"bytes", r.bytes()},
+          {"seeders", r.seeders()},
+          {"known_seeders", r.known_seeders()},
+          {"likely_ms", r.likely_ms()},
+          {"least_ms", r.least_ms()},
+          {"most_ms", r.most_ms()},
+          {"bits_per_s", r.bits_per_s()},
+          {"limit_word", r.limit_word()},
+          {"transfers", r.transfers()},
+          {"age_ms", r.age_ms()},
+          {"transfer_id", r.transfer_id().empty() ? Json() : Json(r.transfer_id())},
+          {"probed_ms", r.probed_ms()},
+          {"kept_bytes", r.kept_bytes()},
+          {"path", r.path().empty() ? Json() : Json(json_text(r.path()))},
+          {"text", json_text(r.text())}};
+}
+
 Json to_json(const v1::ListTuningsReply& reply) {
   Json array = Json::array();
   for (const v1::Tuning& tuning : reply.tunings()) array.push_back(to_json(tuning));

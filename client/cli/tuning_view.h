@@ -29,6 +29,7 @@ std::string history_table(const v1::History& history, WallTime now);
 
 Json to_json(const v1::Tuning& tuning);
 Json to_json(const v1::History& history);
+Json to_json(const v1::EstimateResult& result);
 Json to_json(const v1::ListTuningsReply& reply);
 std::string tuners_text(const v1::ListTunersReply& reply);
 Json to_json(const v1::ListTunersReply& reply);

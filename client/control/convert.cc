@@ -288,6 +288,18 @@ Result<GetJob> to_job(const v1::GetRequest& request, WallTime now) {
   return job;
 }
 
+Result<EstimateJob> to_job(const v1::EstimateRequest& request) {
+  if (request.content().empty()) return Error{Code::kInvalid, "no content was named"};
+  GT_TRY(check_absolute("the folder to put it in", request.to()));
+  EstimateJob job;
+  job.content = request.content();
+  job.target = request.to();
+  while (job.target.size() > 1 && job.target.ends_with('/')) job.target.pop_back();
+  job.globs.assign(request.globs().begin(), request.globs().end());
+  job.may_probe = !request.no_probe();
+  return job;
+}
+
 Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now) {
   TransferSettings settings;
   GT_ASSIGN(settings.wish, to_change(request.wish(), now));

@@ -11,6 +11,7 @@ namespace gridtorrent::client::control {
 v1::Transfer to_message(const TransferView& view);
 /// Samples and decisions that were added or changed after `since`, a revision of the record; 0: all.
 v1::Tuning to_message(const TuningRecord& record, std::uint64_t since = 0);
+v1::EstimateResult to_message(const EstimateOutcome& outcome);
 v1::History to_message(const std::vector<PathRecord>& records);
 v1::NodeLimits to_message(const NodeLimits& limits);
 void fill(v1::StatusReply& reply, const NodeStatus& status);
@@ -21,6 +22,7 @@ v1::VerifyResult to_message(const VerifyOutcome& outcome);
 Result<PublishJob> to_job(const v1::PublishRequest& request);
 /// A deadline lies ahead of `now`, by the wall clock.
 Result<GetJob> to_job(const v1::GetRequest& request, WallTime now);
+Result<EstimateJob> to_job(const v1::EstimateRequest& request);
 Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now);
 /// All tuners and modes, and what the node uses where nobody asks.
 v1::ListTunersReply to_message(const TuningDefaults& tuning);

@@ -81,6 +81,29 @@ v1::Tuning to_message(const TuningRecord& record, std::uint64_t since) {
   return out;
 }
 
+v1::EstimateResult to_message(const EstimateOutcome& outcome) {
+  v1::EstimateResult out;
+  out.set_content_id(outcome.content.id.str());
+  out.set_name(outcome.content.owner + "/" + outcome.content.name);
+  out.set_basis(std::string(basis_name(outcome.basis)));
+  out.set_bytes(outcome.bytes);
+  out.set_seeders(static_cast<std::uint32_t>(outcome.seeders));
+  out.set_known_seeders(static_cast<std::uint32_t>(outcome.known_seeders));
+  out.set_likely_ms(static_cast<std::uint64_t>(outcome.likely.count()));
+  out.set_least_ms(static_cast<std::uint64_t>(outcome.least.count()));
+  out.set_most_ms(static_cast<std::uint64_t>(outcome.most.count()));
+  out.set_bits_per_s(outcome.bits_per_s);
+  out.set_limit_word(word(outcome.limit));
+  out.set_transfers(static_cast<std::uint32_t>(outcome.transfers));
+  out.set_age_ms(static_cast<std::uint64_t>(outcome.age.count()));
+  if (!outcome.transfer.is_nil()) out.set_transfer_id(outcome.transfer.str());
+  out.set_probed_ms(static_cast<std::uint64_t>(outcome.probed.count()));
+  out.set_kept_bytes(outcome.kept_bytes);
+  out.set_path(outcome.path);
+  out.set_text(estimate_text(outcome));
+  return out;
+}
+
 v1::History to_message(const std::vector<PathRecord>& records) {
   v1::History out;
   for (const auto& record : records) {

@@ -153,6 +153,28 @@ grpc::Status ControlService::Get(grpc::ServerContext*, const v1::GetRequest* req
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::Estimate(grpc::ServerContext* context, const v1::EstimateRequest* request,
+                                      grpc::ServerWriter<v1::EstimateEvent>* writer) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto job = to_job(*request);
+  if (!job) return rpc::to_grpc(job.error());
+  std::optional<Result<EstimateOutcome>> outcome;
+  run_reporting(
+      *context, "gt-estimate",
+      [&](std::stop_token stop, const ProgressFn& probing) { outcome = node_.estimate(*job, probing, stop); },
+      [&](std::uint64_t done, std::uint64_t total) {
+        v1::EstimateEvent event;
+        event.mutable_probing()->set_done_bytes(done);
+        event.mutable_probing()->set_total_bytes(total);
+        return writer->Write(event);
+      });
+  if (!*outcome) return rpc::to_grpc(outcome->error());
+  v1::EstimateEvent event;
+  *event.mutable_result() = to_message(**outcome);
+  writer->Write(event);
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::Seed(grpc::ServerContext*, const v1::SeedRequest* request, v1::GetReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   if (request->content().empty()) return rpc::to_grpc(Error{Code::kInvalid, "no content was named"});

@@ -31,6 +31,8 @@ class ControlService final : public v1::Control::Service {
   grpc::Status Publish(grpc::ServerContext* context, const v1::PublishRequest* request,
                        grpc::ServerWriter<v1::PublishEvent>* writer) override;
   grpc::Status Get(grpc::ServerContext* context, const v1::GetRequest* request, v1::GetReply* reply) override;
+  grpc::Status Estimate(grpc::ServerContext* context, const v1::EstimateRequest* request,
+                        grpc::ServerWriter<v1::EstimateEvent>* writer) override;
   grpc::Status Seed(grpc::ServerContext* context, const v1::SeedRequest* request, v1::GetReply* reply) override;
   grpc::Status WatchTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
                              grpc::ServerWriter<v1::TransferReply>* writer) override;

@@ -205,10 +205,16 @@ void GetFlow::start_finish(Transfer& transfer) {
 }
 
 void GetFlow::finish(const TransferId& id, std::stop_token stop) {
+  const MonoTime begun = c_.ports.clock.mono();
   const auto copy = copy_of(id);
   if (!copy) return;
   if (copy->row.step == TransferStep::kVerify && !verify_roots(id, stop)) return;
   commit(id);
+  const auto lock = c_.book.lock();
+  const auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kHold) return;
+  c_.history.finished(transfer->row.wanted_bytes,
+                      std::chrono::duration_cast<std::chrono::milliseconds>(c_.ports.clock.mono() - begun));
 }
 
 bool GetFlow::verify_roots(const TransferId& id, std::stop_token stop) {

@@ -95,6 +95,44 @@ struct GetJob {
   bool refetch = false;
 };
 
+struct EstimateJob {
+  std::string content;  ///< id, name or owner/name
+  std::string target;   ///< absolute folder, bytes, as of the get to come
+  std::vector<std::string> globs;
+  bool may_probe = true;  ///< where nothing is remembered: fetch for some seconds, and keep what came
+};
+
+/// What an estimate rests on.
+enum class EstimateBasis : std::uint8_t {
+  kHistory,   ///< what the paths have carried before
+  kProbe,     ///< some seconds of fetching; the transfer is paused now
+  kTransfer,  ///< it is being fetched already
+  kFetched    ///< all of it came within the probe
+};
+/// The word as it stands in JSON.
+std::string_view basis_name(EstimateBasis basis);
+
+/// How long a get will take.
+struct EstimateOutcome {
+  EstimateBasis basis = EstimateBasis::kHistory;
+  ContentInfo content;
+  std::uint64_t bytes = 0;                     ///< to come
+  std::size_t seeders = 0, known_seeders = 0;  ///< that are online; of which something is known
+  std::chrono::milliseconds likely{0}, least{0}, most{0};
+  std::uint64_t bits_per_s = 0;  ///< payload, in the long run
+  Limit limit = Limit::kUnknown;
+  int transfers = 0;                 ///< of kHistory: that it was made from; 0: one that fetches at the moment
+  std::chrono::milliseconds age{0};  ///< of kHistory: since the last of them
+  TransferId transfer;               ///< of all others; nil: none
+  std::chrono::milliseconds probed{0};
+  std::uint64_t kept_bytes = 0;  ///< that the probe brought
+  std::string path;              ///< of kFetched: where BASE is
+};
+
+/// A sentence or two for people: "1.2 GB from 3 seeders: about 52 s (45 to 70 s), 187 Mbit/s. From 4 transfers over
+/// these paths, the last 2 days ago. Limited by loss."
+std::string estimate_text(const EstimateOutcome& outcome);
+
 struct TransferSettings {
   std::optional<int> lanes, seeders, priority;
   std::optional<std::uint64_t> limit_bits_per_s;
@@ -167,6 +205,11 @@ class Node {
   /// Attaches files that are here already: verified against the manifest, then seeded. The transfer starts in
   /// kVerifying.
   virtual Result<TransferView> seed(const std::string& content, const Place& from) = 0;
+
+  /// How long a get would take. Where nothing is remembered of the paths it probes, for 5 s at most: a get that is
+  /// paused at the end, so that the next one to the same folder goes on with what came. kUnreachable: no seeder is
+  /// online, or no data came; kConflict: it is here already; kNotFound: nothing is remembered and it may not probe.
+  virtual Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) = 0;
 
   virtual std::vector<TransferView> transfers() = 0;
   virtual Result<TransferView> transfer(const TransferId& id) = 0;

@@ -45,6 +45,7 @@ NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& ev
       gets_(c_),
       publishes_(c_),
       seeding_(c_),
+      estimates_(c_, *this),
       tasks_(c_, *this),
       loop_(c_, gets_, publishes_, seeding_, announcer_, rights_),
       tuning_keeper_(c_) {}
@@ -330,6 +331,10 @@ Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn
 
 Result<TransferView> NodeCore::get(const GetJob& job, bool& joined) {
   return gets_.get(job, joined);
+}
+
+Result<EstimateOutcome> NodeCore::estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) {
+  return estimates_.estimate(job, probing, std::move(stop));
 }
 
 Result<TransferView> NodeCore::seed(const std::string& content, const Place& from) {

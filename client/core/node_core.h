@@ -6,6 +6,7 @@
 
 #include "client/core/announcer.h"
 #include "client/core/engine_events.h"
+#include "client/core/estimate_job.h"
 #include "client/core/get_job.h"
 #include "client/core/node.h"
 #include "client/core/node_context.h"
@@ -46,6 +47,7 @@ class NodeCore final : public Node, private ServerListener {
   Status set_limits(const NodeLimits& limits) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;
+  Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) override;
   Result<TransferView> seed(const std::string& content, const Place& from) override;
   std::vector<TransferView> transfers() override;
   Result<TransferView> transfer(const TransferId& id) override;
@@ -86,6 +88,7 @@ class NodeCore final : public Node, private ServerListener {
   GetFlow gets_;
   PublishFlow publishes_;
   SeedingFlow seeding_;
+  EstimateFlow estimates_;
   TaskManager tasks_;
   TransferLoop loop_;
   TuningKeeper tuning_keeper_;

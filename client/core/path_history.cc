@@ -10,6 +10,9 @@
 namespace gridtorrent::client {
 namespace {
 
+/// Below this the end of a get takes as long whatever its size.
+constexpr std::uint64_t kTellingBytes = 10'000'000;
+
 /// `address` without its last `host_bytes`; empty where it is no address of the family.
 std::string masked(int family, std::string address, std::size_t bytes, std::size_t host_bytes) {
   std::array<unsigned char, sizeof(in6_addr)> binary{};
@@ -72,6 +75,20 @@ void PathHistory::ended(const TransferId& transfer, bool whole, WallTime now) {
   if (found == witnesses_.end()) return;
   for (const auto& facts : found->second.facts(whole)) remember(facts, now);
   witnesses_.erase(found);
+}
+
+void PathHistory::finished(std::uint64_t bytes, std::chrono::milliseconds time) {
+  if (bytes < kTellingBytes) return;
+  const double rate = static_cast<double>(bytes) * 1e3 / static_cast<double>(std::max<std::int64_t>(time.count(), 1));
+  finish_bytes_per_s_ = finish_bytes_per_s_ > 0 ? (finish_bytes_per_s_ + rate) / 2 : rate;
+}
+
+double PathHistory::best_bits_per_s(const std::string& network) const {
+  std::uint64_t best = 0;
+  for (const auto& [key, record] : records_) {
+    if (key.network == network) best = std::max(best, record.facts.best_bits_per_s);
+  }
+  return static_cast<double>(best);
 }
 
 void PathHistory::all_ended(WallTime now) {

@@ -32,6 +32,13 @@ class PathHistory {
   void look(const ControllerInput& input, const Plan& plan, const Findings& findings);
   /// The transfer no longer fetches, `whole` where it has all that it wanted. Writes what is worth a record.
   void ended(const TransferId& transfer, bool whole, WallTime now);
+  /// A get's files were compared with their roots, synced and moved. Not kept over a restart.
+  void finished(std::uint64_t bytes, std::chrono::milliseconds time);
+  /// Bytes a second, the mean of the last gets; 0: not known.
+  double finish_bytes_per_s() const { return finish_bytes_per_s_; }
+  /// The best second that this node has had on one of its networks; 0: none is remembered.
+  double best_bits_per_s(const std::string& network) const;
+
   /// The node ends: the same for all that fetch.
   void all_ended(WallTime now);
 
@@ -47,6 +54,7 @@ class PathHistory {
   NodeLogFn log_;
   tuning::PathRecords records_;
   std::map<TransferId, tuning::PathWitness> witnesses_;
+  double finish_bytes_per_s_ = 0;
 };
 
 /// The network of an address with its port, as sockets show it: "198.18.0.1:50000" is in "198.18.0.0/24",

@@ -46,4 +46,33 @@ def what_a_path_carried_is_remembered_until_it_is_forgotten():
         cases.check(paths(bob, beta) == [], 'it is still there')
 
 
-cases.run(what_a_path_carried_is_remembered_until_it_is_forgotten)
+def within(outcome, seconds, part):
+    likely = outcome['likely_ms'] / 1000
+    cases.check((1 - part) * seconds < likely < (1 + part) * seconds, f'about {likely:.1f} s, not {seconds:.1f}: {outcome["text"]}')
+
+
+def an_estimate_probes_and_later_remembers():
+    with harness.Scene() as scene:
+        alpha, bob, beta = setting(scene)
+        out = scene.dir / 'out'
+        cases.refused(bob.cli('estimate', 'alice/one', '--to', out, '--no-probe', node=beta, expect=None), 3, '--no-probe')
+        cases.check(bob.cli('transfers', '--json', node=beta).json['transfers'] == [], 'it began something')
+        cold = bob.cli('estimate', 'alice/one', '--to', out, '--json', node=beta).event('estimate')
+        cases.check(cold['basis'] == 'probe' and cold['kept_bytes'] > 0 and cold['probed_ms'] < 7000, cold)
+        kept = cases.transfer_of(bob, beta, 'one')
+        cases.check(kept['state'] == 'paused' and kept['transfer_id'] == cold['transfer_id'], kept)
+        done = bob.cli('get', 'alice/one', '--to', out, '--json', node=beta).event('done')
+        cases.check(done['transfer_id'] == cold['transfer_id'], 'the get began anew')
+        cases.same(scene.dir / 'in/one.bin', out / 'one.bin')
+        cases.check(cases.transfer_of(bob, beta, 'one')['received_bytes'] < 1.1 * SIZE, 'it was fetched twice')
+        within(cold, (SIZE - cold['kept_bytes']) * 8 / (MBIT * 1e6), 0.25)
+        cases.refused(bob.cli('estimate', 'alice/one', '--to', out, node=beta, expect=None), 6, 'here already')
+
+        warm = bob.cli('estimate', 'alice/two', '--to', out, '--json', node=beta).event('estimate')
+        cases.check(warm['basis'] == 'history' and warm['transfers'] == 1, warm)
+        within(warm, SIZE * 8 / (MBIT * 1e6), 0.15)
+        alpha.stop()
+        cases.refused(bob.cli('estimate', 'alice/two', '--to', out, node=beta, expect=None), 5, 'no seeder of alice/two is online')
+
+
+cases.run(what_a_path_carried_is_remembered_until_it_is_forgotten, an_estimate_probes_and_later_remembers)

@@ -145,6 +145,29 @@ class PlayedNode final : public Node {
     return {tuned};
   }
   TuningRecord tuned;
+  std::vector<PathRecord> path_history() override {
+    const std::lock_guard lock(mutex_);
+    return remembered;
+  }
+  Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override {
+    const std::lock_guard lock(mutex_);
+    if (node) return Error{Code::kNotFound, "nothing is remembered of it; `gridtorrent tune history` lists what is"};
+    return std::exchange(remembered, {});
+  }
+  std::vector<PathRecord> remembered;
+  Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token) override {
+    if (!job.may_probe) return Error{Code::kNotFound, "nothing is remembered: leave out --no-probe"};
+    probing(1, 4);
+    EstimateOutcome outcome;
+    outcome.content.owner = "mia";
+    outcome.content.name = job.content;
+    outcome.bytes = 1'000'000;
+    outcome.seeders = outcome.known_seeders = 1;
+    outcome.likely = outcome.least = outcome.most = milliseconds(8'000);
+    outcome.bits_per_s = 1'000'000;
+    outcome.transfers = 2;
+    return outcome;
+  }
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
                                const ProgressFn& progress, std::stop_token) override {
     {
@@ -241,6 +264,32 @@ class WithNode : public CommandLine {
   PlayedNode node_;
   std::unique_ptr<control::ControlServer> server_;
 };
+
+TEST_F(WithNode, TuneHistoryListsAndForgets) {
+  node_.remembered.resize(2);
+  EXPECT_EQ(run({"tune", "history"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("SEEDER"));
+  EXPECT_EQ(run({"tune", "history", "--forget", NodeId(NodeId::Bytes{1}).str()}), 3);
+  EXPECT_THAT(err_, HasSubstr("tune history"));
+  EXPECT_EQ(run({"tune", "history", "--forget", "everything"}), 2) << "neither a node nor all";
+  EXPECT_EQ(node_.remembered.size(), 2U);
+  EXPECT_EQ(run({"tune", "history", "--forget", "all"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("forgotten: 2 paths"));
+  EXPECT_EQ(run({"tune", "history", "--json"}), 0) << err_;
+  EXPECT_TRUE(Json::parse(out_)["paths"].empty());
+}
+
+TEST_F(WithNode, EstimateSaysHowLongAGetTakes) {
+  EXPECT_EQ(run({"estimate", "run42", "--no-probe"}), 3);
+  EXPECT_THAT(err_, HasSubstr("--no-probe"));
+  EXPECT_EQ(run({"estimate", "run42"}), 0) << err_;
+  EXPECT_EQ(out_,
+            "mia/run42: 1.00 MB from 1 seeder: about 8 s (8 s to 8 s), 1.00 Mbit/s. From 2 transfers over this path, "
+            "the last 0 minutes ago.\n");
+  EXPECT_EQ(run({"estimate", "run42", "--json"}), 0) << err_;
+  EXPECT_EQ(events().back()["event"], "estimate");
+  EXPECT_EQ(events().back()["likely_ms"], 8000);
+}
 
 TEST_F(WithNode, TuneExplainsATransferAndListsWhatCanBeExplained) {
   EXPECT_EQ(run({"tune", "explain", id_of(1).str()}), 3);

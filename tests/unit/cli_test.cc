@@ -43,7 +43,7 @@ TEST(CommandTable, EveryCommandOfTheContractIsThere) {
                            "group remove",  "buddy add",      "buddy remove",    "buddy list",
                            "inbox",         "task list",      "task show",       "task cancel",
                            "task wait",     "subscribe",      "tune list",       "tune explain",
-                           "doctor",        "completion"})
+                           "tune history",  "estimate",       "doctor",          "completion"})
     EXPECT_EQ(names.count(name), 1U) << name;
 }
 

@@ -129,6 +129,27 @@ class FakeNode final : public Node {
     forgot = true;
     return std::vector{remembered};
   }
+  Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token) override {
+    estimated = job;
+    if (job.content == "nowhere") return Error{Code::kUnreachable, "no seeder of it is online"};
+    probing(1, 4);
+    EstimateOutcome outcome;
+    outcome.basis = EstimateBasis::kProbe;
+    outcome.content.owner = "mia";
+    outcome.content.name = "run42";
+    outcome.bytes = 1'200'000'000;
+    outcome.seeders = outcome.known_seeders = 3;
+    outcome.likely = milliseconds(60'000);
+    outcome.least = milliseconds(40'000);
+    outcome.most = milliseconds(110'000);
+    outcome.bits_per_s = 160'000'000;
+    outcome.limit = Limit::kLoss;
+    outcome.transfer = transfer_id(1);
+    outcome.probed = milliseconds(3'000);
+    outcome.kept_bytes = 41'000'000;
+    return outcome;
+  }
+  EstimateJob estimated;
   PathRecord remembered;
   bool forgot = false;
   TuningRecord tuned;
@@ -451,6 +472,43 @@ TEST_F(Control, TuningOfATransferIsAskedForByItsId) {
   EXPECT_EQ(caller->explain_transfer(transfer_id(2).str()).error().code, Code::kNotFound);
   EXPECT_EQ(caller->explain_transfer("nonsense").error().code, Code::kInvalid);
   EXPECT_EQ(caller->list_tunings()->tunings_size(), 1);
+}
+
+TEST_F(Control, EstimatesTellOfTheirProbeAndThenTheResultInPlainWords) {
+  const auto caller = api();
+  v1::EstimateRequest request;
+  const auto ask = [&](std::vector<v1::EstimateEvent>& events) {
+    return caller->estimate(request,
+                            [&](const v1::EstimateEvent& event) {
+                              events.push_back(event);
+                              return true;
+                            },
+                            {});
+  };
+  std::vector<v1::EstimateEvent> events;
+  EXPECT_EQ(ask(events).error().code, Code::kInvalid) << "no content";
+  request.set_content("nowhere");
+  EXPECT_EQ(ask(events).error().code, Code::kInvalid) << "no folder";
+  request.set_to("/home/in/");
+  EXPECT_EQ(ask(events).error().code, Code::kUnreachable);
+  EXPECT_TRUE(events.empty());
+  request.set_content("run42");
+  request.add_globs("*.nc");
+  request.set_no_probe(true);
+  ASSERT_TRUE(ask(events).ok());
+  EXPECT_EQ(node_.estimated.target, "/home/in");
+  EXPECT_THAT(node_.estimated.globs, ElementsAre("*.nc"));
+  EXPECT_FALSE(node_.estimated.may_probe);
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].probing().done_bytes(), 1U);
+  const auto& result = events[1].result();
+  EXPECT_EQ(result.basis(), "probe");
+  EXPECT_EQ(result.likely_ms(), 60'000U);
+  EXPECT_EQ(result.text(),
+            "1.20 GB from 3 seeders over an unknown path: probed for 3 s (41.0 MB, kept for the get): "
+            "about 1 min (40 s to 1 min 50 s), 160 Mbit/s. Limited by loss. 'gridtorrent get' to the "
+            "same folder goes on, 'gridtorrent transfer cancel " +
+                transfer_id(1).str() + "' discards what is kept.");
 }
 
 TEST_F(Control, HistoryIsToldAndForgotten) {

@@ -15,6 +15,7 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_rights_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_sleep_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_claims_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_estimate_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_hidden_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_history_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_publish_test.cc

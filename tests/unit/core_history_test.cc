@@ -1,70 +1,14 @@
 // What a node remembers of the paths that its transfers used.
 #include <gmock/gmock.h>
 
-#include "tests/support/node_fixture.h"
+#include "tests/support/fetching_node.h"
 
 namespace gridtorrent::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-class History : public NodeFixture {
- protected:
-  History() {
-    client::PeerInfo peer;
-    peer.node = seeder_;
-    peer.complete = true;
-    link_.with([&](auto& state) { state.peers = {peer}; });
-  }
-  /// So many seconds of data come over one lane, 10 MB in each.
-  void comes(const TransferId& id, int seconds) {
-    ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
-    for (int i = 0; i < seconds; ++i) {
-      bytes_ += 10'000'000;
-      clock_.advance(std::chrono::seconds(1));
-      const auto now = clock_.mono();
-      engine_->happens(id, [&](auto& snapshot) {
-        client::LaneSnapshot lane;
-        lane.state = client::LaneState::kOpen;
-        lane.outgoing = lane.proven = true;
-        lane.local = "198.18.0.7:50000";
-        lane.sampled = now;
-        lane.sampled_bytes = bytes_;
-        lane.theirs = client::TcpFigures{60'000, 60'000, 0, 10, "cubic"};
-        lane.theirs->sent_segments = bytes_ / 1448;
-        lane.theirs->sent_bytes = bytes_;
-        client::PeerSnapshot from;
-        from.node = seeder_;
-        from.complete = true;
-        from.receive_bits_per_s = 80'000'000;
-        from.lanes = {lane};
-        snapshot.peers = {from};
-      });
-      // The transfers' thread has looked at this second before the next one begins.
-      ASSERT_TRUE(eventually(
-          [&] {
-            const auto asked = tuner_.asked(id);
-            return asked && asked->now >= now;
-          },
-          std::chrono::milliseconds(0)));
-    }
-  }
-  TransferId fetch(const std::string& name, int seconds) {
-    published(name);
-    const auto view = get(job(name, "/home/" + name));
-    EXPECT_TRUE(view.ok());
-    comes(view->id, seconds);
-    return view->id;
-  }
-  void end_of(const TransferId& id) {
-    complete(id);
-    wait_for(id, client::TransferState::kSeeding);
-    ASSERT_TRUE(eventually([&] { return tuner_.was_removed(id); }));
-  }
-
-  const NodeId seeder_ = NodeId::make(clock_.wall(), rng_);
-  std::uint64_t bytes_ = 0;
-};
+using History = FetchingNode;
 
 TEST_F(History, KnowsNothingOfShortTransfers) {
   end_of(fetch("set", 4));

@@ -157,6 +157,10 @@ Result<v1::GetReply> NodeApi::get(v1::GetRequest request) {
   return impl_->call(&v1::Control::Stub::Get, std::move(request), impl_->options.begin_deadline);
 }
 
+Status NodeApi::estimate(v1::EstimateRequest request, const EstimateEventFn& on_event, std::stop_token stop) {
+  return impl_->stream(&v1::Control::Stub::Estimate, std::move(request), on_event, std::move(stop));
+}
+
 Result<v1::GetReply> NodeApi::seed(v1::SeedRequest request) {
   return impl_->call(&v1::Control::Stub::Seed, std::move(request));
 }

@@ -24,6 +24,7 @@ struct NodeApiOptions {
 using PublishEventFn = std::function<bool(const v1::PublishEvent&)>;
 using TransferFn = std::function<bool(const v1::Transfer&)>;
 using TuningFn = std::function<bool(const v1::Tuning&)>;
+using EstimateEventFn = std::function<bool(const v1::EstimateEvent&)>;
 using VerifyEventFn = std::function<bool(const v1::VerifyEvent&)>;
 
 /// The local node as people's programs (command line, GUI) see it, by its control socket: one method per RPC of
@@ -45,6 +46,8 @@ class NodeApi {
   /// later call with the same request_id goes on from there. An empty request_id is made here.
   Status publish(v1::PublishRequest request, const PublishEventFn& on_event, std::stop_token stop);
   Result<v1::GetReply> get(v1::GetRequest request);
+  /// How a probe goes, if there is one, then the result, after which it returns.
+  Status estimate(v1::EstimateRequest request, const EstimateEventFn& on_event, std::stop_token stop);
   Result<v1::GetReply> seed(v1::SeedRequest request);
   /// The state now, then changes (at most ten a second) until it ends: complete, failed, cancelled, or seeding.
   Status watch_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop);
