@@ -28,7 +28,7 @@ std::vector<double> medians(int lanes, std::size_t steps) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     WindowNetwork network(world, seed);
     std::vector<int> open;
-    for (int i = 0; i < lanes; ++i) open.push_back(network.open(0));
+    for (int i = 0; i < lanes; ++i) open.push_back(network.open(0, 0));
     double before = 0;
     for (auto& rate : rates) {
       network.advance(kStep);

@@ -10,8 +10,6 @@ namespace {
 
 constexpr double kTick = 0.5, kLeastLag = 0.4, kLagRoundTrips = 6, kFall = 0.8;
 constexpr double kPhi = 0.4, kNoise = 0.05, kSeederNoise = 0.03, kHiccups = 0.02;
-/// A full queue, in round trips: a path's queue holds one bandwidth-delay product.
-constexpr double kFullQueue = 1;
 
 double by_loss(const Seeder& seeder) {
   if (seeder.loss <= 0 || seeder.control == Control::kBbr) return std::numeric_limits<double>::infinity();
@@ -26,9 +24,13 @@ double lane_rate(const Seeder& seeder) {
   return std::min(seeder.window_bytes * 8 / seeder.round_trip, by_loss(seeder));
 }
 
-double used(Control control, int lanes) {
+/// Part of its rate that a full path carries. Without a queue 1 − 1/(1 + k·N) (Altman and others, 2005), which leaves
+/// nothing out where the queue holds what a sender takes back at a loss: 1/β − 1 bandwidth-delay products.
+double used(Control control, int lanes, double queue_bdp) {
   if (control == Control::kBbr) return 0.965;
-  return 1 - 1 / (1 + (control == Control::kReno ? 3 : 5.7) * lanes);
+  const double beta = control == Control::kReno ? 0.5 : 0.7;
+  const double empty = 1 / (1 + (1 + beta) / (1 - beta) * lanes);
+  return 1 - empty * std::max(0.0, 1 - queue_bdp / (1 / beta - 1));
 }
 
 void share_path(const World& world, std::size_t path, const std::vector<int>& lanes, SteadyRates& steady) {
@@ -50,15 +52,18 @@ void share_path(const World& world, std::size_t path, const std::vector<int>& la
     const double theirs = lane_rate(*first) * link.rivals;
     carries = std::max(carries - theirs, carries * sockets / (sockets + link.rivals));
   }
-  if (demand >= 0.95 * carries) carries *= used(first->control, sockets);
+  if (demand >= 0.95 * carries) {
+    carries *= used(first->control, sockets, full_queue_wait(link, least) / least);
+  }
   if (demand <= carries) return;
-  const double knee = std::max(4.0, carries * least * 2 / 8 / kSegmentBytes);
+  const double full = least + full_queue_wait(link, least);
+  const double knee = std::max(4.0, carries * full / 8 / kSegmentBytes);
   if (sockets > knee) carries /= 1 + 0.15 * (sockets - knee) / knee;
-  const double queue_loss = std::pow(1.22 * 8 * kSegmentBytes * sockets / (least * carries), 2);
+  const double queue_loss = std::pow(1.22 * 8 * kSegmentBytes * sockets / (full * carries), 2);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (world.seeders[i].path != static_cast<int>(path)) continue;
     steady.bits_per_s[i] *= carries / demand;
-    steady.full[i] = true;
+    steady.queue_s[i] = full - least;
     steady.loss[i] = std::min(std::max(steady.loss[i], queue_loss), 0.5);
   }
 }
@@ -71,7 +76,7 @@ std::uint64_t whole(double number) {
 
 SteadyRates steady_rates(const World& world, const std::vector<int>& lanes) {
   const std::size_t count = world.seeders.size();
-  SteadyRates steady{std::vector<double>(count), std::vector<bool>(count), std::vector<double>(count),
+  SteadyRates steady{std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
                      std::vector<bool>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     const Seeder& seeder = world.seeders[i];
@@ -93,8 +98,8 @@ SteadyRates steady_rates(const World& world, const std::vector<int>& lanes) {
   return steady;
 }
 
-int RateNetwork::open(int seeder) {
-  lanes_.push_back({.number = next_++, .seeder = seeder});
+int RateNetwork::open(int seeder, int transfer) {
+  lanes_.push_back({.number = next_++, .seeder = seeder, .transfer = transfer});
   return lanes_.back().number;
 }
 
@@ -109,14 +114,13 @@ void RateNetwork::tick() {
   const double sigma = world_.noise > 0 ? world_.noise : kNoise;
   noise_ = kPhi * noise_ + sigma * std::sqrt(1 - kPhi * kPhi) * normal();
   double all = std::max(0.05, 1 + noise_);
-  if (static_cast<double>(random_() >> 11) * 0x1.0p-53 < kHiccups) all *= 0.5;
+  if (static_cast<double>(noisy_() >> 11) * 0x1.0p-53 < kHiccups) all *= 0.5;
   factors_.assign(lanes.size(), all);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     factors_[i] *= std::max(0.05, 1 + kSeederNoise * normal());
     const double lag = std::max(kLeastLag, kLagRoundTrips * world_.seeders[i].round_trip);
     const double away = steady_.bits_per_s[i] - rates_[i];
     rates_[i] += away * (away > 0 ? 1 - std::exp(-kTick / lag) : kFall);
-    if (lanes[i] > 0) factors_[i] /= lanes[i];
   }
 }
 
@@ -126,14 +130,31 @@ void RateNetwork::advance(double seconds) {
     until_tick_ = kTick;
   }
   until_tick_ -= seconds;
+  share();
   for (auto& lane : lanes_) send(lane, seconds);
+}
+
+/// A seeder's rate is shared by the lanes that are open now, as far as a limit lets the transfer ask for it.
+void RateNetwork::share() {
+  std::vector<int> lanes(world_.seeders.size(), 0);
+  for (const auto& lane : lanes_) ++lanes[static_cast<std::size_t>(lane.seeder)];
+  std::map<int, double> wanted;
+  for (auto& lane : lanes_) {
+    const auto from = static_cast<std::size_t>(lane.seeder);
+    lane.bits_per_s = rates_[from] * factors_[from] / lanes[from];
+    wanted[lane.transfer] += lane.bits_per_s;
+  }
+  for (auto& lane : lanes_) {
+    const double limit = limits_[lane.transfer];
+    lane.asked = limit > 0 && wanted[lane.transfer] > limit ? limit / wanted[lane.transfer] : 1;
+  }
 }
 
 void RateNetwork::send(Lane& lane, double seconds) {
   const auto from = static_cast<std::size_t>(lane.seeder);
   const Seeder& seeder = world_.seeders[from];
-  const double bytes = rates_[from] * factors_[from] / 8 * seconds, segments = bytes / kSegmentBytes;
-  const double base = seeder.round_trip * 1e6, full = steady_.full[from] ? base * (1 + kFullQueue) : base;
+  const double bytes = lane.bits_per_s * lane.asked / 8 * seconds, segments = bytes / kSegmentBytes;
+  const double base = seeder.round_trip * 1e6, full = base + (lane.asked < 1 ? 0 : steady_.queue_s[from] * 1e6);
   client::TcpFigures& tcp = lane.figures.tcp;
   std::poisson_distribution<int> losses(std::max(segments * steady_.loss[from], 1e-12));
   const int lost = losses(random_);
@@ -156,7 +177,7 @@ void RateNetwork::send(Lane& lane, double seconds) {
   tcp.resent_bytes = whole(lane.lost * kSegmentBytes);
   tcp.delivery_bytes_per_s = whole(bytes / seconds);
   tcp.busy_us += whole(seconds * 1e6);
-  if (steady_.by_window[from]) tcp.window_limited_us += whole(seconds * 1e6);
+  if (steady_.by_window[from] && lane.asked == 1) tcp.window_limited_us += whole(seconds * 1e6);
 }
 
 LaneFigures RateNetwork::figures(int number) const {

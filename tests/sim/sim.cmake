@@ -2,7 +2,8 @@
 if(TARGET gt_client_tuning)
   set(sim ${CMAKE_CURRENT_LIST_DIR})
   add_executable(tuning_sim ${sim}/auto_test.cc ${sim}/main.cc ${sim}/measured_rows_test.cc ${sim}/optimum.cc
-    ${sim}/rate_network.cc ${sim}/runner.cc ${sim}/scenarios.cc ${sim}/table.cc ${sim}/window.cc ${sim}/window_network.cc)
+    ${sim}/rate_network.cc ${sim}/runner.cc ${sim}/scenarios.cc ${sim}/table.cc ${sim}/transfer.cc
+    ${sim}/window.cc ${sim}/window_network.cc)
   target_include_directories(tuning_sim PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(tuning_sim PRIVATE gt_client_tuning gt_build_options GTest::gtest)
   set(timeout_s 120)

@@ -6,9 +6,17 @@
 namespace gridtorrent::sim {
 namespace {
 
-/// So many segments a queue holds at least, however short the path.
-constexpr double kLeastQueue = 100;
-constexpr double kLongestStep = 0.025, kShortestStep = 0.005;
+/// The transfer of rivals.
+constexpr int kNobody = -1;
+/// Requests under a limit go out so often (client/engine/request_pacer.cc).
+constexpr double kPaced = 0.05;
+/// From here on a sender waits for the receive window again and again. BBR paces at its best rate of late, which is a
+/// little more than its window lets through.
+constexpr double kNearlyAll = 0.95;
+/// So much more than it carries may enter a link in one step.
+constexpr double kExcess = 0.02;
+constexpr int kMostRounds = 30;
+constexpr double kLongestStep = 0.025, kShortestStep = 0.0005;
 
 double segments_per_s(double bits_per_s) {
   return std::max(bits_per_s / 8 / kSegmentBytes, 1e-6);
@@ -27,9 +35,10 @@ std::uint64_t whole(double number) {
 
 WindowNetwork::WindowNetwork(const World& world, std::uint64_t seed) : world_(world), random_(seed) {}
 
-int WindowNetwork::open(int seeder) {
+int WindowNetwork::open(int seeder, int transfer) {
   const Seeder& from = world_.seeders.at(static_cast<std::size_t>(seeder));
   Lane lane{.number = next_++, .seeder = seeder, .path = from.path, .window = Window(from.control)};
+  lane.transfer = transfer;
   lane.round_trip = from.round_trip;
   lane.until_lost = exponential(random_);
   lanes_.push_back(lane);
@@ -40,10 +49,18 @@ void WindowNetwork::close(int lane) {
   std::erase_if(lanes_, [&](const Lane& open) { return open.number == lane; });
 }
 
+void WindowNetwork::limit(int transfer, double bits_per_s) {
+  if (bits_per_s > 0) {
+    limits_[transfer] = segments_per_s(bits_per_s);
+  } else {
+    limits_.erase(transfer);
+  }
+}
+
 double WindowNetwork::step_seconds() const {
   double least = 1;
   for (const auto& lane : lanes_) least = std::min(least, lane.round_trip);
-  return std::clamp(least / 4, kShortestStep, kLongestStep);
+  return std::clamp(least / 2, kShortestStep, kLongestStep);
 }
 
 void WindowNetwork::advance(double seconds) {
@@ -60,7 +77,7 @@ void WindowNetwork::match_rivals() {
     const auto like = std::ranges::find(world_.seeders, static_cast<int>(path), &Seeder::path);
     if (like == world_.seeders.end()) continue;
     for (; have < world_.paths[path].rivals; ++have) {
-      open(static_cast<int>(like - world_.seeders.begin()));
+      open(static_cast<int>(like - world_.seeders.begin()), kNobody);
       lanes_.back().rival = true;
     }
     for (; have > world_.paths[path].rivals; --have) lanes_.erase(std::ranges::find_if(lanes_, is_rival));
@@ -81,7 +98,7 @@ void WindowNetwork::set_links() {
   }
   for (std::size_t i = 0; i < world_.paths.size(); ++i) {
     paths_[i].capacity = segments_per_s(world_.paths[i].rate);
-    paths_[i].most_wait = std::max(least[i] * world_.paths[i].queue_bdp, kLeastQueue / paths_[i].capacity);
+    paths_[i].most_wait = full_queue_wait(world_.paths[i], least[i]);
   }
   const auto ours = std::ranges::count(lanes_, false, &Lane::rival);
   const Receiver& receiver = world_.receiver;
@@ -95,42 +112,71 @@ double WindowNetwork::wait_before(const Lane& lane) const {
   return lane.rival ? path : path + uplinks_[static_cast<std::size_t>(lane.seeder)].wait;
 }
 
-/// One Newton step towards the queues at which what enters each of these links is what it carries. The sum of rates
-/// falls and is convex in the wait, so that from step to step it follows the windows closely.
+/// Newton's method for the waits at which what enters each of these links is what it carries. The sum of rates falls
+/// and is convex in the wait, so that one step after another follows the windows closely; more are taken where a queue
+/// builds up at once.
 void WindowNetwork::settle(std::vector<Link>& links, int Lane::* member, bool counts_rivals) {
-  for (auto& link : links) link.wanted = link.slope = 0;
-  for (const auto& lane : lanes_) {
-    if (lane.rival && !counts_rivals) continue;
-    const double round_trip = lane.round_trip + wait_before(lane) + (lane.rival ? 0 : receiver_.wait);
-    const double rate = lane.in_flight / round_trip;
-    Link& link = links[static_cast<std::size_t>(lane.*member)];
-    link.wanted += rate;
-    link.slope += rate / round_trip;
+  for (int round = 0; round < kMostRounds; ++round) {
+    for (auto& link : links) link.wanted = link.slope = 0;
+    for (const auto& lane : lanes_) {
+      if (lane.rival && !counts_rivals) continue;
+      const double round_trip = lane.round_trip + wait_before(lane) + (lane.rival ? 0 : receiver_.wait);
+      const double rate = lane.in_flight / round_trip;
+      Link& link = links[static_cast<std::size_t>(lane.*member)];
+      link.wanted += rate;
+      link.slope += rate / round_trip;
+    }
+    bool settled = true;
+    for (auto& link : links) {
+      const double excess = link.wanted - link.capacity;
+      const double wait = link.slope > 0 ? link.wait + excess / link.slope : 0;
+      link.dropped = wait > link.most_wait && link.wanted > 0 ? std::max(excess, 0.0) / link.wanted : 0;
+      link.wait = std::clamp(wait, 0.0, link.most_wait);
+      settled = settled && (link.dropped > 0 || excess <= kExcess * link.capacity);
+    }
+    if (settled) return;
   }
-  for (auto& link : links) {
-    const double excess = link.wanted - link.capacity;
-    const double wait = link.slope > 0 ? link.wait + excess / link.slope : 0;
-    link.dropped = wait > link.most_wait && link.wanted > 0 ? std::max(excess, 0.0) / link.wanted : 0;
-    link.wait = std::clamp(wait, 0.0, link.most_wait);
+}
+
+void WindowNetwork::settle_receiver() {
+  for (int round = 0; round < kMostRounds; ++round) {
+    receiver_.wanted = receiver_.slope = 0;
+    for (const auto& lane : lanes_) {
+      if (lane.rival) continue;
+      const double round_trip = lane.round_trip + wait_before(lane) + receiver_.wait;
+      receiver_.wanted += lane.in_flight / round_trip;
+      receiver_.slope += lane.in_flight / round_trip / round_trip;
+    }
+    const double excess = receiver_.wanted - receiver_.capacity;
+    receiver_.wait = receiver_.slope > 0 ? std::max(0.0, receiver_.wait + excess / receiver_.slope) : 0;
+    if (excess <= kExcess * receiver_.capacity) return;
+  }
+}
+
+/// What each lane has in flight: its window, or its part of what a limit lets the transfer ask for.
+void WindowNetwork::give_windows() {
+  std::map<int, double> wanted;
+  for (auto& lane : lanes_) {
+    const double most = world_.seeders[static_cast<std::size_t>(lane.seeder)].window_bytes / kSegmentBytes;
+    lane.in_flight = std::min(lane.window.segments(), most);
+    lane.asked = 1;
+    if (limits_.contains(lane.transfer)) {
+      wanted[lane.transfer] += lane.in_flight / (lane.round_trip + wait_before(lane) + receiver_.wait);
+    }
+  }
+  for (auto& lane : lanes_) {
+    const auto limit = limits_.find(lane.transfer);
+    if (limit == limits_.end() || wanted[lane.transfer] <= limit->second) continue;
+    lane.asked = limit->second / wanted[lane.transfer];
+    lane.in_flight *= lane.asked;
   }
 }
 
 void WindowNetwork::step(double seconds) {
-  for (auto& lane : lanes_) {
-    const double most = world_.seeders[static_cast<std::size_t>(lane.seeder)].window_bytes / kSegmentBytes;
-    lane.in_flight = std::min(lane.window.segments(), most);
-  }
+  give_windows();
   settle(uplinks_, &Lane::seeder, false);
   settle(paths_, &Lane::path, true);
-  receiver_.wanted = receiver_.slope = 0;
-  for (const auto& lane : lanes_) {
-    if (lane.rival) continue;
-    const double round_trip = lane.round_trip + wait_before(lane) + receiver_.wait;
-    receiver_.wanted += lane.in_flight / round_trip;
-    receiver_.slope += lane.in_flight / round_trip / round_trip;
-  }
-  const double excess = receiver_.wanted - receiver_.capacity;
-  receiver_.wait = receiver_.slope > 0 ? std::max(0.0, receiver_.wait + excess / receiver_.slope) : 0;
+  settle_receiver();
   for (auto& lane : lanes_) send(lane, seconds);
   now_ += seconds;
 }
@@ -148,11 +194,12 @@ void WindowNetwork::send(Lane& lane, double seconds) {
   lose(lane, rate * (seconds * from.loss + answered * (1 - (1 - path_dropped) * (1 - up_dropped))), round_trip);
   lane.sent += rate * seconds;
   lane.received += rate * seconds * arrives * kSegmentBytes;
-  lane.busy_us += seconds * 1e6;
+  // What is asked for at once comes at the lane's own rate, and is on its way for a round trip.
+  lane.busy_us += seconds * 1e6 * std::min(lane.asked + (lane.asked < 1 ? round_trip / kPaced : 0), 1.0);
   lane.seen_us = round_trip * 1e6;
-  const bool limited = held > 0 || lane.window.segments() * kSegmentBytes >= from.window_bytes;
-  if (limited) lane.window_us += seconds * 1e6;
-  lane.window.advance(now_, seconds, round_trip, rate * arrives, limited);
+  const bool held_up = held > 0 || lane.in_flight * kSegmentBytes >= kNearlyAll * from.window_bytes;
+  if (held_up) lane.window_us += seconds * 1e6;
+  lane.window.advance(now_, seconds, round_trip, rate * arrives, held_up || lane.asked < 1);
 }
 
 void WindowNetwork::lose(Lane& lane, double segments, double round_trip) {

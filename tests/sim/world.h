@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,13 @@ struct Path {
   int rivals = 0;        ///< flows of others that never end, each a lane like those of the path's first seeder
   double queue_bdp = 1;  ///< what the queue holds, in products of the rate and the path's least round trip
 };
+
+/// So many segments a queue holds at least, however short the path.
+inline constexpr double kLeastQueue = 100;
+/// Seconds that a packet waits in a link's full queue, whose least round trip that is.
+inline double full_queue_wait(const Path& path, double round_trip) {
+  return std::max(round_trip * path.queue_bdp, kLeastQueue * kSegmentBytes * 8 / path.rate);
+}
 
 /// Who fetches. It slows senders down by their windows; it drops nothing.
 struct Receiver {
