@@ -1,34 +1,200 @@
-// What `auto` comes to in simulation. Medians of three seeds, parts of the best fixed plan of the same world.
-//
-// Not reached: 0.73 on aws in the rate model, where a receiver is the limit and more lanes are kept than help; 0.75 on gtf_lan, where 0.93 is wanted (the receiver's disk is the limit, each socket costs it something,
-// and `auto` leaves no seeder out: 16 sockets where one would do); 0.92 over 300 s on change in the rate model, where
-// 0.93 is wanted; twice the least sockets on half of the scenarios, where 1.5 times is wanted.
+// What `auto` comes to in simulation, as parts of the best fixed plan of the same world; medians of five seeds. What
+// was wanted and is not reached stands in tests/sim/README.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
 #include "client/tuning/registry.h"
+#include "tests/sim/baselines/baselines.h"
+#include "tests/sim/random_links.h"
 #include "tests/sim/table.h"
 
 namespace gridtorrent::sim {
 namespace {
 
-constexpr int kSeeds = 3;  // 1 to 3
+constexpr int kSeeds = 5;    // 1 to 5
+constexpr int kLinks = 200;  // seeds 1 to 200
+
+struct Outcome {
+  Scenario scenario;
+  Optimum optimum{};
+  Score median{};
+  std::vector<Run> runs{};  ///< one for each seed
+};
+
+std::vector<Outcome> play(Model model, double noise = 0) {
+  std::vector<Outcome> outcomes;
+  auto all = scenarios();
+  all.push_back(long_link());
+  for (auto& scenario : all) {
+    scenario.world.noise = noise;
+    Outcome outcome{.scenario = scenario};
+    outcome.optimum = find_optimum(model, scenario, 1);
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const auto tuner = client::tuning::make_tuner("auto", seed);
+      outcome.runs.push_back(run(model, outcome.scenario, *tuner, seed));
+    }
+    outcome.median = median_score(outcome.runs, outcome.optimum);
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+/// Played once for all assertions.
+const std::vector<Outcome>& outcomes(Model model) {
+  static std::map<Model, std::vector<Outcome>> played;
+  if (!played.contains(model)) played[model] = play(model);
+  return played[model];
+}
+const Outcome& outcome(Model model, std::string_view name) {
+  return *std::ranges::find_if(outcomes(model), [&](const Outcome& one) { return one.scenario.name == name; });
+}
+
+double mean_whole(const std::vector<Outcome>& outcomes) {
+  double sum = 0;
+  for (const auto& one : outcomes) sum += one.median.whole;
+  return sum / static_cast<double>(outcomes.size());
+}
+
+/// 1 Gbit/s, 40 ms, no losses but those of the full queue.
+Scenario clean_link() {
+  Scenario scenario;
+  scenario.name = "clean";
+  scenario.world.seeders = {{.uplink = 1e10, .round_trip = 0.04}};
+  return scenario;
+}
+
+template <typename Number>
+Number median(std::vector<Number> numbers) {
+  std::ranges::sort(numbers);
+  return numbers[numbers.size() / 2];
+}
+
+/// Jain's index: 1 where all have the same.
+double fairness(const std::vector<double>& rates) {
+  const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+  const double squares = std::inner_product(rates.begin(), rates.end(), rates.begin(), 0.0);
+  return sum * sum / (static_cast<double>(rates.size()) * squares);
+}
 
 class AutoInSimulation : public ::testing::TestWithParam<Model> {};
 
 TEST_P(AutoInSimulation, ComesToNearlyWhatTheBestFixedPlanBrings) {
-  auto all = scenarios();
-  all.push_back(long_link());
-  double sum = 0;
-  for (const auto& scenario : all) {
-    const Optimum optimum = find_optimum(GetParam(), scenario, 1);
-    const Score got = median_score(GetParam(), scenario, "auto", optimum, kSeeds);
-    const bool missed = scenario.name == "gtf_lan" || (GetParam() == Model::kRates && scenario.name == "aws");
+  for (const auto& one : outcomes(GetParam())) {
+    const bool missed = one.scenario.name == "gtf_lan" || (GetParam() == Model::kRates && one.scenario.name == "aws");
     const double least = missed ? 0.7 : 0.9;
-    EXPECT_GE(got.first, least) << scenario.name << ", first 120 s";
-    EXPECT_GE(got.whole, least) << scenario.name << ", 300 s";
-    sum += got.whole;
+    EXPECT_GE(one.median.first, least) << one.scenario.name << ", first 120 s";
+    EXPECT_GE(one.median.whole, least) << one.scenario.name << ", 300 s";
   }
-  EXPECT_GE(sum / static_cast<double>(all.size()), GetParam() == Model::kWindows ? 0.95 : 0.92);
+  EXPECT_GE(mean_whole(outcomes(GetParam())), GetParam() == Model::kWindows ? 0.95 : 0.92);
+}
+TEST_P(AutoInSimulation, IsAheadOfWhatWasPublished) {
+  std::map<std::string, double> means;
+  for (const auto& one : outcomes(GetParam())) {
+    for (const auto& name : baseline_names()) {
+      const auto tuner = make_controller(name, one.scenario.world, 1);
+      const double rate = run(GetParam(), one.scenario, *tuner, 1).mean(0, 300);
+      means[name] += rate / one.optimum.whole / static_cast<double>(outcomes(GetParam()).size());
+    }
+  }
+  for (const auto& [name, mean] : means) {
+    EXPECT_GE(mean_whole(outcomes(GetParam())), mean + 0.02) << name;
+  }
+}
+TEST_P(AutoInSimulation, HoldsNineTenthsSoon) {
+  for (const auto& one : outcomes(GetParam())) {
+    if (one.scenario.name == "gtf_lan") continue;
+    EXPECT_LE(one.median.t90, 15) << one.scenario.name;
+  }
+}
+TEST_P(AutoInSimulation, EndsWithFewMoreLanesThanItTakes) {
+  for (const auto& one : outcomes(GetParam())) {
+    const double seeders = static_cast<double>(one.scenario.world.seeders.size());
+    EXPECT_LE(one.median.sockets, std::max(2.0 * one.optimum.sockets, 2 * seeders) + 2) << one.scenario.name;
+  }
+}
+TEST_P(AutoInSimulation, IsBackSoonAfterAChange) {
+  constexpr int kAnswer = 2;  // what is still on its way just after a change tells nothing
+  const auto& one = outcome(GetParam(), "change");
+  for (std::size_t phase = 1; phase < one.optimum.bits_per_s.size(); ++phase) {
+    std::vector<int> seconds;
+    for (const auto& result : one.runs) {
+      const double wanted = 0.9 * one.optimum.bits_per_s[phase];
+      seconds.push_back(seconds_until(result, wanted, static_cast<int>(one.scenario.events[phase - 1]) + kAnswer));
+    }
+    EXPECT_LE(kAnswer + median(seconds), GetParam() == Model::kWindows ? 35 : 15) << "change " << phase;
+  }
+}
+TEST_P(AutoInSimulation, GivesSeedersThatHaveLittleFewLanes) {
+  const auto& one = outcome(GetParam(), "hetero");
+  for (std::size_t i = 0; i < one.scenario.world.seeders.size(); ++i) {
+    if (one.scenario.world.seeders[i].uplink > 25e6) continue;
+    std::vector<int> lanes;
+    for (const auto& result : one.runs) lanes.push_back(result.seeder_sockets.back()[i]);
+    EXPECT_LE(median(lanes), 2) << "seeder " << i;
+  }
+}
+TEST_P(AutoInSimulation, RestsOnceItHasFoundItsPlace) {
+  constexpr std::ptrdiff_t kFound = 60;
+  for (const auto& one : outcomes(GetParam())) {
+    if (!one.scenario.events.empty()) continue;
+    std::vector<double> shares;
+    for (const auto& result : one.runs) {
+      const int rest = median(std::vector<int>(result.sockets.begin() + kFound, result.sockets.end()));
+      const auto off = std::count_if(result.sockets.begin() + kFound, result.sockets.end(),
+                                     [&](int sockets) { return std::abs(sockets - rest) > std::max(1, rest / 5); });
+      shares.push_back(static_cast<double>(off) / static_cast<double>(result.sockets.size() - kFound));
+    }
+    EXPECT_LE(median(shares), 0.15) << one.scenario.name;
+  }
+}
+TEST_P(AutoInSimulation, StaysWithinBoundsAndSteps) {
+  for (const auto& one : outcomes(GetParam())) {
+    for (const auto& result : one.runs) {
+      for (std::size_t second = 1; second < result.sockets.size(); ++second) {
+        const auto& lanes = result.seeder_sockets[second];
+        const auto& before = result.seeder_sockets[second - 1];
+        const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
+        EXPECT_LE(all, client::kMaxLanesInAll) << one.scenario.name;
+        EXPECT_LE(*std::ranges::max_element(lanes), client::kMaxLanesPerPeer) << one.scenario.name;
+        EXPECT_LE(all, 4 * std::accumulate(before.begin(), before.end(), 0)) << one.scenario.name << ", " << second;
+      }
+    }
+  }
+}
+TEST_P(AutoInSimulation, NeedsTwoLanesWhereMoreBringNothing) {
+  for (const auto& scenario : no_gain_links()) {
+    std::vector<int> lanes;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const auto tuner = client::tuning::make_tuner("auto", seed);
+      lanes.push_back(run(GetParam(), scenario, *tuner, seed, 60).sockets.back());
+    }
+    EXPECT_LE(median(lanes), 2) << scenario.name;
+  }
+}
+TEST_P(AutoInSimulation, SharesAPathWithAnotherOne) {
+  std::vector<double> fair;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const auto one = client::tuning::make_tuner("auto", seed), other = client::tuning::make_tuner("auto", seed);
+    const auto runs = run_together(GetParam(), clean_link(), {one.get(), other.get()}, seed, 300);
+    fair.push_back(fairness({runs[0].mean(60, 300), runs[1].mean(60, 300)}));
+    EXPECT_LE(runs[0].sockets.back() + runs[1].sockets.back(), 80) << "seed " << seed;
+  }
+  EXPECT_GE(median(fair), 0.95);
+}
+TEST_P(AutoInSimulation, SharesAPathWithFalcon) {
+  std::vector<double> ours;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const auto one = client::tuning::make_tuner("auto", seed);
+    const auto other = make_controller("falcon", clean_link().world, seed);
+    const auto runs = run_together(GetParam(), clean_link(), {one.get(), other.get()}, seed, 300);
+    ours.push_back(runs[0].mean(60, 300) / (runs[0].mean(60, 300) + runs[1].mean(60, 300)));
+  }
+  EXPECT_GE(median(ours), 0.2);
+  EXPECT_LE(median(ours), 0.6);
 }
 TEST_P(AutoInSimulation, DecidesTheSameWithTheSameSeed) {
   for (const auto& scenario : scenarios()) {
@@ -38,20 +204,29 @@ TEST_P(AutoInSimulation, DecidesTheSameWithTheSameSeed) {
   }
 }
 TEST_P(AutoInSimulation, LeavesNoLanesWithSeedersThatDied) {
-  for (const auto& scenario : scenarios()) {
-    if (scenario.name != "change") continue;
-    const auto tuner = client::tuning::make_tuner("auto", 1);
-    const auto result = run(GetParam(), scenario, *tuner, 1);
-    ASSERT_EQ(scenario.events.front(), 100);
-    const auto& before = result.seeder_sockets.at(95);
-    const auto& after = result.seeder_sockets.at(110);
-    int left = 0;
-    for (std::size_t i = 0; i < after.size(); ++i) left += before[i] > 0 && after[i] == 0 ? 1 : 0;
-    EXPECT_EQ(left, 6) << "six of twelve die";
+  const auto& one = outcome(GetParam(), "change");
+  ASSERT_EQ(one.scenario.events.front(), 100);
+  const auto& before = one.runs.front().seeder_sockets.at(95);
+  const auto& after = one.runs.front().seeder_sockets.at(110);
+  int left = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) left += before[i] > 0 && after[i] == 0 ? 1 : 0;
+  EXPECT_EQ(left, 6) << "six of twelve die";
+}
+TEST_P(AutoInSimulation, ComesToNearlyTheBestOnLinksThatNobodyChose) {
+  const auto rows = compare_links(GetParam(), "auto", 1, kLinks);
+  double sum = 0;
+  for (const auto& row : rows) {
+    sum += std::min(row.ratio, 1.0);
+    EXPECT_GE(row.ratio, 0.65) << row.text;
   }
+  EXPECT_GE(sum / kLinks, 0.95);
 }
 INSTANTIATE_TEST_SUITE_P(Models, AutoInSimulation, ::testing::Values(Model::kWindows, Model::kRates),
                          [](const auto& tested) { return std::string(model_name(tested.param)); });
+
+TEST(AutoInNoise, ComesToNineTenthsWhereRatesVaryByASixth) {
+  EXPECT_GE(mean_whole(play(Model::kRates, 0.15)), 0.9);
+}
 
 }  // namespace
 }  // namespace gridtorrent::sim

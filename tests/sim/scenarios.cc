@@ -78,6 +78,12 @@ std::vector<Scenario> scenarios() {
   };
 }
 
+std::vector<Scenario> no_gain_links() {
+  return {plain("near", {{.uplink = 1e10, .round_trip = 2 * kMs}}, 300 * kMbit, {}),
+          plain("bbr", {{.uplink = 1e10, .round_trip = 60 * kMs, .loss = 1e-3, .control = Control::kBbr}}, 100 * kMbit,
+                {})};
+}
+
 Scenario long_link() {
   return plain("long", {{.uplink = 1e10, .round_trip = 50 * kMs, .window_bytes = 32 * kMiB, .loss = 5e-5}}, 940 * kMbit,
                {});

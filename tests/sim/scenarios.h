@@ -30,4 +30,7 @@ std::vector<Scenario> scenarios();
 /// One seeder, 940 Mbit/s, 50 ms, 0.005 % of random loss: measured as `long-6GB`.
 Scenario long_link();
 
+/// More lanes bring nothing: one seeder, 300 Mbit/s, 2 ms; and one that sends by BBR over 100 Mbit/s, 60 ms, 0.1 %.
+std::vector<Scenario> no_gain_links();
+
 }  // namespace gridtorrent::sim

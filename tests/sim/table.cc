@@ -5,16 +5,18 @@
 #include <cstdlib>
 
 #include "client/tuning/registry.h"
+#include "tests/sim/baselines/baselines.h"
+#include "tests/sim/random_links.h"
 
 namespace gridtorrent::sim {
 namespace {
 
-constexpr int kHold = 5, kLast = 30;
+constexpr int kHold = 3, kLast = 30;
 
 struct Options {
   std::string controller = client::tuning::kDefaultTuner, scenario{}, model{};
-  int seeds = 3;
-  bool log = false;
+  int seeds = 3, links = 0, link = 0;
+  bool log = false, compare = false;
 };
 
 template <typename Number>
@@ -24,20 +26,8 @@ Number median(std::vector<Number> numbers) {
   return *middle;
 }
 
-int holds_from(const Run& run, int end, double bits_per_s) {
-  int from = -1;
-  for (int second = 0; second + kHold <= end; ++second) {
-    if (run.mean(second, second + kHold) < bits_per_s) {
-      from = -1;
-    } else if (from < 0) {
-      from = second;
-    }
-  }
-  return from;
-}
-
 void print_log(const Scenario& scenario, Model model, const std::string& name) {
-  const auto controller = client::tuning::make_tuner(name, 1);
+  const auto controller = make_controller(name, scenario.world, 1);
   const Run result = run(model, scenario, *controller, 1);
   for (const auto& line : result.log) std::printf("    %s\n", line.c_str());
   std::printf("    Mbit/s in steps of 10 s:");
@@ -47,17 +37,54 @@ void print_log(const Scenario& scenario, Model model, const std::string& name) {
   std::printf("\n");
 }
 
+std::vector<Scenario> chosen(const Options& options) {
+  auto all = scenarios();
+  all.push_back(long_link());
+  std::erase_if(
+      all, [&](const Scenario& scenario) { return !options.scenario.empty() && options.scenario != scenario.name; });
+  return all;
+}
+
+Score played(Model model, const Scenario& scenario, const std::string& controller, const Optimum& optimum, int seeds) {
+  std::vector<Run> runs;
+  for (int i = 1; i <= seeds; ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
+    runs.push_back(run(model, scenario, *make_controller(controller, scenario.world, seed), seed));
+  }
+  return median_score(runs, optimum);
+}
+
+/// A line for each scenario, a column for each tuner and each published one.
+void print_comparison(Model model, const Options& options) {
+  auto names = client::tuning::tuner_names();
+  std::ranges::copy(baseline_names(), std::back_inserter(names));
+  std::printf("%-8s %-11s", model_name(model), "0-300 s");
+  for (const auto& name : names) std::printf(" %11s", name.c_str());
+  std::vector<double> sums(names.size(), 0);
+  const auto all = chosen(options);
+  for (const auto& scenario : all) {
+    const Optimum optimum = find_optimum(model, scenario, 1);
+    std::printf("\n%-8s %-11s", model_name(model), scenario.name.c_str());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const double ratio = played(model, scenario, names[i], optimum, options.seeds).whole;
+      std::printf(" %11.3f", ratio);
+      std::fflush(stdout);
+      sums[i] += ratio;
+    }
+  }
+  std::printf("\n%-8s %-11s", model_name(model), "mean");
+  for (const double sum : sums) std::printf(" %11.3f", sum / static_cast<double>(all.size()));
+  std::printf("\n");
+}
+
 void print_rows(Model model, const Options& options) {
   std::printf("%-8s %-11s %9s %7s %7s %5s  %s\n", "model", "scenario", "Mbit/s", "0-120", "0-300", "t90",
               "sockets/least");
-  auto all = scenarios();
-  all.push_back(long_link());
   double first = 0, whole = 0;
   int rows = 0;
-  for (const auto& scenario : all) {
-    if (!options.scenario.empty() && options.scenario != scenario.name) continue;
+  for (const auto& scenario : chosen(options)) {
     const Optimum optimum = find_optimum(model, scenario, 1);
-    const Score got = median_score(model, scenario, options.controller, optimum, options.seeds);
+    const Score got = played(model, scenario, options.controller, optimum, options.seeds);
     std::printf("%-8s %-11s %9.0f %7.3f %7.3f %5d  %d/%d\n", model_name(model), scenario.name.c_str(),
                 optimum.whole / 1e6, got.first, got.whole, got.t90, got.sockets, optimum.sockets);
     first += got.first;
@@ -71,27 +98,32 @@ void print_rows(Model model, const Options& options) {
 
 }  // namespace
 
-Score score(const Scenario& scenario, const Run& run, const Optimum& optimum) {
+int seconds_until(const Run& run, double bits_per_s, int from) {
+  const int end = static_cast<int>(run.bits_per_s.size());
+  for (int second = from; second + kHold <= end; ++second) {
+    if (run.mean(second, second + kHold) >= bits_per_s) return second - from;
+  }
+  return kNever;
+}
+
+Score score(const Run& run, const Optimum& optimum) {
   const int seconds = static_cast<int>(run.bits_per_s.size());
-  const int first_phase = scenario.events.empty() ? seconds : static_cast<int>(scenario.events.front());
   Score score;
   score.first = run.mean(0, std::min(120, seconds)) / optimum.first;
   score.whole = run.mean(0, seconds) / optimum.whole;
-  score.t90 = holds_from(run, first_phase, 0.9 * optimum.bits_per_s.front());
+  score.t90 = seconds_until(run, 0.9 * optimum.bits_per_s.front());
   score.sockets = median(std::vector<int>(run.sockets.end() - kLast, run.sockets.end()));
   return score;
 }
 
-Score median_score(Model model, const Scenario& scenario, const std::string& controller, const Optimum& optimum,
-                   int seeds) {
+Score median_score(const std::vector<Run>& runs, const Optimum& optimum) {
   std::vector<double> first, whole;
   std::vector<int> t90, sockets;
-  for (int seed = 1; seed <= seeds; ++seed) {
-    const auto tuner = client::tuning::make_tuner(controller, static_cast<std::uint64_t>(seed));
-    const Score one = score(scenario, run(model, scenario, *tuner, static_cast<std::uint64_t>(seed)), optimum);
+  for (const auto& run : runs) {
+    const Score one = score(run, optimum);
     first.push_back(one.first);
     whole.push_back(one.whole);
-    t90.push_back(one.t90 < 0 ? 300 : one.t90);
+    t90.push_back(one.t90);
     sockets.push_back(one.sockets);
   }
   return {median(first), median(whole), median(t90), median(sockets)};
@@ -105,14 +137,25 @@ int print_table(const std::vector<std::string_view>& arguments) {
     if (argument.starts_with("--scenario=")) options.scenario = value;
     if (argument.starts_with("--model=")) options.model = value;
     if (argument.starts_with("--seeds=")) options.seeds = std::max(1, std::atoi(std::string(value).c_str()));
+    if (argument.starts_with("--links=")) options.links = std::max(1, std::atoi(std::string(value).c_str()));
+    if (argument.starts_with("--link=")) options.link = std::atoi(std::string(value).c_str());
     if (argument == "--log") options.log = true;
+    if (argument == "--compare") options.compare = true;
   }
-  if (client::tuning::make_tuner(options.controller, 1) == nullptr) {
+  if (make_controller(options.controller, long_link().world, 1) == nullptr) {
     std::fprintf(stderr, "tuning_sim: no controller is called %s\n", options.controller.c_str());
     return 2;
   }
   for (const auto model : {Model::kWindows, Model::kRates}) {
-    if (options.model.empty() || options.model == model_name(model)) print_rows(model, options);
+    if (!options.model.empty() && options.model != model_name(model)) continue;
+    if (options.compare) {
+      print_comparison(model, options);
+    } else if (options.links + options.link > 0) {
+      print_links(model, options.controller, std::max(options.link, 1),
+                  options.link > 0 ? options.link : options.links);
+    } else {
+      print_rows(model, options);
+    }
   }
   return 0;
 }
