@@ -18,8 +18,9 @@ struct ClockTime {
   int hour = 0, minute = 0, second = 0;
 };
 
-/// "06:00" or "06:00:30".
-std::optional<ClockTime> parse_clock(std::string_view text) {
+/// "06:00", "6:00" or "06:00:30".
+std::optional<ClockTime> parse_clock(std::string_view written) {
+  const std::string text = (written.find(':') == 1 ? "0" : "") + std::string(written);
   if (text.size() != 5 && text.size() != 8) return std::nullopt;
   std::array<int, 3> parts{};
   for (std::size_t i = 0; i < text.size(); ++i) {

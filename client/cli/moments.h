@@ -14,7 +14,7 @@ Status is_time_or_duration(std::string_view text);
 /// Milliseconds since 1970 for what passed `is_time_or_duration`.
 std::int64_t since_ms(const std::string& text, WallTime now);
 
-/// "06:00" or "06:00:30", "+2h" or "90s", or RFC 3339 with time and zone.
+/// "06:00", "6:00" or "06:00:30", "+2h" or "90s", or RFC 3339 with time and zone.
 Status is_moment(std::string_view text);
 /// For what passed `is_moment`: the next time that a clock here shows it, so long from now, or that moment.
 WallTime moment_of(std::string_view text, WallTime now);

@@ -39,8 +39,8 @@ options::Option mode_option() {
   return {.name = "mode",
           .value = "MODE",
           .help =
-              "how much to take where others use the path as well: balanced, greedy (more than the own part), "
-              "background (what others leave)",
+              "how much to take where others use the path as well: balanced fills it, greedy takes more than its part, "
+              "background what others leave",
           .choices = mode_names()};
 }
 
@@ -52,7 +52,7 @@ options::Option by_option() {
   return {.name = "by",
           .value = "TIME",
           .help =
-              "be done by then, with no more than that takes: 06:00 (the next time that a clock here shows it), "
+              "be done by then, and take no more than that needs: 06:00 (the next time that a clock here shows it), "
               "+2h, or 2026-11-25T06:00:00Z",
           .check = is_moment};
 }

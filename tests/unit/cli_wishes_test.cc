@@ -47,6 +47,7 @@ class InBerlin : public CommandLine {
 
 TEST_F(InBerlin, AClockTimeIsTheNextMomentThatAClockShowsIt) {
   EXPECT_EQ(moment("06:00", "2026-11-24T21:00:00Z"), "2026-11-25T05:00:00.000Z");
+  EXPECT_EQ(moment("6:00", "2026-11-24T21:00:00Z"), "2026-11-25T05:00:00.000Z");
   EXPECT_EQ(moment("23:30:15", "2026-11-24T21:00:00Z"), "2026-11-24T22:30:15.000Z");
   EXPECT_EQ(moment("22:00", "2026-11-24T21:00:00Z"), "2026-11-25T21:00:00.000Z") << "now is not ahead";
   EXPECT_EQ(moment("06:00", "2026-03-28T20:00:00Z"), "2026-03-29T04:00:00.000Z") << "summer begins that night";
@@ -60,8 +61,8 @@ TEST_F(InBerlin, ADurationCountsFromNowAndAFullTimeIsTaken) {
 }
 
 TEST_F(InBerlin, WhatIsNoMomentIsRefusedWithTheFormsThatThereAre) {
-  for (const char* text : {"", "soon", "6:00", "24:00", "06:60", "06:00:60", "06-00", "+06:0", "+", "-2h", "2026-11-25",
-                           "2026-11-25T06:00", "06:00Z"}) {
+  for (const char* text : {"", "soon", ":00", "006:00", "6:0", "24:00", "06:60", "06:00:60", "06-00", "+06:0", "+",
+                           "-2h", "2026-11-25", "2026-11-25T06:00", "06:00Z"}) {
     EXPECT_FALSE(is_moment(text).ok()) << text;
   }
   EXPECT_THAT(
