@@ -127,7 +127,7 @@ TEST(HistoryTable, ShowsEachPathWithWhatItCarriedAndWhen) {
   path.set_last_ms(1'000);
   EXPECT_EQ(
       history_table(history, WallTime{7'201'000}),
-      "SEEDER  NETWORK            RTT  LOSS EVENTS  CONTROL  LANES        RATE  LIMITED BY  TRANSFERS       LAST\n"
+      "SEEDER  NETWORK            RTT  LOSS EVENTS  CONTROL  LANES        RATE  LIMITED BY  TRANSFERS           LAST\n"
       "n_b     198.18.0.0/24  60.0 ms       0.02 %  cubic       12  187 Mbit/s  loss                4  2 h 0 min "
       "ago\n");
   const auto json = to_json(history)["paths"][0];
