@@ -72,6 +72,10 @@ def an_estimate_probes_and_later_remembers():
         cases.check(warm['basis'] == 'history' and warm['transfers'] == 1, warm)
         within(warm, SIZE * 8 / (MBIT * 1e6), 0.15)
         alpha.stop()
+
+        def nobody_is_left():
+            return bob.cli('estimate', 'alice/two', '--to', out, node=beta, expect=None).code == 5
+        harness.wait_until(nobody_is_left, 'the server to know that the seeder is gone', 90)
         cases.refused(bob.cli('estimate', 'alice/two', '--to', out, node=beta, expect=None), 5, 'no seeder of alice/two is online')
 
 
