@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 
+#include "client/engine/wire.h"
 #include "client/tuning/registry.h"
 #include "common/text.h"
 
@@ -16,6 +18,15 @@ std::vector<std::string> mode_names() {
   std::vector<std::string> names;
   for (const TuningMode mode : kTuningModes) names.emplace_back(mode_name(mode));
   return names;
+}
+
+Status is_congestion_controls(std::string_view text) {
+  const auto names = options::split_commas(text);
+  const bool good = !names.empty() && names.size() <= engine::kMostCongestionNames &&
+                    std::ranges::all_of(names, engine::is_congestion_name);
+  if (good) return {};
+  return Error{Code::kInvalid, "'" + escape_for_display(text) + "' names no congestion controls, at most " +
+                                   std::to_string(engine::kMostCongestionNames) + "; write it like bbr or bbr,cubic"};
 }
 
 std::vector<options::Option> node_options() {
@@ -77,6 +88,12 @@ std::vector<options::Option> node_options() {
        .help = "receive no faster than this; transfers that want more get even parts",
        .default_value = "unlimited",
        .check = options::is_rate},
+      {.name = "lane-congestion-control",
+       .value = "NAME[,NAME...]",
+       .help =
+           "congestion controls that a node which fetches from this one may ask for, as bbr, of those in the sysctl "
+           "net.ipv4.tcp_allowed_congestion_control; it asks where it measures that lanes then carry more",
+       .check = is_congestion_controls},
       {.name = "tuner",
        .value = "NAME",
        .help = "what decides how many lanes go to which seeders where nobody asked for a number; the log and "
@@ -194,6 +211,7 @@ Result<Config> read_config(const options::Parsed& parsed) {
   config.limits = {parsed.bits_per_s("upload-limit"), parsed.bits_per_s("download-limit")};
   if (const Status good = check_limits(config.limits); !good)
     return Error{good.error().code, "--" + good.error().message};
+  config.lane_congestion_controls = options::split_commas(parsed.str("lane-congestion-control"));
   config.tuning = {parsed.str("tuner"), mode_of(parsed.str("tuning-mode")).value_or(TuningMode::kBalanced)};
   config.list_lifetime = parsed.duration("list-lifetime");
   if (config.list_lifetime < kShortestListLifetime) {

@@ -26,7 +26,8 @@ struct Config {
   std::string metrics_listen;
   std::size_t max_fetching = 4;
   NodeLimits limits;
-  TuningDefaults tuning;  ///< its tuner is one that the registry knows
+  std::vector<std::string> lane_congestion_controls;  ///< that fetching nodes may ask for
+  TuningDefaults tuning;                              ///< its tuner is one that the registry knows
   std::chrono::milliseconds list_lifetime{0};
   std::string log_format, log_level;
 };

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "client/control/control_server.h"
 #include "client/core/engine_events.h"
 #include "client/core/node_core.h"
+#include "client/engine/congestion_grants.h"
 #include "client/engine/libtorrent_engine.h"
 #include "client/engine/tcp_info.h"
 #include "client/files/file_work.h"
@@ -125,6 +127,18 @@ Status make_link(const Config& config, const NodeIdentity& identity, const std::
   return {};
 }
 
+/// Of what the owner lets others ask for, and the kernel does not allow.
+void warn_of_forbidden(const std::vector<std::string>& names) {
+  const std::string allowed = engine::allowed_congestion_controls();
+  const auto granted = engine::granted_congestion_controls(names, allowed);
+  for (const std::string& name : names) {
+    if (std::ranges::find(granted, name) != granted.end()) continue;
+    logging::warning("--lane-congestion-control: the kernel does not allow " + name +
+                     ", so nobody is granted it: sysctl -w net.ipv4.tcp_allowed_congestion_control=\"" + allowed + " " +
+                     name + "\"");
+  }
+}
+
 Status make_engine(const Config& config, const NodeIdentity& identity, Parts& parts) {
   EngineOptions options;
   options.node = identity.node;
@@ -137,6 +151,8 @@ Status make_engine(const Config& config, const NodeIdentity& identity, Parts& pa
   options.tls_lanes = true;
   options.first_tls_port = config.tls_lane_ports.first;
   options.last_tls_port = config.tls_lane_ports.second;
+  options.congestion_controls = config.lane_congestion_controls;
+  warn_of_forbidden(config.lane_congestion_controls);
   GT_ASSIGN(parts.engine, engine::make_libtorrent_engine(options, parts.events));
   return {};
 }

@@ -89,7 +89,8 @@ struct EngineOptions {
   std::uint16_t first_lane_port = 50000, last_lane_port = 50015;  ///< both 0: free ports, 16 of them
   bool tls_lanes = false;                                         ///< open TLS lane ports, too
   std::uint16_t first_tls_port = 50016, last_tls_port = 50031;    ///< both 0: free ports, 16 of them
-  std::string advertised_path;                                    ///< label for LaneEndpoint::path
+  std::vector<std::string> congestion_controls{};  ///< that fetching nodes may ask for, where the kernel allows them
+  std::string advertised_path;                     ///< label for LaneEndpoint::path
 };
 
 /// The swarm engine: libtorrent behind one door (client/engine). All methods are thread-safe; none waits for the

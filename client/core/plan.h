@@ -30,7 +30,7 @@ struct PeerPlan {
   bool by_rule = true;         ///< the dialling rule names us (`who_dials`): where both have dialled, our lanes stay
   int lanes = 1;               ///< 0 to 16 parallel sockets
   int outstanding_blocks = 0;  ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
-  std::string congestion_control;  ///< "bbr", "cubic", …; empty: the kernel's default
+  std::string congestion_control;  ///< asked of the node for what it sends: "bbr", …; empty: its kernel's default
   friend bool operator==(const PeerPlan&, const PeerPlan&) = default;
 };
 
@@ -59,6 +59,7 @@ struct LaneSnapshot {
   bool proven = false;                               ///< its other end has proved the node's key
   bool silent = false;                               ///< the other end acknowledges nothing of late
   bool carries = false;                              ///< payload went over it of late
+  std::vector<std::string> grants{};                 ///< congestion controls that its other end lets us ask for
   std::string local, remote;                         ///< "198.18.0.1:50000"
   std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;

@@ -64,6 +64,7 @@ PeerSample sample_of(const PeerInfo& info, const std::optional<TorrentSnapshot>&
       if (!speaks_for(info, lane)) continue;
       sample.lanes.push_back(sample_of(lane));
       if (sample.network.empty()) sample.network = network_of(lane.local);
+      if (sample.grants.empty()) sample.grants = lane.grants;
     }
   }
   sample.stands = !sample.lanes.empty();

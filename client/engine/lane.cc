@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "client/engine/internals.h"
-#include "client/engine/tcp_info.h"
+#include "client/engine/congestion_grants.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -44,12 +43,12 @@ LaneStanding Lane::standing(MonoTime now) const {
 }
 
 void Lane::read_tcp(const EngineLoad& node_load) {
-  if (const auto seen = read_tcp_liveness(socket_of(peer))) liveness = *seen;
+  if (const auto seen = socket->liveness()) liveness = *seen;
   silent = is_silent(liveness);
-  own = read_tcp_figures(socket_of(peer));
+  own = socket->figures();
   if (!own) return;
   const MonoTime now = std::chrono::steady_clock::now();
-  if (tcp_read != MonoTime{} && unsent_bytes(socket_of(peer)) == 0) {
+  if (tcp_read != MonoTime{} && socket->unsent_bytes() == 0) {
     empty += std::chrono::duration_cast<std::chrono::microseconds>(now - tcp_read);
   }
   tcp_read = now;
@@ -67,15 +66,26 @@ void Lane::read_tcp(const EngineLoad& node_load) {
 void Lane::look_for_losses(MonoTime now) {
   if (looked != MonoTime{} && now - looked < look_every(round_trip_us)) return;
   looked = now;
-  if (const auto facts = read_loss_facts(socket_of(peer))) losses.look(now, *facts);
+  if (const auto facts = socket->loss_facts()) losses.look(now, *facts);
 }
 
 void Lane::hurry(MonoTime now) {
-  if (nagle.hurries(now)) set_no_delay(socket_of(peer), true);
+  if (nagle.hurries(now)) socket->set_no_delay(true);
 }
 
 void Lane::told_of_piece(MonoTime now) {
-  if (nagle.tells(now)) set_no_delay(socket_of(peer), false);
+  if (nagle.tells(now)) socket->set_no_delay(false);
+}
+
+bool Lane::grant_congestion_control(const std::vector<std::string>& granted) {
+  if (!own) return false;
+  if (usual_congestion_control.empty()) usual_congestion_control = own->congestion_control;
+  const auto next = congestion_change(congestion_wish, granted, congestion_control);
+  if (!next) return false;
+  congestion_control = *next;  // and is not tried again where the kernel refuses
+  if (!socket->set_congestion_control(next->empty() ? usual_congestion_control : *next)) return false;
+  if (const auto now = socket->figures()) own->congestion_control = now->congestion_control;
+  return true;
 }
 
 std::string show(const lt::tcp::endpoint& endpoint) {

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <libtorrent/peer_connection_handle.hpp>
 #include <libtorrent/socket.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/core/engine.h"
 #include "client/engine/lane_rules.h"
+#include "client/engine/lane_socket.h"
 #include "client/engine/lane_standing.h"
 #include "client/engine/loss_events.h"
 #include "client/engine/nagle.h"
@@ -26,11 +29,13 @@ struct LaneMeter {
   bool look(MonoTime now, std::uint64_t received, std::uint64_t sent);
 };
 
-/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer`, `nagle` and `losses`, which are used in
-/// the network thread alone.
+/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer`, `socket`, `nagle` and `losses`, which are
+/// used in the network thread alone.
 struct Lane {
-  explicit Lane(lt::peer_connection_handle handle) : peer(std::move(handle)) {}
+  Lane(lt::peer_connection_handle handle, std::unique_ptr<LaneSocket> socket_below)
+      : peer(std::move(handle)), socket(std::move(socket_below)) {}
   lt::peer_connection_handle peer;
+  const std::unique_ptr<LaneSocket> socket;
   Nagle nagle;
   LossEvents losses;  ///< of what we send
   MonoTime looked{};  ///< for these
@@ -54,8 +59,9 @@ struct Lane {
   MonoTime since{};        ///< of the present state
   MonoTime opened{};
   int number = 0;
-  int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0;  ///< the peer's numbers for our messages; 0: none
-  std::optional<int> peer_wants;                               ///< its last gt_lanes over this lane
+  /// The peer's numbers for our messages; 0: none.
+  int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0, congestion_id = 0;
+  std::optional<int> peer_wants;  ///< its last gt_lanes over this lane
   int peer_grant = kMaxLanes;
   TcpLiveness liveness;
   bool silent = false;
@@ -75,14 +81,21 @@ struct Lane {
   std::optional<TcpFigures> own, theirs;
   std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
   std::atomic<std::uint32_t> least_round_trip_us = 0;
-  std::atomic<int> planned_blocks = 0;  ///< outstanding, by the plan; 0: ours to size
-  std::string congestion_control;       ///< as last asked of the kernel
+  std::atomic<int> planned_blocks = 0;                  ///< outstanding, by the plan; 0: ours to size
+  std::vector<std::string> peer_congestion_controls{};  ///< that its hello grants us
+  std::string asked_congestion_control;                 ///< our last gt_congestion
+  std::string congestion_wish;                          ///< its last gt_congestion
+  std::string congestion_control;                       ///< as last asked of the kernel for it; empty: as it was
+  std::string usual_congestion_control;                 ///< as it was: the kernel's default
   std::string client;
   bool complete = false;
 
   /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read, and whether
   /// the other end answers. `node_load`: what the other end is told of this node. Network thread.
   void read_tcp(const EngineLoad& node_load);
+  /// Sends with what the other end asked for, where that is among `granted`, else as the kernel began. True: it is so
+  /// from now on, and `own` says it. Network thread.
+  bool grant_congestion_control(const std::vector<std::string>& granted);
   /// Cheap, so that it can be called for each block that is sent. Network thread.
   void look_for_losses(MonoTime now);
   /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.

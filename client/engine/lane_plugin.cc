@@ -38,6 +38,7 @@ class LanePlugin final : public lt::peer_plugin {
     messages[kGrantMessage] = kGrantNumber;
     messages[kStatsMessage] = kStatsNumber;
     messages[kProofMessage] = kProofNumber;
+    messages[kCongestionMessage] = kCongestionNumber;
     const std::string hello = encode_hello(swarm_->hello_for(*lane_));
     handshake["gt"] = lt::entry(lt::entry::preformatted_type(hello.begin(), hello.end()));
   }
@@ -66,6 +67,7 @@ class LanePlugin final : public lt::peer_plugin {
       lane_->grant_id = message_id(messages, kGrantMessage);
       lane_->stats_id = message_id(messages, kStatsMessage);
       lane_->proof_id = message_id(messages, kProofMessage);
+      lane_->congestion_id = message_id(messages, kCongestionMessage);
     }
     if (swarm_->lane_greeted(*lane_, hello)) {
       swarm_->tell_tcp(lane_);
@@ -77,7 +79,7 @@ class LanePlugin final : public lt::peer_plugin {
   }
 
   bool on_extended(int length, int number, lt::span<const char> body) override {
-    if (number < kLanesNumber || number > kProofNumber) return false;
+    if (number < kLanesNumber || number > kCongestionNumber) return false;
     if (length < 0 || static_cast<std::size_t>(length) > kMaxMessageBytes)
       return false;                         // libtorrent ends the connection
     if (body.size() < length) return true;  // more is to come
@@ -87,6 +89,8 @@ class LanePlugin final : public lt::peer_plugin {
       if (const auto lanes = decode_grant(view(body))) swarm_->lane_grants(*lane_, *lanes);
     } else if (number == kStatsNumber) {
       if (const auto figures = decode_stats(view(body))) swarm_->lane_stats(*lane_, *figures);
+    } else if (number == kCongestionNumber) {
+      if (auto name = decode_congestion(view(body))) swarm_->lane_wants_congestion(*lane_, std::move(*name));
     } else if (auto proof = decode_proof(view(body)); !proof || !swarm_->lane_proof(*lane_, std::move(*proof))) {
       end();
     }

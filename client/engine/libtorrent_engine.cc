@@ -364,8 +364,10 @@ class LibtorrentEngine final : public Engine {
     return found == identities_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  NodeParts parts() const { return {loop_, prover_, swarms_->rates, options_.congestion_controls}; }
+
   Status add_new(const TorrentSpec& spec) {
-    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, loop_, prover_, swarms_->rates));
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, parts()));
     const std::optional<LaneIdentity> before = identity_of(torrent->generation());
     GT_TRY(insert(torrent));
     const std::lock_guard lock(mutex_);

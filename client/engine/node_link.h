@@ -30,7 +30,8 @@ struct NodeLink {
 
   std::optional<int> peer_wants;  ///< its last gt_lanes
   int peer_grant = 16;
-  std::optional<int> asked;  ///< our last gt_lanes to it
+  std::string refused_congestion_control{};  ///< a wish of the plan that is not granted, once it was told
+  std::optional<int> asked;                  ///< our last gt_lanes to it
 
   std::uint64_t closed_received_bytes = 0, closed_sent_bytes = 0;  ///< of lanes that are gone
   std::uint64_t bad_pieces = 0;

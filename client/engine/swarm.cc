@@ -6,7 +6,6 @@
 #include <libtorrent/peer_info.hpp>
 
 #include "client/engine/internals.h"
-#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -31,15 +30,15 @@ lt::download_priority_t priority_of(int turn) {
 }  // namespace
 
 Swarm::Swarm(const TransferId& id, const NodeId& self, const lt::sha1_hash& info_hash, bool tls,
-             EngineListener& listener, std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover,
-             std::shared_ptr<NodeRates> rates)
+             EngineListener& listener, const NodeParts& parts)
     : id_(id),
       self_(self),
       tls_(tls),
       listener_(listener),
-      loop_(std::move(loop)),
-      rates_(std::move(rates)),
-      prover_(std::move(prover)),
+      loop_(parts.loop),
+      rates_(parts.rates),
+      prover_(parts.prover),
+      congestion_controls_(parts.congestion_controls),
       requests_(loop_, rates_) {
   std::ranges::copy(info_hash, info_hash_.begin());
 }
@@ -134,10 +133,11 @@ void Swarm::tick() {
       ask_for_lanes(key, link, orders);
       if (!key.second.empty()) continue;
       if (active_) move_towards_plan(key.first, link, orders, now);
-      apply_congestion_control(key.first, link, orders);
+      ask_for_congestion_control(key.first, link, orders);
       apply_request_depth(key.first, link);
     }
     drain(orders, now);
+    grant_congestion_controls(orders);
     grow_receive_buffers();
     send_stats(orders);
     divide_among_fetching(orders);
@@ -150,7 +150,7 @@ void Swarm::tick() {
 
 void Swarm::add_sockets(std::set<int>& sockets) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& lane : lanes_) sockets.insert(socket_of(lane->peer));
+  for (const auto& lane : lanes_) sockets.insert(lane->socket->descriptor());
 }
 
 void Swarm::add_lanes(std::map<PeerKey, std::vector<std::shared_ptr<Lane>>>& lanes) const {
@@ -237,18 +237,6 @@ void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders
     link.without_lane_since.reset();
   } else if (!link.without_lane_since) {
     link.without_lane_since = now;
-  }
-}
-
-void Swarm::apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders) {
-  if (!link.plan || link.plan->congestion_control.empty()) return;
-  for (const auto& lane : lanes_) {
-    if (lane->node != node || !lane->established || lane->congestion_control == link.plan->congestion_control) continue;
-    lane->congestion_control = link.plan->congestion_control;
-    if (!set_congestion_control(socket_of(lane->peer), lane->congestion_control)) {
-      orders.warnings.push_back("the kernel does not offer congestion control \"" + lane->congestion_control +
-                                "\" to this node; its default is used");
-    }
   }
 }
 

@@ -15,8 +15,8 @@
 #include "client/core/engine.h"
 #include "client/engine/fair_shares.h"
 #include "client/engine/lane.h"
-#include "client/engine/lane_proof.h"
 #include "client/engine/node_link.h"
+#include "client/engine/node_parts.h"
 #include "client/engine/requests.h"
 #include "client/engine/turns.h"
 #include "client/engine/wire.h"
@@ -40,7 +40,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
   /// `tls`: of a TLS edition, whose lanes only the audience may have.
   Swarm(const TransferId& id, const NodeId& self, const lt::sha1_hash& info_hash, bool tls, EngineListener& listener,
-        std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover, std::shared_ptr<NodeRates> rates);
+        const NodeParts& parts);
 
   /// The torrent to dial for; a new one after it was added again.
   void attach(const lt::torrent_handle& torrent);
@@ -84,6 +84,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_wants(Lane& lane, int want);
   void lane_grants(Lane& lane, int lanes);
   void lane_stats(Lane& lane, const TcpFigures& figures);
+  void lane_wants_congestion(Lane& lane, std::string name);
   Hello hello_for(const Lane& lane) const;
 
   /// A block was asked of us, or came, over the lane. Network thread.
@@ -149,8 +150,12 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void blame(const Suspect& suspect, std::uint32_t piece, Orders& orders, MonoTime now);
   void forget_failures(MonoTime now);
   void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
-  /// Network thread only, as all that touches a socket.
-  void apply_congestion_control(const NodeId& node, const NodeLink& link, Orders& orders);
+  /// Congestion controls that others may ask for now.
+  std::vector<std::string> grants() const;
+  /// Asks the node's ends of lanes for the congestion control that the plan wants.
+  void ask_for_congestion_control(const NodeId& node, NodeLink& link, Orders& orders);
+  /// Sends with what the other ends ask for, where it is granted, and tells them so. Network thread.
+  void grant_congestion_controls(Orders& orders);
   void apply_request_depth(const NodeId& node, const NodeLink& link);
   /// How many of the node's lanes may take the place of ours.
   int in_place_of_ours(const NodeId& node, const NodeLink& link, MonoTime now) const;
@@ -182,6 +187,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   const std::shared_ptr<NetworkLoop> loop_;
   const std::shared_ptr<NodeRates> rates_;
   const std::shared_ptr<LaneProver> prover_;
+  const std::vector<std::string> congestion_controls_;  ///< that the owner lets others ask for
   Requests requests_;
 
   mutable std::mutex mutex_;

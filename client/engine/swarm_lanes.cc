@@ -56,7 +56,7 @@ WallTime wall_now() {
 
 std::shared_ptr<Lane> Swarm::lane_opened(const lt::peer_connection_handle& peer) {
   const std::lock_guard lock(mutex_);
-  auto lane = std::make_shared<Lane>(peer);
+  auto lane = std::make_shared<Lane>(peer, socket_below(peer));
   lane->outgoing = peer.is_outgoing();
   lane->remote = peer.remote();
   lane->since = lane->opened = now_mono();
@@ -124,12 +124,11 @@ void Swarm::lane_established(Lane& lane) {
   lane.established = true;
   lane.since = now_mono();
   lane.local = show(lane.peer.local_endpoint());
-  const int fd = socket_of(lane.peer);
-  set_no_delay(fd, true);
+  lane.socket->set_no_delay(true);
   lane.read_tcp(rates_->load.load());
   if (const auto bytes = receive_buffer_for(expected_lanes(), receive_limits())) {
     lane.receive_buffer = *bytes;
-    set_receive_buffer(fd, *bytes);
+    lane.socket->set_receive_buffer(*bytes);
   }
 }
 
@@ -145,7 +144,7 @@ void Swarm::grow_receive_buffers() {
   for (const auto& lane : lanes_) {
     if (lane->receive_buffer == 0 || bytes <= lane->receive_buffer || lane->drains) continue;
     lane->receive_buffer = bytes;
-    set_receive_buffer(socket_of(lane->peer), bytes);
+    lane->socket->set_receive_buffer(bytes);
   }
 }
 
@@ -197,6 +196,7 @@ bool Swarm::welcome_node(Lane& lane, const Hello& hello, MonoTime now) {
   lane.node = hello.node;
   lane.peer_grant = hello.grant;
   lane.their_nonce = hello.nonce;
+  lane.peer_congestion_controls = hello.congestion_controls;
   NodeLink& link = links_[key_of(lane)];
   link.peer_grant = hello.grant;
   link.address = lane.remote.address().to_string();
@@ -261,7 +261,7 @@ void Swarm::tell_tcp(const std::shared_ptr<Lane>& lane) {
 }
 
 Hello Swarm::hello_for(const Lane& lane) const {
-  return {self_, lane.number, kMaxLanes, tls_ ? std::nullopt : std::optional(lane.nonce)};
+  return {self_, lane.number, kMaxLanes, tls_ ? std::nullopt : std::optional(lane.nonce), grants()};
 }
 
 void Swarm::lane_sent_bad_data(Lane& lane, std::uint32_t piece) {
@@ -322,7 +322,7 @@ void Swarm::forget_failures(MonoTime now) {
 }
 
 void Swarm::data_comes(const Lane& lane) {
-  loop_->data_comes(socket_of(lane.peer), lane.least_round_trip_us);
+  loop_->data_comes(lane.socket->descriptor(), lane.least_round_trip_us);
 }
 
 void Swarm::asked_of_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block) {
@@ -342,11 +342,11 @@ void Swarm::refused_by_us(const Lane& lane, HeldReads::TorrentKey torrent, const
 void Swarm::lane_closed(Lane& lane, const lt::error_code& reason) {
   requests_.lane_closed(lane);
   rates_->sending.lane_closed(&lane);
-  loop_->socket_closes(socket_of(lane.peer));
+  loop_->socket_closes(lane.socket->descriptor());
   // libtorrent ends TLS by Asio's async_shutdown, whose close_notify stays unsent where a write is just being
   // completed, and waits for the other end, up to 3 s. That one counts the lane until then, and may refuse new ones for
   // it.
-  if (tls_) end_connection(socket_of(lane.peer));
+  if (tls_) lane.socket->end();
   const std::lock_guard lock(mutex_);
   const MonoTime now = now_mono();
   const auto found = std::ranges::find_if(lanes_, [&](const auto& other) { return other.get() == &lane; });

@@ -4,7 +4,6 @@
 
 #include "client/engine/internals.h"
 #include "client/engine/swarm.h"
-#include "client/engine/tcp_info.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::engine {
@@ -59,8 +58,7 @@ void Swarm::measure(Lane& lane, double seconds) {
   lt::peer_info info;
   lane.peer.get_peer_info(info);
   lane.outstanding_blocks = info.download_queue_length;
-  lane.has_to_send =
-      info.upload_queue_length > 0 || info.used_send_buffer > 0 || unsent_bytes(socket_of(lane.peer)) > 0;
+  lane.has_to_send = info.upload_queue_length > 0 || info.used_send_buffer > 0 || lane.socket->unsent_bytes() > 0;
   lane.client = escape_for_display(info.client);
 }
 
@@ -135,6 +133,7 @@ void Swarm::publish(MonoTime now) {
       snapshot.proven = lane->proven;
       snapshot.silent = lane->silent;
       snapshot.carries = lane->carries(now);
+      snapshot.grants = lane->peer_congestion_controls;
       snapshot.local = lane->local;
       snapshot.remote = show(lane->remote);
       snapshot.received_bytes = lane->received_bytes;

@@ -32,7 +32,7 @@ void Swarm::look_for_silence(Orders& orders, MonoTime now) {
 /// TLS handshakes take their time on a busy machine; TCP's does not.
 void Swarm::end_unanswered_dial(const std::shared_ptr<Lane>& lane, Orders& orders, MonoTime now) {
   if (!lane->outgoing || lane->state != LaneState::kConnecting) return;
-  if (now - lane->opened < kConnectTimeout - kRoundJitter || !is_connecting(socket_of(lane->peer))) return;
+  if (now - lane->opened < kConnectTimeout - kRoundJitter || !lane->socket->connecting()) return;
   if (auto [link, target] = target_of(*lane); target != nullptr) {
     dial_went_wrong(*lane, *link, *target, "no answer", /*unanswered=*/true, now);
   }

@@ -88,6 +88,13 @@ void end_connection(int fd) {
   if (fd >= 0) ::shutdown(fd, SHUT_RDWR);
 }
 
+std::string allowed_congestion_controls() {
+  std::ifstream file("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+  std::string names;
+  std::getline(file, names);
+  return names;
+}
+
 bool set_congestion_control(int fd, const std::string& algorithm) {
   return fd >= 0 &&
          ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), static_cast<socklen_t>(algorithm.size())) == 0;

@@ -40,6 +40,10 @@ void set_low_water_mark(int fd, int bytes);
 /// end sends, too.
 void end_connection(int fd);
 
+/// What the kernel allows to everybody (sysctl net.ipv4.tcp_allowed_congestion_control), read at each call: names with
+/// spaces between; empty: it cannot be read.
+std::string allowed_congestion_controls();
+
 /// False if the kernel does not offer it to us.
 bool set_congestion_control(int fd, const std::string& algorithm);
 

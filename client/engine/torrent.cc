@@ -142,8 +142,7 @@ std::vector<std::size_t> Geometry::files_of(const std::vector<bool>& pieces) con
 }
 
 Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info, const NodeId& self,
-                 EngineListener& listener, std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover,
-                 std::shared_ptr<NodeRates> rates)
+                 EngineListener& listener, const NodeParts& parts)
     : id_(spec.id),
       file_paths_(spec.file_paths),
       wanted_files_(spec.wanted),
@@ -152,8 +151,7 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
       info_hash_(info->info_hashes().v1),
       tls_(!info->ssl_cert().empty()),
       generation_(spec.generation),
-      swarm_(std::make_shared<Swarm>(spec.id, self, info_hash_, tls_, listener, std::move(loop), std::move(prover),
-                                     std::move(rates))),
+      swarm_(std::make_shared<Swarm>(spec.id, self, info_hash_, tls_, listener, parts)),
       info_(std::move(info)),
       save_path_(spec.save_path.path),
       trust_(spec.trust),
@@ -170,12 +168,10 @@ Torrent::Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info
 }
 
 Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener,
-                                               std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover,
-                                               std::shared_ptr<NodeRates> rates) {
+                                               const NodeParts& parts) {
   GT_TRY(check_paths(spec));
   GT_ASSIGN(auto info, parse_info(spec));
-  auto torrent = std::shared_ptr<Torrent>(
-      new Torrent(spec, std::move(info), self, listener, std::move(loop), std::move(prover), std::move(rates)));
+  auto torrent = std::shared_ptr<Torrent>(new Torrent(spec, std::move(info), self, listener, parts));
   GT_TRY(torrent->open_folder(spec.save_path));
   if (spec.trust == DiskTrust::kComplete) {
     GT_TRY(torrent->check_sizes());

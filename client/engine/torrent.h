@@ -51,8 +51,7 @@ class Torrent {
   /// Refuses malformed info dictionaries, file lists that do not fit them, bad resume data, and for kComplete files
   /// that are missing or have another size.
   static Result<std::shared_ptr<Torrent>> make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener,
-                                               std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover,
-                                               std::shared_ptr<NodeRates> rates);
+                                               const NodeParts& parts);
 
   /// For lt::session::add_torrent; always paused, so that peers are known before libtorrent starts (lanes.md).
   lt::add_torrent_params parameters();
@@ -90,7 +89,7 @@ class Torrent {
 
  private:
   Torrent(const TorrentSpec& spec, std::shared_ptr<lt::torrent_info> info, const NodeId& self, EngineListener& listener,
-          std::shared_ptr<NetworkLoop> loop, std::shared_ptr<LaneProver> prover, std::shared_ptr<NodeRates> rates);
+          const NodeParts& parts);
   Status check_sizes() const;
   void load_resume(const std::string& bytes);
   std::string path_of(std::size_t file) const { return io_path_ + "/" + file_paths_[file]; }

@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "client/engine/internals.h"
-#include "client/engine/tcp_info.h"
-
 namespace gridtorrent::client::engine {
 namespace {
 
 void pace(Lane& lane, std::uint64_t bytes_per_s) {
   if (lane.paced_bytes_per_s == bytes_per_s) return;
   lane.paced_bytes_per_s = bytes_per_s;
-  set_pacing(socket_of(lane.peer), bytes_per_s);
+  lane.socket->set_pacing(bytes_per_s);
 }
 
 }  // namespace

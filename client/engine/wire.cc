@@ -41,18 +41,33 @@ std::optional<int> small_number(std::string_view bytes, const char* key) {
   return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
-bool is_algorithm_name(std::string_view name) {
+/// A list of congestion controls, or nothing there; false: malformed.
+bool read_names(const lt::bdecode_node& list, std::vector<std::string>& names) {
+  if (list.type() == lt::bdecode_node::none_t) return true;
+  if (list.type() != lt::bdecode_node::list_t || list.list_size() > static_cast<int>(kMostCongestionNames))
+    return false;
+  for (int i = 0; i < list.list_size(); ++i) {
+    const lt::string_view name = list.list_string_value_at(i);
+    if (name.empty() || !is_congestion_name({name.data(), name.size()})) return false;
+    names.emplace_back(name.data(), name.size());
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_congestion_name(std::string_view name) {
   return name.size() < 16 &&
          std::ranges::all_of(
              name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
 }
 
-}  // namespace
-
 std::string encode_hello(const Hello& hello) {
-  return "d5:grant" + integer(hello.grant) + "4:lane" + integer(hello.lane) + "4:node" +
-         text(as_chars(hello.node.bytes())) + (hello.nonce ? "5:nonce" + text(as_chars(*hello.nonce)) : "") + "1:v" +
-         integer(kWireVersion) + "e";
+  std::string names;
+  for (const auto& name : hello.congestion_controls) names += text(name);
+  return "d" + (names.empty() ? "" : "2:ccl" + names + "e") + "5:grant" + integer(hello.grant) + "4:lane" +
+         integer(hello.lane) + "4:node" + text(as_chars(hello.node.bytes())) +
+         (hello.nonce ? "5:nonce" + text(as_chars(*hello.nonce)) : "") + "1:v" + integer(kWireVersion) + "e";
 }
 
 std::optional<Hello> decode_hello(std::string_view bytes) {
@@ -66,6 +81,7 @@ std::optional<Hello> decode_hello(std::string_view bytes) {
   std::ranges::transform(node, id.begin(), [](char c) { return static_cast<std::uint8_t>(c); });
   if (NodeId(id).is_nil()) return std::nullopt;
   Hello hello{NodeId(id), static_cast<int>(*lane), static_cast<int>(*grant), std::nullopt};
+  if (!read_names(dict->dict_find("cc"), hello.congestion_controls)) return std::nullopt;
   if (const lt::bdecode_node nonce = dict->dict_find("nonce")) {
     if (nonce.type() != lt::bdecode_node::string_t || nonce.string_length() != static_cast<int>(Nonce{}.size()))
       return std::nullopt;
@@ -111,6 +127,20 @@ std::optional<LaneProof> decode_proof(std::string_view bytes) {
   return LaneProof{std::string(key.data(), key.size()), std::string(signature.data(), signature.size())};
 }
 
+std::string encode_congestion(std::string_view name) {
+  return "d2:cc" + text(name) + "e";
+}
+
+std::optional<std::string> decode_congestion(std::string_view bytes) {
+  const auto dict = dictionary(bytes);
+  if (!dict) return std::nullopt;
+  const lt::bdecode_node name = dict->dict_find("cc");
+  if (name.type() == lt::bdecode_node::none_t) return std::string();
+  if (name.type() != lt::bdecode_node::string_t) return std::nullopt;
+  std::string value(name.string_ptr(), static_cast<std::size_t>(name.string_length()));
+  return is_congestion_name(value) ? std::optional(std::move(value)) : std::nullopt;
+}
+
 std::string encode_stats(const TcpFigures& figures) {
   const auto counter = [](std::uint64_t value) { return integer(static_cast<std::int64_t>(value)); };
   return "d3:buf" + counter(figures.buffer_limited_us) + "4:busy" + counter(figures.busy_us) + "2:cc" +
@@ -132,7 +162,7 @@ std::optional<TcpFigures> decode_stats(std::string_view bytes) {
              srtt = number(*dict, "srtt", 0, k32),
              retransmits = number(*dict, "retr", 0, std::numeric_limits<std::int64_t>::max());
   const lt::string_view algorithm = dict->dict_find_string_value("cc");
-  if (!cwnd || !min_rtt || !srtt || !retransmits || !is_algorithm_name({algorithm.data(), algorithm.size()})) {
+  if (!cwnd || !min_rtt || !srtt || !retransmits || !is_congestion_name({algorithm.data(), algorithm.size()})) {
     return std::nullopt;
   }
   TcpFigures figures{static_cast<std::uint32_t>(*srtt), static_cast<std::uint32_t>(*min_rtt),

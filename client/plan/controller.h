@@ -24,7 +24,7 @@ struct PeerShare {
   NodeId node;
   int lanes = 1;                        ///< parallel sockets, 1 to 16
   int outstanding_blocks = 0;           ///< of 16 KiB, per lane; 0: the engine sizes it (RequestDepth)
-  std::string congestion_control = {};  ///< of our end; empty: the kernel's default
+  std::string congestion_control = {};  ///< asked of the node for what it sends; empty: its kernel's default
   friend bool operator==(const PeerShare&, const PeerShare&) = default;
 };
 

@@ -49,10 +49,11 @@ struct LaneSample {
 /// One node of the transfer's swarm.
 struct PeerSample {
   NodeId node;
-  bool complete = false;  ///< it has all of the content
-  bool fetches = false;   ///< it still fetches; what it has got so far it gives
-  bool has_data = false;  ///< some of it or all, or soon
-  bool stands = false;    ///< a lane to it stands and answers
+  bool complete = false;              ///< it has all of the content
+  bool fetches = false;               ///< it still fetches; what it has got so far it gives
+  bool has_data = false;              ///< some of it or all, or soon
+  bool stands = false;                ///< a lane to it stands and answers
+  std::vector<std::string> grants{};  ///< congestion controls that it sends with where asked (PeerShare); "bbr", …
   std::uint64_t receive_bits_per_s = 0;
   std::vector<LaneSample> lanes;  ///< those that are open and answer
   std::string network{};          ///< of this node's end of them, "198.18.0.0/24"; empty: no lane stands

@@ -113,7 +113,7 @@ std::vector<std::string> Recorder::warnings() const {
 }
 
 Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_piece, bool tls_lanes, bool proves,
-           const NodeId& node)
+           const NodeId& node, std::vector<std::string> grants)
     : id(node) {
   recorder.on_piece = std::move(on_piece);
   EngineOptions options;
@@ -121,6 +121,7 @@ Node::Node(const std::string& address, std::function<void(std::uint32_t)> on_pie
   options.listen_addresses = {address};
   options.first_lane_port = options.last_lane_port = options.first_tls_port = options.last_tls_port = 0;
   options.tls_lanes = tls_lanes;
+  options.congestion_controls = std::move(grants);
   const auto key = crypto::EcKey::make();
   EXPECT_TRUE(key.ok());
   if (proves) options.key_pem = key->private_pem();

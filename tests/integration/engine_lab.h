@@ -68,11 +68,13 @@ class Recorder final : public EngineListener {
 NodeId new_node();
 
 /// An engine on loopback with free ports. `proves`: it has its key; an older one has none. `id`: of another node for
-/// who only calls itself that; keys are known by the first of an id.
+/// who only calls itself that; keys are known by the first of an id. `grants`: congestion controls that others may ask
+/// for.
 class Node {
  public:
   explicit Node(const std::string& address = "127.0.0.1", std::function<void(std::uint32_t)> on_piece = {},
-                bool tls_lanes = false, bool proves = true, const NodeId& id = new_node());
+                bool tls_lanes = false, bool proves = true, const NodeId& id = new_node(),
+                std::vector<std::string> grants = {});
   ~Node() { engine->stop(); }
 
   /// What others need in their plan to reach this node; at most `ports` endpoints. Plans name the keys of all nodes of

@@ -1,6 +1,6 @@
 if(TARGET gt_client_engine)
   gt_test(engine_unit_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_wire_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_loss_events_test.cc
-          ${CMAKE_CURRENT_LIST_DIR}/engine_rules_test.cc
+          ${CMAKE_CURRENT_LIST_DIR}/engine_rules_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_congestion_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_listen_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_load_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_half_open_test.cc

@@ -62,6 +62,42 @@ TEST(Hello, IgnoresKeysOfLaterVersions) {
   EXPECT_TRUE(decode_hello("d5:extra" + good + good.substr(1)));
 }
 
+TEST(Hello, NamesTheCongestionControlsThatTheOtherEndMayAskFor) {
+  Hello hello{numbered_node(7), 3, 12, {}};
+  hello.congestion_controls = {"bbr", "cubic"};
+  EXPECT_EQ(decode_hello(encode_hello(hello)), hello);
+}
+
+TEST(Hello, RefusesCongestionControlsThatNoKernelHas) {
+  const auto with = [](std::vector<std::string> names) {
+    return encode_hello({numbered_node(7), 3, 12, {}, std::move(names)});
+  };
+  EXPECT_FALSE(decode_hello(with({"BBR"})));
+  EXPECT_FALSE(decode_hello(with({""})));
+  EXPECT_FALSE(decode_hello(with({std::string(16, 'a')})));
+  EXPECT_FALSE(decode_hello(with(std::vector<std::string>(kMostCongestionNames + 1, "bbr"))));
+  std::string number = with({"bbr"});
+  number.replace(number.find("l3:bbre"), 7, "i3e");
+  EXPECT_FALSE(decode_hello(number));
+}
+
+TEST(CongestionWish, ComesBackAsSent) {
+  EXPECT_EQ(decode_congestion(encode_congestion("bbr")), "bbr");
+  EXPECT_EQ(decode_congestion(encode_congestion("")), "") << "the kernel's default";
+}
+
+TEST(CongestionWish, IsTheDefaultWhereItNamesNone) {
+  EXPECT_EQ(decode_congestion("de"), "");
+  EXPECT_EQ(decode_congestion("d5:extrai1ee"), "");
+}
+
+TEST(CongestionWish, RefusesWhatIsNoName) {
+  EXPECT_FALSE(decode_congestion(encode_congestion("BBR\n")));
+  EXPECT_FALSE(decode_congestion(encode_congestion(std::string(16, 'a'))));
+  EXPECT_FALSE(decode_congestion("d2:cci1ee"));
+  EXPECT_FALSE(decode_congestion("3:bbr"));
+}
+
 TEST(LaneMessages, CarryZeroToSixteen) {
   for (const int lanes : {0, 1, 16}) {
     EXPECT_EQ(decode_lanes(encode_lanes(lanes)), lanes);
@@ -101,7 +137,8 @@ TEST(WireDecoders, SurviveWhateverArrives) {
   const std::uint64_t seed = SystemRng().next();
   SCOPED_TRACE("seed " + std::to_string(seed));
   SeededRng rng(seed);
-  const std::string samples[] = {encode_hello({numbered_node(7), 3, 12, Nonce{1}}),
+  const std::string samples[] = {encode_hello({numbered_node(7), 3, 12, Nonce{1}, {"bbr", "cubic"}}),
+                                 encode_congestion("bbr"),
                                  encode_proof({std::string(91, 'k'), std::string(70, 's')}),
                                  encode_lanes(4),
                                  encode_stats({1, 2, 3, 4, "cubic"}),
@@ -122,6 +159,8 @@ TEST(WireDecoders, SurviveWhateverArrives) {
     decode_grant(bytes);
     decode_stats(bytes);
     decode_proof(bytes);
+    const auto wish = decode_congestion(bytes);
+    EXPECT_TRUE(!wish || is_congestion_name(*wish));
   }
   EXPECT_FALSE(decode_lanes("d1:a" + std::string(2000, 'x') + "4:wanti1ee"));
 }

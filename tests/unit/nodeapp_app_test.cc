@@ -45,6 +45,8 @@ TEST(NodeOptions, RefuseWhatMakesNoSense) {
   EXPECT_EQ(configured({"--max-fetching", "0"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--tuner", "guess"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--tuning-mode", "quiet"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--lane-congestion-control", "BBR"}).error().code, Code::kInvalid);
+  EXPECT_EQ(configured({"--lane-congestion-control", ","}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--upload-limit", "fast"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--upload-limit", "10kbit"}).error().message.substr(0, 26), "--upload-limit 10.0 kbit/s");
 }
@@ -60,6 +62,7 @@ TEST(NodeOptions, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(config->tuning.tuner, client::tuning::kDefaultTuner);
   EXPECT_EQ(config->tuning.mode, client::TuningMode::kBalanced);
   EXPECT_EQ(config->limits, client::NodeLimits());
+  EXPECT_TRUE(config->lane_congestion_controls.empty()) << "nobody is granted any";
   ::unsetenv("XDG_RUNTIME_DIR");
   EXPECT_EQ(default_socket("/data"), "/data/control.sock");
 }
@@ -72,6 +75,12 @@ TEST(NodeOptions, ReadRootsAndAddresses) {
   ASSERT_EQ(config->download_roots.size(), 2u);
   EXPECT_EQ(config->download_roots[1].name, "b");
   EXPECT_EQ(config->download_roots[1].path, "/b");
+}
+
+TEST(NodeOptions, NameTheCongestionControlsThatOthersMayAskFor) {
+  const auto config = configured({"--lane-congestion-control", "bbr, cubic"});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->lane_congestion_controls, (std::vector<std::string>{"bbr", "cubic"}));
 }
 
 TEST(Reload, SaysWhatTakesEffectAndWhatNeedsARestart) {
@@ -87,11 +96,12 @@ TEST(Reload, SaysWhatTakesEffectAndWhatNeedsARestart) {
   EXPECT_EQ(now.limits, (client::NodeLimits{200'000'000, 1'000'000'000}));
   EXPECT_EQ(describe(compare(before, now)), "configuration read again: upload-limit, download-limit changed");
   now = *configured({"--share-root", "a=/x", "--server", "host:1", "--address", "198.18.0.1", "--socket", "/s",
-                     "--metrics-listen", "127.0.0.1:1", "--ready-file", "/r"});
+                     "--metrics-listen", "127.0.0.1:1", "--ready-file", "/r", "--lane-congestion-control", "bbr"});
   now.tuning.tuner = "another";
   now.data_dir = "/else";
   EXPECT_EQ(describe(compare(before, now)),
-            "configuration read again: nothing new takes effect; a restart is needed for tuner, data-dir, ready-file, "
+            "configuration read again: nothing new takes effect; a restart is needed for lane-congestion-control, "
+            "tuner, data-dir, ready-file, "
             "server, "
             "address, lane-ports, tls-lane-ports, socket, metrics-listen");
 }
