@@ -46,9 +46,9 @@ std::string losses_text(const DiagnosedSource& source) {
 void explain_loss(Findings& findings, const DiagnosedSource& source) {
   findings.detail = losses_text(source);
   findings.advice = {
-      "BBR at the seeder does not slow down for such losses: its owner can choose it there, for lanes that "
-      "are opened from then on",
-      "sysctl -w net.ipv4.tcp_congestion_control=bbr"};
+      "BBR at the seeder does not slow down for such losses: its owner can let this node ask for it, where the sysctl "
+      "tcp_allowed_congestion_control there has bbr",
+      "gridtorrentd --lane-congestion-control bbr"};
 }
 
 void explain_window(Findings& findings, const DiagnosedSource& source) {

@@ -117,6 +117,8 @@ int transfers_from(const NodeId& node, const ControllerInput& input) {
 
 Path learn(const Path& known, const Path& seen) {
   if (seen.kind == PathKind::kUnknown || needs_few(known)) return known;
+  // What a sender says first is its own; later it may be what it was asked for.
+  if (seen.kind == PathKind::kBbr && !known.congestion_control.empty()) return known;
   if (needs_few(seen) || known.kind == PathKind::kUnknown) return seen;
   Path path = known;
   if (path.congestion_control.empty()) path.congestion_control = seen.congestion_control;
@@ -132,7 +134,7 @@ Plan AutoController::plan(const ControllerInput& input) {
   const Goal goal = goal_of(input);
   const auto sources = choose_sources(input);
   for (const auto* source : sources) {
-    auto& [path, meter, recollection] = known.sources[source->node];
+    auto& [path, meter, recollection, congestion] = known.sources[source->node];
     path = learn(path, path_of(*source));
     meter.look(input.now, *source);
     recollection.look(input, *source, path, meter);
@@ -148,7 +150,7 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
   std::vector<Path> paths;
   std::vector<const Recollection*> recollections;
   for (const auto* source : sources) {
-    const auto& [path, meter, recollection] = known.sources.at(source->node);
+    const auto& [path, meter, recollection, congestion] = known.sources.at(source->node);
     paths.push_back(path);
     recollections.push_back(&recollection);
     facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input),
@@ -158,7 +160,9 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
   Plan plan;
   plan.reason.text =
       with_recollection(recollections, "auto: " + lanes_text(facts, lanes), reason_text(facts, lanes, paths));
+  std::vector<std::string> controls(sources.size());
   if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
+    controls = congestion_controls(known, input, sources, facts);
     const double rate = rate_of(known, input.now, sources, kSettle);
     Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes),
                                             refinement_facts(input, facts, goal, rate));
@@ -175,8 +179,11 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
       lanes = spread(std::move(lanes), asked);
       plan.reason.text = demand_text(facts, lanes, goal);
     }
+    plan.reason.text += congestion_text(known, sources);
   }
-  for (std::size_t i = 0; i < sources.size(); ++i) plan.peers.push_back({.node = sources[i]->node, .lanes = lanes[i]});
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    plan.peers.push_back({.node = sources[i]->node, .lanes = lanes[i], .congestion_control = controls[i]});
+  }
   return plan;
 }
 
@@ -185,14 +192,43 @@ std::vector<RefinedSource> AutoController::refined_sources(const Known& known, M
   std::vector<RefinedSource> refined;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const NodeId& node = sources[i]->node;
-    const PathMeter& meter = known.sources.at(node).meter;
+    const auto& [known_path, meter, recollection, congestion] = known.sources.at(node);
     PathFigures path = meter.figures(now, kLossSpan);
     const PathFigures recent = meter.figures(now, kWindowSpan);
     path.bits_per_s = recent.bits_per_s;
     path.window_limited = recent.window_limited;
-    refined.push_back({node, start[i], path});
+    refined.push_back({node, start[i], path, congestion.changes()});
   }
   return refined;
+}
+
+std::vector<std::string> AutoController::congestion_controls(Known& known, const ControllerInput& input,
+                                                             const Sources& sources, const StartFacts& facts) {
+  std::vector<std::string> controls;
+  for (const auto* peer : sources) {
+    Source& source = known.sources.at(peer->node);
+    CongestionFacts now;
+    now.path = source.meter.figures(input.now, kLossSpan);
+    now.recent = source.meter.figures(input.now, kTrial);
+    now.granted = std::ranges::find(peer->grants, kBbrName) != peer->grants.end();
+    now.polite = facts.polite;
+    now.limit_bits_per_s = static_cast<double>(facts.limit_bits_per_s);
+    controls.push_back(source.congestion.step(input.now, now));
+  }
+  return controls;
+}
+
+/// "; BBR brought 95 instead of 71 Mbit/s", or of several: "; 2 of 3 asked for BBR".
+std::string AutoController::congestion_text(const Known& known, const Sources& sources) {
+  const auto choice = [&](const PeerSample* peer) -> const CongestionChoice& {
+    return known.sources.at(peer->node).congestion;
+  };
+  if (sources.size() == 1) {
+    const std::string& why = choice(sources.front()).why();
+    return why.empty() ? "" : "; " + why;
+  }
+  const auto asked = std::ranges::count_if(sources, [&](const auto* peer) { return choice(peer).asks(); });
+  return asked == 0 ? "" : "; " + std::to_string(asked) + " of " + std::to_string(sources.size()) + " asked for BBR";
 }
 
 double AutoController::rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span) {

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "client/plan/controller.h"
+#include "client/tuning/congestion_choice.h"
 #include "client/tuning/demand.h"
 #include "client/tuning/goal.h"
 #include "client/tuning/pace.h"
@@ -20,7 +22,7 @@ namespace gridtorrent::client::tuning {
 /// is remembered while nothing speaks against it (recollection.h); where all sources are complete, it then follows what
 /// their TCP tells of losses and windows (refinement.h). Where a person asked for a number of lanes, that is the plan.
 /// A target, a floor or a deadline (goal.h) is held by a limit of its own (pace.h) and by more lanes where others are
-/// on the path (demand.h).
+/// on the path (demand.h). Sources that grant it are asked for BBR where that helps (congestion_choice.h).
 ///
 /// It remembers, until `removed`: how many bytes a transfer began with, what each path showed first, and the last half
 /// minute of each source's figures. A path that turned out to be near or to carry BBR stays so for the transfer: what a
@@ -35,6 +37,7 @@ class AutoController final : public TransferController {
     Path path;
     PathMeter meter;
     Recollection recollection;
+    CongestionChoice congestion;
   };
   struct Known {
     std::uint64_t bytes = 0;  ///< the most that was ever left
@@ -51,6 +54,10 @@ class AutoController final : public TransferController {
   static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal);
   static std::vector<RefinedSource> refined_sources(const Known& known, MonoTime now, const Sources& sources,
                                                     const std::vector<int>& start);
+  /// What to ask each source for.
+  static std::vector<std::string> congestion_controls(Known& known, const ControllerInput& input,
+                                                      const Sources& sources, const StartFacts& facts);
+  static std::string congestion_text(const Known& known, const Sources& sources);
   static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span);
   /// Packets wait on the path to at least one of them.
   static bool full(const Known& known, MonoTime now, const Sources& sources);

@@ -25,8 +25,6 @@ constexpr double kReached = 0.9;
 constexpr double kNearLimit = 0.5;
 /// A seeder that has data to send for less of the time than this is waited for.
 constexpr double kIdle = 0.5;
-/// It takes so many lanes before losses are what limits: two are what a path without any has.
-constexpr int kLossLanes = 3;
 /// A source's own queue, beside that of the source with the shortest one: so many times, and so much longer.
 constexpr double kOwnQueue = 2;
 constexpr std::chrono::milliseconds kOwnQueueLonger{3};

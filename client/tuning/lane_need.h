@@ -14,6 +14,8 @@ inline constexpr double kHeadroom = 1.1;
 inline constexpr double kSearch = 1.5, kSearchWindows = 2;
 /// Fewer are not asked for: one lane that waits for a lost segment leaves a path empty for a round trip.
 inline constexpr int kLeastLanes = 2;
+/// It takes so many before losses are what limits: two are what a path without any has.
+inline constexpr int kLossLanes = 3;
 /// Lanes are held up by windows where their senders waited for them for more than half of the time.
 inline constexpr double kHeldUp = 0.5;
 

@@ -57,6 +57,7 @@ void PathMeter::add(Slice& slice, const Lane& before, const LaneSample& lane) co
   const TcpFigures &was = before.theirs, &is = *lane.theirs;
   slice.segments += grown(was.sent_segments, is.sent_segments);
   slice.sent_bytes += grown(was.sent_bytes, is.sent_bytes);
+  slice.resent_bytes += grown(was.resent_bytes, is.resent_bytes);
   slice.busy_us += grown(was.busy_us, is.busy_us);
   slice.empty_us += grown(was.empty_us, is.empty_us);
   slice.window_us += grown(was.window_limited_us, is.window_limited_us);
@@ -112,7 +113,8 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
   figures.congestion_control = congestion_control_;
   figures.paced_bits_per_s = paced_bits_per_s_;
   note_best(now, figures);
-  double bytes = 0, sent_bytes = 0, lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0, buffer_us = 0, full_us = 0;
+  double bytes = 0, sent_bytes = 0, resent_bytes = 0, lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0;
+  double buffer_us = 0, full_us = 0;
   for (const auto& slice : slices_) full_us = std::max(full_us, slice.queue_us);
   for (const auto& slice : slices_) {
     if (now - slice.at > span) continue;
@@ -121,6 +123,7 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
     figures.loss_events += slice.events;
     bytes += slice.bytes;
     sent_bytes += slice.sent_bytes;
+    resent_bytes += slice.resent_bytes;
     lane_us += slice.lane_us;
     busy_us += slice.busy_us;
     empty_us += slice.empty_us;
@@ -142,6 +145,7 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
   }
   if (figures.seconds > 0) figures.bits_per_s = bytes * 8 / figures.seconds;
   if (figures.segments > 0 && sent_bytes > 0) figures.segment_bytes = std::max(sent_bytes / figures.segments, 1.0);
+  figures.resent = share(resent_bytes, sent_bytes);
   figures.busy = share(busy_us, lane_us);
   figures.empty = share(empty_us, lane_us);
   figures.window_limited = share(window_us, busy_us);

@@ -31,6 +31,7 @@ struct PathFigures {
   /// loss events: those that came while the queue was less than half as long as it gets, and those up to four fifths,
   /// which may be either.
   double loss_events = 0, random_events = 0, doubtful_events = 0;
+  double resent = 0;                              ///< share of the bytes sent that were sent again, 0 to 1
   double busy = 0;                                ///< share of the lanes' time in which their sender had data, 0 to 1
   double empty = 0;                               ///< share of it in which nothing waited to be sent, 0 to 1
   double window_limited = 0, buffer_limited = 0;  ///< shares of the busy time, 0 to 1
@@ -70,7 +71,7 @@ class PathMeter {
   };
   struct Slice {
     MonoTime at{};
-    double seconds = 0, bytes = 0, segments = 0, sent_bytes = 0, events = 0;
+    double seconds = 0, bytes = 0, segments = 0, sent_bytes = 0, resent_bytes = 0, events = 0;
     double lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0, buffer_us = 0;
     double queue_us = 0;  ///< the longest at this look
     std::vector<Losses> losses{};

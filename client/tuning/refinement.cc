@@ -173,6 +173,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     const int lanes = held == lanes_.end() ? source.start : held->second;
     before.lanes[source.node] = wanted[source.node] = lanes;
     const PathFigures& path = source.path;
+    if (source.stays) continue;
     if (path.segments <= 0 || path.seconds < std::chrono::duration<double>(kFirstLook).count()) continue;
     // Each source's part of the limit is what it brings of the whole.
     const double share = limit > 0 && rate > 0 ? limit * std::min(path.bits_per_s / rate, 1.0) : 0;

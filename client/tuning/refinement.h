@@ -73,6 +73,7 @@ struct RefinedSource {
   NodeId node;
   int start = 1;  ///< lanes, as long as nothing is known of it
   PathFigures path;
+  bool stays = false;  ///< its lanes are left alone, since something else is being tried on it
 };
 
 /// The transfer as a whole.

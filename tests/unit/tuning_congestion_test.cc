@@ -1,0 +1,255 @@
+// Whether a source is asked for BBR, and when that ends.
+#include <gtest/gtest.h>
+
+#include "client/tuning/auto.h"
+#include "client/tuning/congestion_choice.h"
+#include "tests/support/tuner_input.h"
+
+namespace gridtorrent::client::tuning {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kMbit = 1e6;
+
+/// A seeder that grants BBR, 60 ms away, whose CUBIC lanes carry 71 Mbit/s in all; 0.1 % of the packets get lost at
+/// random, so that a lane comes to some 7 Mbit/s.
+class AskingForBbr : public ::testing::Test {
+ protected:
+  AskingForBbr() {
+    facts_.granted = true;
+    PathFigures& path = facts_.path;
+    path.seconds = 10;
+    path.lanes = 8;
+    path.bits_per_s = path.best_bits_per_s = 71 * kMbit;
+    path.round_trip = path.least_round_trip = 60ms;
+    path.congestion_control = "cubic";
+    path.segments = 60'000;
+    path.loss_events = path.random_events = 60;
+    path.resent = 0.001;
+    path.busy = 1;
+    facts_.recent = path;
+  }
+  std::string step() {
+    now_ += 1s;
+    return choice_.step(now_, facts_);
+  }
+  std::string steps(int count) {
+    std::string last;
+    for (int i = 0; i < count; ++i) last = step();
+    return last;
+  }
+  void sender_uses(const char* name) { facts_.path.congestion_control = facts_.recent.congestion_control = name; }
+  void brings(double rate) { facts_.path.bits_per_s = facts_.recent.bits_per_s = rate; }
+  /// It is asked, changes, and brings that for as long as a trial takes.
+  void trial(double rate) {
+    ASSERT_EQ(step(), "bbr");
+    sender_uses("bbr");
+    brings(rate);
+    steps(6);
+  }
+  MonoTime now_{1h};
+  CongestionFacts facts_;
+  CongestionChoice choice_;
+};
+
+TEST_F(AskingForBbr, IsNotDoneWhereTheSenderDoesNotGrantIt) {
+  facts_.granted = false;
+  EXPECT_EQ(steps(10), "");
+  EXPECT_TRUE(choice_.why().empty());
+}
+TEST_F(AskingForBbr, IsNotDoneWhereOthersGoFirst) {
+  facts_.polite = true;
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneWhereAFullQueueDropsPackets) {
+  facts_.path.random_events = 0;
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneWhereMostLossesComeWithAQueue) {
+  facts_.path.loss_events = 130;
+  EXPECT_EQ(steps(10), "") << "others may share that queue, and would lose by it";
+}
+TEST_F(AskingForBbr, IsNotDoneForAHandfulOfLosses) {
+  facts_.path.segments = 9'000;
+  facts_.path.loss_events = facts_.path.random_events = 9;
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneWhereTwoLanesWillDo) {
+  facts_.path.segments = 6'000'000;
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneWhereALimitNeedsNoMoreThanTwoLanes) {
+  facts_.limit_bits_per_s = 10 * kMbit;
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneBeforeSlowStartHasEnded) {
+  facts_.path.seconds = 3;
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneWhereTheSenderUsesItAnyway) {
+  sender_uses("bbr");
+  EXPECT_EQ(steps(10), "");
+}
+TEST_F(AskingForBbr, IsNotDoneWhereTheSenderTellsNothing) {
+  facts_.path = facts_.recent = PathFigures();
+  EXPECT_EQ(steps(10), "");
+}
+
+TEST_F(AskingForBbr, IsDoneWhereRandomLossesTakeManyLanes) {
+  EXPECT_EQ(step(), "bbr");
+  EXPECT_TRUE(choice_.changes());
+  EXPECT_EQ(choice_.why(), "0.1 % of packets lost at random: BBR is tried against 71 Mbit/s");
+}
+TEST_F(AskingForBbr, LeavesTheLanesAloneUntilItHasProvedItself) {
+  step();
+  sender_uses("bbr");
+  brings(95 * kMbit);
+  for (int second = 0; second < 5; ++second) {
+    EXPECT_EQ(step(), "bbr");
+    EXPECT_TRUE(choice_.changes()) << second;
+  }
+  step();
+  EXPECT_FALSE(choice_.changes());
+}
+TEST_F(AskingForBbr, TriesForLongerWhereRoundTripsAreLong) {
+  facts_.path.least_round_trip = 300ms;
+  trial(95 * kMbit);
+  EXPECT_TRUE(choice_.changes());
+  steps(8);
+  EXPECT_FALSE(choice_.changes());
+}
+TEST_F(AskingForBbr, GoesOnWhereItBringsMore) {
+  trial(95 * kMbit);
+  EXPECT_EQ(choice_.why(), "BBR brought 95 instead of 71 Mbit/s");
+  EXPECT_EQ(steps(600), "bbr");
+}
+TEST_F(AskingForBbr, GoesOnWhereItBringsAsMuchSinceFewerLanesThenDo) {
+  trial(69 * kMbit);
+  EXPECT_EQ(steps(60), "bbr");
+}
+TEST_F(AskingForBbr, EndsWhereItBringsLess) {
+  trial(60 * kMbit);
+  EXPECT_EQ(step(), "");
+  EXPECT_EQ(choice_.why(), "BBR brought 60 instead of 71 Mbit/s");
+}
+TEST_F(AskingForBbr, EndsWhereMuchIsSentAgain) {
+  facts_.recent.resent = 0.05;
+  trial(95 * kMbit);
+  EXPECT_EQ(step(), "");
+  EXPECT_EQ(choice_.why(), "with BBR 5 % were sent again, before 0.1 %");
+}
+TEST_F(AskingForBbr, EndsLaterWhereMuchIsSentAgainLater) {
+  trial(95 * kMbit);
+  ASSERT_EQ(steps(60), "bbr");
+  facts_.path.resent = 0.05;
+  EXPECT_EQ(step(), "");
+}
+TEST_F(AskingForBbr, EndsWhereTheSenderDoesNotChange) {
+  EXPECT_EQ(steps(5), "bbr");
+  EXPECT_EQ(step(), "");
+  EXPECT_EQ(choice_.why(), "the seeder did not change to BBR");
+}
+TEST_F(AskingForBbr, EndsWhereOthersGoFirstAndWhereItIsNoLongerGranted) {
+  trial(95 * kMbit);
+  facts_.polite = true;
+  EXPECT_EQ(step(), "");
+  sender_uses("cubic");
+  facts_.polite = false;
+  steps(1);
+  EXPECT_EQ(step(), "bbr");
+  facts_.granted = false;
+  EXPECT_EQ(step(), "");
+}
+
+TEST_F(AskingForBbr, LeavesTheLanesAloneUntilTheSenderHasGoneBack) {
+  trial(60 * kMbit);
+  EXPECT_EQ(step(), "");
+  EXPECT_TRUE(choice_.changes()) << "its figures are BBR's still";
+  sender_uses("cubic");
+  step();
+  EXPECT_FALSE(choice_.changes());
+}
+TEST_F(AskingForBbr, WaitsAMinuteAfterATrialThatFailedAndTwiceAsLongAfterTheNext) {
+  trial(60 * kMbit);
+  sender_uses("cubic");
+  brings(71 * kMbit);
+  EXPECT_EQ(steps(59), "");
+  EXPECT_EQ(step(), "bbr");
+  sender_uses("bbr");
+  brings(60 * kMbit);
+  steps(6);
+  sender_uses("cubic");
+  brings(71 * kMbit);
+  EXPECT_EQ(steps(119), "");
+  EXPECT_EQ(step(), "bbr");
+}
+
+/// A transfer from one seeder over sixteen lanes, of which each loses a packet in a thousand at random.
+class AutoOnALossyPath : public ::testing::Test {
+ protected:
+  AutoOnALossyPath() {
+    for (int number = 0; number < 16; ++number) {
+      gridtorrent::testing::stands(seeder(), 60'000, "cubic");
+      seeder().lanes.back().number = number;
+    }
+    seeder().grants = {"reno", "bbr"};
+  }
+  PeerSample& seeder() { return input_.peers.at(0); }
+  void sender_uses(const char* name) {
+    for (auto& lane : seeder().lanes) lane.theirs->congestion_control = name;
+  }
+  PeerShare seconds(int count) {
+    for (int i = 0; i < count; ++i) {
+      input_.now += 1s;
+      for (auto& lane : seeder().lanes) {
+        lane.received_bytes += 600'000;
+        TcpFigures& theirs = *lane.theirs;
+        theirs.sent_bytes += 600'000;
+        theirs.sent_segments += 600;
+        theirs.busy_us += 1'000'000;
+        if ((lane.number + i) % 2 != 0) continue;
+        ++theirs.loss_events;
+        theirs.loss_srtt_us += 60'000;
+      }
+      plan_ = auto_.plan(input_);
+    }
+    return plan_.peers.at(0);
+  }
+  ControllerInput input_ = gridtorrent::testing::input_with(1);
+  AutoController auto_;
+  Plan plan_;
+};
+
+TEST_F(AutoOnALossyPath, AsksForNothingThatTheSeederDoesNotGrant) {
+  seeder().grants = {"reno"};
+  EXPECT_EQ(seconds(20).congestion_control, "");
+}
+TEST_F(AutoOnALossyPath, AsksForNothingWhereTheSeederFetchesItself) {
+  seeder().complete = false;
+  seeder().fetches = true;
+  EXPECT_EQ(seconds(20).congestion_control, "");
+}
+TEST_F(AutoOnALossyPath, GivesLanesUpOnceBbrHasProvedItself) {
+  PeerShare share = seconds(6);
+  EXPECT_EQ(share.congestion_control, "bbr");
+  EXPECT_EQ(share.lanes, 16);
+  EXPECT_NE(plan_.reason.text.find("BBR is tried"), std::string::npos) << plan_.reason.text;
+  sender_uses("bbr");
+  share = seconds(5);
+  EXPECT_EQ(share.congestion_control, "bbr");
+  EXPECT_EQ(share.lanes, 16) << "it has not proved itself";
+  share = seconds(30);
+  EXPECT_EQ(share.congestion_control, "bbr");
+  EXPECT_EQ(share.lanes, 2);
+  EXPECT_NE(plan_.reason.text.find("BBR brought"), std::string::npos) << plan_.reason.text;
+}
+TEST_F(AutoOnALossyPath, KeepsItsLanesWhereTheSeederDoesNotChange) {
+  EXPECT_EQ(seconds(6).congestion_control, "bbr");
+  const PeerShare share = seconds(20);
+  EXPECT_EQ(share.congestion_control, "");
+  EXPECT_EQ(share.lanes, 16);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::tuning
