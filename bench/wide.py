@@ -12,7 +12,8 @@ Hosts named seed… all seed; rival… run no node; every other one but `server`
     "network": {..., "changes": [{"at_s": 30, "host": "seed", "up": "500Mbit"}]}   in each run, undone afterwards
     "rivals": [{"from": "seed", "to": "rival", "flows": 1, "congestion": "cubic", "at_s": 0, "until_s": 60}]   iperf3 flows beside the tool
     "kills": [{"host": "seed-2", "at_s": 20}]   nodes that are killed in each run of ours, and started again afterwards
-    "limits": ["loss"]   what truly limits a transfer here    "congestion_allowed": ["reno", "cubic", "bbr"]   what programs may choose
+    "limits": ["loss"]   what truly limits a transfer here
+    "congestion_allowed": ["reno", "cubic", "bbr"]   what programs may choose, and our seeders grant who fetches
     "tcp_of": {"get": {"tcp_rmem": "4096 131072 262144"}}   "cpu": {"get": 0.2}   of single hosts
 
 A tool may have "rivals" and "limits" of its own. GridTorrent's also take "lanes", "seeders", "limit", "tuner", "mode", "target_rate",
@@ -257,6 +258,12 @@ def congestion_allowed(scenario):
     return scenario.get('congestion_allowed', ['reno', scenario['tcp']['tcp_congestion_control']])
 
 
+def granted(scenario, bin_dir):
+    """What our seeders grant who fetches: all that the scenario names; nothing in builds that cannot."""
+    daemon = explained.Program(pathlib.Path(bin_dir) / 'gridtorrentd')
+    return scenario.get('congestion_allowed', []) if '--lane-congestion-control' in daemon.help() else []
+
+
 def sockets_checked(scenario, tool, transfer):
     """The settings of a scenario held in this run: what ss showed of its sockets, and the namespaces' own."""
     wanted = [scenario['tcp']['tcp_congestion_control'], *scenario.get('congestion_allowed', []), *([tool['congestion']] if 'congestion' in tool else [])]
@@ -297,7 +304,8 @@ class Session:
         with contextlib.ExitStack() as stack:
             self.net = stack.enter_context(lab.Lab(scenario['network'], self.emulator, scenario['tcp'], scenario.get('tcp_of'),
                                                    congestion_allowed(scenario)))
-            self.gt = stack.enter_context(ours.Ours(self.net.hosts, self.args.bin, cpu=scenario.get('cpu')))
+            self.gt = stack.enter_context(ours.Ours(self.net.hosts, self.args.bin, cpu=scenario.get('cpu'),
+                                                    congestion=granted(scenario, self.args.bin)))
             folder = self.gt.scene.dir / 'bench'
             folder.mkdir()
             self.bench = Bench(scenario, self.net, self.gt, make_data(folder, scenario['data']), folder, pathlib.Path(self.args.bin))

@@ -20,6 +20,13 @@ STUCK_WINDOW = 90_000  # what a connection has before its window grows; over 50 
 WIDE_BUFFERS = {'tcp_rmem': '4096 131072 67108864', 'tcp_wmem': '4096 65536 67108864'}
 
 
+def kernel_has_bbr():
+    found = 'bbr' in lab.AVAILABLE_CONGESTION.read_text().split()
+    if not found:
+        print('        skipped: this kernel has no BBR (net.ipv4.tcp_available_congestion_control)', flush=True)
+    return found
+
+
 def long_path():
     """50 ms from the seeder to who gets."""
     network = {'hosts': {name: {'address': f'198.18.0.{i}', 'delay_ms': 12.5} for i, name in enumerate(('server', 'seed', 'get'), 1)}}
@@ -69,12 +76,29 @@ def a_long_path_has_sixteen_lanes_under_cubic():
 
 
 def a_long_path_has_two_lanes_where_the_sender_uses_bbr():
-    if 'bbr' not in lab.AVAILABLE_CONGESTION.read_text().split():
-        print('        skipped: this kernel has no BBR (net.ipv4.tcp_available_congestion_control)', flush=True)
+    if kernel_has_bbr():
+        lanes_where_nobody_asks('bbr', 2, 'bbr: BBR needs few')
+
+
+def lossy_path():
+    """100 Mbit/s, 50 ms, of 200 packets one gets lost: a CUBIC lane comes to 4 Mbit/s, sixteen do not fill it."""
+    network = long_path()
+    network['hosts']['seed'].update(up='100Mbit', loss=0.005, queue='625kB')
+    return network
+
+
+def a_lossy_path_gets_bbr_where_the_seeder_grants_it():
+    if not kernel_has_bbr():
         return
-    lanes_where_nobody_asks('bbr', 2, 'bbr: BBR needs few')
+    with lab.Lab(lossy_path(), BIN, WIDE_BUFFERS | {'tcp_congestion_control': 'cubic'}, allowed=['reno', 'cubic', 'bbr']) as net, \
+            ours.Ours(net.hosts, BIN, congestion=['bbr']) as gt:
+        source = gt.scene.dir / 'data.bin'
+        data.random_file(source, 400_000_000)
+        gt.publish(source, 'data', 'public')
+        gt.bob.cli('get', 'alice/data', '--to', gt.scene.dir / 'out', '--detach', node=gt.nodes['get'])
+        cases.wait_transfer(gt.bob, gt.nodes['get'], 'data', lambda t: 0 < t['lanes'] <= 4 and 'BBR brought' in t['plan_reason'], 'a few lanes with BBR')
 
 
 lab.require_root()
 cases.run(windows_of_plain_and_tls_lanes_grow_with_the_path, a_long_path_has_sixteen_lanes_under_cubic,
-          a_long_path_has_two_lanes_where_the_sender_uses_bbr)
+          a_long_path_has_two_lanes_where_the_sender_uses_bbr, a_lossy_path_gets_bbr_where_the_seeder_grants_it)
