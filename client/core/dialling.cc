@@ -55,6 +55,7 @@ void plan_sources(const DialFacts& facts, const Plan& wish, LanePlan& plan) {
     planned.lanes = lanes;
     planned.outstanding_blocks = std::max(share.outstanding_blocks, 0);
     planned.congestion_control = share.congestion_control;
+    planned.congestion_lanes = std::max(share.congestion_lanes, 0);
   }
   plan.reason = wish.reason.text;
 }

@@ -31,6 +31,7 @@ struct PeerPlan {
   int lanes = 1;               ///< 0 to 16 parallel sockets
   int outstanding_blocks = 0;  ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
   std::string congestion_control;  ///< asked of the node for what it sends: "bbr", …; empty: its kernel's default
+  int congestion_lanes = 0;        ///< so many of its lanes, the oldest ones; 0: all
   friend bool operator==(const PeerPlan&, const PeerPlan&) = default;
 };
 

@@ -23,11 +23,13 @@ std::vector<std::string> Swarm::grants() const {
 
 void Swarm::ask_for_congestion_control(const NodeId& node, NodeLink& link, Orders& orders) {
   const std::string wish = link.plan ? link.plan->congestion_control : std::string();
+  int lanes_left = link.plan && link.plan->congestion_lanes > 0 ? link.plan->congestion_lanes : kMaxLanes;
   const Lane* refuses = nullptr;
   for (const auto& lane : lanes_) {
-    if (!acts_for(*lane, node) || lane->state != LaneState::kOpen || !lane->greeted) continue;
-    const auto next = congestion_change(wish, lane->peer_congestion_controls, lane->asked_congestion_control);
-    if (next.value_or(lane->asked_congestion_control) != wish) refuses = lane.get();
+    if (!acts_for(*lane, node) || lane->state != LaneState::kOpen || !lane->greeted || lane->drains) continue;
+    const std::string wanted = lanes_left-- > 0 ? wish : "";
+    const auto next = congestion_change(wanted, lane->peer_congestion_controls, lane->asked_congestion_control);
+    if (next.value_or(lane->asked_congestion_control) != wanted) refuses = lane.get();
     if (!next || lane->congestion_id == 0) continue;
     lane->asked_congestion_control = *next;
     orders.send.emplace_back(lane, frame(lane->congestion_id, encode_congestion(*next)));

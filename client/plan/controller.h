@@ -25,6 +25,7 @@ struct PeerShare {
   int lanes = 1;                        ///< parallel sockets, 1 to 16
   int outstanding_blocks = 0;           ///< of 16 KiB, per lane; 0: the engine sizes it (RequestDepth)
   std::string congestion_control = {};  ///< asked of the node for what it sends; empty: its kernel's default
+  int congestion_lanes = 0;             ///< so many of its lanes, the oldest ones; 0: all
   friend bool operator==(const PeerShare&, const PeerShare&) = default;
 };
 

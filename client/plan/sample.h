@@ -55,7 +55,7 @@ struct PeerSample {
   bool stands = false;                ///< a lane to it stands and answers
   std::vector<std::string> grants{};  ///< congestion controls that it sends with where asked (PeerShare); "bbr", …
   std::uint64_t receive_bits_per_s = 0;
-  std::vector<LaneSample> lanes;  ///< those that are open and answer
+  std::vector<LaneSample> lanes;  ///< those that are open and answer, the oldest first
   std::string network{};          ///< of this node's end of them, "198.18.0.0/24"; empty: no lane stands
 };
 

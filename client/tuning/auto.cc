@@ -182,7 +182,9 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
     plan.reason.text += congestion_text(known, sources);
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    plan.peers.push_back({.node = sources[i]->node, .lanes = lanes[i], .congestion_control = controls[i]});
+    PeerShare& share = plan.peers.emplace_back(PeerShare{.node = sources[i]->node, .lanes = lanes[i]});
+    share.congestion_control = controls[i];
+    share.congestion_lanes = controls[i].empty() ? 0 : kBbrLanes;
   }
   return plan;
 }

@@ -25,7 +25,7 @@ struct PathFigures {
   double best_lane_bits_per_s = 0;                               ///< the same for a mean lane
   std::chrono::microseconds round_trip{0}, least_round_trip{0};  ///< of the sender: median now; least ever
   std::chrono::microseconds full_queue{0};  ///< the longest that a packet waited on the path of late
-  std::string congestion_control{};         ///< of the sender
+  std::string congestion_control{};         ///< of the sender, on its oldest lane
   double segments = 0, segment_bytes = 1448;
   /// What a full queue drops tells that the path is full; all else would be lost at half the rate as well. So, of all
   /// loss events: those that came while the queue was less than half as long as it gets, and those up to four fifths,

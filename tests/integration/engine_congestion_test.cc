@@ -46,9 +46,11 @@ class CongestionControl : public ::testing::Test {
     leecher_->fetch(sample_, folder_ / "get", transfer_);
     leecher_->engine->set_rate_limit(transfer_, 16'000'000, 0);
   }
-  void ask(const std::string& name, int lanes = 2) {
+  /// `of`: so many of these; 0: all.
+  void ask(const std::string& name, int lanes = 2, int of = 0) {
     PeerPlan plan = seeder_->peer(lanes);
     plan.congestion_control = name;
+    plan.congestion_lanes = of;
     leecher_->plan(transfer_, {plan});
   }
   /// As many lanes stand, and their sender says that it uses this.
@@ -96,6 +98,22 @@ TEST_F(CongestionControl, OfTheSenderIsWhatTheReceiverAsksForUntilItNoLongerDoes
   ask("", 4);
   EXPECT_TRUE(eventually([&] { return sends_with(kernels_default(), 4); }));
   EXPECT_THAT(leecher_->recorder.warnings(), IsEmpty());
+}
+
+TEST_F(CongestionControl, IsThatOfTheOldestLanesWhereThePlanSaysSo) {
+  start({another()});
+  ask("", 4);
+  ASSERT_TRUE(eventually([&] { return sends_with(kernels_default(), 4); }));
+  ask(another(), 4, 2);
+  const auto used = [&] {
+    std::vector<std::string> names;
+    const auto snapshot = leecher_->snapshot(transfer_);
+    for (const auto& lane : snapshot.peers.at(0).lanes)
+      names.push_back(lane.theirs.value_or(TcpFigures{}).congestion_control);
+    return names;
+  };
+  EXPECT_TRUE(eventually(
+      [&] { return used() == std::vector<std::string>{another(), another(), kernels_default(), kernels_default()}; }));
 }
 
 TEST_F(CongestionControl, OfTheReceiverStaysItsOwn) {

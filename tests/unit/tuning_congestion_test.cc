@@ -233,6 +233,7 @@ TEST_F(AutoOnALossyPath, AsksForNothingWhereTheSeederFetchesItself) {
 TEST_F(AutoOnALossyPath, GivesLanesUpOnceBbrHasProvedItself) {
   PeerShare share = seconds(6);
   EXPECT_EQ(share.congestion_control, "bbr");
+  EXPECT_EQ(share.congestion_lanes, 1) << "several would fill the queue";
   EXPECT_EQ(share.lanes, 16);
   EXPECT_NE(plan_.reason.text.find("BBR is tried"), std::string::npos) << plan_.reason.text;
   sender_uses("bbr");

@@ -99,6 +99,19 @@ TEST_F(Meter, TellsForWhichShareOfTheTimeWindowsHeldTheSenderUp) {
   EXPECT_NEAR(figures().window_limited, 0.75, 0.01);
   EXPECT_NEAR(figures().buffer_limited, 0.1, 0.01);
 }
+TEST_F(Meter, TellsWhichPartWasSentAgain) {
+  auto& lane = open(0);
+  second();
+  lane.theirs->resent_bytes += 20'000;
+  second();
+  EXPECT_NEAR(figures().resent, 0.01, 1e-6);
+}
+TEST_F(Meter, TellsTheCongestionControlOfTheOldestLane) {
+  open(0).theirs->congestion_control = "bbr";
+  open(1);
+  second();
+  EXPECT_EQ(figures().congestion_control, "bbr");
+}
 TEST_F(Meter, BeginsAnewWhereTimeGoesBack) {
   open(0);
   second(), second();

@@ -45,6 +45,11 @@ TEST_F(Refining, KeepsTheStartWhereNothingIsKnown) {
   EXPECT_EQ(steps(30, 100e6), 16);
   EXPECT_TRUE(refined_.why.empty());
 }
+TEST_F(Refining, LeavesLanesAloneWhereSomethingElseIsBeingTried) {
+  source_.path.segments = 1e6;
+  source_.stays = true;
+  EXPECT_EQ(steps(30, 95e6), 16);
+}
 TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLostAndTheQueueBridgesIt) {
   source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;

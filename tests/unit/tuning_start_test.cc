@@ -135,6 +135,10 @@ TEST(Learn, KeepsAPathThatNeedsFewLanes) {
       far{PathKind::kFar, std::chrono::milliseconds(9), ""};
   EXPECT_EQ(learn(near, far), near);
   EXPECT_EQ(learn(far, near), near);
+  const Path cubic{PathKind::kFar, std::chrono::milliseconds(9), "cubic"},
+      bbr{PathKind::kBbr, std::chrono::milliseconds(9), "bbr"};
+  EXPECT_EQ(learn(far, bbr), bbr) << "the first that the sender says of itself";
+  EXPECT_EQ(learn(cubic, bbr), cubic) << "it was asked for";
   EXPECT_EQ(learn(far, {}), far) << "lanes that are gone take nothing back";
 }
 
