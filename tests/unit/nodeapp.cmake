@@ -14,6 +14,6 @@ if(TARGET gridtorrentd)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodeapp_app_test.cc ${app}/config.cc ${app}/data_dir.cc ${app}/log_bridge.cc
             ${app}/listen_addresses.cc ${app}/ready_file.cc ${app}/reload.cc ${app}/server_ca.cc
             ${app}/thread_load.cc
-    DEPENDS client/core client/tuning base/options base/logging base/metrics base/crypto
+    DEPENDS client/core client/engine client/tuning base/options base/logging base/metrics base/crypto
     LINK nlohmann_json::nlohmann_json)
 endif()
