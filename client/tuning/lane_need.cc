@@ -32,8 +32,8 @@ double by_window(const PathFigures& path) {
 
 /// The equations are bounds from above: where losses alone hold a lane up, it carries what it carries, and a little
 /// more as its window grows.
-double carried(const PathFigures& path) {
-  if (path.random_events <= 0 || path.lanes == 0) return kInfinite;
+double carried(const PathFigures& path, double by_losses) {
+  if (std::isinf(by_losses) || path.lanes == 0) return kInfinite;
   return kGrows * path.bits_per_s / path.lanes;
 }
 
@@ -60,7 +60,7 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
   const double fewest_events = std::max(events - kSigmas * std::sqrt(events), 0.0);
   need.least = path.full() ? lanes_for(enough, std::min(long_run(path, fewest_events), window))
-                           : lanes_for(enough, std::min(need.lane_bits_per_s, carried(path)));
+                           : lanes_for(enough, std::min(need.lane_bits_per_s, carried(path, likely)));
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
   need.most = std::max({need.most, need.least, kLeastLanes});

@@ -214,8 +214,10 @@ bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need
 
 int Refinement::shrunk(const PathFigures& path, int lanes, bool reader) {
   int next = static_cast<int>(std::floor(lanes * kShrink));
-  // Who reads, or shares its uplink, is what limits there: no queue has to bridge anything.
-  if (!reader && path.round_trip.count() > 0 && path.paced_bits_per_s <= 0) {
+  // Who reads, or shares its uplink, is what limits there, and BBR takes up at once what others leave: no queue has to
+  // bridge anything.
+  const bool bbr = path.congestion_control.starts_with("bbr");
+  if (!reader && !bbr && path.round_trip.count() > 0 && path.paced_bits_per_s <= 0) {
     const double bridged =
         static_cast<double>(path.least_round_trip.count()) / static_cast<double>(path.round_trip.count());
     next = std::max(next, static_cast<int>(std::ceil(lanes * std::min(bridged, 1.0))));

@@ -116,6 +116,8 @@ TEST(NeededLanes, UnderBbrAreTwoAtMost) {
   PathFigures bbr = path(100 * kMbit, 8, 90);
   bbr.congestion_control = "bbr";
   EXPECT_EQ(lane_need(bbr, 0).most, 2);
+  bbr.round_trip = bbr.least_round_trip;
+  EXPECT_EQ(lane_need(bbr, 0).most, 2) << "where nothing waits, too";
 }
 
 }  // namespace

@@ -59,6 +59,11 @@ TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLostAndTheQueueBridgesIt)
   EXPECT_EQ(steps(20, 95e6), 2);
   EXPECT_NE(refined_.why.find("next to none of 1000000 packets lost"), std::string::npos) << refined_.why;
 }
+TEST_F(Refining, GivesLanesUpByAThirdATimeUnderBbrThoughNothingWaits) {
+  source_.path.segments = 1e6;
+  source_.path.congestion_control = "bbr";
+  EXPECT_EQ(step(95e6), 10);
+}
 TEST_F(Refining, GivesLanesUpOneByOneWhereNothingWouldBridgeMore) {
   source_.path.segments = 1e6;
   EXPECT_EQ(step(95e6), 15);
