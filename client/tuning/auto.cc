@@ -206,6 +206,7 @@ std::vector<RefinedSource> AutoController::refined_sources(const Known& known, M
 
 std::vector<std::string> AutoController::congestion_controls(Known& known, const ControllerInput& input,
                                                              const Sources& sources, const StartFacts& facts) {
+  const double rate = rate_of(known, input.now, sources, kSettle);
   std::vector<std::string> controls;
   for (const auto* peer : sources) {
     Source& source = known.sources.at(peer->node);
@@ -214,6 +215,7 @@ std::vector<std::string> AutoController::congestion_controls(Known& known, const
     now.recent = source.meter.figures(input.now, kTrial);
     now.granted = std::ranges::find(peer->grants, kBbrName) != peer->grants.end();
     now.polite = facts.polite;
+    now.seconds_left = rate > 0 ? static_cast<double>(input.bytes_left) * 8 / rate : 0;
     now.limit_bits_per_s = static_cast<double>(facts.limit_bits_per_s);
     controls.push_back(source.congestion.step(input.now, now));
   }

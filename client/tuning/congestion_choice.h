@@ -35,6 +35,8 @@ inline constexpr std::chrono::seconds kTrial{3};
 inline constexpr double kAsMuch = 0.95;
 /// So much more of what it sends may be sent again, as a part of all bytes. Beyond it fills a queue that is too short.
 inline constexpr double kResentMore = 0.02;
+/// A transfer that ends sooner does not ask: a trial takes half of that, and the rest has to make up for its cost.
+inline constexpr std::chrono::seconds kBbrPays{15};
 /// After a trial that failed, none for so long, doubled each time.
 inline constexpr std::chrono::seconds kTryBbrAgain{60};
 
@@ -45,6 +47,7 @@ struct CongestionFacts {
   bool granted = false;         ///< it sends with BBR where it is asked to
   bool polite = false;          ///< others on the path go first
   double limit_bits_per_s = 0;  ///< that it need not exceed; 0: none
+  double seconds_left = 0;      ///< of the transfer at this rate; 0: not known
 };
 
 /// Asks for BBR, and goes back where it brought less or made the sender send much again. A value: no thread, no clock.

@@ -83,6 +83,10 @@ TEST_F(AskingForBbr, IsNotDoneWhereALimitNeedsNoMoreThanTwoLanes) {
   facts_.limit_bits_per_s = 10 * kMbit;
   EXPECT_EQ(steps(10), "");
 }
+TEST_F(AskingForBbr, IsNotDoneWhereTheTransferEndsBeforeItPays) {
+  facts_.seconds_left = 14;
+  EXPECT_EQ(steps(10), "");
+}
 TEST_F(AskingForBbr, IsNotDoneBeforeSlowStartHasEnded) {
   facts_.path.seconds = 3;
   EXPECT_EQ(steps(10), "");
