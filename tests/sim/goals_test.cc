@@ -1,0 +1,100 @@
+// Rates that are held, floors, deadlines and the way for others, over 100 Mbit/s and 40 ms with a window per lane.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "client/tuning/registry.h"
+#include "tests/sim/runner.h"
+
+namespace gridtorrent::sim {
+namespace {
+
+constexpr double kMbit = 1e6, kPath = 96 * kMbit;
+constexpr int kCome = 15, kGo = 45;  ///< seconds at which rivals come and go
+
+/// So many flows of others from second 15 to second 45; or all the time.
+Scenario shared(int rivals, bool always = false) {
+  Scenario scenario;
+  scenario.name = "shared";
+  scenario.world.seeders = {{.uplink = 1e9, .round_trip = 0.04, .window_bytes = 64e6}};
+  scenario.world.paths = {{.rate = kPath}};
+  if (always) {
+    scenario.world.paths[0].rivals = rivals;
+    return scenario;
+  }
+  scenario.events = {kCome, kGo};
+  scenario.change = [rivals](int phase, World& world) { world.paths[0].rivals = phase == 0 ? rivals : 0; };
+  return scenario;
+}
+
+sim::Run of(const Scenario& scenario, const Task& task, int seconds, std::uint64_t seed = 3) {
+  const auto tuner = client::tuning::make_tuner("auto", 1);
+  return run(Model::kWindows, scenario, *tuner, seed, seconds, task);
+}
+
+struct Case {
+  int rivals;
+  std::uint64_t mbit;
+};
+class Targets : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Targets, AreHeldWithinFivePercentAndBackWithinTenSecondsAfterOthersCame) {
+  const auto [rivals, mbit] = GetParam();
+  const double target = static_cast<double>(mbit) * kMbit;
+  const auto brought = of(shared(rivals), {.target = mbit * 1'000'000}, 70);
+  for (int second = 5; second + 5 <= 70; second += 5) {
+    const double mean = brought.mean(second, second + 5);
+    EXPECT_LE(mean, 1.05 * target) << "from second " << second;
+    const bool others_came = rivals > 0 && second >= kCome && second < kCome + 10;
+    EXPECT_GE(mean, (others_came ? 0.7 : 0.95) * target) << "from second " << second;
+  }
+  EXPECT_NEAR(brought.mean(5, kCome), target, 0.03 * target);
+}
+INSTANTIATE_TEST_SUITE_P(Beside, Targets,
+                         ::testing::Values(Case{0, 15}, Case{0, 30}, Case{0, 60}, Case{4, 15}, Case{4, 30}, Case{4, 60},
+                                           Case{8, 15}, Case{8, 30}, Case{8, 60}),
+                         [](const auto& tested) {
+                           return std::to_string(tested.param.rivals) + "Rivals" + std::to_string(tested.param.mbit) +
+                                  "Mbit";
+                         });
+
+TEST(Floors, AreHeldInTheBackgroundBesideOthers) {
+  for (const int rivals : {4, 8}) {
+    const auto brought = of(shared(rivals), {.floor = 30'000'000, .mode = client::TuningMode::kBackground}, kGo);
+    int held = 0, windows = 0;
+    for (int second = kCome + 12; second + 5 <= kGo; ++second, ++windows) {
+      held += brought.mean(second, second + 5) >= 0.95 * 30 * kMbit ? 1 : 0;
+    }
+    EXPECT_GE(held, 0.95 * windows) << rivals << " rivals";
+    EXPECT_LE(brought.mean(kCome + 12, kGo), 36 * kMbit) << "no more than that is taken from " << rivals;
+  }
+}
+
+TEST(Deadlines, AreMetAndLeaveOthersWhatTheyCan) {
+  for (const auto& [rivals, by] : std::vector<std::pair<int, double>>{{0, 60}, {4, 60}, {8, 120}}) {
+    const auto brought = of(shared(rivals), {.bytes = 300'000'000, .by = by}, 130);
+    EXPECT_LE(brought.seconds, by) << rivals << " rivals";
+  }
+}
+
+TEST(Background, HasNearlyAllOfAPathThatNobodyElseUses) {
+  const auto brought = of(shared(0), {.mode = client::TuningMode::kBackground}, 60);
+  EXPECT_GE(brought.mean(10, 60), 0.9 * kPath);
+}
+TEST(Background, LeavesAPathToOneFlow) {
+  const auto brought = of(shared(1, true), {.mode = client::TuningMode::kBackground}, 60);
+  EXPECT_LE(brought.mean(30, 60), 0.05 * kPath);
+}
+
+TEST(Balanced, LeavesAFlowAThirdOfThePath) {
+  const auto brought = of(shared(1, true), {}, 60);
+  EXPECT_LE(brought.mean(20, 60), 0.7 * kPath) << "0.40 of the half that it has beside another flow is a fifth";
+  EXPECT_GE(brought.mean(20, 60), 0.5 * kPath);
+}
+TEST(Greedy, TakesMoreThanBalanced) {
+  const double balanced = of(shared(1, true), {}, 60).mean(20, 60);
+  EXPECT_GE(of(shared(1, true), {.mode = client::TuningMode::kGreedy}, 60).mean(20, 60), 1.2 * balanced);
+}
+
+}  // namespace
+}  // namespace gridtorrent::sim
