@@ -61,6 +61,8 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   const double fewest_events = std::max(events - kSigmas * std::sqrt(events), 0.0);
   need.least = path.full() ? lanes_for(enough, std::min(long_run(path, fewest_events), window))
                            : lanes_for(enough, std::min(need.lane_bits_per_s, carried(path, likely)));
+  // Windows fill this path as it is.
+  if (path.full() && need.held_by == Limit::kWindow) need.least = std::min(need.least, std::max(path.lanes, 1));
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
   need.most = std::max({need.most, need.least, kLeastLanes});

@@ -86,6 +86,11 @@ TEST(NeededLanes, FillTheLinkWhereWindowsHoldThemUp) {
   EXPECT_EQ(need.least, 8);
   EXPECT_EQ(need.most, 8);
 }
+TEST(NeededLanes, AreNoMoreWhereWindowsFillThePathAsItIs) {
+  PathFigures window = path(96 * kMbit, 2, 0, 60ms);
+  window.window_limited = 0.97;
+  EXPECT_EQ(lane_need(window, 0).least, 2) << "1.1 times what two lanes carry would be three";
+}
 TEST(NeededLanes, DoubleWhereWindowsHoldThemUpAndNothingWaits) {
   PathFigures window = path(64 * kMbit, 8, 0, 35ms);
   window.window_limited = 0.97;
