@@ -99,7 +99,7 @@ ROWS = (
     *(Row('12', name, tuple(ratio(f'whole : {tuner}', figures.whole, tuner, 0.97) for tuner in PUBLISHED),
           open='why a tuner is a tenth behind: its decisions are kept with each run') for name in ('tune-loss', 'tune-wan', 'tune-unlike', 'tune-change')))
 
-ELSEWHERE = {'13': '`estimate`: when there is one', '14': 'the simulation: ctest -R tuning_sim'}
+ELSEWHERE = {'13': '`estimate` against the get that follows it: not in the bench yet', '14': 'the simulation: ctest -R tuning_sim'}
 
 
 def plain(tool):
