@@ -232,6 +232,8 @@ TEST_F(Get, SettingsReachTheEngine) {
   client::PeerInfo seeder;
   seeder.node = NodeId::make(clock_.wall(), rng_);
   seeder.complete = true;
+  // Also in the answer to an announce that is under way: it replaces what was told before.
+  link_.with([&](auto& state) { state.peers = {seeder}; });
   link_.listener().peer_changed(view->content, 1, seeder);
   EXPECT_TRUE(eventually([&] {
     const auto torrent = engine_->torrent(view->id);
