@@ -106,6 +106,10 @@ RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts&
   return facts;
 }
 
+bool grants_bbr(const PeerSample& peer) {
+  return std::ranges::find(peer.grants, kBbrName) != peer.grants.end();
+}
+
 int transfers_from(const NodeId& node, const ControllerInput& input) {
   const auto others = std::ranges::count_if(input.others, [&](const OtherTransfer& other) {
     return other.id != input.transfer && std::ranges::find(other.sources, node) != other.sources.end();
@@ -154,7 +158,7 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
     paths.push_back(path);
     recollections.push_back(&recollection);
     facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input),
-                             recollection.lanes(sources.size())});
+                             recollection.lanes(sources.size()), grants_bbr(*source)});
   }
   std::vector<int> lanes = start_lanes(facts);
   Plan plan;
@@ -213,7 +217,7 @@ std::vector<std::string> AutoController::congestion_controls(Known& known, const
     CongestionFacts now;
     now.path = source.meter.figures(input.now, kLossSpan);
     now.recent = source.meter.figures(input.now, kTrial);
-    now.granted = std::ranges::find(peer->grants, kBbrName) != peer->grants.end();
+    now.granted = grants_bbr(*peer);
     now.polite = facts.polite;
     now.seconds_left = rate > 0 ? static_cast<double>(input.bytes_left) * 8 / rate : 0;
     now.limit_bits_per_s = static_cast<double>(facts.limit_bits_per_s);

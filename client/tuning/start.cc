@@ -44,6 +44,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   }
   if (!source.complete) return even;
   if (facts.polite) return std::min(even, kFewLanes);
+  if (source.grants_bbr) return std::min(even, kFarLanesWithBbr);
   const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
   const std::uint64_t sharers = facts.sources.size() * transfers;
   const int part = static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers));

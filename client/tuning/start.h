@@ -24,6 +24,9 @@ inline constexpr int kFarLanes = 8;
 /// transfer ends before the second half is needed.
 inline constexpr std::uint64_t kLongBytes = 100'000'000;
 inline constexpr int kFarLanesForLong = 16;
+/// Where the sender grants BBR (congestion_choice.h). Sixteen lanes fill the queue of a path with losses, which hides
+/// that these are random; four do not, and on a path without losses they are enough.
+inline constexpr int kFarLanesWithBbr = 4;
 /// A lane has at least its first requests to do (RequestDepth::kFirst blocks of 16 KiB).
 inline constexpr std::uint64_t kLeastBytesPerLane = 65'536;
 /// Below a limit no more lanes than it takes to reach it, if each carries this: CUBIC at 50 ms and 0.1 % of loss
@@ -50,8 +53,9 @@ Path path_of(const PeerSample& peer);
 struct StartSource {
   bool complete = false;
   PathKind path = PathKind::kUnknown;
-  int transfers = 1;   ///< of this node that fetch from it, this one included
-  int remembered = 0;  ///< lanes that its path had use for before (history.h); 0: nothing is remembered
+  int transfers = 1;        ///< of this node that fetch from it, this one included
+  int remembered = 0;       ///< lanes that its path had use for before (history.h); 0: nothing is remembered
+  bool grants_bbr = false;  ///< its owner lets it send with BBR where it is asked to
 };
 
 struct StartFacts {

@@ -46,6 +46,11 @@ TEST(StartLanes, AreTwoOnANearPathAndUnderBbr) {
   EXPECT_EQ(start_lanes(from({seeder(PathKind::kNear)})), std::vector{2});
   EXPECT_EQ(start_lanes(from({seeder(PathKind::kBbr)})), std::vector{2});
 }
+TEST(StartLanes, AreFourWhereTheSeederGrantsBbr) {
+  StartSource source = seeder();
+  source.grants_bbr = true;
+  EXPECT_EQ(start_lanes(from({source})), std::vector{4});
+}
 TEST(StartLanes, OfSeveralSeedersAreEightEachUpToThirtyTwo) {
   for (const std::size_t count : {2U, 4U}) EXPECT_EQ(start_lanes(from(many(seeder(), count))), std::vector(count, 8));
   EXPECT_EQ(start_lanes(from(many(seeder(), 5))), std::vector(5, 6));
