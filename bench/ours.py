@@ -109,7 +109,7 @@ class Ours:
 
     def forget_history(self, role):
         if self.program.has('tune', 'history'):
-            self.bob.cli('tune', 'history', '--forget', node=self.nodes[role])
+            self.bob.cli('tune', 'history', '--forget', 'all', node=self.nodes[role])
         self.has_history = False
 
     def get(self, source, name, target, role=None, verify=True, timeout_s=1800, history='cold', **wishes):

@@ -53,6 +53,7 @@ double Pace::hold(MonoTime now, double target, double rate) {
 double Pace::give_way(MonoTime now, const PaceFacts& facts) {
   const auto most = std::min<std::chrono::microseconds>(kPoliteQueue, facts.full_queue / 2);
   const bool waits = facts.is_queue && facts.queue > most;
+  best_ = std::max(best_, facts.bits_per_s);
   if (!waits) waited_ = 0;
   // The figures are a second old, and what was given up takes a round trip to show.
   if (now - gave_up_ < kGiveUpAgain) return allowed_.value_or(0);
@@ -67,7 +68,7 @@ double Pace::give_way(MonoTime now, const PaceFacts& facts) {
     allowed_ = *allowed_ * (around ? kTakeBackSlowly : kTakeBack);
     if (*allowed_ > kFree * facts.bits_per_s) allowed_.reset();
   }
-  if (allowed_) allowed_ = std::max(*allowed_, kLeastPace);
+  if (allowed_) allowed_ = std::max({*allowed_, kLeastPace, kLeastPart * best_});
   return allowed_.value_or(0);
 }
 

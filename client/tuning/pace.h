@@ -21,8 +21,9 @@ inline constexpr std::chrono::seconds kGiveUpAgain{2};
 /// What it takes back each second in which none waits: slowly from nine to eleven tenths of the rate at which they
 /// waited last, so that the queue is empty most of the time, and fast elsewhere.
 inline constexpr double kTakeBack = 1.25, kTakeBackSlowly = 1.03, kAround = 0.1;
-/// It never stops: 1 Mbit/s is the least that the engine's own pacing holds, and keeps the lanes' round trips measured.
-inline constexpr double kLeastPace = 1e6;
+/// It never stops: a tenth of the best rate that it has had is less than anybody's part beside a few flows of others,
+/// and lets a transfer end. 1 Mbit/s is the least that the engine's own pacing holds.
+inline constexpr double kLeastPart = 0.1, kLeastPace = 1e6;
 /// A floor is promised for what arrives, and a limiter brings a little less than it is set to (0.97, `limit`).
 inline constexpr double kAboveFloor = 1.05;
 
@@ -51,6 +52,7 @@ class Pace {
   double target_ = 0;
   double correction_ = 1;          ///< of the limiter, so that the mean is the target
   std::optional<double> allowed_;  ///< nothing: no packet has waited yet
+  double best_ = 0;                ///< second so far
   double waited_at_ = 0;           ///< the rate at which packets waited last
   int waited_ = 0;                 ///< times on end that they did
   MonoTime gave_up_{};

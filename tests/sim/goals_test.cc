@@ -81,9 +81,9 @@ TEST(Background, HasNearlyAllOfAPathThatNobodyElseUses) {
   const auto brought = of(shared(0), {.mode = client::TuningMode::kBackground}, 60);
   EXPECT_GE(brought.mean(10, 60), 0.9 * kPath);
 }
-TEST(Background, LeavesAPathToOneFlow) {
+TEST(Background, LeavesAPathToOneFlowButForATenth) {
   const auto brought = of(shared(1, true), {.mode = client::TuningMode::kBackground}, 60);
-  EXPECT_LE(brought.mean(30, 60), 0.05 * kPath);
+  EXPECT_LE(brought.mean(30, 60), 0.12 * kPath);
 }
 
 TEST(Balanced, LeavesAFlowAThirdOfThePath) {

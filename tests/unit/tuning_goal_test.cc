@@ -117,7 +117,7 @@ TEST_F(Pacing, GivesWayWherePacketsWaitAndGoesOnWhereTheyDoNot) {
   facts_.queue = facts_.full_queue = 40ms;
   facts_.is_queue = true;
   for (int i = 0; i < 30; ++i) second(50 * kMbit);
-  EXPECT_LE(rate_ / kMbit, 1.01) << "others fill the path: it keeps to the least";
+  EXPECT_NEAR(rate_ / kMbit, 0.97 * 9.6, 0.1) << "others fill the path: it keeps to a tenth of its best";
   facts_.queue = 0ms;
   facts_.is_queue = false;
   for (int i = 0; i < 40; ++i) second(96 * kMbit);
