@@ -112,14 +112,21 @@ class Ours:
             self.bob.cli('tune', 'history', '--forget', 'all', node=self.nodes[role])
         self.has_history = False
 
-    def get(self, source, name, target, role=None, verify=True, timeout_s=1800, history='cold', **wishes):
+    def estimate(self, name, target, role):
+        """What `estimate` says of the get that follows it. What it fetches in order to know stays in the folder."""
+        said = self.bob.cli('estimate', f'alice/{name}', '--to', target, '--json', node=self.nodes[role]).event('estimate')
+        return {key: said[key] for key in ('basis', 'bytes', 'likely_ms', 'least_ms', 'most_ms', 'limit_word', 'probed_ms', 'kept_bytes')}
+
+    def get(self, source, name, target, role=None, verify=True, timeout_s=1800, history='cold', estimate=False, **wishes):
         """One fetch of a published file or folder, from the start of the command to its exit."""
         role = role or self.fetchers[0]
         if history and 'lanes' not in wishes:
             self.remember(history, source, name, target, role)
         target.mkdir()
         node = self.nodes[role]
-        args = ['get', f'alice/{name}', '--to', target, '--refetch', '--json', *explained.arguments(wishes)]
+        estimated = self.estimate(name, target, role) if estimate else None
+        anew = [] if estimated and estimated['kept_bytes'] else ['--refetch']
+        args = ['get', f'alice/{name}', '--to', target, *anew, '--json', *explained.arguments(wishes)]
         sending, getter = [self.hosts[seeder] for seeder in self.seeders], self.hosts[role]
         log_from = node.log_path.stat().st_size
         with common.Watch(*sending, getter, receivers=[getter], apart_from=[SERVER_PORT]) as watch:
@@ -138,6 +145,9 @@ class Ours:
         self.forget(role, events)
         self.has_history = self.has_history or 'lanes' not in wishes
         figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s(), 'lanes': watch.lanes(getter), 'decisions': decisions}
+        if estimated:
+            figures['estimate'] = estimated
+            wishes['estimate'] = True
         return common.Transfer('gridtorrent', {**wishes, 'content': name}, common.size_of(source), took, cpu_s, [*watch.checks(), content],
                                watch.series(), figures=figures)
 

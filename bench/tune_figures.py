@@ -138,6 +138,12 @@ def in_time(run):
     return float(run['seconds'] <= run['tool']['by_s']) if 'by_s' in run['tool'] else None
 
 
+def estimate_error(run):
+    """How far the time that `estimate` said was from that of the get that followed it, as a share of the latter."""
+    said = run['figures'].get('estimate')
+    return abs(said['likely_ms'] / 1000 / run['seconds'] - 1) if said and run['seconds'] else None
+
+
 def word(run):
     """What the node said limits the transfer, 20 s in; None where it said nothing. Without samples: the last that it said."""
     decisions = run['figures'].get('decisions') or {}

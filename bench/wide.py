@@ -17,7 +17,8 @@ Hosts named seed… all seed; rival… run no node; every other one but `server`
     "tcp_of": {"get": {"tcp_rmem": "4096 131072 262144"}}   "cpu": {"get": 0.2}   of single hosts
 
 A tool may have "rivals" and "limits" of its own. GridTorrent's also take "lanes", "seeders", "limit", "tuner", "mode", "target_rate",
-"min_rate", "by_s" and "history" ("cold", the default, or "warm": after a fetch over the same path). A tool with an option that the programs
+"min_rate", "by_s", "history" ("cold", the default, or "warm": after a fetch over the same path) and "estimate" (true: `estimate` is asked
+first, and what it fetched is kept). A tool with an option that the programs
 lack is left out, with a line that says so.
 
 Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "aria2_swarm" and "transmission_swarm", or
@@ -120,7 +121,7 @@ def label(tool):
     auto = 'auto' if kind == 'gridtorrent' else ''
     wishes = [f'{t["lanes"]} lanes' if 'lanes' in t else t.get('tuner', auto), *(f'{t[key]} {key}' for key in ('seeders',) if key in t), t.get('mode', ''),
               *(f'{what} {t[key]}' for key, what in (('target_rate', 'target'), ('min_rate', 'floor')) if key in t),
-              f'by {t["by_s"]:g} s' if 'by_s' in t else '', 'warm' if t.get('history') == 'warm' else '']
+              f'by {t["by_s"]:g} s' if 'by_s' in t else '', 'warm' if t.get('history') == 'warm' else '', 'estimated' if t.get('estimate') else '']
     return ', '.join(['gridtorrent', *filter(None, wishes), access]) + (f', limit {t["limit"]}' if 'limit' in t else '') + beside(t)
 
 

@@ -21,7 +21,7 @@ WISHED = {'lanes': int, 'seeders': int, 'limit': str, 'tuner': str, 'mode': str,
 TOOLS = {'iperf3': {'streams': int, 'seconds': NUMBER, 'omit_s': NUMBER, 'bytes': int, 'congestion': str, 'window': str},
          'globus': {'parallelism': int, 'verify_checksum': bool, 'tcp_buffer': str, 'block_size': str},
          'globus_folder': {'concurrency': int, 'parallelism': int}, 'globus_scheduled': {'by': str}, 'aria2_http': {'connections': int}, 'aria2': {}, 'udt': {},
-         'aria2_swarm': {}, 'transmission_swarm': {}, 'gridtorrent': {'access': str, 'history': str, **WISHED},
+         'aria2_swarm': {}, 'transmission_swarm': {}, 'gridtorrent': {'access': str, 'history': str, 'estimate': bool, **WISHED},
          'gridtorrent_swarm': {'access': str, **WISHED}, 'gridtorrent_side_by_side': {'access': str, 'lanes': list}}
 
 

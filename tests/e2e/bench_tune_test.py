@@ -197,6 +197,14 @@ def the_word_is_that_of_twenty_seconds_in():
     equal(word(reason='planned', log=[]), None)
 
 
+def an_estimate_is_off_by_a_share_of_what_the_get_took():
+    def off(likely_ms, seconds=50):
+        return figures.estimate_error({'seconds': seconds, 'figures': {'estimate': {'likely_ms': likely_ms}}})
+    equal([round(off(ms), 3) for ms in (50_000, 60_000, 40_000)], [0, 0.2, 0.2])
+    equal(figures.estimate_error({'seconds': 50, 'figures': {}}), None)
+    equal(off(5, seconds=None), None)
+
+
 def rows_stand_at_an_earlier_commit_if_they_were_complete_there():
     here = {'cpu': 'x', 'cores': 2, 'kernel': '6', 'commit': 'new'}
     kept = [{**run(AUTO, 100 + i), 'machine': {**here, 'commit': c}} for c, n in (('oldest', 5), ('old', 3)) for i in range(n)]
@@ -232,5 +240,6 @@ if __name__ == '__main__':
               a_plan_of_16_lanes_that_is_also_among_the_best_runs_once, ratios_are_of_one_round_and_void_runs_make_none,
               nothing_is_claimed_within_the_spread, the_fewest_lanes_are_those_of_plans_that_reach_the_share, the_last_third_is_of_the_bytes,
               lanes_at_the_end_leave_out_the_very_last_look, a_rate_is_recovered_when_it_is_held, a_target_is_judged_after_ten_seconds,
-              deadlines_rivals_and_shares, words_are_counted_by_what_is_true, the_word_is_that_of_twenty_seconds_in, rows_stand_at_an_earlier_commit_if_they_were_complete_there,
+              deadlines_rivals_and_shares, words_are_counted_by_what_is_true, the_word_is_that_of_twenty_seconds_in, an_estimate_is_off_by_a_share_of_what_the_get_took,
+              rows_stand_at_an_earlier_commit_if_they_were_complete_there,
               every_bar_of_every_row_means_a_tool_that_runs, an_unknown_row_is_refused_in_one_line)
