@@ -18,6 +18,11 @@ def steady(run):
     return run['steady_mbit_s']
 
 
+def cpu_per_gb(run):
+    """Seconds of a core that the daemons of all hosts took."""
+    return run['cpu_s_per_gb']
+
+
 def at_bytes(series, wanted):
     """When so many bytes had come, between two looks in proportion."""
     before = (0.0, 0)
