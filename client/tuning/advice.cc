@@ -1,13 +1,11 @@
 #include "client/tuning/advice.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdarg>
-#include <cstdio>
 
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/tcp_rate.h"
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -15,18 +13,6 @@ namespace {
 /// From this share of the time on, a seeder's disk is named as what keeps it from sending.
 constexpr double kReads = 0.7;
 
-[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
-  std::array<char, 240> buffer{};
-  std::va_list figures;
-  va_start(figures, format);
-  std::vsnprintf(buffer.data(), buffer.size(), format, figures);
-  va_end(figures);
-  return buffer.data();
-}
-
-double mbit(double bits_per_s) {
-  return bits_per_s / 1e6;
-}
 double milliseconds(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) / 1e3;
 }
@@ -39,7 +25,7 @@ std::string losses_text(const DiagnosedSource& source) {
   const PathFigures& path = source.path;
   const double part = path.segments > 0 ? std::min(path.random_events / path.segments, 1.0) : 0;
   const double lane = long_run_bits_per_s({path.least_round_trip, part, path.segment_bytes}, path.congestion_control);
-  return text("%.3g %% of packets get lost between %s and here, so a lane comes to %.3g Mbit/s (RTT %.1f ms)",
+  return formatted("%.3g %% of packets get lost between %s and here, so a lane comes to %.3g Mbit/s (RTT %.1f ms)",
               100 * part, source.node.str().c_str(), mbit(lane), milliseconds(path.least_round_trip));
 }
 
@@ -55,13 +41,13 @@ void explain_window(Findings& findings, const DiagnosedSource& source) {
   const PathFigures& path = source.path;
   const std::string node = source.node.str();
   if (path.buffer_limited > path.window_limited) {
-    findings.detail = text("the send buffers of %s are full for %.0f %% of the time (RTT %.1f ms)", node.c_str(),
+    findings.detail = formatted("the send buffers of %s are full for %.0f %% of the time (RTT %.1f ms)", node.c_str(),
                            100 * path.buffer_limited, milliseconds(path.least_round_trip));
     findings.advice = {"allow larger send buffers on the seeder's machine",
                        "sysctl -w net.ipv4.tcp_wmem='4096 16384 67108864'"};
     return;
   }
-  findings.detail = text("the lanes to %s wait for receive windows %.0f %% of the time (RTT %.1f ms)", node.c_str(),
+  findings.detail = formatted("the lanes to %s wait for receive windows %.0f %% of the time (RTT %.1f ms)", node.c_str(),
                          100 * path.window_limited, milliseconds(path.least_round_trip));
   findings.advice = {"allow larger receive buffers on this machine",
                      "sysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'"};
@@ -73,19 +59,19 @@ void explain_seeder(Findings& findings, const DiagnosedSource& source) {
   findings.advice = {"another seeder would help"};
   if (is_paced(path)) {
     findings.detail =
-        text("%s shares its uplink and gives this node %.3g Mbit/s", node.c_str(), mbit(path.paced_bits_per_s));
+        formatted("%s shares its uplink and gives this node %.3g Mbit/s", node.c_str(), mbit(path.paced_bits_per_s));
   } else if (path.full()) {
-    findings.detail = text("packets wait %.1f ms on the way from %s, longer than on the others: its uplink is full",
+    findings.detail = formatted("packets wait %.1f ms on the way from %s, longer than on the others: its uplink is full",
                            milliseconds(path.queue()), node.c_str());
   } else if (source.network_thread > kNeverRests) {
     findings.detail =
-        text("the processor of %s has no time left: its network thread wants a core for %.0f %% of the time",
+        formatted("the processor of %s has no time left: its network thread wants a core for %.0f %% of the time",
              node.c_str(), 100 * source.network_thread);
   } else if (source.reads_disk > kReads) {
-    findings.detail = text("%s waits for its disk: it reads for %.0f %% of the time, and sends %.3g Mbit/s",
+    findings.detail = formatted("%s waits for its disk: it reads for %.0f %% of the time, and sends %.3g Mbit/s",
                            node.c_str(), 100 * source.reads_disk, mbit(path.bits_per_s));
   } else {
-    findings.detail = text("%s sends no more than %.3g Mbit/s", node.c_str(), mbit(path.bits_per_s));
+    findings.detail = formatted("%s sends no more than %.3g Mbit/s", node.c_str(), mbit(path.bits_per_s));
   }
 }
 
@@ -94,16 +80,16 @@ void explain_path(Findings& findings, const DiagnosedSource& source) {
   const std::string node = source.node.str();
   if (path.full()) {
     findings.detail =
-        text("the path from %s is full: packets wait %.1f ms on it", node.c_str(), milliseconds(path.queue()));
+        formatted("the path from %s is full: packets wait %.1f ms on it", node.c_str(), milliseconds(path.queue()));
     const LaneNeed need = lane_need(path, 0);
     if (need.held_by == Limit::kLoss && need.least > kLeastLanes) {
-      findings.detail += text("; %d lanes make up for its losses", path.lanes);
+      findings.detail += formatted("; %d lanes make up for its losses", path.lanes);
     }
   } else if (path.loss_events > 0) {
-    findings.detail = text("the path from %s drops packets when it is full (RTT %.1f ms)", node.c_str(),
+    findings.detail = formatted("the path from %s drops packets when it is full (RTT %.1f ms)", node.c_str(),
                            milliseconds(path.least_round_trip));
   } else {
-    findings.detail = text("%s has more to send than the path takes, and nothing else holds it up (RTT %.1f ms)",
+    findings.detail = formatted("%s has more to send than the path takes, and nothing else holds it up (RTT %.1f ms)",
                            node.c_str(), milliseconds(path.least_round_trip));
   }
   findings.advice = {"nothing to do: the link carries no more, or others use it as well"};
@@ -112,15 +98,15 @@ void explain_path(Findings& findings, const DiagnosedSource& source) {
 void explain_cap(Findings& findings, Limit behind, const DiagnosedTransfer& transfer) {
   if (behind == Limit::kSeeder) {
     findings.detail =
-        text("no more than %d of %d seeders were asked for; ", transfer.seeders_wish, transfer.nodes_with_data) +
+        formatted("no more than %d of %d seeders were asked for; ", transfer.seeders_wish, transfer.nodes_with_data) +
         findings.detail;
     findings.advice = {"let the tuner choose the number of seeders", command_for(transfer, "--seeders")};
   } else if (transfer.lanes_wish > 0 && transfer.lanes_wish < kMaxLanesPerPeer) {
     findings.detail =
-        text("no more than %d lanes to each seeder were asked for; ", transfer.lanes_wish) + findings.detail;
+        formatted("no more than %d lanes to each seeder were asked for; ", transfer.lanes_wish) + findings.detail;
     findings.advice = {"let the tuner choose the number of lanes", command_for(transfer, "--lanes")};
   } else {
-    findings.detail = text("%d lanes are the most to one seeder; ", kMaxLanesPerPeer) + findings.detail;
+    findings.detail = formatted("%d lanes are the most to one seeder; ", kMaxLanesPerPeer) + findings.detail;
     findings.advice.text += "; a second seeder helps as well";
   }
 }
@@ -134,16 +120,16 @@ std::string thread_text(const HostLoad& load) {
 void explain_here(Findings& findings, const DiagnosedTransfer& transfer) {
   if (findings.limit == Limit::kTarget) {
     findings.detail = is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
-                          ? text("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
-                          : text("%.3g Mbit/s are enough to be in time; the rest is left to others",
+                          ? formatted("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
+                          : formatted("%.3g Mbit/s are enough to be in time; the rest is left to others",
                                  mbit(transfer.tuner_limit_bits_per_s));
   } else if (findings.limit == Limit::kReceiverCpu) {
     findings.detail =
-        thread_text(transfer.load) + text(" wants a core for %.0f %% of the time", 100 * transfer.load.busiest_thread);
+        thread_text(transfer.load) + formatted(" wants a core for %.0f %% of the time", 100 * transfer.load.busiest_thread);
     findings.advice = {"give the node more processor time; more lanes do not help"};
   } else if (findings.limit == Limit::kDisk) {
     findings.detail =
-        text("for %.0f %% of the time this node reads nothing from the network, since its disk has too much to write",
+        formatted("for %.0f %% of the time this node reads nothing from the network, since its disk has too much to write",
              100 * transfer.load.held_by_disk);
     findings.advice = {"a faster disk for the download folder; more lanes do not help"};
   }

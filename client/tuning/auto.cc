@@ -1,26 +1,19 @@
 #include "client/tuning/auto.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <numeric>
 #include <string>
 
 #include "client/tuning/fixed.h"
 #include "client/tuning/sources.h"
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
 
 std::string bytes_text(std::uint64_t bytes) {
-  std::array<char, 32> text{};
   const auto number = static_cast<double>(bytes);
-  if (bytes >= 1'000'000'000) {
-    std::snprintf(text.data(), text.size(), "%.1f GB", number / 1e9);
-  } else {
-    std::snprintf(text.data(), text.size(), "%.1f MB", number / 1e6);
-  }
-  return text.data();
+  return bytes >= 1'000'000'000 ? formatted("%.1f GB", number / 1e9) : formatted("%.1f MB", number / 1e6);
 }
 
 std::string count(int number, const char* noun) {
@@ -28,18 +21,17 @@ std::string count(int number, const char* noun) {
 }
 
 std::string path_text(const Path& path) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "RTT %.1f ms", static_cast<double>(path.round_trip.count()) / 1e3);
-  const std::string sender = path.congestion_control.empty() ? "" : ", " + path.congestion_control;
+  const std::string text = formatted("RTT %.1f ms", static_cast<double>(path.round_trip.count()) / 1e3) +
+                           (path.congestion_control.empty() ? "" : ", " + path.congestion_control);
   switch (path.kind) {
     case PathKind::kUnknown:
       return "path not known yet";
     case PathKind::kFar:
-      return std::string(text.data()) + sender;
+      return text;
     case PathKind::kNear:
-      return std::string(text.data()) + sender + ": a near path needs few";
+      return text + ": a near path needs few";
     case PathKind::kBbr:
-      return std::string(text.data()) + sender + ": BBR needs few";
+      return text + ": BBR needs few";
   }
   return "";
 }
@@ -72,9 +64,7 @@ std::string reason_text(const StartFacts& facts, const std::vector<int>& lanes, 
     text += std::to_string(few) + " of " + std::to_string(paths.size()) + " paths near or with BBR";
   }
   if (facts.limit_bits_per_s > 0) {
-    std::array<char, 40> limit{};
-    std::snprintf(limit.data(), limit.size(), "; limit %.1f Mbit/s", static_cast<double>(facts.limit_bits_per_s) / 1e6);
-    text += limit.data();
+    text += formatted("; limit %.1f Mbit/s", mbit(static_cast<double>(facts.limit_bits_per_s)));
   }
   return text + ")";
 }
@@ -85,9 +75,8 @@ int in_all(const std::vector<int>& lanes) {
 
 /// "auto: 6 lanes to 1 seeder (it takes so many to hold 30.0 Mbit/s beside others)".
 std::string demand_text(const StartFacts& facts, const std::vector<int>& lanes, const Goal& goal) {
-  std::array<char, 80> why{};
-  std::snprintf(why.data(), why.size(), " (it takes so many to hold %.3g Mbit/s)", goal.wanted() / 1e6);
-  return "auto: " + lanes_text(facts, lanes) + why.data();
+  return "auto: " + lanes_text(facts, lanes) +
+         formatted(" (it takes so many to hold %.3g Mbit/s)", mbit(goal.wanted()));
 }
 
 /// What the lanes need not exceed: a person's limit, or the target.

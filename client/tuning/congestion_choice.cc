@@ -1,13 +1,11 @@
 #include "client/tuning/congestion_choice.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdarg>
-#include <cstdio>
 #include <utility>
 
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -16,17 +14,8 @@ bool uses_bbr(const PathFigures& path) {
   return path.congestion_control.starts_with(kBbrName);
 }
 
-[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
-  std::array<char, 96> buffer{};
-  std::va_list figures;
-  va_start(figures, format);
-  std::vsnprintf(buffer.data(), buffer.size(), format, figures);
-  va_end(figures);
-  return buffer.data();
-}
-
 std::string resent_text(double now, double before) {
-  return text("with BBR %.3g %% were sent again, before %.3g %%", 100 * now, 100 * before);
+  return formatted("with BBR %.3g %% were sent again, before %.3g %%", 100 * now, 100 * before);
 }
 
 std::chrono::microseconds settles(const PathFigures& path) {
@@ -89,13 +78,13 @@ void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
   enter(State::kAsked, now);
   rate_before_ = facts.recent.bits_per_s;
   resent_before_ = facts.path.resent;
-  why_ = text("%.3g %% of packets lost at random: BBR is tried against %.3g Mbit/s",
+  why_ = formatted("%.3g %% of packets lost at random: BBR is tried against %.3g Mbit/s",
               100 * facts.path.random_events / facts.path.segments, rate_before_ / 1e6);
 }
 
 void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
   const std::string rates =
-      text("BBR brought %.3g instead of %.3g Mbit/s", facts.recent.bits_per_s / 1e6, rate_before_ / 1e6);
+      formatted("BBR brought %.3g instead of %.3g Mbit/s", facts.recent.bits_per_s / 1e6, rate_before_ / 1e6);
   if (facts.recent.resent > resent_before_ + kResentMore) {
     give_up(now, resent_text(facts.recent.resent, resent_before_));
   } else if (facts.recent.bits_per_s < kAsMuch * rate_before_) {

@@ -1,8 +1,8 @@
 #include "client/tuning/e2e.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -11,9 +11,7 @@ namespace {
 std::string samples_text(const std::vector<StreamSample>& samples) {
   std::string text;
   for (const auto& sample : samples) {
-    std::array<char, 48> one{};
-    std::snprintf(one.data(), one.size(), "%s%.0f: %.1f", text.empty() ? "" : ", ", sample.n, sample.bits_per_s / 1e6);
-    text += one.data();
+    text += formatted("%s%.0f: %.1f", text.empty() ? "" : ", ", sample.n, mbit(sample.bits_per_s));
   }
   return text + " Mbit/s";
 }
@@ -22,9 +20,7 @@ std::string samples_text(const std::vector<StreamSample>& samples) {
 std::string model_text(const std::vector<StreamSample>& samples) {
   const auto model = fit_second_order(samples);
   if (!model) return "too few for the model";
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "a %.3g, b %.3g, c %.3g", model->a, model->b, model->c);
-  return text.data();
+  return formatted("a %.3g, b %.3g, c %.3g", model->a, model->b, model->c);
 }
 
 }  // namespace

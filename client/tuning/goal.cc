@@ -1,12 +1,11 @@
 #include "client/tuning/goal.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <limits>
 #include <string>
+
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -21,35 +20,22 @@ double finish_seconds() {
   return std::chrono::duration<double>(kToFinish).count();
 }
 
-double mbit(double bits_per_s) {
-  return bits_per_s / 1e6;
-}
-
-[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
-  std::array<char, 160> buffer{};
-  std::va_list figures;
-  va_start(figures, format);
-  std::vsnprintf(buffer.data(), buffer.size(), format, figures);
-  va_end(figures);
-  return buffer.data();
-}
-
 /// "8 s", "12 min", "3.5 h".
 std::string duration_text(double seconds) {
-  if (seconds < 100) return text("%.0f s", seconds);
-  if (seconds < 6000) return text("%.0f min", seconds / 60);
-  return text("%.1f h", seconds / 3600);
+  if (seconds < 100) return formatted("%.0f s", seconds);
+  if (seconds < 6000) return formatted("%.0f min", seconds / 60);
+  return formatted("%.1f h", seconds / 3600);
 }
 
 TargetState state_of_target(double target, double rate) {
   TargetState state{TargetState::Kind::kTarget, false, target, std::max(0.0, 1 - rate / target), {}};
   state.held = std::abs(rate - target) <= kBand * target;
   if (state.held) {
-    state.text = text("holds %.3g Mbit/s", mbit(target));
+    state.text = formatted("holds %.3g Mbit/s", mbit(target));
   } else if (rate < target) {
-    state.text = text("%.0f %% short of %.3g Mbit/s", 100 * state.shortfall, mbit(target));
+    state.text = formatted("%.0f %% short of %.3g Mbit/s", 100 * state.shortfall, mbit(target));
   } else {
-    state.text = text("%.0f %% above %.3g Mbit/s", 100 * (rate / target - 1), mbit(target));
+    state.text = formatted("%.0f %% above %.3g Mbit/s", 100 * (rate / target - 1), mbit(target));
   }
   return state;
 }
@@ -61,21 +47,21 @@ TargetState state_of_deadline(std::uint64_t bytes, double seconds, double rate) 
   if (seconds <= 0) {
     state.text = "late: the time is past";
   } else if (rate <= 0) {
-    state.text = text("late: nothing comes, %.3g Mbit/s would be in time", mbit(state.wanted_bits_per_s));
+    state.text = formatted("late: nothing comes, %.3g Mbit/s would be in time", mbit(state.wanted_bits_per_s));
   } else if (bits / rate <= usable) {
     state.held = true;
     state.text = "in time, with " + duration_text(usable - bits / rate) + " to spare";
   } else {
     state.text = "late by " + duration_text(bits / rate - usable) +
-                 text(": %.3g Mbit/s, and %.3g would be in time", mbit(rate), mbit(state.wanted_bits_per_s));
+                 formatted(": %.3g Mbit/s, and %.3g would be in time", mbit(rate), mbit(state.wanted_bits_per_s));
   }
   return state;
 }
 
 TargetState state_of_floor(double floor, double rate) {
   TargetState state{TargetState::Kind::kFloor, rate >= kHeld * floor, floor, std::max(0.0, 1 - rate / floor), {}};
-  state.text = state.held ? text("at least %.3g Mbit/s", mbit(floor))
-                          : text("%.0f %% short of %.3g Mbit/s", 100 * state.shortfall, mbit(floor));
+  state.text = state.held ? formatted("at least %.3g Mbit/s", mbit(floor))
+                          : formatted("%.0f %% short of %.3g Mbit/s", 100 * state.shortfall, mbit(floor));
   return state;
 }
 

@@ -1,11 +1,10 @@
 #include "client/tuning/refinement.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "client/tuning/lane_need.h"
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
@@ -16,10 +15,6 @@ const char* reader_text(Limit reader) {
   return "more lanes brought nothing, so fewer are tried";
 }
 
-double mbit(double bits_per_s) {
-  return bits_per_s / 1e6;
-}
-
 int in_all(const std::map<NodeId, int>& lanes) {
   int all = 0;
   for (const auto& [node, number] : lanes) all += number;
@@ -27,23 +22,17 @@ int in_all(const std::map<NodeId, int>& lanes) {
 }
 
 std::string why_text(const LaneNeed& need, const PathFigures& path) {
-  std::array<char, 160> text{};
   const double best = mbit(path.best_bits_per_s);
   switch (need.held_by) {
     case Limit::kLoss:
-      std::snprintf(text.data(), text.size(), "%.3g %% of packets lost: a lane comes to %.3g of %.3g Mbit/s",
-                    100 * path.random_events / path.segments, mbit(need.lane_bits_per_s), best);
-      break;
+      return formatted("%.3g %% of packets lost: a lane comes to %.3g of %.3g Mbit/s",
+                       100 * path.random_events / path.segments, mbit(need.lane_bits_per_s), best);
     case Limit::kWindow:
-      std::snprintf(text.data(), text.size(), "windows hold a lane at %.3g of %.3g Mbit/s", mbit(need.lane_bits_per_s),
-                    best);
-      break;
+      return formatted("windows hold a lane at %.3g of %.3g Mbit/s", mbit(need.lane_bits_per_s), best);
     default:
-      std::snprintf(text.data(), text.size(),
-                    "next to none of %.0f packets lost: a lane can carry more than %.3g Mbit/s", path.segments,
-                    best / std::max(need.most, 1));
+      return formatted("next to none of %.0f packets lost: a lane can carry more than %.3g Mbit/s", path.segments,
+                       best / std::max(need.most, 1));
   }
-  return text.data();
 }
 
 }  // namespace
@@ -105,10 +94,8 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   const bool more = before_ && before_->more;
   const bool full = more ? std::ranges::any_of(sources, is_full) : std::ranges::all_of(sources, is_full);
   if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate, full)) return false;
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "%s lanes brought %.3g instead of %.3g Mbit/s",
-                before_->more ? "more" : "fewer", mbit(rate), mbit(before_->rate));
-  why_ = text.data();
+  why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more ? "more" : "fewer", mbit(rate),
+                   mbit(before_->rate));
   lanes_ = before_->lanes;
   (before_->more ? ceiling_ : floor_) = lanes_;
   believed_until_ = now + believe_;
@@ -136,10 +123,8 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
     const auto held = from->lanes.find(node);
     if (held != from->lanes.end() && lanes > held->second) broke_[node] = lanes;
   }
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_),
-                mbit(rate), in_all(from->lanes), mbit(from->rate));
-  why_ = text.data();
+  why_ = formatted("%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_), mbit(rate),
+                   in_all(from->lanes), mbit(from->rate));
   lanes_ = from->lanes;
   changed_ = now;
   before_.reset();

@@ -1,9 +1,9 @@
 #include "client/tuning/search.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <numeric>
+
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 
@@ -50,23 +50,14 @@ double seconds_between(MonoTime from, MonoTime to) {
 }
 
 std::string rate_text(double bits_per_s) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.1f Mbit/s", bits_per_s / 1e6);
-  return text.data();
+  return formatted("%.1f Mbit/s", mbit(bits_per_s));
 }
 
 std::string size_text(double bytes) {
-  std::array<char, 48> text{};
-  if (bytes >= 1e9) {
-    std::snprintf(text.data(), text.size(), "%.1f GB", bytes / 1e9);
-  } else if (bytes >= 1e8) {
-    std::snprintf(text.data(), text.size(), "%.0f MB", bytes / 1e6);
-  } else if (bytes >= 1e6) {
-    std::snprintf(text.data(), text.size(), "%.1f MB", bytes / 1e6);
-  } else {
-    std::snprintf(text.data(), text.size(), "%.0f kB", bytes / 1e3);
-  }
-  return text.data();
+  if (bytes >= 1e9) return formatted("%.1f GB", bytes / 1e9);
+  if (bytes >= 1e8) return formatted("%.0f MB", bytes / 1e6);
+  if (bytes >= 1e6) return formatted("%.1f MB", bytes / 1e6);
+  return formatted("%.0f kB", bytes / 1e3);
 }
 
 }  // namespace gridtorrent::client::tuning
