@@ -14,6 +14,7 @@
 #include "base/logging/logging.h"
 #include "base/metrics/metrics.h"
 #include "client/app/config.h"
+#include "client/app/cpu_quota.h"
 #include "client/app/data_dir.h"
 #include "client/app/listen_addresses.h"
 #include "client/app/log_bridge.h"
@@ -172,9 +173,9 @@ Status make_node(const Config& config, const NodeIdentity& identity, Parts& part
   options.list_lifetime = config.list_lifetime;
   options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
                   engine::tcp_memory_pressure()};
-  options.load = [threads = ThreadLoad(), &engine = *parts.engine](MonoTime now) mutable {
+  options.load = [threads = ThreadLoad(), quota = CpuQuota(), &engine = *parts.engine](MonoTime now) mutable {
     const Busiest busiest = threads.busiest(now);
-    return HostLoad{busiest.share, engine.load().held_by_disk, thread_name(busiest.thread)};
+    return HostLoad{busiest.share, engine.load().held_by_disk, thread_name(busiest.thread), quota.stopped(now)};
   };
   parts.tuner = std::make_unique<tuning::ChosenController>(config.tuning.tuner, parts.rng.next());
   const NodePorts ports{*parts.engine,   *parts.files,  *parts.link, *parts.store, parts.guard, *parts.tuner,

@@ -54,6 +54,8 @@ struct HostLoad {
   /// Share of the time that it read from no connection that brings data, since too much waited to be written, 0 to 1.
   double held_by_disk = 0;
   std::string busiest_name = {};  ///< of that thread, as `top -H` shows it; empty: not known
+  /// Share of the scheduler's periods in which its cgroup was stopped, since its quota of CPU was used up, 0 to 1.
+  double held_by_quota = 0;
   friend bool operator==(const HostLoad&, const HostLoad&) = default;
 };
 

@@ -21,20 +21,27 @@ std::string command_for(const DiagnosedTransfer& transfer, const char* option) {
   return "gridtorrent transfer set " + transfer.transfer.str() + " " + option + " auto";
 }
 
+/// All lanes there may be to one seeder do not make up for them.
+bool beyond_lanes(const DiagnosedSource& source) {
+  return source.path.lanes >= kMaxLanesPerPeer && lanes_for_losses(source.path) > source.path.lanes;
+}
+
 std::string losses_text(const DiagnosedSource& source) {
   const PathFigures& path = source.path;
   const double part = path.segments > 0 ? std::min(path.random_events / path.segments, 1.0) : 0;
   const double lane = long_run_bits_per_s({path.least_round_trip, part, path.segment_bytes}, path.congestion_control);
   return formatted("%.3g %% of packets get lost between %s and here, so a lane comes to %.3g Mbit/s (RTT %.1f ms)",
-              100 * part, source.node.str().c_str(), mbit(lane), milliseconds(path.least_round_trip));
+                   100 * part, source.node.str().c_str(), mbit(lane), milliseconds(path.least_round_trip));
 }
 
 void explain_loss(Findings& findings, const DiagnosedSource& source) {
   findings.detail = losses_text(source);
+  if (beyond_lanes(source)) findings.detail += formatted("; %d lanes are the most to one seeder", kMaxLanesPerPeer);
   findings.advice = {
       "BBR at the seeder does not slow down for such losses: its owner can let this node ask for it, where the sysctl "
       "tcp_allowed_congestion_control there has bbr",
       "gridtorrentd --lane-congestion-control bbr"};
+  if (beyond_lanes(source)) findings.advice.text += "; a second seeder helps as well";
 }
 
 void explain_window(Findings& findings, const DiagnosedSource& source) {
@@ -42,13 +49,13 @@ void explain_window(Findings& findings, const DiagnosedSource& source) {
   const std::string node = source.node.str();
   if (path.buffer_limited > path.window_limited) {
     findings.detail = formatted("the send buffers of %s are full for %.0f %% of the time (RTT %.1f ms)", node.c_str(),
-                           100 * path.buffer_limited, milliseconds(path.least_round_trip));
+                                100 * path.buffer_limited, milliseconds(path.least_round_trip));
     findings.advice = {"allow larger send buffers on the seeder's machine",
                        "sysctl -w net.ipv4.tcp_wmem='4096 16384 67108864'"};
     return;
   }
-  findings.detail = formatted("the lanes to %s wait for receive windows %.0f %% of the time (RTT %.1f ms)", node.c_str(),
-                         100 * path.window_limited, milliseconds(path.least_round_trip));
+  findings.detail = formatted("the lanes to %s wait for receive windows %.0f %% of the time (RTT %.1f ms)",
+                              node.c_str(), 100 * path.window_limited, milliseconds(path.least_round_trip));
   findings.advice = {"allow larger receive buffers on this machine",
                      "sysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'"};
 }
@@ -61,15 +68,16 @@ void explain_seeder(Findings& findings, const DiagnosedSource& source) {
     findings.detail =
         formatted("%s shares its uplink and gives this node %.3g Mbit/s", node.c_str(), mbit(path.paced_bits_per_s));
   } else if (path.full()) {
-    findings.detail = formatted("packets wait %.1f ms on the way from %s, longer than on the others: its uplink is full",
-                           milliseconds(path.queue()), node.c_str());
+    findings.detail =
+        formatted("packets wait %.1f ms on the way from %s, longer than on the others: its uplink is full",
+                  milliseconds(path.queue()), node.c_str());
   } else if (source.network_thread > kNeverRests) {
     findings.detail =
         formatted("the processor of %s has no time left: its network thread wants a core for %.0f %% of the time",
-             node.c_str(), 100 * source.network_thread);
+                  node.c_str(), 100 * source.network_thread);
   } else if (source.reads_disk > kReads) {
     findings.detail = formatted("%s waits for its disk: it reads for %.0f %% of the time, and sends %.3g Mbit/s",
-                           node.c_str(), 100 * source.reads_disk, mbit(path.bits_per_s));
+                                node.c_str(), 100 * source.reads_disk, mbit(path.bits_per_s));
   } else {
     findings.detail = formatted("%s sends no more than %.3g Mbit/s", node.c_str(), mbit(path.bits_per_s));
   }
@@ -87,10 +95,10 @@ void explain_path(Findings& findings, const DiagnosedSource& source) {
     }
   } else if (path.loss_events > 0) {
     findings.detail = formatted("the path from %s drops packets when it is full (RTT %.1f ms)", node.c_str(),
-                           milliseconds(path.least_round_trip));
+                                milliseconds(path.least_round_trip));
   } else {
     findings.detail = formatted("%s has more to send than the path takes, and nothing else holds it up (RTT %.1f ms)",
-                           node.c_str(), milliseconds(path.least_round_trip));
+                                node.c_str(), milliseconds(path.least_round_trip));
   }
   findings.advice = {"nothing to do: the link carries no more, or others use it as well"};
 }
@@ -101,18 +109,30 @@ void explain_cap(Findings& findings, Limit behind, const DiagnosedTransfer& tran
         formatted("no more than %d of %d seeders were asked for; ", transfer.seeders_wish, transfer.nodes_with_data) +
         findings.detail;
     findings.advice = {"let the tuner choose the number of seeders", command_for(transfer, "--seeders")};
-  } else if (transfer.lanes_wish > 0 && transfer.lanes_wish < kMaxLanesPerPeer) {
+  } else {
     findings.detail =
         formatted("no more than %d lanes to each seeder were asked for; ", transfer.lanes_wish) + findings.detail;
     findings.advice = {"let the tuner choose the number of lanes", command_for(transfer, "--lanes")};
-  } else {
-    findings.detail = formatted("%d lanes are the most to one seeder; ", kMaxLanesPerPeer) + findings.detail;
-    findings.advice.text += "; a second seeder helps as well";
   }
 }
 
 std::string thread_text(const HostLoad& load) {
   return load.busiest_name.empty() ? "a thread of this node" : "the thread " + load.busiest_name + " of this node";
+}
+
+void explain_processor(Findings& findings, const HostLoad& load) {
+  if (load.held_by_quota > kHeldByQuota) {
+    findings.detail =
+        formatted("this node was stopped in %.0f %% of the scheduler's periods: its quota of CPU was used up",
+                  100 * load.held_by_quota);
+    findings.advice = {
+        "raise the quota of its cgroup (systemd: CPUQuota=; a container: --cpus; a batch job: its number of cores); "
+        "more "
+        "lanes do not help"};
+    return;
+  }
+  findings.detail = thread_text(load) + formatted(" wants a core for %.0f %% of the time", 100 * load.busiest_thread);
+  findings.advice = {"give the node more processor time; more lanes do not help"};
 }
 
 }  // namespace
@@ -122,15 +142,13 @@ void explain_here(Findings& findings, const DiagnosedTransfer& transfer) {
     findings.detail = is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
                           ? formatted("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
                           : formatted("%.3g Mbit/s are enough to be in time; the rest is left to others",
-                                 mbit(transfer.tuner_limit_bits_per_s));
+                                      mbit(transfer.tuner_limit_bits_per_s));
   } else if (findings.limit == Limit::kReceiverCpu) {
-    findings.detail =
-        thread_text(transfer.load) + formatted(" wants a core for %.0f %% of the time", 100 * transfer.load.busiest_thread);
-    findings.advice = {"give the node more processor time; more lanes do not help"};
+    explain_processor(findings, transfer.load);
   } else if (findings.limit == Limit::kDisk) {
-    findings.detail =
-        formatted("for %.0f %% of the time this node reads nothing from the network, since its disk has too much to write",
-             100 * transfer.load.held_by_disk);
+    findings.detail = formatted(
+        "for %.0f %% of the time this node reads nothing from the network, since its disk has too much to write",
+        100 * transfer.load.held_by_disk);
     findings.advice = {"a faster disk for the download folder; more lanes do not help"};
   }
 }

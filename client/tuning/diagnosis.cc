@@ -79,12 +79,6 @@ bool has_own_queue(const PathFigures& path, const Surroundings& around) {
          path.queue() > around.shortest_queue + kOwnQueueLonger;
 }
 
-/// The lanes that it takes to carry what the path has shown, by losses alone; 1 where they hold no lane up.
-double lanes_for_losses(const PathFigures& path) {
-  const LaneNeed need = lane_need(path, 0);
-  return need.held_by == Limit::kLoss ? std::ceil(kHeadroom * path.best_bits_per_s / need.lane_bits_per_s) : 1;
-}
-
 Limit held_by(const DiagnosedSource& source, const Surroundings& around) {
   const PathFigures& path = source.path;
   if (path.seconds < kLeastSeconds) return Limit::kUnknown;
@@ -140,12 +134,12 @@ const DiagnosedSource* largest(const Findings& findings, const DiagnosedTransfer
   return found;
 }
 
-/// More of something would bring more, and a number is against it.
+/// More of something would bring more, and a number that a person chose is against it.
 bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransfer& transfer) {
   const int wish = transfer.lanes_wish;
   switch (limit) {
     case Limit::kLoss:
-      return source.path.lanes >= (wish > 0 ? wish : kMaxLanesPerPeer) &&
+      return wish > 0 && wish < kMaxLanesPerPeer && source.path.lanes >= wish &&
              lanes_for_losses(source.path) > source.path.lanes;
     case Limit::kWindow:
       return wish > 0 && wish < kMaxLanesPerPeer;

@@ -69,4 +69,9 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   return need;
 }
 
+double lanes_for_losses(const PathFigures& path) {
+  const LaneNeed need = lane_need(path, 0);
+  return need.held_by == Limit::kLoss ? std::ceil(kHeadroom * path.best_bits_per_s / need.lane_bits_per_s) : 1;
+}
+
 }  // namespace gridtorrent::client::tuning

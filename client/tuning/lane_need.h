@@ -36,4 +36,8 @@ struct LaneNeed {
 /// `limit_bits_per_s`: a person's; 0: none.
 LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
 
+/// The lanes that it takes to carry 1.1 times what the path has shown, by losses alone, however many there may be; 1
+/// where these hold no lane up.
+double lanes_for_losses(const PathFigures& path);
+
 }  // namespace gridtorrent::client::tuning

@@ -10,7 +10,7 @@ namespace gridtorrent::client::tuning {
 namespace {
 
 const char* reader_text(Limit reader) {
-  if (reader == Limit::kReceiverCpu) return "a thread of this node never rests, so fewer are tried";
+  if (reader == Limit::kReceiverCpu) return "this node lacks processor time, so fewer are tried";
   if (reader == Limit::kDisk) return "this node's disk takes no more, so fewer are tried";
   return "more lanes brought nothing, so fewer are tried";
 }
@@ -38,7 +38,7 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
 }  // namespace
 
 Limit reader_limit(const HostLoad& load) {
-  if (load.busiest_thread > kNeverRests) return Limit::kReceiverCpu;
+  if (load.busiest_thread > kNeverRests || load.held_by_quota > kHeldByQuota) return Limit::kReceiverCpu;
   return load.held_by_disk > kHeldByDisk ? Limit::kDisk : Limit::kUnknown;
 }
 

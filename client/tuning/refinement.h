@@ -55,6 +55,8 @@ inline constexpr double kNeverRests = 0.9;
 /// A disk that holds reception up does so nearly all of the time, for what sockets hold meanwhile fills its queue again
 /// at once; bursts onto one that keeps up are short.
 inline constexpr double kHeldByDisk = 0.5;
+/// The same of its quota: what is stopped in most periods gets less than it wants.
+inline constexpr double kHeldByQuota = 0.5;
 /// What keeps a node from reading faster than it does: kReceiverCpu, kDisk, or kUnknown.
 Limit reader_limit(const HostLoad& load);
 

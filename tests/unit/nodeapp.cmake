@@ -11,7 +11,7 @@ endif()
 if(TARGET gridtorrentd)
   set(app ${CMAKE_CURRENT_LIST_DIR}/../../client/app)
   gt_test(nodeapp_app_test
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodeapp_app_test.cc ${app}/config.cc ${app}/data_dir.cc ${app}/log_bridge.cc
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodeapp_app_test.cc ${app}/config.cc ${app}/cpu_quota.cc ${app}/data_dir.cc ${app}/log_bridge.cc
             ${app}/listen_addresses.cc ${app}/ready_file.cc ${app}/reload.cc ${app}/server_ca.cc
             ${app}/thread_load.cc
     DEPENDS client/core client/engine client/tuning base/options base/logging base/metrics base/crypto

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "client/app/config.h"
+#include "client/app/cpu_quota.h"
 #include "client/app/data_dir.h"
 #include "client/app/listen_addresses.h"
 #include "client/app/ready_file.h"
@@ -233,6 +234,19 @@ TEST(ReadyFile, TurnsWildcardsIntoDeclaredAddresses) {
   for (const auto& endpoint : real_endpoints(listening, {})) EXPECT_NE(endpoint.address, "0.0.0.0");
 }
 
+TEST(CpuQuota, IsOfTheGroupAndOfThoseAboveIt) {
+  EXPECT_EQ(quota_folders("1:name=systemd:/x\n0::/user.slice/job.scope\n", "/c"),
+            (std::vector<std::string>{"/c/user.slice/job.scope", "/c/user.slice"}));
+  EXPECT_EQ(quota_folders("4:cpu,cpuacct:/batch/7\n3:cpuset:/\n2:memory:/m\n", "/c"),
+            (std::vector<std::string>{"/c/cpu,cpuacct/batch/7", "/c/cpu,cpuacct/batch"}));
+  EXPECT_TRUE(quota_folders("0::/\nnothing\n1:cpu\n", "/c").empty());
+}
+TEST(CpuQuota, CountsThePeriodsInWhichTheGroupWasStoppedMost) {
+  const Quotas before{{"a", {100, 50}}, {"b", {100, 0}}, {"gone", {5, 5}}};
+  EXPECT_EQ(stopped_share(before, {{"a", {200, 75}}, {"b", {200, 90}}, {"new", {10, 10}}}), 0.9);
+  EXPECT_EQ(stopped_share(before, before), 0) << "it did not run";
+  EXPECT_EQ(stopped_share(before, {{"a", {10, 10}}}), 0) << "another group of that name";
+}
 TEST(BusiestThread, IsTheOneThatRanOrWaitedForACoreMost) {
   using namespace std::chrono_literals;
   const Threads before{{1, {1'000, 0}}, {2, {500, 500}}, {3, {9'000, 9'000}}};

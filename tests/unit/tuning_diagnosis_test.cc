@@ -109,11 +109,11 @@ TEST(Diagnosed, AsCapWhereAPersonAskedForFewerLanesThanLossesCost) {
   transfer.sources[0].path.bits_per_s = 20 * kMbit;
   EXPECT_NE(word(transfer), Limit::kCap) << "so many carry what the path has shown";
 }
-TEST(Diagnosed, AsCapWhereSixteenLanesDoNotMakeUpForTheLosses) {
+TEST(Diagnosed, AsLossWhereSixteenLanesDoNotMakeUpForIt) {
   DiagnosedSource lossy = loses(at(source(1, 690 * kMbit, 16), 50ms), 5e-5);
   lossy.path.best_bits_per_s = 930 * kMbit;
   const Findings findings = findings_of(transfer_from({lossy}));
-  EXPECT_EQ(findings.limit, Limit::kCap);
+  EXPECT_EQ(findings.limit, Limit::kLoss);
   EXPECT_TRUE(says(findings.detail, "16 lanes are the most to one seeder")) << findings.detail;
   EXPECT_TRUE(says(findings.advice.text, "BBR") && says(findings.advice.text, "second seeder")) << findings.advice.text;
   lossy.path.lanes = 8;
@@ -286,6 +286,16 @@ TEST(Diagnosed, AsReceiverWhereAThreadNeverRests) {
   EXPECT_EQ(findings.limit, Limit::kReceiverCpu) << "it does not read, so windows are used up; nor does it write";
   EXPECT_TRUE(says(findings.detail, "the thread gt-pieces of this node wants a core for 99 %")) << findings.detail;
   EXPECT_EQ(findings.sources[0].held_by, Limit::kReceiverCpu);
+}
+TEST(Diagnosed, AsReceiverWhereItsQuotaOfCpuIsUsedUp) {
+  DiagnosedTransfer transfer = transfer_from({queues(source(1, 95 * kMbit), 40ms)});
+  transfer.load = {0.3, 0.8, "", 0.9};
+  const Findings findings = findings_of(transfer);
+  EXPECT_EQ(findings.limit, Limit::kReceiverCpu) << "its disk's threads are stopped as well";
+  EXPECT_TRUE(says(findings.detail, "stopped in 90 % of the scheduler's periods")) << findings.detail;
+  transfer.load.held_by_quota = 0.2;
+  transfer.load.held_by_disk = 0.1;
+  EXPECT_EQ(word(transfer), Limit::kPath);
 }
 TEST(Diagnosed, AsDiskWhereTooMuchWaitsToBeWritten) {
   DiagnosedSource window = source(1, 64 * kMbit);

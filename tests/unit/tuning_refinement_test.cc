@@ -101,7 +101,7 @@ TEST_F(Refining, AddsNoLanesToANodeThatHasNoTimeToRead) {
   source_.path.segments = 1e6;
   source_.path.window_limited = 1;
   EXPECT_EQ(step(64e6), 5);
-  EXPECT_NE(refined_.why.find("never rests"), std::string::npos) << refined_.why;
+  EXPECT_NE(refined_.why.find("lacks processor time"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(3, 50e6), 8) << "fewer brought less";
 }
 TEST_F(Refining, AddsNoLanesToANodeWhoseDiskTakesNoMore) {
