@@ -91,6 +91,7 @@ RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts&
   if (rate > 0) facts.seconds_left = static_cast<double>(input.bytes_left) * 8 / rate;
   facts.reader = reader_limit(input.load);
   facts.greedy = input.mode == TuningMode::kGreedy;
+  facts.polite = goal.polite;
   facts.no_fewer = goal.target > 0 || rate < goal.floor;
   return facts;
 }

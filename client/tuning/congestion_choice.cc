@@ -79,7 +79,7 @@ void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
   rate_before_ = facts.recent.bits_per_s;
   resent_before_ = facts.path.resent;
   why_ = formatted("%.3g %% of packets lost at random: BBR is tried against %.3g Mbit/s",
-              100 * facts.path.random_events / facts.path.segments, rate_before_ / 1e6);
+                   100 * facts.path.random_events / facts.path.segments, rate_before_ / 1e6);
 }
 
 void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {

@@ -14,14 +14,11 @@ namespace gridtorrent::client::tuning {
 /// CACM 60(2), 2017). So it brings something where such losses hold CUBIC or Reno up, and there alone: on a full queue
 /// it takes more than its part from others (Ware and others, IMC 2019).
 inline constexpr char kBbrName[] = "bbr";
-/// So many of its lanes, the oldest ones, are asked for. Several flows of BBR keep more on the way than a queue of one
-/// bandwidth-delay product holds (Hock and others, ICNP 2017). Measured, 100 Mbit/s, 50 ms, 0.1 % of loss, queue 1 BDP:
-/// one, two and four such lanes sent 0.10, 4.8 and 7.5 % of their bytes again, and each number filled the link.
+/// So many of its lanes, the oldest ones, are asked for. Several
+/// flows of BBR keep more on the way than a queue of one bandwidth-delay product holds (Hock and others, ICNP 2017).
+/// Measured, 100 Mbit/s, 50 ms, 0.1 % of loss, queue 1 BDP: one, two and four such lanes sent 0.10, 4.8 and 7.5 % of
+/// their bytes again, and each number filled the link.
 inline constexpr int kBbrLanes = 1;
-/// Of the loss events at least this part came while the queue was short, or the path counts as one that is full.
-inline constexpr double kMostlyRandom = 0.5;
-/// Before so many were seen, their rate is not known to a third (1/√n).
-inline constexpr double kLeastEvents = 10;
 /// The sender has so long to change: what it is asked travels with the engine's next round of a second, and so does its
 /// answer.
 inline constexpr std::chrono::seconds kAnswer{5};

@@ -65,7 +65,7 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   if (path.full() && need.held_by == Limit::kWindow) need.least = std::min(need.least, std::max(path.lanes, 1));
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
-  need.most = std::max({need.most, need.least, kLeastLanes});
+  need.most = std::max({need.most, need.least, path.congestion_control.starts_with("bbr") ? 1 : kLeastLanes});
   return need;
 }
 

@@ -12,10 +12,15 @@ inline constexpr double kHeadroom = 1.1;
 /// The same where no packet waits on the path: lanes are held up, and what the path could carry is not known. A path
 /// that loses packets empties its queue now and then though it is full; one on which windows hold every lane does not.
 inline constexpr double kSearch = 1.5, kSearchWindows = 2;
-/// Fewer are not asked for: one lane that waits for a lost segment leaves a path empty for a round trip.
+/// Fewer are not asked for: one lane that waits for a lost segment leaves a path empty for a round trip. BBR goes on
+/// sending meanwhile, so one is enough for it.
 inline constexpr int kLeastLanes = 2;
 /// It takes so many before losses are what limits: two are what a path without any has.
 inline constexpr int kLossLanes = 3;
+/// Of the loss events at least this part came while the queue was short, or the path counts as one that is full.
+inline constexpr double kMostlyRandom = 0.5;
+/// Before so many were seen, their rate is not known to a third (1/√n).
+inline constexpr double kLeastEvents = 10;
 /// Lanes are held up by windows where their senders waited for them for more than half of the time.
 inline constexpr double kHeldUp = 0.5;
 

@@ -66,12 +66,17 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
 
 bool Refinement::worse(const Before& before, double rate, bool full) const {
   if (before.greedy) return rate < kGreedyGain * before.rate;
+  if (before.tried) return rate < before.rate * shared(before);
   if (!before.more) {
     double least = ceiling_.empty() && !reader_busy() ? kWorse : kWorseForReader;
-    if (full) least = std::min(least, std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), kShared));
+    if (full) least = std::min(least, shared(before));
     return rate < least * before.rate;
   }
   return rate < (full ? before.rate * (1 + kGainOfFull) : with_more(before, kNoGain));
+}
+
+double Refinement::shared(const Before& before) const {
+  return std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), kShared);
 }
 
 double Refinement::with_more(const Before& before, double part) const {
@@ -81,7 +86,13 @@ double Refinement::with_more(const Before& before, double part) const {
 
 void Refinement::accept_proof(MonoTime now, double rate) {
   if (!before_ || !before_->more || before_->greedy || now - *changed_ < kSettle) return;
-  if (rate >= with_more(*before_, kProved)) before_.reset();
+  if (before_->tried && rate >= before_->rate * shared(*before_)) {
+    floor_ = lanes_;
+    believed_until_ = std::max(believed_until_, now + believe_);
+    before_.reset();
+  } else if (rate >= with_more(*before_, kProved)) {
+    before_.reset();
+  }
 }
 
 bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
@@ -93,7 +104,13 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   const auto is_full = [](const RefinedSource& source) { return source.path.full(); };
   const bool more = before_ && before_->more;
   const bool full = more ? std::ranges::any_of(sources, is_full) : std::ranges::all_of(sources, is_full);
-  if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate, full)) return false;
+  if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate, full)) {
+    worse_since_.reset();
+    return false;
+  }
+  if (!worse_since_) worse_since_ = now;
+  const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
+  if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more ? "more" : "fewer", mbit(rate),
                    mbit(before_->rate));
   lanes_ = before_->lanes;
@@ -144,6 +161,17 @@ int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {
   return std::min(static_cast<int>(std::ceil(lanes * kGreedyStep)), kMaxLanesPerPeer);
 }
 
+int Refinement::tried_lanes(const RefinedSource& source, int lanes) const {
+  const PathFigures& path = source.path;
+  const bool can_tell = path.full_queue >= kTellingQueue || path.loss_events < kLeastEvents ||
+                        path.random_events + path.doubtful_events < kMostlyRandom * path.loss_events;
+  const bool short_of_time =
+      path.seconds < std::chrono::duration<double>(kWatched).count() ||
+      (facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count());
+  if (can_tell || short_of_time || facts_.polite || reader_busy() || ceiling_.contains(source.node)) return lanes;
+  return std::min(kTryTimes * lanes, kMaxLanesPerPeer);
+}
+
 void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
   const double rate = facts_.bits_per_s, limit = facts_.limit;
   Before before{.rate = rate};
@@ -168,6 +196,10 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
       next = greedy_lanes(source, lanes);
       before.greedy = true;
     }
+    if (next <= lanes && limit <= 0 && tried_lanes(source, lanes) > lanes) {
+      next = tried_lanes(source, lanes);
+      before.tried = true;
+    }
     if (const auto broke = broke_.find(source.node); broke != broke_.end()) {
       next = std::min(next, std::max(broke->second - 1, 1));
     }
@@ -180,13 +212,18 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     wanted[source.node] = next;
     why_ = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
     if (before.greedy && next > lanes) why_ = "the path is full: more lanes may have a greater part of it";
+    if (before.tried && next > lanes) why_ = "packets get lost, and the queue is too short to tell why: more are tried";
     held_by_ = need.held_by;
   }
   if (!fewer && !more) return;
   before_.reset();
+  worse_since_.reset();
   if (before.lanes_at_rate == 0) before.lanes_at_rate = in_all(before.lanes);
   before.greedy = before.greedy && !fewer;
-  before.more = more && !fewer && (by_window || before.greedy);
+  before.tried = before.tried && !fewer && !before.greedy;
+  if (before.tried)
+    before = {.rate = rate, .lanes_at_rate = in_all(before.lanes), .lanes = before.lanes, .tried = true};
+  before.more = more && !fewer && (by_window || before.greedy || before.tried);
   if (more) grown_.push_back({now, rate, before.lanes});
   if (fewer || before.more) before_ = std::move(before);
   lanes_ = std::move(wanted);

@@ -15,7 +15,8 @@ namespace gridtorrent::client::tuning {
 /// what it takes back grows by a segment each round trip (RFC 5681, 3.1).
 inline constexpr std::chrono::milliseconds kNearBelow{5};
 /// On a near path, and where BBR sends: it keeps to the rate that it measured and does not halve at a random loss
-/// (Cardwell and others, CACM 60(2), 2017), so a second lane only stands in for one that is held up.
+/// (Cardwell and others, CACM 60(2), 2017), so a second lane only stands in for one that is held up. Under BBR it ends
+/// once it is known that windows do not hold the first one (lane_need.h).
 inline constexpr int kFewLanes = 2;
 /// In all over a path that is far, for which the loss rate is not known yet. What they carry lies between 5 and 100
 /// Mbit/s each at 0.1 to 0.001 % of loss and 50 ms (RFC 9438, 5.1, figure 4). Measured: `long-300MB`, `long-1200MB`.

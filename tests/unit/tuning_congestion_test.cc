@@ -246,7 +246,7 @@ TEST_F(AutoOnALossyPath, GivesLanesUpOnceBbrHasProvedItself) {
   EXPECT_EQ(share.lanes, 16) << "it has not proved itself";
   share = seconds(30);
   EXPECT_EQ(share.congestion_control, "bbr");
-  EXPECT_EQ(share.lanes, 2) << plan_.reason.text;
+  EXPECT_EQ(share.lanes, 1) << plan_.reason.text;
   EXPECT_NE(plan_.reason.text.find("BBR brought"), std::string::npos) << plan_.reason.text;
 }
 TEST_F(AutoOnALossyPath, KeepsItsLanesWhereTheSeederDoesNotChange) {

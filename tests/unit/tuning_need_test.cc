@@ -117,12 +117,12 @@ TEST(NeededLanes, OfASenderThatTellsNothingMayBeAnyNumber) {
   EXPECT_EQ(need.least, 1);
   EXPECT_EQ(need.most, 16);
 }
-TEST(NeededLanes, UnderBbrAreTwoAtMost) {
+TEST(NeededLanes, UnderBbrAreOne) {
   PathFigures bbr = path(100 * kMbit, 8, 90);
   bbr.congestion_control = "bbr";
-  EXPECT_EQ(lane_need(bbr, 0).most, 2);
+  EXPECT_EQ(lane_need(bbr, 0).most, 1);
   bbr.round_trip = bbr.least_round_trip;
-  EXPECT_EQ(lane_need(bbr, 0).most, 2) << "where nothing waits, too";
+  EXPECT_EQ(lane_need(bbr, 0).most, 1) << "where nothing waits, too";
 }
 
 }  // namespace

@@ -64,6 +64,15 @@ TEST_F(Refining, GivesLanesUpByAThirdATimeUnderBbrThoughNothingWaits) {
   source_.path.congestion_control = "bbr";
   EXPECT_EQ(step(95e6), 10);
 }
+TEST_F(Refining, TakesLanesBackUnderBbrOnlyWhereTheRateStaysLow) {
+  source_.path.segments = 1e6;
+  source_.path.congestion_control = "bbr";
+  EXPECT_EQ(step(95e6), 10);
+  EXPECT_EQ(steps(2, 78e6), 10) << "BBR may be emptying the queue";
+  EXPECT_EQ(step(95e6), 6);
+  EXPECT_EQ(steps(3, 78e6), 6);
+  EXPECT_EQ(step(78e6), 10);
+}
 TEST_F(Refining, GivesLanesUpOneByOneWhereNothingWouldBridgeMore) {
   source_.path.segments = 1e6;
   EXPECT_EQ(step(95e6), 15);
@@ -77,6 +86,32 @@ TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
   EXPECT_NE(refined_.why.find("instead of 95 Mbit/s"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(58, 95e6), 16);
   EXPECT_LT(steps(3, 95e6), 16);
+}
+TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellWhy) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.least_round_trip = 2ms;
+  source_.path.round_trip = 3600us;
+  source_.path.full_queue = 2ms;
+  source_.path.segments = 1e5;
+  source_.path.loss_events = 100;
+  source_.path.random_events = 60;
+  EXPECT_EQ(step(150e6), 4);
+  EXPECT_EQ(steps(2, 250e6), 8) << "they brought nearly as much each";
+  EXPECT_EQ(steps(2, 290e6), 8) << "a greater part of a full path would look like this";
+  EXPECT_EQ(steps(2, 290e6), 4) << refined_.why;
+  EXPECT_EQ(steps(40, 250e6), 4) << "what was proved stays, and what brought nothing is not tried again";
+}
+TEST_F(Refining, TriesNoMoreBesideOthersThatGoFirstNorWhereTheQueueTells) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.loss_events = source_.path.random_events = 20;
+  source_.path.least_round_trip = 2ms;
+  source_.path.round_trip = 8ms;
+  source_.path.full_queue = 8ms;
+  EXPECT_EQ(steps(20, 150e6), 2);
+  source_.path.full_queue = 2ms;
+  facts_.polite = true;
+  EXPECT_EQ(steps(20, 150e6), 2);
 }
 TEST_F(Refining, DoublesLanesEachTwoSecondsWhileWindowsHoldThemUpAndMoreBringMore) {
   source_.start = source_.path.lanes = 2;
