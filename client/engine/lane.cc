@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/engine/congestion_grants.h"
+#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -36,18 +37,16 @@ LaneStanding Lane::standing(MonoTime now) const {
   standing.outgoing = outgoing;
   standing.proven = proven;
   standing.open = state == LaneState::kOpen;
-  standing.silent = silent;
+  standing.silent = silent();
   standing.bits_per_s = carries(now) ? std::max<std::uint64_t>(usual_bits_per_s, 1) : 0;
   standing.since = opened;
   return standing;
 }
 
-void Lane::read_tcp(const EngineLoad& node_load) {
+void Lane::read_tcp(const EngineLoad& node_load, MonoTime now) {
   if (const auto seen = socket->liveness()) liveness = *seen;
-  silent = is_silent(liveness);
   own = socket->figures();
   if (!own) return;
-  const MonoTime now = std::chrono::steady_clock::now();
   if (tcp_read != MonoTime{} && socket->unsent_bytes() == 0) {
     empty += std::chrono::duration_cast<std::chrono::microseconds>(now - tcp_read);
   }
@@ -61,6 +60,20 @@ void Lane::read_tcp(const EngineLoad& node_load) {
   own->disk_permille = permille(node_load.reads_disk);
   round_trip_us = own->srtt_us;
   least_round_trip_us = own->min_rtt_us;
+}
+
+void Lane::size_receive_buffer(int lanes) {
+  const auto bytes = receive_buffer_for(lanes, receive_limits());
+  if (!bytes) return;
+  receive_buffer = *bytes;
+  socket->set_receive_buffer(*bytes);
+}
+
+void Lane::grow_receive_buffer(int lanes) {
+  const int bytes = largest_receive_buffer_for(lanes, receive_limits());
+  if (receive_buffer == 0 || bytes <= receive_buffer || drains) return;
+  receive_buffer = bytes;
+  socket->set_receive_buffer(bytes);
 }
 
 void Lane::look_for_losses(MonoTime now) {

@@ -63,9 +63,9 @@ struct Lane {
   int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0, congestion_id = 0;
   std::optional<int> peer_wants;  ///< its last gt_lanes over this lane
   int peer_grant = kMaxLanes;
-  TcpLiveness liveness;
-  bool silent = false;
-  MonoTime carried{};                  ///< when payload last went over it
+  bool unanswered = false;  ///< being connected, and TCP at the other end has not answered yet, as last measured
+  TcpLiveness liveness;     ///< as last measured
+  MonoTime carried{};       ///< when payload last went over it
   std::uint64_t usual_bits_per_s = 0;  ///< payload, both ways, smoothed over some seconds
   std::uint64_t received_bytes = 0, sent_bytes = 0;
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
@@ -92,7 +92,12 @@ struct Lane {
 
   /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read, and whether
   /// the other end answers. `node_load`: what the other end is told of this node. Network thread.
-  void read_tcp(const EngineLoad& node_load);
+  void read_tcp(const EngineLoad& node_load, MonoTime now);
+  /// Its buffer is sized for as many lanes as there are to be. Network thread.
+  void size_receive_buffer(int lanes);
+  /// Where there are fewer than when it was sized, it may have more. Never less: what the kernel promised stays
+  /// promised (RFC 9293, 3.8.6). Network thread.
+  void grow_receive_buffer(int lanes);
   /// Sends with what the other end asked for, where that is among `granted`, else as the kernel began. True: it is so
   /// from now on, and `own` says it. Network thread.
   bool grant_congestion_control(const std::vector<std::string>& granted);
@@ -100,6 +105,8 @@ struct Lane {
   void look_for_losses(MonoTime now);
   /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.
   bool is_untried() const { return !outgoing && !proven && !delivered; }
+  /// The other end acknowledges nothing.
+  bool silent() const { return is_silent(liveness); }
   /// Payload went over it in the last seconds.
   bool carries(MonoTime now) const;
   LaneStanding standing(MonoTime now) const;

@@ -5,20 +5,21 @@
 #include <libtorrent/operations.hpp>
 #include <libtorrent/peer_info.hpp>
 
+#include "client/engine/congestion_grants.h"
 #include "client/engine/internals.h"
+#include "client/engine/tcp_info.h"
 
 namespace gridtorrent::client::engine {
 namespace {
 
-/// libtorrent makes the connection within its one-second round; past this a dial is forgotten.
-constexpr auto kDialForgotten = std::chrono::seconds(3);
-constexpr std::size_t kManyPieces = 50'000;
-/// What a lane was asked for comes within two round trips and 50 ms (RequestDepth) where nothing holds it up. So long a
-/// lane that is no longer wanted is kept for it; a change of the plan shows within 3 s.
-constexpr auto kDrainFor = std::chrono::seconds(1);
-
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
+}
+
+std::array<std::uint8_t, 20> bytes_of(const lt::sha1_hash& info_hash) {
+  std::array<std::uint8_t, 20> bytes{};
+  std::ranges::copy(info_hash, bytes.begin());
+  return bytes;
 }
 
 lt::download_priority_t priority_of(int turn) {
@@ -32,16 +33,16 @@ lt::download_priority_t priority_of(int turn) {
 Swarm::Swarm(const TransferId& id, const NodeId& self, const lt::sha1_hash& info_hash, bool tls,
              EngineListener& listener, const NodeParts& parts)
     : id_(id),
-      self_(self),
       tls_(tls),
       listener_(listener),
       loop_(parts.loop),
       rates_(parts.rates),
-      prover_(parts.prover),
       congestion_controls_(parts.congestion_controls),
-      requests_(loop_, rates_) {
-  std::ranges::copy(info_hash, info_hash_.begin());
-}
+      requests_(loop_, rates_),
+      facts_{self},
+      admission_(table_, {self, bytes_of(info_hash), tls}, parts.prover),
+      bad_pieces_(table_, tls),
+      meter_(table_, rates_) {}
 
 void Swarm::attach(const lt::torrent_handle& torrent) {
   const std::lock_guard lock(mutex_);
@@ -53,29 +54,28 @@ void Swarm::set_active(bool active) {
   Orders orders;
   {
     const std::lock_guard lock(mutex_);
-    if (active == active_) return;
-    active_ = active;
-    for (auto& [key, link] : links_) {
+    if (active == facts_.active) return;
+    facts_.active = active;
+    for (auto& [key, link] : table_.links()) {
       link.without_lane_since.reset();
       link.last_dial.reset();
-      if (active && !key.first.is_nil() && key.second.empty()) move_towards_plan(key.first, link, orders, now_mono());
     }
-    if (lanes_.empty()) divide_among_fetching(orders);
+    LaneMover(table_, facts_, now_mono(), orders).move_towards_plan();
+    if (table_.lanes().empty()) divide_among_fetching(orders);
   }
-  orders.close.clear();  // only the network thread may close: the next tick does that
-  carry_out(orders);
+  carry_out_dials(orders);
 }
 
 void Swarm::set_complete(bool complete) {
   const std::lock_guard lock(mutex_);
-  complete_ = complete;
+  facts_.complete = complete;
 }
 
 void Swarm::tell_of_completion() {
   Orders orders;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& lane : lanes_) {
+    for (const auto& lane : table_.lanes()) {
       if (lane->greeted) orders.send.emplace_back(lane, std::vector<char>(kHaveAll.begin(), kHaveAll.end()));
     }
   }
@@ -86,32 +86,32 @@ void Swarm::set_plan(const LanePlan& plan) {
   Orders orders;
   {
     const std::lock_guard lock(mutex_);
-    const MonoTime now = now_mono();
     revision_ = plan.revision;
     report_.plan_revision = plan.revision;
     fetching_ = plan.fetching;
-    keys_ = plan.keys;
-    for (auto& [key, link] : links_) {
-      if (std::ranges::none_of(plan.peers, [&](const PeerPlan& p) { return p.node == key.first; })) {
-        link.leave_plan();
-      }
+    admission_.set_keys(plan.keys);
+    for (auto& [key, link] : table_.links()) {
+      if (std::ranges::none_of(plan.peers, [&](const PeerPlan& p) { return p.node == key.first; })) link.leave_plan();
     }
+    LaneMover mover(table_, facts_, now_mono(), orders);
     for (const auto& peer : plan.peers) {
-      if (peer.node.is_nil() || peer.node == self_) continue;
-      NodeLink& link = links_[{peer.node, ""}];
-      link.set_plan(peer, tls_);
-      if (active_) move_towards_plan(peer.node, link, orders, now);
+      if (peer.node.is_nil() || peer.node == facts_.self) continue;
+      table_.link_of(peer.node).set_plan(peer, tls_);
+      mover.move_towards_plan(peer.node);
     }
-    if (lanes_.empty()) divide_among_fetching(orders);
+    if (table_.lanes().empty()) divide_among_fetching(orders);
   }
-  // Only the network thread may close or send: the next tick does that.
-  orders.close.clear();
-  carry_out(orders);
+  carry_out_dials(orders);
 }
 
 void Swarm::set_audience(std::shared_ptr<const Audience> audience) {
   const std::lock_guard lock(mutex_);
-  audience_ = std::move(audience);
+  admission_.set_audience(std::move(audience));
+}
+
+SwarmReport Swarm::report() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
 }
 
 void Swarm::tick() {
@@ -119,248 +119,98 @@ void Swarm::tick() {
   {
     const std::lock_guard lock(mutex_);
     const MonoTime now = now_mono();
-    const double seconds = last_tick_ == MonoTime{} ? 0 : std::chrono::duration<double>(now - last_tick_).count();
-    last_tick_ = now;
-    for (const auto& lane : lanes_) measure(*lane, seconds);
-    if (tls_) check_rights(orders, now);
-    exchange_proofs(orders, now);
-    check_strangers(orders, now);
-    look_for_silence(orders, now);
-    check_bad_pieces(orders, now);
-    forget_failures(now);
-    for (auto& [key, link] : links_) {
-      if (key.first.is_nil()) continue;
-      ask_for_lanes(key, link, orders);
-      if (!key.second.empty()) continue;
-      if (active_) move_towards_plan(key.first, link, orders, now);
-      ask_for_congestion_control(key.first, link, orders);
-      apply_request_depth(key.first, link);
-    }
-    drain(orders, now);
+    LaneMover mover(table_, facts_, now, orders);
+    meter_.round(now);
+    admission_.check(now, orders);
+    mover.look_for_silence();
+    bad_pieces_.judge(now, orders);
+    mover.forget_failures();
+    mover.follow_plan();
+    mover.drain();
     grant_congestion_controls(orders);
     grow_receive_buffers();
-    send_stats(orders);
+    meter_.tell(orders);
     divide_among_fetching(orders);
-    forget_departed();
+    table_.forget_departed();
     publish(now);
   }
   carry_out(orders);
   requests_.go_on();
 }
 
+bool Swarm::sample() {
+  Orders orders;
+  bool flows = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const MonoTime now = now_mono();
+    flows = meter_.sample(now, orders);
+    if (flows && !facts_.complete) publish(now);
+  }
+  carry_out(orders);
+  return flows;
+}
+
+void Swarm::refresh() {
+  const std::lock_guard lock(mutex_);
+  const MonoTime now = now_mono();
+  meter_.refresh(now);
+  publish(now);
+}
+
+void Swarm::publish(MonoTime now) {
+  table_.note_shown(now);
+  report_ = meter_.report(facts_.active, now);
+  report_.plan_revision = revision_;
+  report_.refused_lanes = admission_.refused_lanes();
+}
+
 void Swarm::add_sockets(std::set<int>& sockets) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& lane : lanes_) sockets.insert(lane->socket->descriptor());
+  for (const auto& lane : table_.lanes()) sockets.insert(lane->socket->descriptor());
 }
 
-void Swarm::add_lanes(std::map<PeerKey, std::vector<std::shared_ptr<Lane>>>& lanes) const {
+void Swarm::add_lanes(LaneTable::ByPeer& lanes) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& lane : lanes_) {
-    if (lane->state == LaneState::kOpen && (!lane->node.is_nil() || lane->foreign))
-      lanes[key_of(*lane)].push_back(lane);
-  }
-}
-
-PeerKey Swarm::key_of(const Lane& lane) {
-  if (!lane.node.is_nil() && (lane.proven || lane.outgoing)) return {lane.node, ""};
-  return {lane.node, lane.remote.address().to_string()};
-}
-
-bool Swarm::acts_for(const Lane& lane, const NodeId& node) {
-  return lane.node == node && !node.is_nil() && (lane.proven || lane.outgoing);
-}
-
-NodeLink* Swarm::link_of(const Lane& lane) {
-  if (lane.node.is_nil() && !lane.foreign) return nullptr;
-  NodeLink& link = links_[key_of(lane)];
-  if (link.address.empty()) link.address = lane.remote.address().to_string();
-  return &link;
-}
-
-std::pair<NodeLink*, DialTarget*> Swarm::target_of(const Lane& lane) {
-  NodeLink* link = lane.outgoing ? link_of(lane) : nullptr;
-  return {link, link == nullptr ? nullptr : link->find(lane.remote.address().to_string(), lane.remote.port())};
-}
-
-int Swarm::open_lanes(const PeerKey& key) const {
-  return static_cast<int>(std::ranges::count_if(
-      lanes_, [&](const auto& lane) { return key_of(*lane) == key && lane->state == LaneState::kOpen; }));
-}
-
-int Swarm::outgoing_lanes(const NodeId& node) const {
-  return static_cast<int>(std::ranges::count_if(lanes_, [&](const auto& lane) {
-    return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->silent && !lane->drains;
-  }));
-}
-
-int Swarm::in_place_of_ours(const NodeId& node, const NodeLink& link, MonoTime now) const {
-  std::vector<LaneStanding> lanes;
-  for (const auto& lane : lanes_) {
-    if (lane->node == node) lanes.push_back(lane->standing(now));
-  }
-  const bool by_rule = link.plan && link.plan->dial && link.plan->by_rule && !complete_;
-  return lanes_in_place_of_ours(lanes, by_rule);
-}
-
-void Swarm::move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now) {
-  int pending = 0;
-  for (auto& target : link.targets) {
-    if (target.dialled && now - *target.dialled > kDialForgotten) target.dialled.reset();
-    if (target.dialled) ++pending;
-  }
-  DialState state;
-  state.planned = link.plan.has_value();
-  if (link.plan) {
-    state.plan_dials = link.plan->dial;
-    state.plan_lanes = link.plan->lanes;
-  }
-  state.we_are_complete = complete_;
-  state.peer_is_complete = link.has_all(now);
-  state.held_back = now < link.held_until;
-  state.peer_wants = link.peer_wants;
-  state.peer_grant = link.peer_grant;
-  state.endpoints = link.usable_endpoints();
-  state.outgoing = outgoing_lanes(node) + pending;
-  state.inbound_open = in_place_of_ours(node, link, now);
-  state.gives_way = link.gives_way(state.outgoing, state.inbound_open, self_ < node, now);
-  const int target = outgoing_target(state);
-  const Contact contact = contact_with(node);
-  if (target > state.outgoing) state.outgoing += keep_draining(node, target - state.outgoing);
-  const int due = dials_due(target - state.outgoing, contact, link.last_dial, now);
-  if (due > 0 && dial(node, link, due, orders, now) == 0 && contact == Contact::kSilent) free_an_endpoint(node, orders);
-  if (target < state.outgoing) drop(node, target, orders, now);
-
-  const bool wanted = link.plan && link.plan->lanes > 0 && !(complete_ && link.has_all(now));
-  const bool silent = wanted && contact == Contact::kSilent;
-  link.lanes_silent_for = silent ? lanes_quiet_for(node) : std::chrono::milliseconds(0);
-  if (!wanted || contact == Contact::kAnswers) {
-    link.without_lane_since.reset();
-  } else if (!link.without_lane_since) {
-    link.without_lane_since = now;
-  }
-}
-
-void Swarm::apply_request_depth(const NodeId& node, const NodeLink& link) {
-  for (const auto& lane : lanes_) {
-    if (lane->node == node) lane->planned_blocks = link.plan ? link.plan->outstanding_blocks : 0;
-  }
-}
-
-int Swarm::dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now) {
-  int dialled = 0;
-  std::vector<DialCandidate> candidates;
-  for (const auto& target : link.targets) {
-    DialCandidate candidate;
-    candidate.failures = target.failures;
-    candidate.address_failures = link.address_failures(target.endpoint.address);
-    candidate.waiting =
-        now < target.not_before || now < target.held_until || link.address_rests(target.endpoint.address, now);
-    candidate.in_use = target.dialled.has_value() || std::ranges::any_of(lanes_, [&](const auto& lane) {
-                         return lane->outgoing && lane->node == node && lane->remote.port() == target.endpoint.port &&
-                                lane->remote.address().to_string() == target.endpoint.address;
-                       });
-    candidates.push_back(candidate);
-  }
-  for (const std::size_t i : choose_endpoints(candidates, count)) {
-    DialTarget& target = link.targets[i];
-    lt::error_code error;
-    const lt::address address = lt::make_address(target.endpoint.address, error);
-    if (error) {
-      link.dial_failed(target, "no numeric address", now);
-      continue;
-    }
-    target.dialled = link.last_dial = now;
-    orders.dial.emplace_back(address, target.endpoint.port);
-    ++dialled;
-  }
-  return dialled;
-}
-
-/// Lanes that carry something drain; the others end.
-void Swarm::drop(const NodeId& node, int keep, Orders& orders, MonoTime now) {
-  // Unfinished ones first, then silent ones, then the youngest.
-  std::vector<std::shared_ptr<Lane>> candidates;
-  for (const auto& lane : lanes_) {
-    if (lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->drains)
-      candidates.push_back(lane);
-  }
-  std::ranges::reverse(candidates);
-  std::ranges::stable_partition(candidates, [](const auto& lane) { return lane->silent; });
-  std::ranges::stable_partition(candidates, [](const auto& lane) { return lane->state != LaneState::kOpen; });
-  const int count = static_cast<int>(candidates.size()) - keep;
-  for (int i = 0; i < count; ++i) {
-    const auto& lane = candidates[static_cast<std::size_t>(i)];
-    if (lane->state != LaneState::kOpen || lane->silent) {
-      orders.close.push_back(lane);
-    } else {
-      lane->drains = true;
-      lane->drains_since = now;
+  for (const auto& [key, own] : table_.by_peer()) {
+    for (const auto& lane : own) {
+      if (lane->state == LaneState::kOpen) lanes[key].push_back(lane);
     }
   }
 }
 
-/// The plan wants more lanes again: those that were to end stay. Returns how many.
-int Swarm::keep_draining(const NodeId& node, int most) {
-  int kept = 0;
-  for (const auto& lane : lanes_) {
-    if (kept >= most) break;
-    if (lane->node != node || !lane->drains || lane->silent || lane->state != LaneState::kOpen) continue;
-    lane->drains = false;
-    ++kept;
-  }
-  return kept;
+std::vector<std::string> Swarm::grants() const {
+  if (congestion_controls_.empty()) return {};
+  return granted_congestion_controls(congestion_controls_, allowed_congestion_controls());
 }
 
-/// Network thread. Ends those that have drained, or that the other end keeps waiting.
-void Swarm::drain(Orders& orders, MonoTime now) {
-  for (const auto& lane : lanes_) {
-    if (lane->state != LaneState::kOpen) continue;
-    set_asks(lane->peer, !lane->drains);
-    if (!lane->drains) continue;
-    if (lane->outstanding_blocks == 0 || lane->silent || now - lane->drains_since >= kDrainFor)
-      orders.close.push_back(lane);
-  }
-}
-
-void Swarm::ask_for_lanes(const PeerKey& key, NodeLink& link, Orders& orders) {
-  const auto node = links_.find({key.first, ""});
-  const PeerPlan* const plan = node != links_.end() && node->second.plan ? &*node->second.plan : nullptr;
-  const int want = lanes_to_ask(active_ && plan != nullptr, plan != nullptr && plan->ask,
-                                plan == nullptr ? 0 : plan->lanes, complete_);
-  if (link.asked.value_or(0) == want) return;
-  const auto found = std::ranges::find_if(lanes_, [&](const auto& lane) {
-    return lane->greeted && key_of(*lane) == key && lane->state == LaneState::kOpen && !lane->silent &&
-           lane->lanes_id != 0;
+void Swarm::grant_congestion_controls(Orders& orders) {
+  const bool concerned = std::ranges::any_of(table_.lanes(), [](const auto& lane) {
+    return !lane->congestion_wish.empty() || !lane->congestion_control.empty();
   });
-  if (found == lanes_.end()) return;
-  link.asked = want;
-  orders.send.emplace_back(*found, frame((*found)->lanes_id, encode_lanes(want)));
+  if (!concerned) return;
+  const auto granted = grants();
+  for (const auto& lane : table_.lanes()) {
+    if (lane->state == LaneState::kOpen && lane->grant_congestion_control(granted)) SwarmMeter::tell(lane, orders);
+  }
 }
 
-void Swarm::send_stats(Orders& orders) {
-  for (const auto& lane : lanes_) {
-    if (lane->state != LaneState::kOpen || lane->stats_id == 0 || !lane->own || lane->send_bits_per_s == 0) continue;
-    orders.send.emplace_back(lane, frame(lane->stats_id, encode_stats(*lane->own)));
-  }
+void Swarm::grow_receive_buffers() {
+  const int lanes = table_.expected_lanes();
+  for (const auto& lane : table_.lanes()) lane->grow_receive_buffer(lanes);
 }
 
 void Swarm::divide_among_fetching(Orders& orders) {
-  if (!active_ || complete_) return;
+  if (!facts_.active || facts_.complete) return;
   std::vector<NodeId> fetching = fetching_;
   std::erase_if(fetching, [&](const NodeId& node) {
-    const auto link = links_.find({node, ""});
-    return link != links_.end() && link->second.seen_complete;
+    const NodeLink* const link = table_.find(node);
+    return link != nullptr && link->seen_complete;
   });
-  const Turns turns(self_, fetching);
-  // Priorities of a million pieces take a tenth of a second.
-  const int least_rounds = wanted_.size() > kManyPieces ? 30 : 2;
-  if (turns == turns_ || (++turns_rounds_ < least_rounds && !lanes_.empty())) return;
-  orders.turns = {turns_, turns};
-  turns_ = turns;
-  turns_rounds_ = 0;
+  orders.turns = turns_.change(Turns(facts_.self, fetching), wanted_.size(), table_.lanes().empty());
 }
 
-void Swarm::ask_by_turns(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const {
+void Swarm::prioritize(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const {
   std::vector<std::pair<lt::piece_index_t, lt::download_priority_t>> priorities;
   for (std::uint32_t piece = 0; piece < wanted_.size(); ++piece) {
     const int turn = wanted_[piece] ? now.of(piece) : 0;
@@ -371,6 +221,7 @@ void Swarm::ask_by_turns(const Turns& before, const Turns& now, const lt::torren
 }
 
 void Swarm::carry_out(Orders& orders) {
+  for (const auto& [lane, asks] : orders.asks) set_asks(lane->peer, asks);
   for (const auto& lane : orders.close) {
     {
       const std::lock_guard lock(mutex_);
@@ -382,6 +233,10 @@ void Swarm::carry_out(Orders& orders) {
   for (const auto& [lane, bytes] : orders.send) {
     if (!lane->peer.is_disconnecting()) lane->peer.send_buffer(bytes.data(), static_cast<int>(bytes.size()));
   }
+  carry_out_dials(orders);
+}
+
+void Swarm::carry_out_dials(Orders& orders) {
   if (!orders.dial.empty() || orders.turns) {
     lt::torrent_handle torrent;
     {
@@ -389,7 +244,7 @@ void Swarm::carry_out(Orders& orders) {
       torrent = torrent_;
     }
     try {
-      if (orders.turns) ask_by_turns(orders.turns->first, orders.turns->second, torrent);
+      if (orders.turns) prioritize(orders.turns->first, orders.turns->second, torrent);
       for (const auto& endpoint : orders.dial) torrent.connect_peer(endpoint, lt::peer_info::tracker, {});
     } catch (const lt::system_error&) {
       // The torrent was removed a moment ago: there is nothing to do for it.

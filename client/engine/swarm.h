@@ -2,40 +2,32 @@
 
 #include <cstdint>
 #include <libtorrent/peer_connection_handle.hpp>
-#include <libtorrent/socket.hpp>
 #include <libtorrent/torrent_handle.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "client/core/engine.h"
-#include "client/engine/fair_shares.h"
-#include "client/engine/lane.h"
-#include "client/engine/node_link.h"
+#include "client/engine/bad_pieces.h"
+#include "client/engine/lane_admission.h"
+#include "client/engine/lane_mover.h"
+#include "client/engine/lane_orders.h"
+#include "client/engine/lane_table.h"
 #include "client/engine/node_parts.h"
 #include "client/engine/requests.h"
+#include "client/engine/swarm_meter.h"
 #include "client/engine/turns.h"
 #include "client/engine/wire.h"
 
 namespace gridtorrent::client::engine {
 
-/// Peers and rates of a torrent, as last published.
-struct SwarmReport {
-  std::uint64_t plan_revision = 0;
-  std::vector<PeerSnapshot> peers;
-  std::vector<PathProblem> problems;
-  std::uint64_t received_bytes = 0, sent_bytes = 0, receive_bits_per_s = 0, send_bits_per_s = 0;
-  std::uint64_t refused_lanes = 0;
-};
-
-/// The lanes of one torrent: moves them towards the plan and measures them, once a second. All dialling is decided
-/// here; libtorrent is kept from dialling by itself. Thread-safe by one private mutex. `tick` and the lane_* methods
-/// are called in libtorrent's network thread, the others anywhere. libtorrent is never called with the mutex held if
-/// that could call back.
+/// The lanes of one torrent: holds them in a table, has its parts decide about them once a second and as they come and
+/// go, and carries out what these order. All dialling is decided here; libtorrent is kept from dialling by itself.
+/// Thread-safe by one private mutex, which guards all parts. `tick` and the lane_* methods are called in libtorrent's
+/// network thread, the others anywhere. libtorrent is never called with the mutex held if that could call back.
 class Swarm : public std::enable_shared_from_this<Swarm> {
  public:
   /// `tls`: of a TLS edition, whose lanes only the audience may have.
@@ -62,7 +54,7 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// Of its lanes, those to come included. Network thread.
   void add_sockets(std::set<int>& sockets) const;
   /// Its open lanes, by who is at their other end. Network thread, after `tick`.
-  void add_lanes(std::map<PeerKey, std::vector<std::shared_ptr<Lane>>>& lanes) const;
+  void add_lanes(LaneTable::ByPeer& lanes) const;
   /// Counts anew between two ticks: the torrent changed its state, and a finished one must name all it got from whom.
   void refresh();
   std::shared_ptr<Lane> lane_opened(const lt::peer_connection_handle& peer);
@@ -97,116 +89,39 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   Requests& requests() { return requests_; }
 
  private:
-  /// What a round of decisions asks of libtorrent, carried out without the mutex.
-  struct Orders {
-    std::vector<lt::tcp::endpoint> dial;
-    std::vector<std::shared_ptr<Lane>> close;
-    std::vector<std::pair<std::shared_ptr<Lane>, std::vector<char>>> send;
-    std::optional<std::pair<Turns, Turns>> turns;  ///< before and from now on
-    std::vector<std::string> warnings;
-  };
-
-  /// Who may have spoilt a piece: a node, or whoever sends in its name from an address.
-  struct Suspect {
-    PeerKey key;
-    bool dialled = false;  ///< unproven, over a lane that we dialled
-    bool proven = false;   ///< over a lane that somebody dialled and proved: a proof can be relayed
-    friend auto operator<=>(const Suspect&, const Suspect&) = default;
-  };
-
-  static PeerKey key_of(const Lane& lane);
-  static bool acts_for(const Lane& lane, const NodeId& node);
-  NodeLink* link_of(const Lane& lane);
-  /// Where a lane of ours was dialled to; nothing where the plan no longer names it.
-  std::pair<NodeLink*, DialTarget*> target_of(const Lane& lane);
-  int open_lanes(const PeerKey& key) const;
-  /// That we dialled: open or on the way, and not silent.
-  int outgoing_lanes(const NodeId& node) const;
-  bool is_first_to_tell(const Lane& lane, std::optional<TcpFigures> Lane::* figures) const;
-  bool welcome_stranger(Lane& lane);
-  bool welcome_node(Lane& lane, const Hello& hello, MonoTime now);
-  void measure(Lane& lane, double seconds);
-  void refuse(Lane& lane, const std::string& reason, MonoTime now);
-  void check_rights(Orders& orders, MonoTime now);
-  void check_strangers(Orders& orders, MonoTime now);
-  void prove_if_due(const std::shared_ptr<Lane>& lane, Orders& orders, MonoTime now);
-  bool check_proof(Lane& lane, MonoTime now);
-  void exchange_proofs(Orders& orders, MonoTime now);
-  void forget_if_empty(const PeerKey& key);
-  void end_proven_from(const PeerKey& key);
-  /// Of the lanes that a proven node dialled, at most 16 stay.
-  void share_places(const NodeId& node, MonoTime now);
-  void end_beyond(const std::vector<std::shared_ptr<Lane>>& lanes, std::size_t places, MonoTime now);
-  void look_for_silence(Orders& orders, MonoTime now);
-  void end_unanswered_dial(const std::shared_ptr<Lane>& lane, Orders& orders, MonoTime now);
-  void dial_went_wrong(const Lane& lane, NodeLink& link, DialTarget& target, const std::string& error, bool unanswered,
-                       MonoTime now);
-  Contact contact_with(const NodeId& node) const;
-  /// The least that a lane of the node has been quiet for.
-  std::chrono::milliseconds lanes_quiet_for(const NodeId& node) const;
-  /// Its endpoints are all taken: the lane that was silent for longest makes room for a fresh one.
-  void free_an_endpoint(const NodeId& node, Orders& orders);
-  void check_bad_pieces(Orders& orders, MonoTime now);
-  void blame(const Suspect& suspect, std::uint32_t piece, Orders& orders, MonoTime now);
-  void forget_failures(MonoTime now);
-  void move_towards_plan(const NodeId& node, NodeLink& link, Orders& orders, MonoTime now);
   /// Congestion controls that others may ask for now.
   std::vector<std::string> grants() const;
-  /// Asks the node's ends of lanes for the congestion control that the plan wants.
-  void ask_for_congestion_control(const NodeId& node, NodeLink& link, Orders& orders);
   /// Sends with what the other ends ask for, where it is granted, and tells them so. Network thread.
   void grant_congestion_controls(Orders& orders);
-  void apply_request_depth(const NodeId& node, const NodeLink& link);
-  /// How many of the node's lanes may take the place of ours.
-  int in_place_of_ours(const NodeId& node, const NodeLink& link, MonoTime now) const;
-  /// How many were dialled.
-  int dial(const NodeId& node, NodeLink& link, int count, Orders& orders, MonoTime now);
-  /// Ends lanes that we dialled, until so many are left.
-  void drop(const NodeId& node, int keep, Orders& orders, MonoTime now);
-  int keep_draining(const NodeId& node, int most);
-  void drain(Orders& orders, MonoTime now);
-  /// As many lanes as there are, or will be by the plan.
-  int expected_lanes() const;
-  /// A buffer is sized for as many lanes as there were to be when its lane was born; where these are fewer by now, each
-  /// may have more. Never less: what the kernel promised stays promised (RFC 9293, 3.8.6).
   void grow_receive_buffers();
-  void ask_for_lanes(const PeerKey& key, NodeLink& link, Orders& orders);
-  void send_stats(Orders& orders);
   void divide_among_fetching(Orders& orders);
-  void ask_by_turns(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const;
-  void forget_departed();
   void publish(MonoTime now);
+  /// Without the mutex; in the network thread, where lanes are among the orders.
   void carry_out(Orders& orders);
+  /// In any thread: lanes are closed by the next tick.
+  void carry_out_dials(Orders& orders);
+  void prioritize(const Turns& before, const Turns& now, const lt::torrent_handle& torrent) const;
 
   const TransferId id_;
-  const NodeId self_;
-  std::array<std::uint8_t, 20> info_hash_{};
   const bool tls_;
   EngineListener& listener_;
 
   const std::shared_ptr<NetworkLoop> loop_;
   const std::shared_ptr<NodeRates> rates_;
-  const std::shared_ptr<LaneProver> prover_;
   const std::vector<std::string> congestion_controls_;  ///< that the owner lets others ask for
   Requests requests_;
+  std::vector<bool> wanted_;
 
   mutable std::mutex mutex_;
   lt::torrent_handle torrent_;
-  std::shared_ptr<const Audience> audience_;
-  std::uint64_t refused_lanes_ = 0;
-  bool active_ = false, complete_ = false;
-  std::vector<bool> wanted_;
-  std::vector<NodeId> fetching_;     ///< by the plan
-  std::map<NodeId, KeyPrint> keys_;  ///< by the plan
-  Turns turns_;                      ///< in force
-  int turns_rounds_ = 0;             ///< for which others have been due
+  SwarmFacts facts_;
+  LaneTable table_;
+  LaneAdmission admission_;
+  BadPieces bad_pieces_;
+  SwarmMeter meter_;
+  std::vector<NodeId> fetching_;  ///< by the plan
+  TurnsInForce turns_;
   std::uint64_t revision_ = 0;
-  int next_number_ = 0;
-  MonoTime last_tick_{};
-  std::vector<std::shared_ptr<Lane>> lanes_;
-  std::map<PeerKey, NodeLink> links_;
-  std::uint64_t forgotten_received_bytes_ = 0, forgotten_sent_bytes_ = 0;  ///< of peers no longer in `links_`
-  std::map<std::uint32_t, std::set<Suspect>> bad_pieces_;  ///< since the last tick: who had blocks in them
   SwarmReport report_;
 };
 

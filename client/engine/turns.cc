@@ -1,10 +1,12 @@
 #include "client/engine/turns.h"
 
-#include <cstddef>
 #include <set>
 
 namespace gridtorrent::client::engine {
 namespace {
+
+constexpr std::size_t kManyPieces = 50'000;
+constexpr int kRounds = 2, kRoundsForMany = 30;
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t value) {
@@ -37,6 +39,13 @@ int Turns::of(std::uint32_t piece) const {
     if (mixed(others_[i] ^ salt) > own) ++before;
   }
   return before;
+}
+
+std::optional<std::pair<Turns, Turns>> TurnsInForce::change(const Turns& due, std::size_t pieces, bool at_once) {
+  if (due == turns_) return std::nullopt;
+  if (++rounds_ < (pieces > kManyPieces ? kRoundsForMany : kRounds) && !at_once) return std::nullopt;
+  rounds_ = 0;
+  return std::pair(std::exchange(turns_, due), due);
 }
 
 }  // namespace gridtorrent::client::engine

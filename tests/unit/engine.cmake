@@ -19,5 +19,7 @@ if(TARGET gt_client_engine)
     ${CMAKE_CURRENT_LIST_DIR}/engine_held_reads_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_standing_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_proof_test.cc
+    ${CMAKE_CURRENT_LIST_DIR}/engine_mover_test.cc
+    ${CMAKE_CURRENT_LIST_DIR}/engine_table_test.cc
     DEPENDS common base/crypto client/engine)
 endif()

@@ -4,6 +4,7 @@
 
 #include "client/engine/congestion_grants.h"
 #include "client/engine/lane.h"
+#include "tests/support/fake_lane_socket.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -32,39 +33,12 @@ TEST(CongestionChange, GoesBackToTheDefaultWithoutAWishOrAGrant) {
   EXPECT_EQ(congestion_change("bbr", {}, ""), std::nullopt);
 }
 
-/// A socket of a kernel that has some congestion controls.
-class FakeSocket final : public LaneSocket {
- public:
-  explicit FakeSocket(Names offers) : offers_(std::move(offers)) { now_.congestion_control = "cubic"; }
-  std::optional<TcpFigures> figures() const override { return now_; }
-  std::optional<LossFacts> loss_facts() const override { return std::nullopt; }
-  std::optional<TcpLiveness> liveness() const override { return std::nullopt; }
-  bool connecting() const override { return false; }
-  std::size_t unsent_bytes() const override { return 0; }
-  void set_no_delay(bool) override {}
-  void set_pacing(std::uint64_t) override {}
-  void set_receive_buffer(int) override {}
-  bool set_congestion_control(const std::string& name) override {
-    ++calls;
-    if (std::ranges::find(offers_, name) == offers_.end()) return false;
-    now_.congestion_control = name;
-    return true;
-  }
-  void end() override {}
-  int descriptor() const override { return -1; }
-  int calls = 0;
-
- private:
-  TcpFigures now_;
-  const Names offers_;
-};
-
 class SendingLane : public ::testing::Test {
  protected:
   explicit SendingLane(Names offers = {"cubic", "bbr"})
       : kernel_(new FakeSocket(std::move(offers))),
         lane_(lt::peer_connection_handle({}), std::unique_ptr<LaneSocket>(kernel_)) {
-    lane_.read_tcp(EngineLoad());
+    lane_.read_tcp(EngineLoad(), MonoTime{});
   }
   std::string uses() const { return lane_.own->congestion_control; }
   FakeSocket* kernel_;

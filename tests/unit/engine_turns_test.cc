@@ -78,5 +78,29 @@ TEST(Turns, ChangeForNobodyElseWhenANodeLeaves) {
   }
 }
 
+TEST(TurnsInForce, StayWhereNoOthersAreDue) {
+  TurnsInForce turns;
+  for (int round = 0; round < 100; ++round) EXPECT_FALSE(turns.change(Turns(), 10, /*at_once=*/true));
+}
+
+TEST(TurnsInForce, ChangeInTheSecondRoundAndThoseOfManyPiecesInTheThirtieth) {
+  const auto all = nodes(3);
+  const Turns due(all[0], all);
+  TurnsInForce few, many;
+  EXPECT_FALSE(few.change(due, 10, false));
+  const auto changed = few.change(due, 10, false);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->first, Turns());
+  EXPECT_EQ(changed->second, due);
+  EXPECT_FALSE(few.change(due, 10, false));
+  for (int round = 1; round < 30; ++round) EXPECT_FALSE(many.change(due, 1'000'000, false));
+  EXPECT_TRUE(many.change(due, 1'000'000, false));
+}
+
+TEST(TurnsInForce, ChangeAtOnceWhereNoLaneStands) {
+  const auto all = nodes(3);
+  EXPECT_TRUE(TurnsInForce().change(Turns(all[0], all), 1'000'000, /*at_once=*/true));
+}
+
 }  // namespace
 }  // namespace gridtorrent::client::engine

@@ -1,0 +1,288 @@
+// Lanes moved towards a plan: dialled, asked for, drained and ended. Rounds of a second in virtual time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/engine/wire.h"
+#include "tests/support/lanes_in_time.h"
+
+namespace gridtorrent::client::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+std::string text_of(const std::pair<std::shared_ptr<Lane>, std::vector<char>>& message) {
+  return {message.second.begin(), message.second.end()};
+}
+
+class Dialling : public LanesInTime {};
+
+TEST_F(Dialling, RestsWhileTheTorrentDoes) {
+  plan(4);
+  facts_.active = false;
+  EXPECT_THAT(round().dial, IsEmpty());
+}
+TEST_F(Dialling, RestsWithoutAPlan) {
+  link();
+  EXPECT_THAT(round().dial, IsEmpty());
+}
+TEST_F(Dialling, RestsBetweenTwoThatHaveAll) {
+  plan(4);
+  facts_.complete = true;
+  link().seen_complete = now_;
+  EXPECT_THAT(round().dial, IsEmpty());
+}
+TEST_F(Dialling, RestsWhileTheNodeIsHeldForBadData) {
+  plan(4);
+  link().bad_piece(now_);
+  EXPECT_THAT(round().dial, IsEmpty());
+  EXPECT_THAT(round(seconds(2)).dial, SizeIs(4));
+}
+TEST_F(Dialling, TakesNamesForNoAddress) {
+  PeerPlan named = plan_of(1, 0);
+  named.endpoints.push_back({"seeder.example", 50'000, false, ""});
+  link().set_plan(named);
+  EXPECT_THAT(round().dial, IsEmpty());
+  EXPECT_EQ(link().targets[0].last_error, "no numeric address");
+}
+TEST_F(Dialling, TakesAsManyPortsAsLanesAreWantedInThePlansOrder) {
+  plan(3);
+  const lt::address seeder = lt::make_address("192.0.2.1");
+  EXPECT_THAT(round().dial, ElementsAre(lt::tcp::endpoint(seeder, port(0)), lt::tcp::endpoint(seeder, port(1)),
+                                        lt::tcp::endpoint(seeder, port(2))));
+}
+TEST_F(Dialling, CountsWhatIsOnItsWay) {
+  plan(3);
+  EXPECT_THAT(round().dial, SizeIs(3));
+  EXPECT_THAT(round().dial, IsEmpty());
+}
+TEST_F(Dialling, ForgetsADialThatNoConnectionCameOf) {
+  plan(1);
+  EXPECT_THAT(round().dial, SizeIs(1));
+  EXPECT_THAT(round(seconds(3)).dial, IsEmpty());
+  EXPECT_THAT(round(milliseconds(1)).dial, SizeIs(1));
+}
+TEST_F(Dialling, LeavesOutPortsThatLanesStandTo) {
+  plan(2, 2);
+  ours(0);
+  const Orders orders = round();
+  ASSERT_THAT(orders.dial, SizeIs(1));
+  EXPECT_EQ(orders.dial[0].port(), port(1));
+}
+TEST_F(Dialling, GivesUpOnWhoDoesNotAnswerWithoutAPause) {
+  plan(1);
+  const lt::tcp::endpoint dialled = round().dial.at(0);
+  const auto lane = add(dialled, true);
+  lane->unanswered = true;
+  EXPECT_THAT(round(milliseconds(1700)).close, IsEmpty());
+  EXPECT_THAT(round(milliseconds(100)).close, ElementsAre(lane));
+  EXPECT_EQ(link().targets[0].last_error, "no answer");
+  EXPECT_EQ(link().targets[0].not_before, MonoTime{});
+}
+TEST_F(Dialling, WaitsForTlsOnceTcpStands) {
+  plan(1);
+  add(round().dial.at(0), true);
+  EXPECT_THAT(round(seconds(5)).close, IsEmpty());
+}
+TEST_F(Dialling, PausesAfterARefusal) {
+  plan(1, 1);
+  end(*add(round().dial.at(0), true), "Connection refused");
+  EXPECT_EQ(link().targets[0].failures, 1);
+  EXPECT_THAT(round(milliseconds(100)).dial, IsEmpty());
+  EXPECT_THAT(round().dial, SizeIs(1));
+}
+TEST_F(Dialling, TakesALaneThatWasSoonEndedForARefusal) {
+  plan(1);
+  const auto lane = ours(0);
+  now_ += seconds(4);
+  end(*lane, "End of file");
+  EXPECT_EQ(link().targets[0].failures, 1);
+}
+TEST_F(Dialling, ForgetsRefusalsOnceALaneHasStood) {
+  plan(1);
+  link().targets[0].failures = 3;
+  const auto lane = ours(0);
+  round(seconds(4));
+  EXPECT_EQ(link().targets[0].failures, 3);
+  round(seconds(1));
+  EXPECT_EQ(link().targets[0].failures, 0);
+  end(*lane, "End of file");
+  EXPECT_EQ(link().targets[0].failures, 0);
+}
+
+class CutPaths : public LanesInTime {};
+
+TEST_F(CutPaths, AreNotLookedForOnLanesThatOweNothing) {
+  plan(1);
+  ours(0)->liveness.quiet = seconds(60);
+  EXPECT_THAT(round().send, IsEmpty());
+}
+TEST_F(CutPaths, AreLookedForByAKeepAlive) {
+  plan(1);
+  const auto lane = ours(0);
+  lane->outstanding_blocks = 1;
+  lane->liveness.quiet = seconds(1);
+  const Orders orders = round();
+  ASSERT_THAT(orders.send, SizeIs(1));
+  EXPECT_EQ(text_of(orders.send[0]), std::string(4, '\0'));
+}
+TEST_F(CutPaths, HaveOneMoreLaneTriedASecond) {
+  plan(4);
+  link().last_dial = now_ - seconds(60);
+  for (const auto& lane : ours_up_to(4)) fall_silent(*lane, 3);
+  EXPECT_THAT(round().dial, SizeIs(1));
+  EXPECT_THAT(round(milliseconds(500)).dial, IsEmpty());
+  EXPECT_THAT(round(milliseconds(500)).dial, SizeIs(1));
+}
+TEST_F(CutPaths, EndALaneOnceAYoungerOneAnswers) {
+  plan(2);
+  const auto old = ours(0);
+  fall_silent(*old, 3);
+  EXPECT_THAT(round().close, IsEmpty());
+  ours(1);
+  EXPECT_THAT(round().close, ElementsAre(old));
+}
+TEST_F(CutPaths, HaveTheLaneThatWasSilentForLongestMakeRoom) {
+  plan(2, 2);
+  link().last_dial = now_ - seconds(60);
+  const auto lanes = ours_up_to(2);
+  fall_silent(*lanes[0], 9);
+  fall_silent(*lanes[1], 10);
+  const Orders orders = round();
+  EXPECT_THAT(orders.dial, IsEmpty());
+  EXPECT_THAT(orders.close, ElementsAre(lanes[1]));
+}
+TEST_F(CutPaths, AreToldWithTheTimeThatTheyLast) {
+  plan(1);
+  fall_silent(*ours(0), 7);
+  round();
+  EXPECT_EQ(link().lanes_silent_for, seconds(7));
+  EXPECT_EQ(link().without_lane_since, now_);
+  ours(1);
+  round();
+  EXPECT_EQ(link().lanes_silent_for, seconds(0));
+  EXPECT_EQ(link().without_lane_since, std::nullopt);
+}
+
+class LanesTooMany : public LanesInTime {};
+
+TEST_F(LanesTooMany, EndWhereTheyAreNotUpYetBeforeSilentOnesBeforeTheYoungest) {
+  plan(1);
+  const auto lanes = ours_up_to(3);
+  fall_silent(*lanes[0], 3);
+  lanes[2]->outstanding_blocks = 1;
+  const auto unfinished = add({lt::make_address("192.0.2.1"), port(9)}, true);
+  EXPECT_THAT(round().close, UnorderedElementsAre(unfinished, lanes[0]));
+  EXPECT_FALSE(lanes[1]->drains);
+  EXPECT_TRUE(lanes[2]->drains);
+}
+TEST_F(LanesTooMany, AreAskedForNothingMoreAndEndWhenAllHasCome) {
+  plan(1);
+  const auto lanes = ours_up_to(2);
+  lanes[1]->outstanding_blocks = 3;
+  const Orders orders = round();
+  EXPECT_THAT(orders.asks, UnorderedElementsAre(std::pair(lanes[0], true), std::pair(lanes[1], false)));
+  EXPECT_THAT(orders.close, IsEmpty());
+  lanes[1]->outstanding_blocks = 0;
+  EXPECT_THAT(round(milliseconds(500)).close, ElementsAre(lanes[1]));
+}
+TEST_F(LanesTooMany, EndAfterASecondWhateverTheyOwe) {
+  plan(1);
+  const auto lanes = ours_up_to(2);
+  lanes[1]->outstanding_blocks = 3;
+  EXPECT_THAT(round().close, IsEmpty());
+  EXPECT_THAT(round().close, ElementsAre(lanes[1]));
+}
+TEST_F(LanesTooMany, StayWhereThePlanWantsMoreAgain) {
+  plan(1);
+  const auto lanes = ours_up_to(2);
+  lanes[1]->outstanding_blocks = 3;
+  round();
+  plan(2);
+  const Orders orders = round();
+  EXPECT_THAT(orders.dial, IsEmpty());
+  EXPECT_THAT(orders.close, IsEmpty());
+  EXPECT_THAT(orders.asks, UnorderedElementsAre(std::pair(lanes[0], true), std::pair(lanes[1], true)));
+}
+TEST_F(LanesTooMany, AreAllOnceTheNodeLeavesThePlan) {
+  plan(2);
+  const auto lanes = ours_up_to(2);
+  link().leave_plan();
+  EXPECT_THAT(round().close, UnorderedElementsAre(lanes[0], lanes[1]));
+}
+TEST_F(LanesTooMany, AreOursWhereTheOtherSidesHaveStoodForLong) {
+  PeerPlan other_dials = plan_of(1);
+  other_dials.by_rule = false;
+  link().set_plan(other_dials);
+  const auto mine = ours(0);
+  theirs();
+  EXPECT_THAT(round().close, IsEmpty());
+  EXPECT_THAT(round(seconds(4)).close, IsEmpty());
+  EXPECT_THAT(round().close, ElementsAre(mine));
+}
+
+class Asking : public LanesInTime {};
+
+TEST_F(Asking, ForLanesRestsWhereWeDial) {
+  plan(2);
+  ours(0);
+  EXPECT_THAT(round().send, IsEmpty());
+}
+TEST_F(Asking, ForLanesIsNotHeardOverASilentLane) {
+  PeerPlan plan = plan_of(3);
+  plan.ask = true;
+  link().set_plan(plan);
+  fall_silent(*theirs(), 3);
+  EXPECT_THAT(round().send, IsEmpty());
+}
+TEST_F(Asking, ForLanesIsDoneOnceAndTakenBackAtTheEnd) {
+  PeerPlan plan = plan_of(3);
+  plan.dial = false;
+  plan.ask = true;
+  link().set_plan(plan);
+  theirs();
+  const Orders first = round();
+  ASSERT_THAT(first.send, SizeIs(1));
+  EXPECT_THAT(text_of(first.send[0]), HasSubstr(encode_lanes(3)));
+  EXPECT_THAT(round().send, IsEmpty());
+  facts_.complete = true;
+  const Orders last = round();
+  ASSERT_THAT(last.send, SizeIs(1));
+  EXPECT_THAT(text_of(last.send[0]), HasSubstr(encode_lanes(0)));
+}
+TEST_F(Asking, ForACongestionControlThatIsNotGrantedWarnsOnce) {
+  PeerPlan plan = plan_of(1);
+  plan.congestion_control = "bbr";
+  link().set_plan(plan);
+  ours(0);
+  const Orders orders = round();
+  EXPECT_THAT(orders.send, IsEmpty());
+  EXPECT_THAT(orders.warnings, ElementsAre(HasSubstr("it grants none")));
+  EXPECT_THAT(round().warnings, IsEmpty());
+}
+TEST_F(Asking, ForACongestionControlIsDoneOverTheOldestLanesAlone) {
+  PeerPlan plan = plan_of(2);
+  plan.congestion_control = "bbr";
+  plan.congestion_lanes = 1;
+  link().set_plan(plan);
+  for (const auto& lane : ours_up_to(2)) lane->peer_congestion_controls = {"bbr"};
+  const Orders orders = round();
+  ASSERT_THAT(orders.send, SizeIs(1));
+  EXPECT_EQ(orders.send[0].first, table_.lanes()[0]);
+}
+TEST_F(Asking, GoesAsDeepAsPlanned) {
+  PeerPlan plan = plan_of(1);
+  plan.outstanding_blocks = 12;
+  link().set_plan(plan);
+  const auto lane = ours(0);
+  round();
+  EXPECT_EQ(lane->planned_blocks, 12);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::engine
