@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <libtorrent/address.hpp>
+#include <utility>
 
 #include "client/engine/congestion_grants.h"
 #include "client/engine/wire.h"
@@ -218,6 +219,7 @@ int LaneMover::keep_draining(const NodeId& node, int most) {
     if (kept >= most) break;
     if (lane->node != node || !lane->drains || lane->silent() || lane->state != LaneState::kOpen) continue;
     lane->drains = false;
+    lane->taken_back = true;
     ++kept;
   }
   return kept;
@@ -227,6 +229,10 @@ void LaneMover::drain() {
   for (const auto& lane : table_.lanes()) {
     if (lane->state != LaneState::kOpen) continue;
     orders_.asks.emplace_back(lane, !lane->drains);
+    // libtorrent asks for more only as something comes, and a lane that ran dry before it was taken back gets nothing.
+    // This has an UNCHOKE come.
+    if (!lane->drains && std::exchange(lane->taken_back, false))
+      orders_.send.emplace_back(lane, std::vector<char>(kInterested.begin(), kInterested.end()));
     if (!lane->drains) continue;
     if (lane->outstanding_blocks == 0 || lane->silent() || now_ - lane->drains_since >= kDrainFor)
       orders_.close.push_back(lane);

@@ -31,6 +31,8 @@ inline constexpr int kLanesNumber = 41, kGrantNumber = 42, kStatsNumber = 43, kP
 /// BEP 6's HAVE ALL as it travels. There it stands for the first bitfield alone; a GridTorrent node takes it at any
 /// time, and sends it to others of its kind when it has got its last piece.
 inline constexpr std::array<char, 5> kHaveAll = {0, 0, 0, 1, 14};
+/// BEP 3's INTERESTED as it travels. libtorrent answers it with UNCHOKE, also where it had sent that before.
+inline constexpr std::array<char, 5> kInterested = {0, 0, 0, 1, 2};
 
 /// Fresh for each connection and end, so that a proof is good for one connection alone.
 using Nonce = std::array<std::uint8_t, 16>;

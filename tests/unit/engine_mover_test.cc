@@ -208,6 +208,10 @@ TEST_F(LanesTooMany, StayWhereThePlanWantsMoreAgain) {
   EXPECT_THAT(orders.dial, IsEmpty());
   EXPECT_THAT(orders.close, IsEmpty());
   EXPECT_THAT(orders.asks, UnorderedElementsAre(std::pair(lanes[0], true), std::pair(lanes[1], true)));
+  ASSERT_THAT(orders.send, SizeIs(1)) << "it may have run dry, and libtorrent would ask for nothing by itself";
+  EXPECT_EQ(orders.send[0].first, lanes[1]);
+  EXPECT_EQ(text_of(orders.send[0]), std::string(kInterested.begin(), kInterested.end()));
+  EXPECT_THAT(round().send, IsEmpty());
 }
 TEST_F(LanesTooMany, AreAllOnceTheNodeLeavesThePlan) {
   plan(2);
