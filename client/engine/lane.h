@@ -76,7 +76,7 @@ struct Lane {
   /// the mutex, read for each block.
   std::atomic<bool> drains = false;
   MonoTime drains_since{};
-  bool taken_back = false;  ///< it was to end and is wanted again, and has not been told yet
+  bool taken_back = false;              ///< it was to end and is wanted again, and has not been told yet
   int receive_buffer = 0;               ///< bytes, as told to the kernel; 0: sized by the kernel
   std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: as it likes
   std::optional<TcpFigures> own, theirs;

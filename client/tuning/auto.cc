@@ -147,8 +147,9 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
     const auto& [path, meter, recollection, congestion] = known.sources.at(source->node);
     paths.push_back(path);
     recollections.push_back(&recollection);
-    facts.sources.push_back({source->complete && !source->fetches, path.kind, transfers_from(source->node, input),
-                             recollection.lanes(sources.size()), grants_bbr(*source)});
+    facts.sources.push_back({source->complete && !source->fetches, path.kind, path.round_trip,
+                             transfers_from(source->node, input), recollection.lanes(sources.size()),
+                             grants_bbr(*source)});
   }
   std::vector<int> lanes = start_lanes(facts);
   Plan plan;

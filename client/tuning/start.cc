@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "client/tuning/congestion_choice.h"
 #include "client/tuning/sources.h"
 
 namespace gridtorrent::client::tuning {
@@ -27,6 +28,12 @@ int most_in_all(const StartFacts& facts) {
   return static_cast<int>(most);
 }
 
+int lanes_under_bbr(const StartSource& source, const HostFacts& host) {
+  const double seconds = std::chrono::duration<double>(source.round_trip).count();
+  const bool unheld = seconds > 0 && static_cast<double>(host.lane_bytes) * 8 / seconds >= kUnheldBitsPerS;
+  return unheld ? kBbrLanes : kFewLanes;
+}
+
 int lanes_to(const StartSource& source, const StartFacts& facts) {
   const auto transfers = static_cast<std::uint64_t>(std::max(source.transfers, 1));
   if (source.complete && source.remembered > 0 && !facts.polite) {
@@ -36,8 +43,9 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   const int even = even_lanes(0, facts.sources.size());
   switch (source.path) {
     case PathKind::kNear:
-    case PathKind::kBbr:
       return std::min(even, kFewLanes);
+    case PathKind::kBbr:
+      return std::min(even, lanes_under_bbr(source, facts.host));
     case PathKind::kUnknown:
     case PathKind::kFar:
       break;

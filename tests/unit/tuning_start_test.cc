@@ -21,10 +21,10 @@ StartFacts from(std::vector<StartSource> sources, std::uint64_t bytes = 1200 * k
   return {bytes, 0, {}, false, std::move(sources)};
 }
 StartSource seeder(PathKind path = PathKind::kFar) {
-  return {true, path, 1};
+  return {.complete = true, .path = path};
 }
 StartSource fetching(PathKind path = PathKind::kFar) {
-  return {false, path, 1};
+  return {.complete = false, .path = path};
 }
 std::vector<StartSource> many(StartSource source, std::size_t count) {
   return std::vector<StartSource>(count, source);
@@ -45,6 +45,18 @@ TEST(StartLanes, OnAPathThatIsNotKnownAreThoseOfALongOne) {
 TEST(StartLanes, AreTwoOnANearPathAndUnderBbr) {
   EXPECT_EQ(start_lanes(from({seeder(PathKind::kNear)})), std::vector{2});
   EXPECT_EQ(start_lanes(from({seeder(PathKind::kBbr)})), std::vector{2});
+}
+TEST(StartLanes, AreOneUnderBbrWhereItsWindowLetsItCarryAGigabit) {
+  StartSource source = seeder(PathKind::kBbr);
+  source.round_trip = std::chrono::milliseconds(60);
+  StartFacts facts = from({source});
+  facts.host.lane_bytes = 8 * kMB;
+  EXPECT_EQ(start_lanes(facts), std::vector{1});
+  facts.host.lane_bytes = 6 * kMB;
+  EXPECT_EQ(start_lanes(facts), std::vector{2});
+  facts.host.lane_bytes = 8 * kMB;
+  facts.sources[0].round_trip = {};
+  EXPECT_EQ(start_lanes(facts), std::vector{2}) << "not known";
 }
 TEST(StartLanes, AreFourWhereTheSeederGrantsBbr) {
   StartSource source = seeder();
@@ -73,9 +85,9 @@ TEST(StartLanes, InASwarmThatFetchesAreTheEvenPlansForEachNeighbour) {
       << "two that fetch from one seeder have sixteen to it together";
 }
 TEST(StartLanes, AreSharedByTransfersFromTheSameSeeder) {
-  EXPECT_EQ(start_lanes(from({{true, PathKind::kFar, 2}})), std::vector{8});
-  EXPECT_EQ(start_lanes(from({{true, PathKind::kFar, 4}})), std::vector{4});
-  EXPECT_EQ(start_lanes(from({{true, PathKind::kFar, 1000}})), std::vector{4});
+  EXPECT_EQ(start_lanes(from({{.complete = true, .path = PathKind::kFar, .transfers = 2}})), std::vector{8});
+  EXPECT_EQ(start_lanes(from({{.complete = true, .path = PathKind::kFar, .transfers = 4}})), std::vector{4});
+  EXPECT_EQ(start_lanes(from({{.complete = true, .path = PathKind::kFar, .transfers = 1000}})), std::vector{4});
 }
 TEST(StartLanes, AreNoMoreThanALimitHasUseFor) {
   auto facts = from({seeder()});
