@@ -51,6 +51,11 @@ gt_allow(client/app      common metainfo proto client/plan client/tuning client/
                          client/remote client/control
                          base/options base/logging base/metrics base/crypto base/sql base/rpc)
 
+gt_allow(gui/models common)
+gt_allow(gui/plots  common gui/models)
+gt_allow(gui/views  common gui/models gui/plots)
+gt_allow(gui/app    common base/options gui/models gui/plots gui/views)
+
 # gt_room(<room> SOURCES a.cc b.cc ... DEPENDS <room>... [LINK <third-party target>...])
 # Makes the static library gt_<room with _ for /> from the sources in the current folder (none: header-only).
 function(gt_room room)

@@ -11,6 +11,7 @@ set(GT_RPC_HEADERS <grpcpp/grpcpp.h> <google/protobuf/message.h> <google/protobu
 set(GT_TORRENT_HEADERS
   <libtorrent/alert_types.hpp> <libtorrent/extensions.hpp> <libtorrent/peer_connection_handle.hpp> <libtorrent/session.hpp>
   <libtorrent/torrent_handle.hpp>)
+set(GT_DESKTOP_HEADERS <QAbstractItemModel> <QBoxLayout> <QLabel> <QPainter> <QString> <QWidget>)
 set(GT_TEST_HEADERS <gmock/gmock.h> <gtest/gtest.h>)
 
 # One target a set compiles it, and the others reuse it. This needs equal flags (see -fPIC in CMakeLists.txt).
@@ -24,17 +25,23 @@ function(gt_add_precompiled set)
   # ccache reads this instead (CCACHE_PCH_EXTSUM in ./dev): what the header is made of. The flags it compares itself.
   file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/gt_precompiled_${set}.dir/cmake_pch.hxx.gch.sum
     "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} gRPC ${gRPC_VERSION} protobuf ${Protobuf_VERSION} "
-    "libtorrent ${TORRENT_VERSION} GoogleTest ${GTest_VERSION} ${GT_STANDARD_HEADERS} ${ARG_HEADERS}\n")
+    "libtorrent ${TORRENT_VERSION} Qt ${Qt6_VERSION} GoogleTest ${GTest_VERSION} ${GT_STANDARD_HEADERS} ${ARG_HEADERS}\n")
 endfunction()
 
 if(GT_PRECOMPILED)
   gt_add_precompiled(standard)
   gt_add_precompiled(rpc HEADERS ${GT_RPC_HEADERS} LINK gRPC::grpc++ protobuf::libprotobuf)
   gt_add_precompiled(torrent HEADERS ${GT_TORRENT_HEADERS} LINK PkgConfig::TORRENT)
+  if(GT_DESKTOP)
+    gt_add_precompiled(desktop HEADERS ${GT_DESKTOP_HEADERS} LINK gt_qt)
+  endif()
   if(BUILD_TESTING)
     gt_add_precompiled(test_standard HEADERS ${GT_TEST_HEADERS} LINK GTest::gmock)
     gt_add_precompiled(test_rpc HEADERS ${GT_TEST_HEADERS} ${GT_RPC_HEADERS} LINK GTest::gmock gRPC::grpc++ protobuf::libprotobuf)
     gt_add_precompiled(test_torrent HEADERS ${GT_TEST_HEADERS} ${GT_TORRENT_HEADERS} LINK GTest::gmock PkgConfig::TORRENT)
+    if(GT_DESKTOP)
+      gt_add_precompiled(test_desktop HEADERS ${GT_TEST_HEADERS} ${GT_DESKTOP_HEADERS} LINK GTest::gmock gt_qt)
+    endif()
   endif()
 endif()
 
@@ -48,6 +55,8 @@ function(gt_use_precompiled target prefix)
     if(dep MATCHES "^(proto|base/rpc|.*/rpc|tracker/app|client/remote|client/control|client/api/.*|client/cli|client/app)$")
       set(set rpc)
       break()
+    elseif(dep MATCHES "^(gui/.*|gt_qt)$")
+      set(set desktop)
     elseif(dep MATCHES "^(client/engine|PkgConfig::TORRENT)$")
       set(set torrent)
     endif()

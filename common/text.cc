@@ -34,7 +34,7 @@ Decoded decode_utf8(std::string_view s) {
 
 bool is_unprintable(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+         (c >= 0x2066 && c <= 0x2069) || c == 0x061C || c == 0xFEFF;
 }
 
 }  // namespace

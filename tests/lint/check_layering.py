@@ -22,6 +22,7 @@ DOORS = {  # header prefix -> rooms that may include it
     'spdlog/': {'base/logging'},
     'prometheus/': {'base/metrics'},
     'utf8proc.h': {'ccm/domain'},
+    'Q': {'gui/models', 'gui/plots', 'gui/views', 'gui/app'},  # Qt's headers, and no others, begin so
     'nlohmann/': {'client/cli', 'client/core', 'client/app', 'client/security', 'client/store', 'tracker/app', 'tracker/store', 'base/logging'},
 }
 

@@ -1,0 +1,101 @@
+#include "gui/views/main_window.h"
+
+#include <QBoxLayout>
+#include <QListWidget>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QStatusBar>
+
+#include "gui/models/text.h"
+#include "gui/views/notice_bar.h"
+#include "gui/views/status_strip.h"
+#include "gui/views/transfers_page.h"
+
+namespace gridtorrent::gui {
+
+namespace {
+constexpr int kRailWidth = 150;
+constexpr QSize kUsual{1100, 720};
+constexpr QSize kLeast{760, 480};
+}  // namespace
+
+MainWindow::MainWindow(TransfersModel& transfers, Format format, QWidget* parent)
+    : QMainWindow(parent),
+      format_(std::move(format)),
+      rail_(new QListWidget),
+      pages_(new QStackedWidget),
+      notice_(new NoticeBar),
+      status_(new StatusStrip(format_)),
+      transfers_page_(new TransfersPage(transfers, format_)) {
+  rail_->setFixedWidth(kRailWidth);
+  rail_->setFrameShape(QFrame::NoFrame);
+  rail_->setAccessibleName(tr("Pages"));
+  rail_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  for (const Page page : kPages) add_page(page, page == Page::kTransfers ? transfers_page_ : new QWidget);
+
+  auto* right = new QVBoxLayout;
+  right->setSpacing(0);
+  right->addWidget(notice_);
+  right->addWidget(pages_, 1);
+  auto* whole = new QWidget;
+  auto* line = new QHBoxLayout(whole);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(0);
+  line->addWidget(rail_);
+  line->addLayout(right, 1);
+  setCentralWidget(whole);
+  statusBar()->addPermanentWidget(status_, 1);
+  statusBar()->setSizeGripEnabled(false);
+  setMinimumSize(kLeast);
+  resize(kUsual);
+
+  connect(rail_, &QListWidget::currentRowChanged, pages_, &QStackedWidget::setCurrentIndex);
+  connect(transfers_page_, &TransfersPage::publish_wanted, this, &MainWindow::publish_wanted);
+  connect(transfers_page_, &TransfersPage::find_wanted, this, [this] { show_page(Page::kFind); });
+  connect(&transfers, &TransfersModel::rates_changed, status_,
+          [this](TransfersModel::Rates rates) { status_->set_rates(rates.down, rates.up); });
+  add_keys();
+  set_connections({});
+  show_page(Page::kTransfers);
+}
+
+void MainWindow::add_page(Page page, QWidget* content) {
+  const Place place{new QStackedWidget, new CommandPage};
+  place.faces->addWidget(content);
+  place.faces->addWidget(place.guidance);
+  pages_->addWidget(place.faces);
+  places_.push_back(place);
+  auto* item = new QListWidgetItem(page_title(page), rail_);
+  item->setSizeHint(QSize(kRailWidth, fontMetrics().height() + 16));
+  item->setToolTip(tr("Ctrl+%1").arg(rail_->count()));
+}
+
+void MainWindow::add_keys() {
+  for (int i = 0; i < static_cast<int>(kPages.size()); ++i) {
+    auto* key = new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this);
+    connect(key, &QShortcut::activated, this, [this, i] { show_page(kPages[static_cast<std::size_t>(i)]); });
+  }
+  connect(new QShortcut(QKeySequence::New, this), &QShortcut::activated, this, &MainWindow::publish_wanted);
+  connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] {
+    show_page(Page::kTransfers);
+    transfers_page_->focus_filter();
+  });
+  connect(new QShortcut(QKeySequence::Quit, this), &QShortcut::activated, this, &QWidget::close);
+}
+
+void MainWindow::set_connections(const Connections& connections) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const auto guidance = page_guidance(kPages[i], connections);
+    if (guidance) places_[i].guidance->set_guidance(*guidance);
+    places_[i].faces->setCurrentIndex(guidance ? 1 : 0);
+  }
+  status_->set_connections(connections);
+  notice_->set_notice(notice_text(connections, format_));
+  setWindowTitle(connections.account.empty() ? tr("GridTorrent") : shown(connections.account));
+}
+
+void MainWindow::show_page(Page page) {
+  rail_->setCurrentRow(static_cast<int>(page));
+}
+
+}  // namespace gridtorrent::gui

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <QMainWindow>
+#include <vector>
+
+#include "gui/models/connection.h"
+#include "gui/models/transfers_model.h"
+#include "gui/views/pages.h"
+
+class QListWidget;
+class QStackedWidget;
+
+namespace gridtorrent::gui {
+
+class NoticeBar;
+class StatusStrip;
+class TransfersPage;
+
+/// The window: a rail of pages with words and keys, the page, and what is true of all pages (connections, rates). Shows
+/// what its models hold and asks for everything else by signals; it opens no connection and no file. The model must
+/// outlive the window. GUI thread only.
+class MainWindow final : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  MainWindow(TransfersModel& transfers, Format format, QWidget* parent = nullptr);
+
+  void set_connections(const Connections& connections);
+  void show_page(Page page);
+  TransfersPage& transfers_page() { return *transfers_page_; }
+  NoticeBar& notice_bar() { return *notice_; }
+
+ Q_SIGNALS:
+  void publish_wanted();
+
+ private:
+  struct Place {
+    QStackedWidget* faces;  // the content, and guidance in its stead
+    CommandPage* guidance;
+  };
+
+  void add_page(Page page, QWidget* content);
+  void add_keys();
+
+  Format format_;
+  QListWidget* rail_;
+  QStackedWidget* pages_;
+  NoticeBar* notice_;
+  StatusStrip* status_;
+  TransfersPage* transfers_page_;
+  std::vector<Place> places_;
+};
+
+}  // namespace gridtorrent::gui

@@ -1,0 +1,81 @@
+#include "gui/views/pages.h"
+
+#include <QCoreApplication>
+
+namespace gridtorrent::gui {
+
+namespace {
+
+QString say(const char* text) {
+  return QCoreApplication::translate("Pages", text);
+}
+
+Guidance login_guidance() {
+  return {
+      say(QT_TRANSLATE_NOOP("Pages", "Log in first")),
+      say(QT_TRANSLATE_NOOP("Pages",
+                            "This window has no session with a server. The command asks for your password and keeps "
+                            "the login for both programs. Your administrator knows the server's address and has the "
+                            "file of its certificate authority. Then start this window again.")),
+      QStringLiteral("gridtorrent login --server HOST:PORT --ca ca.pem --user NAME")};
+}
+
+Guidance node_guidance() {
+  return {say(QT_TRANSLATE_NOOP("Pages", "Start a node on this computer")),
+          say(QT_TRANSLATE_NOOP("Pages",
+                                "The node sends and receives the data, also while this window is closed. None answers "
+                                "here. The command starts the one that you have; docs/operating.md shows how a new one "
+                                "joins.")),
+          QStringLiteral("gridtorrentd --data-dir ~/gridtorrent")};
+}
+
+Guidance later(const char* heading, const char* command) {
+  return {say(heading), say(QT_TRANSLATE_NOOP("Pages", "This window does not show it yet. The command does:")),
+          QString::fromLatin1(command)};
+}
+
+}  // namespace
+
+QString page_title(Page page) {
+  switch (page) {
+    case Page::kFind:
+      return say(QT_TRANSLATE_NOOP("Pages", "Find"));
+    case Page::kTransfers:
+      return say(QT_TRANSLATE_NOOP("Pages", "Transfers"));
+    case Page::kInbox:
+      return say(QT_TRANSLATE_NOOP("Pages", "Inbox"));
+    case Page::kPeople:
+      return say(QT_TRANSLATE_NOOP("Pages", "People"));
+    case Page::kNodes:
+      return say(QT_TRANSLATE_NOOP("Pages", "Nodes"));
+    case Page::kActivity:
+      return say(QT_TRANSLATE_NOOP("Pages", "Activity"));
+    case Page::kSettings:
+      return say(QT_TRANSLATE_NOOP("Pages", "Settings"));
+  }
+  return {};
+}
+
+std::optional<Guidance> page_guidance(Page page, const Connections& connections) {
+  const Missing lacks = missing(connections);
+  switch (page) {
+    case Page::kFind:
+      return lacks == Missing::kLogin ? std::optional(login_guidance()) : std::nullopt;
+    case Page::kTransfers:
+      if (lacks == Missing::kLogin) return login_guidance();
+      return lacks == Missing::kNode ? std::optional(node_guidance()) : std::nullopt;
+    case Page::kInbox:
+      return later(QT_TRANSLATE_NOOP("Pages", "What waits for you"), "gridtorrent inbox");
+    case Page::kPeople:
+      return later(QT_TRANSLATE_NOOP("Pages", "Groups and buddies"), "gridtorrent group list");
+    case Page::kNodes:
+      return later(QT_TRANSLATE_NOOP("Pages", "Your nodes"), "gridtorrent node list");
+    case Page::kActivity:
+      return later(QT_TRANSLATE_NOOP("Pages", "Tasks of your nodes"), "gridtorrent task list");
+    case Page::kSettings:
+      return later(QT_TRANSLATE_NOOP("Pages", "Limits of this node"), "gridtorrent node limit");
+  }
+  return std::nullopt;
+}
+
+}  // namespace gridtorrent::gui

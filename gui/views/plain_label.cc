@@ -1,0 +1,12 @@
+#include "gui/views/plain_label.h"
+
+namespace gridtorrent::gui {
+
+PlainLabel::PlainLabel(const QString& text, QWidget* parent) : QLabel(parent) {
+  setTextFormat(Qt::PlainText);
+  setWordWrap(true);
+  setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  setText(text);
+}
+
+}  // namespace gridtorrent::gui
