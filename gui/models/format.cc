@@ -57,9 +57,13 @@ QString Format::duration(std::optional<std::chrono::seconds> duration) const {
   if (s < 60) return tr("%1 s").arg(number(s));
   if (s < 3600) return tr("%1 min").arg(number((s + 30) / 60));
   const auto min = (s + 30) / 60;
-  if (min < 24 * 60) return tr("%1 h %2 min").arg(number(min / 60), number(min % 60));
+  if (min < 24 * 60) {
+    const QString hours = tr("%1 h").arg(number(min / 60));
+    return min % 60 == 0 ? hours : tr("%1 %2 min").arg(hours, number(min % 60));
+  }
   const auto h = (s + 1800) / 3600;
-  return tr("%1 d %2 h").arg(number(h / 24), number(h % 24));
+  const QString days = tr("%1 d").arg(number(h / 24));
+  return h % 24 == 0 ? days : tr("%1 %2 h").arg(days, number(h % 24));
 }
 
 QString Format::round_trip(std::uint32_t microseconds) const {

@@ -14,13 +14,13 @@ constexpr int kHidden = -1;
 constexpr int kComing = -2;  // in the delta at hand, to be shown at its end
 
 constexpr std::array<ColumnSpec, 8> kColumns{{
-    {"name", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Name"), false, 30},
+    {"name", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Name"), false, 34},
     {"state", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "State"), false, 10},
     {"done", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Done"), false, 12},
-    {"down", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Down"), true, 12},
-    {"up", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Up"), true, 12},
-    {"lanes", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Lanes × seeders"), true, 14},
-    {"left", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Left"), true, 11},
+    {"down", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Down"), true, 15},
+    {"up", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Up"), true, 15},
+    {"lanes", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Lanes × seeders"), true, 19},
+    {"left", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Left"), true, 12},
     {"limit", QT_TRANSLATE_NOOP("gridtorrent::gui::TransfersModel", "Limited by"), false, 12},
 }};
 

@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <cstdlib>
+#include <memory>
 
 namespace {
 

@@ -2,7 +2,8 @@ if(TARGET gt_gui_views)
   add_library(gt_test_desktop OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/support/desktop.cc)
   target_link_libraries(gt_test_desktop PRIVATE gt_build_options gt_qt GTest::gtest)
   gt_test(gui_models_test
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_format_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_transfers_model_test.cc
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_format_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_models_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/gui_transfers_model_test.cc
     DEPENDS common gui/models
     LINK gt_test_desktop gt_qt Qt6::Test)
 endif()

@@ -58,6 +58,7 @@ TEST(DesktopFormat, TakesTwoUnitsOfALongDuration) {
   EXPECT_EQ(text(format.duration(seconds(125))), "2 min");
   EXPECT_EQ(text(format.duration(seconds(3 * 3600 + 5 * 60))), "3 h 5 min");
   EXPECT_EQ(text(format.duration(seconds(4 * 86400 + 7200))), "4 d 2 h");
+  EXPECT_EQ(text(format.duration(seconds(3600))), "1 h");
 }
 
 TEST(DesktopText, EscapesWhatWouldChangeTheLine) {
