@@ -6,4 +6,7 @@ if(TARGET gt_gui_views)
             ${CMAKE_CURRENT_LIST_DIR}/gui_transfers_model_test.cc
     DEPENDS common gui/models
     LINK gt_test_desktop gt_qt Qt6::Test)
+  gt_test(gui_plots_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_plots_test.cc
+    DEPENDS common gui/plots
+    LINK gt_test_desktop gt_qt Qt6::Test)
 endif()
