@@ -31,7 +31,8 @@ int show_window(int argc, char** argv) {
   QCoreApplication::setApplicationVersion(QString::fromLatin1(kVersion));
   const Format format;
   TransfersModel transfers(format);
-  MainWindow window(transfers, format);
+  SearchModel found(format);
+  MainWindow window(transfers, found, format);
   window.show();
   return QApplication::exec();
 }

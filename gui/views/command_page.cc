@@ -12,7 +12,7 @@
 namespace gridtorrent::gui {
 
 namespace {
-constexpr int kTextWidth = 520;  // lines that are easy to read
+constexpr int kTextWidth = 620;  // lines that are easy to read
 }
 
 CommandPage::CommandPage(const Guidance& guidance, QWidget* parent)

@@ -1,19 +1,63 @@
 #include "gui/views/details_pane.h"
 
+#include <QTreeView>
+
 #include "gui/views/overview.h"
+#include "gui/views/rate_tab.h"
+#include "gui/views/table_setup.h"
+#include "gui/views/why_tab.h"
 
 namespace gridtorrent::gui {
 
+namespace {
+
+QTreeView* make_tree(QAbstractItemModel& model, std::span<const ColumnSpec> specs, const QString& name) {
+  auto* view = new QTreeView;
+  view->setModel(&model);
+  view->setAccessibleName(name);
+  set_up_tree(*view, specs);
+  return view;
+}
+
+}  // namespace
+
 DetailsPane::DetailsPane(Format format, QWidget* parent)
-    : QTabWidget(parent), overview_(new Overview(std::move(format))) {
+    : QTabWidget(parent),
+      peers_(format),
+      files_(format),
+      overview_(new Overview(format)),
+      rate_(new RateTab(format)),
+      why_(new WhyTab(format)) {
   setDocumentMode(true);
-  setAccessibleName(tr("Details"));
+  setAccessibleName(tr("Details of the transfer"));
   addTab(overview_, tr("Overview"));
+  addTab(make_tree(peers_, PeersModel::columns(), tr("Peers and lanes")), tr("Peers and lanes"));
+  addTab(make_tree(files_, FilesModel::columns(), tr("Files")), tr("Files"));
+  addTab(rate_, tr("Rate"));
+  addTab(why_, tr("Why this speed?"));
+  connect(rate_, &RateTab::save_wanted, this, &DetailsPane::save_wanted);
 }
 
 void DetailsPane::set_transfer(const TransferRow* row) {
-  transfer_ = row != nullptr ? row->id : std::string();
+  const std::string id = row != nullptr ? row->id : std::string();
+  if (id != transfer_) {
+    transfer_ = id;
+    set_peers({});
+    set_files({});
+    set_history({}, 0);
+    set_explanation({});
+  }
   overview_->set_transfer(row);
+}
+
+void DetailsPane::set_history(RateHistory history, std::int64_t now_ms) {
+  why_->set_decisions(history.decisions);
+  rate_->set_history(std::move(history), now_ms);
+}
+
+void DetailsPane::set_explanation(Explanation explanation) {
+  why_->set_explanation(explanation);
+  rate_->set_curve(std::move(explanation.curve));
 }
 
 }  // namespace gridtorrent::gui

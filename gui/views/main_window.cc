@@ -1,37 +1,55 @@
 #include "gui/views/main_window.h"
 
 #include <QBoxLayout>
+#include <QDragEnterEvent>
 #include <QListWidget>
+#include <QMimeData>
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QUrl>
 
 #include "gui/models/text.h"
+#include "gui/views/find_page.h"
 #include "gui/views/notice_bar.h"
+#include "gui/views/rail_delegate.h"
 #include "gui/views/status_strip.h"
 #include "gui/views/transfers_page.h"
 
 namespace gridtorrent::gui {
 
 namespace {
-constexpr int kRailWidth = 150;
+constexpr int kRailWidth = 165;
 constexpr QSize kUsual{1100, 720};
 constexpr QSize kLeast{760, 480};
+
+/// A data set has one root: of several things dropped at once, the first that lies on this computer. Empty: none does.
+QString dropped_path(const QMimeData& data) {
+  for (const QUrl& url : data.urls())
+    if (url.isLocalFile()) return url.toLocalFile();
+  return {};
+}
+
 }  // namespace
 
-MainWindow::MainWindow(TransfersModel& transfers, Format format, QWidget* parent)
+MainWindow::MainWindow(TransfersModel& transfers, SearchModel& found, const Format& format, QWidget* parent)
     : QMainWindow(parent),
-      format_(std::move(format)),
+      format_(format),
       rail_(new QListWidget),
       pages_(new QStackedWidget),
       notice_(new NoticeBar),
       status_(new StatusStrip(format_)),
+      find_page_(new FindPage(found, format_)),
       transfers_page_(new TransfersPage(transfers, format_)) {
   rail_->setFixedWidth(kRailWidth);
   rail_->setFrameShape(QFrame::NoFrame);
+  rail_->setItemDelegate(new RailDelegate(rail_));
   rail_->setAccessibleName(tr("Pages"));
   rail_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  for (const Page page : kPages) add_page(page, page == Page::kTransfers ? transfers_page_ : new QWidget);
+  for (const Page page : kPages)
+    add_page(page, page == Page::kFind        ? static_cast<QWidget*>(find_page_)
+                   : page == Page::kTransfers ? static_cast<QWidget*>(transfers_page_)
+                                              : new QWidget);
 
   auto* right = new QVBoxLayout;
   right->setSpacing(0);
@@ -46,11 +64,12 @@ MainWindow::MainWindow(TransfersModel& transfers, Format format, QWidget* parent
   setCentralWidget(whole);
   statusBar()->addPermanentWidget(status_, 1);
   statusBar()->setSizeGripEnabled(false);
+  setAcceptDrops(true);
   setMinimumSize(kLeast);
   resize(kUsual);
 
   connect(rail_, &QListWidget::currentRowChanged, pages_, &QStackedWidget::setCurrentIndex);
-  connect(transfers_page_, &TransfersPage::publish_wanted, this, &MainWindow::publish_wanted);
+  connect(transfers_page_, &TransfersPage::publish_wanted, this, [this] { Q_EMIT publish_wanted({}); });
   connect(transfers_page_, &TransfersPage::find_wanted, this, [this] { show_page(Page::kFind); });
   connect(&transfers, &TransfersModel::rates_changed, status_,
           [this](TransfersModel::Rates rates) { status_->set_rates(rates.down, rates.up); });
@@ -66,8 +85,8 @@ void MainWindow::add_page(Page page, QWidget* content) {
   pages_->addWidget(place.faces);
   places_.push_back(place);
   auto* item = new QListWidgetItem(page_title(page), rail_);
-  item->setSizeHint(QSize(kRailWidth, fontMetrics().height() + 16));
-  item->setToolTip(tr("Ctrl+%1").arg(rail_->count()));
+  const QKeySequence key(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + rail_->count()));
+  item->setData(RailDelegate::kKeyRole, key.toString(QKeySequence::NativeText));
 }
 
 void MainWindow::add_keys() {
@@ -75,12 +94,24 @@ void MainWindow::add_keys() {
     auto* key = new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this);
     connect(key, &QShortcut::activated, this, [this, i] { show_page(kPages[static_cast<std::size_t>(i)]); });
   }
-  connect(new QShortcut(QKeySequence::New, this), &QShortcut::activated, this, &MainWindow::publish_wanted);
+  connect(new QShortcut(QKeySequence::New, this), &QShortcut::activated, this, [this] { Q_EMIT publish_wanted({}); });
   connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] {
+    if (rail_->currentRow() == static_cast<int>(Page::kFind)) return find_page_->focus_search();
     show_page(Page::kTransfers);
     transfers_page_->focus_filter();
   });
   connect(new QShortcut(QKeySequence::Quit, this), &QShortcut::activated, this, &QWidget::close);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (!dropped_path(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QString path = dropped_path(*event->mimeData());
+  if (path.isEmpty()) return;
+  event->acceptProposedAction();
+  Q_EMIT publish_wanted(path);
 }
 
 void MainWindow::set_connections(const Connections& connections) {

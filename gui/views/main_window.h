@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gui/models/connection.h"
+#include "gui/models/search_model.h"
 #include "gui/models/transfers_model.h"
 #include "gui/views/pages.h"
 
@@ -12,26 +13,33 @@ class QStackedWidget;
 
 namespace gridtorrent::gui {
 
+class FindPage;
 class NoticeBar;
 class StatusStrip;
 class TransfersPage;
 
 /// The window: a rail of pages with words and keys, the page, and what is true of all pages (connections, rates). Shows
-/// what its models hold and asks for everything else by signals; it opens no connection and no file. The model must
-/// outlive the window. GUI thread only.
+/// what its models hold and asks for everything else by signals; it opens no connection and no file. The models
+/// must outlive the window. GUI thread only.
 class MainWindow final : public QMainWindow {
   Q_OBJECT
 
  public:
-  MainWindow(TransfersModel& transfers, Format format, QWidget* parent = nullptr);
+  MainWindow(TransfersModel& transfers, SearchModel& found, const Format& format, QWidget* parent = nullptr);
 
   void set_connections(const Connections& connections);
   void show_page(Page page);
+  FindPage& find_page() { return *find_page_; }
   TransfersPage& transfers_page() { return *transfers_page_; }
   NoticeBar& notice_bar() { return *notice_; }
 
  Q_SIGNALS:
-  void publish_wanted();
+  /// `path` was dropped on the window; empty: the person has yet to choose one.
+  void publish_wanted(const QString& path);
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
 
  private:
   struct Place {
@@ -47,6 +55,7 @@ class MainWindow final : public QMainWindow {
   QStackedWidget* pages_;
   NoticeBar* notice_;
   StatusStrip* status_;
+  FindPage* find_page_;
   TransfersPage* transfers_page_;
   std::vector<Place> places_;
 };

@@ -21,13 +21,14 @@ void ProgressDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
   const QPalette& palette = cell.palette;
   const QRect area = cell.rect.adjusted(4, 4, -4, -4);
   if (share >= 0) {
-    QColor colour = palette.color(selected ? QPalette::HighlightedText : QPalette::Highlight);
+    painter->fillRect(area, palette.color(QPalette::Base));
+    QColor colour = palette.color(QPalette::Highlight);
     colour.setAlphaF(0.22F);
     painter->fillRect(area, colour);
     colour.setAlphaF(0.45F);
     painter->fillRect(QRect(area.topLeft(), QSize(area.width() * share / 1000, area.height())), colour);
   }
-  painter->setPen(palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
+  painter->setPen(palette.color(selected && share < 0 ? QPalette::HighlightedText : QPalette::Text));
   painter->drawText(area, Qt::AlignCenter, text);
 }
 

@@ -42,6 +42,16 @@ void set_up_table(QTableView& view, std::span<const ColumnSpec> specs) {
   place_columns(view, specs, {});
 }
 
+void set_up_tree(QTreeView& view, std::span<const ColumnSpec> specs) {
+  view.setUniformRowHeights(true);
+  view.setAlternatingRowColors(true);
+  view.setAllColumnsShowFocus(true);
+  view.header()->setStretchLastSection(false);
+  for (int column = 0; column < static_cast<int>(specs.size()); ++column)
+    view.header()->resizeSection(column,
+                                 specs[static_cast<std::size_t>(column)].width * view.fontMetrics().averageCharWidth());
+}
+
 void place_columns(QTableView& view, std::span<const ColumnSpec> specs, std::string_view text) {
   QHeaderView& header = *view.horizontalHeader();
   int position = 0;

@@ -1,0 +1,282 @@
+#include <gtest/gtest.h>
+
+#include <QAccessible>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QElapsedTimer>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QUrl>
+
+#include "gui/views/details_pane.h"
+#include "gui/views/find_page.h"
+#include "gui/views/main_window.h"
+#include "gui/views/notice_bar.h"
+#include "gui/views/transfers_page.h"
+
+namespace gridtorrent::gui {
+namespace {
+
+const Format kFormat(QLocale(QLocale::English, QLocale::UnitedKingdom));
+
+Connections connected() {
+  Connections connections;
+  connections.node.state = connections.server.state = LinkState::kConnected;
+  connections.account = "alice @ data.example.org";
+  return connections;
+}
+
+TransferRow transfer(std::string id, std::string name) {
+  TransferRow row;
+  row.id = std::move(id);
+  row.name = std::move(name);
+  row.owner = "bob";
+  row.state = TransferState::kFetching;
+  row.verified_bytes = 71;
+  row.total_bytes = 100;
+  row.down_bits_per_s = 842'000'000;
+  return row;
+}
+
+class Window : public testing::Test {
+ protected:
+  void SetUp() override {
+    window_.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&window_));
+  }
+  template <class Widget>
+  Widget* shown(const QString& accessible_name) {
+    for (Widget* widget : window_.findChildren<Widget*>())
+      if (widget->accessibleName() == accessible_name && widget->isVisible()) return widget;
+    return nullptr;
+  }
+  QStringList visible_texts() {
+    QStringList texts;
+    for (const QLabel* label : window_.findChildren<QLabel*>())
+      if (label->isVisible()) texts.append(label->text());
+    return texts;
+  }
+  void press(Qt::Key key) { QTest::keyClick(&window_, key, Qt::ControlModifier); }
+
+  TransfersModel transfers_{kFormat};
+  SearchModel found_{kFormat};
+  MainWindow window_{transfers_, found_, kFormat};
+};
+
+TEST_F(Window, WithoutASessionSaysWhatToDoFirst) {
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Log in first")));
+  auto* command = shown<QLineEdit>(QStringLiteral("Command"));
+  ASSERT_NE(command, nullptr);
+  EXPECT_TRUE(command->text().startsWith(QStringLiteral("gridtorrent login --server ")));
+  Connections connections = connected();
+  connections.node.state = LinkState::kNone;
+  window_.set_connections(connections);
+  EXPECT_TRUE(command->text().startsWith(QStringLiteral("gridtorrentd ")));
+  window_.set_connections(connected());
+  EXPECT_EQ(shown<QLineEdit>(QStringLiteral("Command")), nullptr);
+}
+
+TEST_F(Window, NamesTheCommandForWhatItCannotShowYet) {
+  window_.set_connections(connected());
+  press(Qt::Key_3);
+  auto* command = shown<QLineEdit>(QStringLiteral("Command"));
+  ASSERT_NE(command, nullptr);
+  EXPECT_EQ(command->text(), QStringLiteral("gridtorrent inbox"));
+  press(Qt::Key_2);
+  EXPECT_EQ(shown<QLineEdit>(QStringLiteral("Command")), nullptr);
+}
+
+TEST_F(Window, SaysThatTheServerIsSilentWithoutTakingThePageAway) {
+  Connections connections = connected();
+  connections.server = {LinkState::kSilent, 0, std::chrono::seconds(8)};
+  window_.set_connections(connections);
+  EXPECT_TRUE(window_.notice_bar().isVisible());
+  EXPECT_TRUE(window_.transfers_page().isVisible());
+  QSignalSpy retry(&window_.notice_bar(), &NoticeBar::retry_wanted);
+  window_.notice_bar().findChildren<QPushButton*>().front()->click();
+  EXPECT_EQ(retry.count(), 1);
+  window_.set_connections(connected());
+  EXPECT_FALSE(window_.notice_bar().isVisible());
+}
+
+TEST_F(Window, AsksToPauseWhatIsSelectedByKeysAlone) {
+  window_.set_connections(connected());
+  transfers_.replace({transfer("x1", "a"), transfer("x2", "b"), transfer("x3", "c")});
+  std::vector<std::string> paused;
+  QObject::connect(&window_.transfers_page(), &TransfersPage::pause_wanted,
+                   [&](const std::vector<std::string>& ids) { paused = ids; });
+  auto* table = shown<QTableView>(QStringLiteral("Transfers"));
+  ASSERT_NE(table, nullptr);
+  table->setFocus();
+  table->setCurrentIndex(transfers_.index(0, 0));
+  QTest::keyClick(table, Qt::Key_Down, Qt::ShiftModifier);
+  QTest::keyClick(table, Qt::Key_P, Qt::ControlModifier);
+  std::ranges::sort(paused);
+  EXPECT_EQ(paused, (std::vector<std::string>{"x1", "x2"}));
+}
+
+TEST_F(Window, TellsAnEmptyListFromAFilterThatFitsNothing) {
+  window_.set_connections(connected());
+  EXPECT_TRUE(
+      visible_texts().contains(QStringLiteral("Nothing here yet. Drop a folder to publish it, or find a data set.")));
+  transfers_.replace({transfer("x1", "a")});
+  EXPECT_NE(shown<QTableView>(QStringLiteral("Transfers")), nullptr);
+  auto* filter = shown<QLineEdit>(QStringLiteral("Filter transfers by name or owner"));
+  ASSERT_NE(filter, nullptr);
+  filter->setText(QStringLiteral("zzz"));
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("None of 1 transfers fits the filter.")));
+}
+
+TEST_F(Window, ShowsHostileNamesInLabelsThatTakePlainTextOnly) {
+  window_.set_connections(connected());
+  TransferRow hostile = transfer("x1", "<b>bold</b>\n\xE2\x80\xAE");
+  hostile.message = "<img src='file:///etc/passwd'>";
+  transfers_.replace({hostile});
+  shown<QTableView>(QStringLiteral("Transfers"))->setCurrentIndex(transfers_.index(0, 0));
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("bob/<b>bold</b>\\n\\u202e")));
+  for (const QLabel* label : window_.findChildren<QLabel*>())
+    EXPECT_TRUE(label->textFormat() == Qt::PlainText || !label->text().contains(u'<')) << label->text().toStdString();
+}
+
+TEST_F(Window, KeepsSelectedWhatAFilterLeavesAlsoOfTwentyThousand) {
+  window_.set_connections(connected());
+  std::vector<TransferRow> rows;
+  for (int i = 0; i < 20'000; ++i) rows.push_back(transfer("x" + std::to_string(i), "run " + std::to_string(i)));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].down_bits_per_s = i * 7919 % 20'011;
+  transfers_.replace(rows);
+  auto* table = shown<QTableView>(QStringLiteral("Transfers"));
+  table->selectionModel()->select(QItemSelection(transfers_.index(0, 0), transfers_.index(9'999, 7)),
+                                  QItemSelectionModel::Select);
+  QElapsedTimer timer;
+  const auto say = [&](const char* what) {
+    QCoreApplication::processEvents();
+    std::printf("  %s: %.2f ms\n", what, static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    timer.restart();
+  };
+  timer.start();
+  table->sortByColumn(TransfersModel::kDown, Qt::DescendingOrder);
+  say("re-sort and repaint, half of 20,000 selected");
+  auto* filter = shown<QLineEdit>(QStringLiteral("Filter transfers by name or owner"));
+  filter->setText(QStringLiteral("99"));
+  say("filter and repaint, half selected and scattered");
+  filter->clear();
+  say("filter taken off");
+  const QModelIndexList selected = table->selectionModel()->selectedRows();
+  EXPECT_EQ(transfers_.rowCount(), 20'000);
+  ASSERT_GT(selected.size(), 0);
+  for (const QModelIndex& index : selected) {
+    const int number = std::stoi(transfers_.at(index)->id.substr(1));
+    EXPECT_LT(number, 10'000);
+    EXPECT_NE(transfers_.at(index)->name.find("99"), std::string::npos);
+  }
+}
+
+TEST_F(Window, EmptiesTheDetailsOfTheTransferBefore) {
+  window_.set_connections(connected());
+  transfers_.replace({transfer("x1", "a"), transfer("x2", "b")});
+  auto* table = shown<QTableView>(QStringLiteral("Transfers"));
+  table->setCurrentIndex(transfers_.index_of("x1"));
+  DetailsPane& details = window_.transfers_page().details();
+  details.set_history({{{1'800'000'000'000, 1000, 5, 1}}, {{1'800'000'000'000, 1, 2, {}, "more"}}}, 1'800'000'001'000);
+  const auto* decisions = details.findChild<QListWidget*>();
+  EXPECT_EQ(decisions->count(), 1);
+  std::string asked;
+  QObject::connect(&window_.transfers_page(), &TransfersPage::current_changed,
+                   [&](const std::string& id) { asked = id; });
+  table->setCurrentIndex(transfers_.index_of("x2"));
+  EXPECT_EQ(asked, "x2");
+  EXPECT_EQ(details.transfer(), "x2");
+  EXPECT_EQ(decisions->count(), 0);
+}
+
+TEST_F(Window, AsksToPublishWhatIsDroppedButNoPageOfTheWeb) {
+  QSignalSpy publish(&window_, &MainWindow::publish_wanted);
+  const auto drop = [&](const QUrl& url) {
+    QMimeData data;
+    data.setUrls({url});
+    QDragEnterEvent enter({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window_, &enter);
+    if (!enter.isAccepted()) return;
+    QDropEvent event({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window_, &event);
+  };
+  drop(QUrl(QStringLiteral("https://example.org/x")));
+  EXPECT_EQ(publish.count(), 0);
+  drop(QUrl::fromLocalFile(QStringLiteral("/data/run 7")));
+  ASSERT_EQ(publish.count(), 1);
+  EXPECT_EQ(publish[0][0].toString(), QStringLiteral("/data/run 7"));
+}
+
+TEST_F(Window, KeepsHowColumnsWereArranged) {
+  TransfersPage& page = window_.transfers_page();
+  page.set_columns("lanes:120 name:300 -up:0 down:90");
+  EXPECT_EQ(page.columns().substr(0, 36), "lanes:120 name:300 -up:0 down:90 sta");
+}
+
+TEST_F(Window, SearchesOnceAfterAPauseInTyping) {
+  window_.set_connections(connected());
+  press(Qt::Key_1);
+  QSignalSpy wanted(&window_.find_page(), &FindPage::search_wanted);
+  press(Qt::Key_F);
+  auto* line = shown<QLineEdit>(QStringLiteral("Find data sets by a part of their name"));
+  ASSERT_NE(line, nullptr);
+  QTest::keyClicks(line, QStringLiteral("calib"));
+  EXPECT_EQ(wanted.count(), 0);
+  ASSERT_TRUE(wanted.wait(5000));
+  EXPECT_EQ(wanted.count(), 1);
+  EXPECT_EQ(wanted[0][0].toString(), QStringLiteral("calib"));
+}
+
+TEST_F(Window, GetsNothingWithoutADataSetAndAFolder) {
+  window_.set_connections(connected());
+  window_.show_page(Page::kFind);
+  FoundRow row;
+  row.id = "c1";
+  row.name = "run-7";
+  found_.add(found_.start(), {{row}, {}});
+  std::string wanted;
+  QObject::connect(&window_.find_page(), &FindPage::get_wanted,
+                   [&](const std::string& id, const QString&) { wanted = id; });
+  QPushButton* get = nullptr;
+  for (QPushButton* button : window_.find_page().findChildren<QPushButton*>())
+    if (button->text() == QStringLiteral("&Get")) get = button;
+  ASSERT_NE(get, nullptr);
+  EXPECT_FALSE(get->isEnabled());
+  shown<QTableView>(QStringLiteral("Data sets found"))->setCurrentIndex(found_.index(0, 0));
+  EXPECT_FALSE(get->isEnabled());
+  window_.find_page().set_folder(QStringLiteral("/scratch"));
+  ASSERT_TRUE(get->isEnabled());
+  get->click();
+  EXPECT_EQ(wanted, "c1");
+}
+
+TEST_F(Window, HasANameForEverythingThatTakesTheFocus) {
+  for (const QWidget* widget : window_.findChildren<QWidget*>()) {
+    if (widget->focusPolicy() == Qt::NoFocus || qobject_cast<const QLabel*>(widget) != nullptr) continue;
+    if (widget->objectName().startsWith(QStringLiteral("qt_"))) continue;  // parts of Qt's own widgets
+    QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+    ASSERT_NE(interface, nullptr);
+    const bool in_own_right = widget->parentWidget() == nullptr || !widget->parentWidget()->inherits("QComboBox");
+    if (!in_own_right || qobject_cast<const QTabBar*>(widget) != nullptr || widget->inherits("QComboBoxListView"))
+      continue;
+    EXPECT_FALSE(interface->text(QAccessible::Name).isEmpty())
+        << widget->metaObject()->className() << " in " << widget->parentWidget()->metaObject()->className();
+  }
+}
+
+TEST_F(Window, FitsIntoItsLeastSize) {
+  window_.set_connections(connected());
+  window_.resize(760, 480);
+  EXPECT_EQ(window_.size(), QSize(760, 480));
+  EXPECT_LE(window_.minimumSizeHint().width(), 760);
+  EXPECT_LE(window_.minimumSizeHint().height(), 480);
+}
+
+}  // namespace
+}  // namespace gridtorrent::gui
