@@ -3,6 +3,7 @@
 #include "client/cli/interrupt.h"
 #include "client/cli/text_view.h"
 #include "client/cli/wishes.h"
+#include "client/doctor/doctor.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {

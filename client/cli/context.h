@@ -9,8 +9,8 @@
 #include "client/api/node/node_api.h"
 #include "client/api/server/server_api.h"
 #include "client/cli/json.h"
-#include "client/cli/profile.h"
 #include "client/cli/terminal.h"
+#include "client/profile/profile.h"
 #include "common/clock.h"
 #include "common/result.h"
 

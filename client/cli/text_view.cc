@@ -240,11 +240,6 @@ std::string transfers_table(const std::vector<v1::Transfer>& transfers) {
   return text;
 }
 
-std::string limits_text(const v1::NodeLimits& limits) {
-  const auto text = [](std::uint64_t rate) { return rate == 0 ? std::string("unlimited") : format_bits_per_s(rate); };
-  return "upload " + text(limits.upload_bits_per_s()) + ", download " + text(limits.download_bits_per_s());
-}
-
 namespace {
 
 std::string limited_by(const v1::Transfer& transfer) {

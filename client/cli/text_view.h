@@ -40,8 +40,6 @@ std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_
 std::string done_text(const v1::Transfer& transfer);
 
 std::string transfers_table(const std::vector<v1::Transfer>& transfers);
-/// "upload 200 Mbit/s, download unlimited".
-std::string limits_text(const v1::NodeLimits& limits);
 std::string transfer_text(const v1::Transfer& transfer, WallTime now);
 std::string contents_table(const std::vector<v1::Content>& contents);
 std::string content_text(const v1::Content& content);

@@ -2,7 +2,7 @@ if(TARGET gt_client_cli)
   gt_test(cli_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/cli_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_json_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/cli_view_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_doctor_test.cc
-            ${CMAKE_CURRENT_LIST_DIR}/cli_people_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_profile_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/cli_people_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/cli_tuning_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_plot_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/cli_wishes_test.cc
     DEPENDS client/cli)

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "client/cli/profile.h"
+#include "client/profile/profile.h"
 
-namespace gridtorrent::client::cli {
+namespace gridtorrent::client {
 namespace {
 
 using ::testing::HasSubstr;
@@ -143,4 +143,4 @@ TEST_F(Profiles, AMissingCaFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace gridtorrent::client::cli
+}  // namespace gridtorrent::client

@@ -6,7 +6,7 @@
 
 #include "common/result.h"
 
-namespace gridtorrent::client::cli {
+namespace gridtorrent::client {
 
 /// Who is logged in where. Lies in $XDG_CONFIG_HOME/gridtorrent/profiles/NAME.json with a copy of the server's CA
 /// beside it; the token is a secret of its own in $XDG_STATE_HOME/gridtorrent/tokens/NAME (mode 0600),
@@ -53,4 +53,4 @@ class ProfileStore {
   std::string name_, config_folder_, state_folder_, device_folder_;
 };
 
-}  // namespace gridtorrent::client::cli
+}  // namespace gridtorrent::client

@@ -1,4 +1,4 @@
-#include "client/cli/profile.h"
+#include "client/profile/profile.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "common/text.h"
 #include "common/unique_fd.h"
 
-namespace gridtorrent::client::cli {
+namespace gridtorrent::client {
 
 namespace {
 
@@ -181,4 +181,4 @@ Status ProfileStore::remove() const {
   return {};
 }
 
-}  // namespace gridtorrent::client::cli
+}  // namespace gridtorrent::client
