@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 
+#include "client/api/node/async_node_api.h"
 #include "common/result.h"
 #include "gridtorrent/v1/control.pb.h"
 
@@ -20,16 +20,13 @@ struct NodeApiOptions {
   std::chrono::milliseconds begin_deadline{900'000};  ///< of `get`, which first stages up to a million files
 };
 
-/// Each takes one event of a stream; false ends it early (which is success).
-using PublishEventFn = std::function<bool(const v1::PublishEvent&)>;
-using TransferFn = std::function<bool(const v1::Transfer&)>;
-using TuningFn = std::function<bool(const v1::Tuning&)>;
-using EstimateEventFn = std::function<bool(const v1::EstimateEvent&)>;
-using VerifyEventFn = std::function<bool(const v1::VerifyEvent&)>;
-
 /// The local node as people's programs (command line, GUI) see it, by its control socket: one method per RPC of
-/// proto/gridtorrent/v1/control.proto. Blocking and thread-safe. One object is one connection: once a call said
-/// kUnreachable, open another. Errors are the node's own lines, or kUnreachable naming the socket.
+/// proto/gridtorrent/v1/control.proto. Thread-safe. One object is one connection: once a call said kUnreachable, open
+/// another. Errors are the node's own lines, or kUnreachable naming the socket.
+///
+/// The methods here block, and call back on the caller's thread; async() has each as a call that does not. Destroying
+/// the object ends all asynchronous calls without their callbacks and waits for a callback that runs: never destroy it
+/// in one. No blocking call may be under way then.
 class NodeApi {
  public:
   /// Connects. kUnreachable: no socket there, or nobody behind it; kDenied: it belongs to another user; kInvalid: the
@@ -38,6 +35,9 @@ class NodeApi {
   ~NodeApi();
   NodeApi(const NodeApi&) = delete;
   NodeApi& operator=(const NodeApi&) = delete;
+
+  /// The asynchronous form; its thread begins with the first use. Lives as long as this object.
+  AsyncNodeApi& async();
 
   Result<v1::StatusReply> status();
   /// Returns what holds from now on.

@@ -1,0 +1,258 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/api/node/node_api.h"
+#include "client/control/control_server.h"
+
+namespace gridtorrent::client {
+
+using api::NodeApi;
+using std::chrono::milliseconds;
+
+inline constexpr milliseconds kLong{20'000};
+
+inline TransferId transfer_id(std::uint8_t tag) {
+  TransferId::Bytes bytes{};
+  bytes[0] = tag;
+  return TransferId(bytes);
+}
+
+inline UserId owner_id() {
+  UserId::Bytes bytes{};
+  bytes[15] = 7;
+  return UserId(bytes);
+}
+
+/// A Node whose transfers and publishes the test steers. Own mutex.
+class FakeNode final : public Node {
+ public:
+  Status set_limits(const NodeLimits& wanted) override {
+    GT_TRY(check_limits(wanted));
+    limits = wanted;
+    return {};
+  }
+  NodeLimits limits;
+  NodeStatus status() override {
+    NodeStatus status;
+    NodeId::Bytes bytes{};
+    bytes[3] = 9;
+    status.node = NodeId(bytes);
+    status.node_name = "lab-1";
+    status.owner = "ann";
+    status.owner_id = owner_id();
+    status.listeners = {{{"198.18.0.1", 50000, false, "wan"}, Reachability::kReachable}};
+    status.limits = limits;
+    status.tuning.mode = TuningMode::kBackground;
+    return status;
+  }
+  Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override {
+    {
+      const std::lock_guard lock(mutex_);
+      published_ = job;
+    }
+    hashing(1, 4);
+    if (hash_until_stopped) {
+      std::unique_lock lock(mutex_);
+      hashing_started = true;
+      changed_.notify_all();
+      changed_.wait(lock, stop, [] { return false; });
+      publish_stopped = true;
+      changed_.notify_all();
+      return Error{Code::kCancelled, "stopped"};
+    }
+    PublishOutcome outcome;
+    outcome.content.name = job.request.name;
+    outcome.content.bytes = 4;
+    outcome.content.access_level = "public";
+    outcome.transfer = transfer_id(1);
+    outcome.warnings = {"skipped link\xff"};
+    return outcome;
+  }
+  Result<TransferView> get(const GetJob& job, bool& joined) override {
+    got = job;
+    joined = true;
+    return view(transfer_id(2), TransferState::kFetching);
+  }
+  Result<TransferView> seed(const std::string& content, const Place& from) override {
+    if (seed_error) return *seed_error;
+    seeded = {content, from.path};
+    return view(transfer_id(3), TransferState::kVerifying);
+  }
+  std::vector<TransferView> transfers() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<TransferView> all;
+    for (const auto& [id, one] : transfers_) all.push_back(one);
+    return all;
+  }
+  Result<TransferView> transfer(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end()) return Error{Code::kNotFound, "no transfer " + id.str() + " on this node"};
+    return found->second;
+  }
+  Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen, milliseconds timeout) override {
+    if (on_wait) on_wait();
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, timeout, [&] {
+      const auto found = transfers_.find(id);
+      return found == transfers_.end() || found->second.revision != seen;
+    });
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end()) return Error{Code::kNotFound, "forgotten"};
+    return found->second;
+  }
+  Result<TransferView> pause(const TransferId& id) override { return change(id, TransferState::kPaused); }
+  Result<TransferView> resume(const TransferId& id) override { return change(id, TransferState::kFetching); }
+  Result<TransferView> cancel(const TransferId& id) override { return change(id, TransferState::kCancelled); }
+  Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override {
+    last_settings = settings;
+    return transfer(id);
+  }
+  Result<TuningRecord> tuning(const TransferId& id) override {
+    if (on_tuning) on_tuning();
+    if (tuned.transfer != id) return Error{Code::kNotFound, "nothing is known of " + id.str()};
+    return tuned;
+  }
+  std::vector<TuningRecord> tunings() override { return {tuned}; }
+  std::vector<PathRecord> path_history() override { return {remembered}; }
+  Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override {
+    if (node && *node != remembered.facts.node) return Error{Code::kNotFound, "nothing is remembered of it"};
+    forgot = true;
+    return std::vector{remembered};
+  }
+  Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token) override {
+    estimated = job;
+    if (job.content == "nowhere") return Error{Code::kUnreachable, "no seeder of it is online"};
+    probing(1, 4);
+    EstimateOutcome outcome;
+    outcome.basis = EstimateBasis::kProbe;
+    outcome.content.owner = "mia";
+    outcome.content.name = "run42";
+    outcome.bytes = 1'200'000'000;
+    outcome.seeders = outcome.known_seeders = 3;
+    outcome.likely = milliseconds(60'000);
+    outcome.least = milliseconds(40'000);
+    outcome.most = milliseconds(110'000);
+    outcome.bits_per_s = 160'000'000;
+    outcome.limit = Limit::kLoss;
+    outcome.transfer = transfer_id(1);
+    outcome.probed = milliseconds(3'000);
+    outcome.kept_bytes = 41'000'000;
+    return outcome;
+  }
+  EstimateJob estimated;
+  PathRecord remembered;
+  bool forgot = false;
+  TuningRecord tuned;
+  std::function<void()> on_tuning;  ///< before each look
+  Result<VerifyOutcome> verify(const std::string&, const std::string&, bool sha256, const ProgressFn& progress,
+                               std::stop_token) override {
+    progress(5, 5);
+    VerifyOutcome outcome;
+    outcome.report.files = digest_count;
+    outcome.report.fault_count = 1;
+    outcome.report.faults = {{"a\nb", "missing"}};
+    for (std::size_t i = 0; sha256 && i < digest_count; ++i) {
+      outcome.digests.emplace_back(std::string(100, 'p'), crypto::Sha256Digest{});
+    }
+    return outcome;
+  }
+
+  Result<TransferView> change(const TransferId& id, TransferState state) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = transfers_.find(id);
+      if (found == transfers_.end()) return Error{Code::kNotFound, "no transfer " + id.str() + " on this node"};
+      found->second.state = state;
+      ++found->second.revision;
+    }
+    changed_.notify_all();
+    return transfer(id);
+  }
+  void add(const TransferId& id, TransferState state) {
+    const std::lock_guard lock(mutex_);
+    transfers_[id] = view(id, state);
+  }
+  void wait_until(const bool& flag) {
+    std::unique_lock lock(mutex_);
+    ASSERT_TRUE(changed_.wait_for(lock, kLong, [&] { return flag; }));
+  }
+  PublishJob published() {
+    const std::lock_guard lock(mutex_);
+    return published_;
+  }
+
+  bool hash_until_stopped = false;
+  bool hashing_started = false, publish_stopped = false;  // guarded by mutex_
+  std::optional<Error> seed_error;
+  GetJob got;
+  std::pair<std::string, std::string> seeded;
+  TransferSettings last_settings;
+  std::function<void()> on_wait;  ///< before each wait for a change
+  std::size_t digest_count = 1;
+
+ private:
+  static TransferView view(const TransferId& id, TransferState state) {
+    TransferView one;
+    one.id = id;
+    one.state = state;
+    one.name = "data";
+    one.path = "/data/\xff";
+    one.revision = 1;
+    return one;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<TransferId, TransferView> transfers_;
+  PublishJob published_;
+};
+
+class Control : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gtctl-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    socket_ = folder_ + "/control.sock";
+    restart();
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void restart(control::ControlOptions options = {}) {
+    options.socket_path = socket_;
+    options.clock = &clock_;
+    options.hash_backend = "test";
+    auto server = control::ControlServer::start(options, node_);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+  }
+  std::unique_ptr<NodeApi> api(const std::string& user = {}) {
+    auto opened = NodeApi::open({socket_, user, kLong});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return std::move(*opened);
+  }
+
+  FakeNode node_;
+  SystemClock clock_;
+  std::string folder_, socket_;
+  std::unique_ptr<control::ControlServer> server_;
+};
+
+}  // namespace gridtorrent::client
