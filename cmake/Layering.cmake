@@ -45,7 +45,7 @@ gt_allow(client/engine   common metainfo base/crypto client/plan client/core cli
 gt_allow(client/remote   common proto base/rpc client/core base/logging base/metrics)
 gt_allow(client/control  common proto base/rpc client/plan client/core base/logging base/metrics)
 gt_allow(client/api/call   common base/rpc)
-gt_allow(client/api/server common proto base/rpc metainfo base/logging base/metrics)
+gt_allow(client/api/server common proto base/rpc metainfo base/logging base/metrics client/api/call)
 gt_allow(client/api/node   common proto base/rpc base/logging base/metrics client/api/call)
 gt_allow(client/profile  common)
 gt_allow(client/doctor   common proto)

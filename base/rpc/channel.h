@@ -3,9 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -38,18 +36,6 @@ Result<HostPort> parse_host_port(const std::string& text);
 
 /// Readies a context: deadline (0: none, for streams that live on heartbeats), bearer token unless empty.
 void prepare(grpc::ClientContext& context, std::chrono::milliseconds deadline, const std::string& token = {});
-
-/// Ends a call when `stop` is requested.
-class StopGuard {
- public:
-  StopGuard(std::stop_token stop, grpc::ClientContext& context)
-      : stop_(std::move(stop)), callback_(stop_, [&context] { context.TryCancel(); }) {}
-  bool stopped() const { return stop_.stop_requested(); }
-
- private:
-  std::stop_token stop_;
-  std::stop_callback<std::function<void()>> callback_;
-};
 
 /// One unary call, waiting at most `deadline`:
 ///   call(stub, &Stub::GetContent, request, token) → Result<GetContentReply>.

@@ -7,11 +7,13 @@
 #include "client/api/server/server_api.h"
 #include "common/hex.h"
 #include "metainfo/metadata.h"
+#include "tests/support/awaited_answer.h"
 #include "tests/unit/remote_support.h"
 
 namespace gridtorrent::client::api {
 namespace {
 
+using testing::AwaitedAnswer;
 using ::testing::ElementsAre;
 using testing::FakeServer;
 using testing::FakeState;
@@ -188,6 +190,141 @@ TEST_F(Server, OffersComeWholePageByPage) {
 TEST_F(Server, OffersThatAServerWithoutPagesCutAreSaidToBe) {
   server_->with([](FakeState& state) { state.offers[""].set_cut(true); });
   EXPECT_TRUE(api_->collaboration().offers()->cut());
+}
+
+/// The asynchronous form; a GetContent that is asked for in vain is held back by the server.
+class AsyncServer : public Server {
+ protected:
+  void TearDown() override {
+    answer();
+    api_.reset();
+    Server::TearDown();
+  }
+  void answer() {
+    server_->with([](FakeState& state) { state.hold = false; });
+  }
+  Call ask_in_vain(AwaitedAnswer<v1::Content>& reply) {
+    server_->with([](FakeState& state) { state.hold = true; });
+    Call call = api_->async().contents().get("c", reply.taker());
+    EXPECT_TRUE(server_->wait([](const FakeState& state) { return !state.authorizations.empty(); }));
+    return call;
+  }
+  /// A call begun after another ends after it, on the one thread of callbacks.
+  void pass_through() {
+    AwaitedAnswer<v1::ListOffersReply> reply;
+    const Call call = api_->async().collaboration().offers(reply.taker());
+    EXPECT_TRUE(reply.wait());
+  }
+};
+
+TEST_F(AsyncServer, AnErrorOfTheServerComesAsAnAnswer) {
+  AwaitedAnswer<v1::Content> reply;
+  const Call call = api_->async().contents().get("missing", reply.taker());
+  EXPECT_EQ(reply.wait().error().code, Code::kNotFound);
+  pass_through();
+  EXPECT_EQ(reply.count(), 1);
+}
+
+TEST_F(AsyncServer, AServerThatIsDownIsNamed) {
+  server_->stop();
+  AwaitedAnswer<v1::WhoAmIReply> reply;
+  const Call call = api_->async().accounts().who_am_i(reply.taker());
+  const Error error = reply.wait().error();
+  EXPECT_EQ(error.code, Code::kUnreachable);
+  EXPECT_THAT(error.message, HasSubstr("no server at " + server_->address()));
+  server_->start();
+}
+
+TEST_F(AsyncServer, TellsWhenTheCertificateEndsAndWhereThereIsNone) {
+  AwaitedAnswer<WallTime> end, none;
+  const Call call = api_->async().certificate_end(end.taker());
+  const auto when = end.wait();
+  ASSERT_TRUE(when) << when.error().message;
+  EXPECT_GT(*when, SystemClock().wall());
+  EXPECT_EQ(*when, *api_->certificate_end());
+  server_->stop();
+  const Call again = api_->async().certificate_end(none.taker());
+  EXPECT_EQ(none.wait().error().code, Code::kUnreachable);
+  server_->start();
+}
+
+TEST_F(AsyncServer, AServerThatStopsAnsweringEndsTheCallAtItsDeadline) {
+  api_ = ServerApi::open({server_->address(), folder_ + "/ca.pem", "", std::chrono::milliseconds(500)}).value();
+  AwaitedAnswer<v1::Content> reply;
+  const Call call = ask_in_vain(reply);
+  EXPECT_EQ(reply.wait().error().code, Code::kTimeout);
+}
+
+TEST_F(AsyncServer, ACallCancelledBeforeItsAnswerIsNeverAnsweredAndEndsAtTheServer) {
+  AwaitedAnswer<v1::Content> reply;
+  Call call = ask_in_vain(reply);
+  call.cancel();
+  EXPECT_TRUE(server_->wait([](const FakeState& state) { return state.cancelled == 1; }));
+  pass_through();
+  EXPECT_EQ(reply.count(), 0);
+}
+
+TEST_F(AsyncServer, DestroyingTheObjectEndsWhatIsOutWithoutACallback) {
+  AwaitedAnswer<v1::Content> reply;
+  Call call = ask_in_vain(reply);
+  api_.reset();
+  EXPECT_EQ(reply.count(), 0);
+  call.cancel();
+  EXPECT_TRUE(server_->wait([](const FakeState& state) { return state.cancelled == 1; }));
+}
+
+TEST_F(AsyncServer, ALoginsTokenIsUsedFromThenOn) {
+  v1::LoginRequest request;
+  request.set_user("ann");
+  request.set_password("right");
+  AwaitedAnswer<v1::LoginReply> login;
+  AwaitedAnswer<v1::WhoAmIReply> who;
+  const Call first = api_->async().accounts().login(request, login.taker());
+  ASSERT_TRUE(login.wait());
+  const Call second = api_->async().accounts().who_am_i(who.taker());
+  ASSERT_TRUE(who.wait());
+  server_->with([](FakeState& state) { EXPECT_THAT(state.authorizations, ElementsAre("", "Bearer gtp_fresh")); });
+}
+
+TEST_F(AsyncServer, AListComesWholePageByPage) {
+  server_->with([](FakeState& state) {
+    state.offers[""].add_to_me()->set_name("a");
+    state.offers[""].set_next_page("second");
+    state.offers["second"].add_to_me()->set_name("b");
+  });
+  AwaitedAnswer<v1::ListOffersReply> reply;
+  const Call call = api_->async().collaboration().offers(reply.taker());
+  const auto all = reply.wait();
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->to_me_size(), 2);
+  EXPECT_EQ(all->to_me(1).name(), "b");
+}
+
+TEST_F(AsyncServer, AManifestComesCheckedAndWithDigestsInOneCall) {
+  store(metainfo::encode(metadata()));
+  const std::string sums(3 * 32, '\x11');
+  server_->with([&](FakeState& state) {
+    state.checksums = sums;
+    state.checksums_sha256 = hex_encode(crypto::sha256(as_bytes(sums)));
+  });
+  AwaitedAnswer<std::vector<FileEntry>> reply;
+  const Call call = api_->async().contents().manifest_with_sha256(kContent, 1, reply.taker());
+  const auto entries = reply.wait();
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 3U);
+  EXPECT_EQ((*entries)[1].sha256, std::string(64, '1'));
+}
+
+TEST_F(AsyncServer, StatesOfATaskComeInOrderAndThenTheEnd) {
+  server_->with([](FakeState& state) {
+    for (const char* name : {"queued", "running", "done"}) state.task_states.emplace_back().set_state(name);
+  });
+  std::vector<std::string> seen;
+  AwaitedAnswer<void> end;
+  const Call call = api_->async().tasks().watch(
+      "t", [&](const v1::Task& task) { return seen.push_back(task.state()), true; }, end.taker());
+  ASSERT_TRUE(end.wait());
+  EXPECT_THAT(seen, ElementsAre("queued", "running", "done"));
 }
 
 TEST(AccessText, ReadsTargetsAndRefusesTheRest) {

@@ -124,6 +124,16 @@ struct FakeServer::Services {
                             v1::GetContentReply* reply) override {
       note(context);
       if (request->reference() == "missing") return {grpc::StatusCode::NOT_FOUND, "no content named missing"};
+      {
+        std::unique_lock lock(server.mutex_);
+        while (server.state_.hold && !context->IsCancelled())
+          server.changed_.wait_for(lock, std::chrono::milliseconds(20));
+        if (context->IsCancelled()) {
+          ++server.state_.cancelled;
+          server.changed_.notify_all();
+          return grpc::Status::CANCELLED;
+        }
+      }
       server.with([&](FakeState& state) { *reply->mutable_content() = state.content; });
       return grpc::Status::OK;
     }

@@ -60,6 +60,8 @@ struct FakeState {
   v1::RenewNodeReply renewal;
   int renewals = 0;
   v1::Content content;
+  bool hold = false;                  ///< GetContent answers once this is no longer so, or the call is cancelled
+  int cancelled = 0;                  ///< such calls that were cancelled
   std::vector<v1::Task> task_states;  ///< what WatchTask streams
   std::vector<std::string> request_ids;
   std::map<std::string, v1::ListOffersReply> offers;  ///< by the page that is asked for

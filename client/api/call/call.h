@@ -9,7 +9,7 @@ namespace gridtorrent::client::api {
 
 class CallState;
 
-/// Takes the answer of a call: called once, unless the call is cancelled first.
+/// Takes the answer of a call: called once, unless the call is cancelled or the API object destroyed first.
 template <class T>
 using Answer = std::function<void(Result<T>)>;
 /// Takes the end of a stream, after its last event; or of a call that answers nothing.

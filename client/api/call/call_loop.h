@@ -79,6 +79,14 @@ class CallLoop {
     return Call(std::move(state));
   }
 
+  /// A call that is `work`, which may block: it holds up the callbacks behind it.
+  template <class T>
+  Call run_here(std::type_identity_t<std::function<Result<T>()>> work, const Answer<T>& done) {
+    auto state = std::make_shared<CallState>();
+    add(std::make_unique<WorkOperation<T>>(state, queue_, std::move(work), delivered(state, done)));
+    return Call(std::move(state));
+  }
+
   /// `done` as the handle wants it: not called once that is cancelled.
   template <class T>
   static Answer<T> delivered(std::shared_ptr<CallState> state, Answer<T> done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
@@ -33,8 +34,8 @@ template <class Stub, class Request, class Reply>
 using StreamMethod = std::unique_ptr<grpc::ClientAsyncReader<Reply>> (Stub::*)(grpc::ClientContext*, const Request&,
                                                                                grpc::CompletionQueue*);
 
-/// One RPC on a completion queue; its address is the tag. It has one thing asked of the queue at a time, so proceed()
-/// is never entered twice at once.
+/// One RPC, or other work, on a completion queue; its address is the tag. It has one thing asked of the queue at a
+/// time, so proceed() is never entered twice at once.
 class Operation {
  public:
   Operation(std::shared_ptr<CallState> state, CallTerms terms) : state_(std::move(state)), terms_(std::move(terms)) {
@@ -52,9 +53,8 @@ class Operation {
 
  protected:
   grpc::ClientContext& context() { return context_; }
-  Error explain(const grpc::Status& status) const {
-    return state_->aborted() ? Error{Code::kCancelled, terms_.cancelled} : terms_.explain(status);
-  }
+  Error explain(const grpc::Status& status) const { return state_->aborted() ? cancelled() : terms_.explain(status); }
+  Error cancelled() const { return {Code::kCancelled, terms_.cancelled}; }
 
  private:
   const std::shared_ptr<CallState> state_;
@@ -134,6 +134,27 @@ class StreamOperation final : public Operation {
   Reply reply_;
   grpc::Status status_;
   const std::unique_ptr<grpc::ClientAsyncReader<Reply>> reader_;
+};
+
+/// What gRPC does not do for us, done where the callbacks come; not begun any more once its call is aborted.
+template <class T>
+class WorkOperation final : public Operation {
+ public:
+  WorkOperation(std::shared_ptr<CallState> state, grpc::CompletionQueue& queue, std::function<Result<T>()> work,
+                Answer<T> done)
+      : Operation(std::move(state), {}), queue_(queue), work_(std::move(work)), done_(std::move(done)) {}
+
+  void start() override { at_once_.Set(&queue_, std::chrono::system_clock::now(), this); }
+  bool proceed(bool) override {
+    done_(state()->aborted() ? Result<T>(cancelled()) : work_());
+    return false;
+  }
+
+ private:
+  grpc::CompletionQueue& queue_;
+  const std::function<Result<T>()> work_;
+  const Answer<T> done_;
+  grpc::Alarm at_once_;
 };
 
 }  // namespace gridtorrent::client::api

@@ -3,16 +3,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "client/api/server/async_server_api.h"
+#include "client/api/server/values.h"
 #include "common/clock.h"
 #include "common/result.h"
-#include "gridtorrent/v1/ccm.pb.h"
-#include "gridtorrent/v1/tracker.pb.h"
 
 namespace gridtorrent::client::api {
 
@@ -23,32 +23,6 @@ struct ServerApiOptions {
   std::string token;    ///< personal token "gtp_…"; empty before login
   std::chrono::milliseconds deadline{15'000};  ///< of every short call; downloads of metadata get ten times as much
 };
-
-/// A list, all pages of it, or as much as was asked for.
-template <class Item>
-struct Listed {
-  std::vector<Item> items;
-  bool cut = false;  ///< there are more than the limit
-};
-
-/// Takes one state of a task; false ends the watch (which is success).
-using TaskFn = std::function<bool(const v1::Task&)>;
-
-/// One file or folder of a content.
-struct FileEntry {
-  std::string path;  ///< bytes, BASE included: "run7/a.dat"; need not be UTF-8
-  bool folder = false;
-  std::uint64_t bytes = 0;
-  std::uint32_t mode = 0;     ///< permission bits
-  std::int64_t mtime_ns = 0;  ///< since the epoch
-  std::string merkle_root;    ///< 64 hex digits; empty for folders and empty files
-  std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, empty for folders
-};
-
-/// Takes the inbox as it is; false ends the watch (which is success).
-using InboxFn = std::function<bool(const v1::Inbox&)>;
-
-class ServerChannel;  // the connection, shared by the five below
 
 // Each method below is one RPC of proto/gridtorrent/v1: it blocks until the answer, the deadline or an error, and may
 // be called from several threads. Errors are the server's own (one line that names the thing, the reason and the way
@@ -176,6 +150,11 @@ std::string access_text(const v1::Access& access);
 
 /// The server as people's programs (command line, GUI) see it. Thread-safe. A failed call does not break it: gRPC
 /// reconnects by itself on the next.
+///
+/// The five parts block, and call back on the caller's thread; async() has each of their calls as one that does not.
+/// Destroying the object ends all asynchronous calls without their callbacks. It waits for a callback that runs, and
+/// while it is being found out why the server did not answer (up to 3 s an address); never destroy it in a callback. No
+/// blocking call may be under way then.
 class ServerApi {
  public:
   /// Does not connect yet. kInvalid: no such CA file, or not a certificate, or an address without a port.
@@ -189,6 +168,8 @@ class ServerApi {
   CollaborationApi& collaboration() { return collaboration_; }
   NodesApi& nodes() { return nodes_; }
   TasksApi& tasks() { return tasks_; }
+  /// The asynchronous form; its thread begins with the first use. Lives as long as this object.
+  AsyncServerApi& async();
 
   /// Used by all calls from now on.
   void set_token(std::string token);
@@ -205,6 +186,9 @@ class ServerApi {
   CollaborationApi collaboration_;
   NodesApi nodes_;
   TasksApi tasks_;
+  struct Asynchronous;
+  std::once_flag async_begun_;
+  std::unique_ptr<Asynchronous> async_;
 };
 
 }  // namespace gridtorrent::client::api

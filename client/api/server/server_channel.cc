@@ -1,6 +1,7 @@
 #include "client/api/server/server_channel.h"
 
 #include "base/rpc/diagnosis.h"
+#include "base/rpc/status.h"
 
 namespace gridtorrent::client::api {
 
@@ -13,8 +14,10 @@ ServerChannel::ServerChannel(ServerApiOptions options, std::shared_ptr<grpc::Cha
       tasks_(v1::Tasks::NewStub(channel)),
       token_(options_.token) {}
 
-Error ServerChannel::explain(const Error& error) const {
-  return rpc::diagnose(error, options_.address, options_.ca_file, clock_.wall());
+CallTerms ServerChannel::terms(std::chrono::milliseconds deadline) const {
+  return {.deadline = deadline, .token = token(), .explain = [this](const grpc::Status& status) {
+            return rpc::diagnose(rpc::from_grpc(status), options_.address, options_.ca_file, clock_.wall());
+          }};
 }
 
 std::string ServerChannel::token() const {

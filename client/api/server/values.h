@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gridtorrent/v1/ccm.pb.h"
+#include "gridtorrent/v1/tracker.pb.h"
+
+namespace gridtorrent::client::api {
+
+/// A list, all pages of it, or as much as was asked for.
+template <class Item>
+struct Listed {
+  std::vector<Item> items;
+  bool cut = false;  ///< there are more than the limit
+};
+
+/// One file or folder of a content.
+struct FileEntry {
+  std::string path;  ///< bytes, BASE included: "run7/a.dat"; need not be UTF-8
+  bool folder = false;
+  std::uint64_t bytes = 0;
+  std::uint32_t mode = 0;     ///< permission bits
+  std::int64_t mtime_ns = 0;  ///< since the epoch
+  std::string merkle_root;    ///< 64 hex digits; empty for folders and empty files
+  std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, empty for folders
+};
+
+/// Takes one state of a task; false ends the watch (which is success).
+using TaskFn = std::function<bool(const v1::Task&)>;
+/// Takes the inbox as it is; false ends the watch (which is success).
+using InboxFn = std::function<bool(const v1::Inbox&)>;
+
+}  // namespace gridtorrent::client::api
