@@ -5,6 +5,7 @@
 #include "common/version.h"
 #include "gui/app/options.h"
 #include "gui/views/main_window.h"
+#include "gui/views/notice_bar.h"
 
 namespace gridtorrent::gui {
 
@@ -33,6 +34,10 @@ int show_window(int argc, char** argv) {
   TransfersModel transfers(format);
   SearchModel found(format);
   MainWindow window(transfers, found, format);
+  window.notice_bar().set_notice(
+      QCoreApplication::translate("main",
+                                  "This version of the window does not connect to server and node yet, also where "
+                                  "you are logged in: use the command line, gridtorrent --help."));
   window.show();
   return QApplication::exec();
 }
