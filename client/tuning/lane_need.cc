@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "client/plan/controller.h"
+#include "client/tuning/start.h"
 #include "client/tuning/tcp_rate.h"
 
 namespace gridtorrent::client::tuning {
@@ -65,7 +66,8 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   if (path.full() && need.held_by == Limit::kWindow) need.least = std::min(need.least, std::max(path.lanes, 1));
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
-  need.most = std::max({need.most, need.least, path.congestion_control.starts_with("bbr") ? 1 : kLeastLanes});
+  const bool one_will_do = path.congestion_control.starts_with("bbr") && path.least_round_trip >= kNearBelow;
+  need.most = std::max({need.most, need.least, one_will_do ? 1 : kLeastLanes});
   return need;
 }
 

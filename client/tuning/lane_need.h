@@ -13,7 +13,7 @@ inline constexpr double kHeadroom = 1.1;
 /// that loses packets empties its queue now and then though it is full; one on which windows hold every lane does not.
 inline constexpr double kSearch = 1.5, kSearchWindows = 2;
 /// Fewer are not asked for: one lane that waits for a lost segment leaves a path empty for a round trip. BBR goes on
-/// sending meanwhile, so one is enough for it.
+/// sending meanwhile, so one is enough for it where the path is not near: there the second costs nothing.
 inline constexpr int kLeastLanes = 2;
 /// It takes so many before losses are what limits: two are what a path without any has.
 inline constexpr int kLossLanes = 3;

@@ -123,6 +123,8 @@ TEST(NeededLanes, UnderBbrAreOne) {
   EXPECT_EQ(lane_need(bbr, 0).most, 1);
   bbr.round_trip = bbr.least_round_trip;
   EXPECT_EQ(lane_need(bbr, 0).most, 1) << "where nothing waits, too";
+  bbr.least_round_trip = bbr.round_trip = std::chrono::milliseconds(1);
+  EXPECT_EQ(lane_need(bbr, 0).most, 2) << "on a near path";
 }
 
 }  // namespace
