@@ -144,7 +144,8 @@ class WorkOperation final : public Operation {
                 Answer<T> done)
       : Operation(std::move(state), {}), queue_(queue), work_(std::move(work)), done_(std::move(done)) {}
 
-  void start() override { at_once_.Set(&queue_, std::chrono::system_clock::now(), this); }
+  /// A moment long past, by a clock that nobody sets: by the wall clock "now" may be hours ahead for gRPC.
+  void start() override { at_once_.Set(&queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), this); }
   bool proceed(bool) override {
     done_(state()->aborted() ? Result<T>(cancelled()) : work_());
     return false;
