@@ -51,6 +51,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < (before_ && before_->more ? kProof : kSettle);
   judge_collapse(now, facts.bits_per_s);
+  judge_taken_back(now, facts.bits_per_s);
   if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, sources, facts.bits_per_s) && !waits) {
     change(now, sources);
   }
@@ -114,6 +115,7 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more ? "more" : "fewer", mbit(rate),
                    mbit(before_->rate));
   lanes_ = before_->lanes;
+  if (!before_->more) taken_back_ = TakenBack{now, before_->rate, floor_};
   (before_->more ? ceiling_ : floor_) = lanes_;
   believed_until_ = now + believe_;
   believe_ *= 2;
@@ -154,6 +156,13 @@ void Refinement::judge_collapse(MonoTime now, double rate) {
   if (!collapse_ || now - collapse_->at < kProof) return;
   if (rate < kCollapse * collapse_->rate) broke_ = std::move(collapse_->broke);
   collapse_.reset();
+}
+
+/// The same for lanes that were missed: where they do not bring the rate back, fewer are not ruled out.
+void Refinement::judge_taken_back(MonoTime now, double rate) {
+  if (!taken_back_ || now - taken_back_->at < kProof) return;
+  if (rate < kWorse * taken_back_->rate) floor_ = std::move(taken_back_->floor);
+  taken_back_.reset();
 }
 
 int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {

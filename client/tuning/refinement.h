@@ -131,6 +131,12 @@ class Refinement {
     double rate = 0;                ///< before it
     std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
   };
+  /// Fewer lanes were taken back.
+  struct TakenBack {
+    MonoTime at{};
+    double rate = 0;                ///< that fewer did not bring
+    std::map<NodeId, int> floor{};  ///< `floor_` before it
+  };
   /// As many of the lanes as may be left after one step.
   static int shrunk(const PathFigures& path, int lanes, bool reader);
   bool reader_busy() const { return facts_.reader != Limit::kUnknown; }
@@ -144,6 +150,7 @@ class Refinement {
   bool take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   void judge_collapse(MonoTime now, double rate);
+  void judge_taken_back(MonoTime now, double rate);
   /// Windows hold its lanes up, but this node has no time to read, or more lanes brought nothing of late: who reads
   /// from them is what limits.
   bool reader_limits(const RefinedSource& source, const LaneNeed& need) const;
@@ -157,6 +164,7 @@ class Refinement {
   std::map<NodeId, int> broke_;  ///< so many lanes were too many, for the rest of the transfer
   std::deque<Growth> grown_;     ///< within kMayBreak
   std::optional<Collapse> collapse_;
+  std::optional<TakenBack> taken_back_;
   std::optional<MonoTime> changed_;
   std::optional<Before> before_;
   std::optional<MonoTime> worse_since_;  ///< than `before_`

@@ -113,6 +113,14 @@ TEST_F(Refining, TriesNoMoreBesideOthersThatGoFirstNorWhereTheQueueTells) {
   facts_.polite = true;
   EXPECT_EQ(steps(20, 150e6), 2);
 }
+TEST_F(Refining, RulesFewerLanesOutOnlyWhereTakingThemBackBroughtTheRateBack) {
+  source_.path.round_trip = 80ms;
+  source_.path.segments = 1e6;
+  EXPECT_EQ(step(95e6), 10);
+  EXPECT_EQ(steps(2, 45e6), 16) << "the path carries less since then";
+  EXPECT_EQ(steps(3, 45e6), 16);
+  EXPECT_EQ(steps(2, 45e6), 10) << "it was not for want of lanes";
+}
 TEST_F(Refining, DoublesLanesEachTwoSecondsWhileWindowsHoldThemUpAndMoreBringMore) {
   source_.start = source_.path.lanes = 2;
   source_.path.segments = 1e6;
