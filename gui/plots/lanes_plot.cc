@@ -1,10 +1,6 @@
 #include "gui/plots/lanes_plot.h"
 
 #include <QCoreApplication>
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QStyleOptionFocusRect>
-#include <QStylePainter>
 #include <algorithm>
 
 #include "gui/plots/plot_style.h"
@@ -93,68 +89,48 @@ void paint_lanes_curve(QPainter& painter, const QRect& whole, const LanesCurve& 
                   {column_of(curve.points[*cursor].lanes, curve, area), area.top()}, area, colours);
 }
 
-LanesPlot::LanesPlot(Format format, QWidget* parent) : QWidget(parent), format_(std::move(format)) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setAttribute(Qt::WA_OpaquePaintEvent);
-  setAccessibleName(tr("Rate by number of lanes"));
-  move_cursor(std::nullopt);
-}
+LanesPlot::LanesPlot(Format format, QWidget* parent)
+    : CursorPlot(tr("Rate by number of lanes"), parent), format_(std::move(format)) {}
 
 void LanesPlot::set_curve(LanesCurve curve) {
   curve_ = std::move(curve);
-  const bool stays = cursor_ && *cursor_ < curve_.points.size();
-  move_cursor(stays ? cursor_ : std::nullopt);
+  const bool stays = cursor() && *cursor() < curve_.points.size();
+  move_cursor(stays ? cursor() : std::nullopt);
 }
 
-QString LanesPlot::reading() const {
-  return cursor_ ? lanes_text(curve_, *cursor_, format_) : QString();
+QString LanesPlot::text_of(std::size_t point) const {
+  return lanes_text(curve_, point, format_);
 }
 
-void LanesPlot::move_cursor(std::optional<std::size_t> point) {
-  cursor_ = point;
-  setAccessibleDescription(cursor_ ? reading() : tr("Arrow keys read the values."));
-  update();
+void LanesPlot::paint(QPainter& painter) const {
+  paint_lanes_curve(painter, rect(), curve_, cursor(), palette(), format_);
 }
 
-void LanesPlot::paintEvent(QPaintEvent*) {
-  QStylePainter painter(this);
-  paint_lanes_curve(painter, rect(), curve_, cursor_, palette(), format_);
-  if (!hasFocus()) return;
-  QStyleOptionFocusRect frame;
-  frame.initFrom(this);
-  painter.drawPrimitive(QStyle::PE_FrameFocusRect, frame);
-}
-
-void LanesPlot::mouseMoveEvent(QMouseEvent* event) {
-  if (curve_.points.empty()) return;
+std::optional<std::size_t> LanesPlot::point_near(const QPoint& place) const {
+  if (curve_.points.empty()) return std::nullopt;
   const QRect area = curve_area(rect(), fontMetrics());
-  const int x = event->position().toPoint().x();
-  const auto distance = [&](const LanesRate& point) { return std::abs(column_of(point.lanes, curve_, area) - x); };
-  const auto nearest = std::ranges::min_element(curve_.points, {}, distance);
-  move_cursor(static_cast<std::size_t>(nearest - curve_.points.begin()));
+  const auto distance = [&](const LanesRate& point) {
+    return std::abs(column_of(point.lanes, curve_, area) - place.x());
+  };
+  return static_cast<std::size_t>(std::ranges::min_element(curve_.points, {}, distance) - curve_.points.begin());
 }
 
-void LanesPlot::leaveEvent(QEvent* event) {
-  QWidget::leaveEvent(event);
-  if (!hasFocus()) move_cursor(std::nullopt);
-}
-
-void LanesPlot::keyPressEvent(QKeyEvent* event) {
-  if (curve_.points.empty()) return QWidget::keyPressEvent(event);
-  const std::size_t last = curve_.points.size() - 1;
-  switch (event->key()) {
-    case Qt::Key_Left:
-      return move_cursor(!cursor_ ? last : *cursor_ > 0 ? *cursor_ - 1 : 0);
-    case Qt::Key_Right:
-      return move_cursor(cursor_ ? std::min(*cursor_ + 1, last) : last);
-    case Qt::Key_Home:
-      return move_cursor(0);
-    case Qt::Key_End:
-      return move_cursor(last);
-    default:
-      return QWidget::keyPressEvent(event);
+std::optional<std::size_t> LanesPlot::after(Step step) const {
+  if (curve_.points.empty()) return std::nullopt;
+  const std::size_t last = curve_.points.size() - 1, at = cursor().value_or(last);
+  switch (step) {
+    case Step::kBack:
+      return cursor() && at > 0 ? at - 1 : at;
+    case Step::kOn:
+      return std::min(at + 1, last);
+    case Step::kFarBack:
+    case Step::kFirst:
+      return 0;
+    case Step::kFarOn:
+    case Step::kLast:
+      return last;
   }
+  return last;
 }
 
 }  // namespace gridtorrent::gui

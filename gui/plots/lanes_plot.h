@@ -1,11 +1,10 @@
 #pragma once
 
-#include <QImage>
-#include <QWidget>
 #include <optional>
 
 #include "gui/models/format.h"
 #include "gui/models/rate_history.h"
+#include "gui/plots/cursor_plot.h"
 
 namespace gridtorrent::gui {
 
@@ -17,29 +16,25 @@ QString lanes_text(const LanesCurve& curve, std::size_t point, const Format& for
 void paint_lanes_curve(QPainter& painter, const QRect& whole, const LanesCurve& curve,
                        std::optional<std::size_t> cursor, const QPalette& palette, const Format& format);
 
-/// The rate by lanes. Mouse and arrow keys read the values, as in `RatePlot`. GUI thread only.
-class LanesPlot final : public QWidget {
+/// The rate by lanes. GUI thread only.
+class LanesPlot final : public CursorPlot {
   Q_OBJECT
 
  public:
   explicit LanesPlot(Format format, QWidget* parent = nullptr);
   void set_curve(LanesCurve curve);
-  QString reading() const;
   QSize sizeHint() const override { return {260, 200}; }
   QSize minimumSizeHint() const override { return {180, 110}; }
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  QString text_of(std::size_t point) const override;
+  std::optional<std::size_t> point_near(const QPoint& place) const override;
+  std::optional<std::size_t> after(Step step) const override;
+  void paint(QPainter& painter) const override;
 
  private:
-  void move_cursor(std::optional<std::size_t> point);
-
   Format format_;
   LanesCurve curve_;
-  std::optional<std::size_t> cursor_;
 };
 
 }  // namespace gridtorrent::gui

@@ -1,47 +1,14 @@
 #include "gui/plots/rate_plot.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QStyleOptionFocusRect>
-#include <QStylePainter>
-
 #include "gui/plots/rate_painter.h"
 
 namespace gridtorrent::gui {
 
-namespace {
-
-std::optional<Step> step_of(int key) {
-  switch (key) {
-    case Qt::Key_Left:
-      return Step::kBack;
-    case Qt::Key_Right:
-      return Step::kOn;
-    case Qt::Key_PageUp:
-      return Step::kFarBack;
-    case Qt::Key_PageDown:
-      return Step::kFarOn;
-    case Qt::Key_Home:
-      return Step::kFirst;
-    case Qt::Key_End:
-      return Step::kLast;
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
-
-RatePlot::RatePlot(Format format, QWidget* parent) : QWidget(parent), format_(std::move(format)) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setAttribute(Qt::WA_OpaquePaintEvent);
-  setAccessibleName(tr("Rate and lanes over time"));
-  move_cursor(std::nullopt);
-}
+RatePlot::RatePlot(Format format, QWidget* parent)
+    : CursorPlot(tr("Rate and lanes over time"), parent), format_(std::move(format)) {}
 
 void RatePlot::set_history(RateHistory history, std::int64_t now_ms) {
-  const auto at_ms = cursor_ ? std::optional(history_.points[*cursor_].at_ms) : std::nullopt;
+  const auto at_ms = cursor() ? std::optional(history_.points[*cursor()].at_ms) : std::nullopt;
   history_ = std::move(history);
   now_ms_ = now_ms;
   move_cursor(at_ms ? nearest_point(history_, range(), *at_ms) : std::nullopt);
@@ -49,17 +16,11 @@ void RatePlot::set_history(RateHistory history, std::int64_t now_ms) {
 
 void RatePlot::set_span(std::chrono::milliseconds span) {
   span_ms_ = span.count();
-  move_cursor(cursor_ ? nearest_point(history_, range(), history_.points[*cursor_].at_ms) : std::nullopt);
+  move_cursor(cursor() ? nearest_point(history_, range(), history_.points[*cursor()].at_ms) : std::nullopt);
 }
 
-QString RatePlot::reading() const {
-  return cursor_ ? point_text(history_, *cursor_, format_) : QString();
-}
-
-void RatePlot::move_cursor(std::optional<std::size_t> point) {
-  cursor_ = point;
-  setAccessibleDescription(cursor_ ? reading() : tr("Arrow keys read the values."));
-  update();
+QString RatePlot::text_of(std::size_t point) const {
+  return point_text(history_, point, format_);
 }
 
 QImage RatePlot::picture() const {
@@ -72,33 +33,19 @@ QImage RatePlot::picture() const {
   return image;
 }
 
-void RatePlot::paintEvent(QPaintEvent*) {
-  QStylePainter painter(this);
-  paint_rate(painter, rect(), {history_, range(), cursor_}, palette(), format_);
-  if (!hasFocus()) return;
-  QStyleOptionFocusRect frame;
-  frame.initFrom(this);
-  painter.drawPrimitive(QStyle::PE_FrameFocusRect, frame);
+void RatePlot::paint(QPainter& painter) const {
+  paint_rate(painter, rect(), {history_, range(), cursor()}, palette(), format_);
 }
 
-void RatePlot::mouseMoveEvent(QMouseEvent* event) {
+std::optional<std::size_t> RatePlot::point_near(const QPoint& place) const {
   const QRect area = rate_area(rect(), fontMetrics());
-  const int x = event->position().toPoint().x();
-  if (area.width() <= 0 || x < area.left() || x > area.right()) return move_cursor(std::nullopt);
-  const std::int64_t at_ms = range().from_ms + std::int64_t{x - area.left()} * span_ms_ / area.width();
-  move_cursor(nearest_point(history_, range(), at_ms));
+  if (area.width() <= 0 || place.x() < area.left() || place.x() > area.right()) return std::nullopt;
+  const std::int64_t at_ms = range().from_ms + std::int64_t{place.x() - area.left()} * span_ms_ / area.width();
+  return nearest_point(history_, range(), at_ms);
 }
 
-void RatePlot::leaveEvent(QEvent* event) {
-  QWidget::leaveEvent(event);
-  if (!hasFocus()) move_cursor(std::nullopt);
-}
-
-void RatePlot::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape && cursor_) return move_cursor(std::nullopt);
-  const auto step = step_of(event->key());
-  if (!step) return QWidget::keyPressEvent(event);
-  move_cursor(step_from(history_, range(), cursor_, *step));
+std::optional<std::size_t> RatePlot::after(Step step) const {
+  return step_from(history_, range(), cursor(), step);
 }
 
 }  // namespace gridtorrent::gui

@@ -188,6 +188,9 @@ TEST(LanesPlotKeys, ReadTheCurve) {
             "Lanes 12: median 842 Mbit/s, 700 Mbit/s to 900 Mbit/s, seen for 40 s, now");
   QTest::keyClick(&plot, Qt::Key_Left);
   EXPECT_TRUE(plot.reading().startsWith(QStringLiteral("Lanes 4:")));
+  QTest::keyClick(&plot, Qt::Key_Escape);
+  EXPECT_TRUE(plot.reading().isEmpty());
+  QTest::keyClick(&plot, Qt::Key_Home);
   plot.set_curve({});
   EXPECT_TRUE(plot.reading().isEmpty());
 }
