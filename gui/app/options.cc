@@ -6,8 +6,8 @@ options::Program program() {
   return {.name = "gridtorrent-gui",
           .summary = "the desktop application of GridTorrent",
           .description =
-              "Shows what the node on this computer fetches and seeds, and why it is as fast as it is. Uses the "
-              "login of the command line (gridtorrent login).\n\n"
+              "The window of what the node on this computer fetches and seeds, and why it is as fast as it is. This "
+              "version does not connect to server and node yet: use the command line, gridtorrent --help.\n\n"
               "Qt's own settings are taken from the environment: QT_QPA_PLATFORM, QT_SCALE_FACTOR and others.",
           .exit_codes = {{"0", "the window was closed"},
                          {"1", "there is no screen to show it on"},
