@@ -49,7 +49,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     ceiling_.clear();
   }
   accept_proof(now, facts.bits_per_s);
-  const bool waits = changed_ && now - *changed_ < (before_ && before_->more ? kProof : kSettle);
+  const bool waits = changed_ && now - *changed_ < (before_ && before_->more() ? kProof : kSettle);
   judge_collapse(now, facts.bits_per_s);
   judge_taken_back(now, facts.bits_per_s);
   if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, sources, facts.bits_per_s) && !waits) {
@@ -66,9 +66,9 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
 }
 
 bool Refinement::worse(const Before& before, double rate, bool full) const {
-  if (before.greedy) return rate < kGreedyGain * before.rate;
-  if (before.tried) return rate < before.rate * shared(before);
-  if (!before.more) {
+  if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
+  if (before.step == Step::kTried) return rate < before.rate * shared(before);
+  if (!before.more()) {
     double least = ceiling_.empty() && !reader_busy() ? kWorse : kWorseForReader;
     if (full) least = std::min(least, shared(before));
     return rate < least * before.rate;
@@ -86,8 +86,8 @@ double Refinement::with_more(const Before& before, double part) const {
 }
 
 void Refinement::accept_proof(MonoTime now, double rate) {
-  if (!before_ || !before_->more || before_->greedy || now - *changed_ < kSettle) return;
-  if (before_->tried && rate >= before_->rate * shared(*before_)) {
+  if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
+  if (before_->step == Step::kTried && rate >= before_->rate * shared(*before_)) {
     floor_ = lanes_;
     believed_until_ = std::max(believed_until_, now + believe_);
     before_.reset();
@@ -103,20 +103,20 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   // More lanes have some time to show that they bring something; fewer may do harm at once.
   // For fewer lanes a path counts as full if all are, for more lanes if one is: in doubt, the lanes are taken back.
   const auto is_full = [](const RefinedSource& source) { return source.path.full(); };
-  const bool more = before_ && before_->more;
+  const bool more = before_ && before_->more();
   const bool full = more ? std::ranges::any_of(sources, is_full) : std::ranges::all_of(sources, is_full);
-  if (!before_ || since < (before_->more ? kProof : kSettle) || !worse(*before_, rate, full)) {
+  if (!before_ || since < (before_->more() ? kProof : kSettle) || !worse(*before_, rate, full)) {
     worse_since_.reset();
     return false;
   }
   if (!worse_since_) worse_since_ = now;
   const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
   if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
-  why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more ? "more" : "fewer", mbit(rate),
+  why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more() ? "more" : "fewer", mbit(rate),
                    mbit(before_->rate));
   lanes_ = before_->lanes;
-  if (!before_->more) taken_back_ = TakenBack{now, before_->rate, floor_};
-  (before_->more ? ceiling_ : floor_) = lanes_;
+  if (!before_->more()) taken_back_ = TakenBack{now, before_->rate, floor_};
+  (before_->more() ? ceiling_ : floor_) = lanes_;
   believed_until_ = now + believe_;
   believe_ *= 2;
   changed_ = now;
@@ -181,60 +181,79 @@ int Refinement::tried_lanes(const RefinedSource& source, int lanes) const {
   return std::min(kTryTimes * lanes, kMaxLanesPerPeer);
 }
 
-void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
+int Refinement::lanes_of(const RefinedSource& source) const {
+  const auto held = lanes_.find(source.node);
+  return held == lanes_.end() ? source.start : held->second;
+}
+
+Refinement::Change Refinement::change_of(const RefinedSource& source) const {
+  const PathFigures& path = source.path;
   const double rate = facts_.bits_per_s, limit = facts_.limit;
-  Before before{.rate = rate};
-  // Several steps for fewer are compared with the best rate that came before or between them.
-  if (before_ && !before_->more && before_->rate > rate) {
-    before = {.rate = before_->rate, .lanes_at_rate = before_->lanes_at_rate};
+  const int lanes = lanes_of(source);
+  const Change none{.lanes = lanes};
+  if (source.stays) return none;
+  if (path.segments <= 0 || path.seconds < std::chrono::duration<double>(kFirstLook).count()) return none;
+  // Each source's part of the limit is what it brings of the whole.
+  const double share = limit > 0 && rate > 0 ? limit * std::min(path.bits_per_s / rate, 1.0) : 0;
+  const LaneNeed need = lane_need(path, share);
+  Change change{.lanes = next_lanes(source, lanes, need), .held_by = need.held_by};
+  change.why = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
+  change.step = need.held_by == Limit::kWindow ? Step::kWindows : Step::kLosses;
+  if (change.lanes <= lanes && limit <= 0) {
+    if (const int greedy = greedy_lanes(source, lanes); greedy > lanes) {
+      change = {greedy, Step::kGreedy, "the path is full: more lanes may have a greater part of it", need.held_by};
+    } else if (const int tried = tried_lanes(source, lanes); tried > lanes) {
+      change = {tried, Step::kTried, "packets get lost, and the queue is too short to tell why: more are tried",
+                need.held_by};
+    }
   }
+  if (const auto broke = broke_.find(source.node); broke != broke_.end()) {
+    change.lanes = std::min(change.lanes, std::max(broke->second - 1, 1));
+  }
+  if (change.lanes == lanes) return none;
+  if (change.lanes < lanes) change.step = Step::kDown;
+  return change;
+}
+
+Refinement::Step Refinement::to_prove(const std::vector<Change>& changes) {
+  const auto any = [&](Step step) { return std::ranges::find(changes, step, &Change::step) != changes.end(); };
+  for (const Step step : {Step::kDown, Step::kTried, Step::kGreedy}) {
+    if (any(step)) return step;
+  }
+  return any(Step::kWindows) && !any(Step::kLosses) ? Step::kWindows : Step::kNone;
+}
+
+void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
+  std::vector<Change> changes;
+  for (const auto& source : sources) changes.push_back(change_of(source));
+  const Step step = to_prove(changes);
+  Before before{.step = step, .rate = facts_.bits_per_s};
   std::map<NodeId, int> wanted;
-  bool fewer = false, more = false, by_window = true;
-  for (const auto& source : sources) {
-    const auto held = lanes_.find(source.node);
-    const int lanes = held == lanes_.end() ? source.start : held->second;
-    before.lanes[source.node] = wanted[source.node] = lanes;
-    const PathFigures& path = source.path;
-    if (source.stays) continue;
-    if (path.segments <= 0 || path.seconds < std::chrono::duration<double>(kFirstLook).count()) continue;
-    // Each source's part of the limit is what it brings of the whole.
-    const double share = limit > 0 && rate > 0 ? limit * std::min(path.bits_per_s / rate, 1.0) : 0;
-    const LaneNeed need = lane_need(path, share);
-    int next = next_lanes(source, lanes, need);
-    if (next <= lanes && limit <= 0 && greedy_lanes(source, lanes) > lanes) {
-      next = greedy_lanes(source, lanes);
-      before.greedy = true;
-    }
-    if (next <= lanes && limit <= 0 && tried_lanes(source, lanes) > lanes) {
-      next = tried_lanes(source, lanes);
-      before.tried = true;
-    }
-    if (const auto broke = broke_.find(source.node); broke != broke_.end()) {
-      next = std::min(next, std::max(broke->second - 1, 1));
-    }
-    if (next == lanes) continue;
-    fewer = fewer || next < lanes;
-    if (next > lanes) {
-      more = true;
-      by_window = by_window && need.held_by == Limit::kWindow;
-    }
-    wanted[source.node] = next;
-    why_ = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
-    if (before.greedy && next > lanes) why_ = "the path is full: more lanes may have a greater part of it";
-    if (before.tried && next > lanes) why_ = "packets get lost, and the queue is too short to tell why: more are tried";
-    held_by_ = need.held_by;
+  bool changed = false, more = false;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const int lanes = lanes_of(sources[i]);
+    before.lanes[sources[i].node] = wanted[sources[i].node] = lanes;
+    const Change& one = changes[i];
+    // What is tried has to prove itself, which it cannot beside fewer lanes to another source.
+    const bool later = step == Step::kDown && (one.step == Step::kGreedy || one.step == Step::kTried);
+    if (one.step == Step::kNone || later) continue;
+    changed = true;
+    more = more || one.lanes > lanes;
+    wanted[sources[i].node] = one.lanes;
+    why_ = one.why;
+    held_by_ = one.held_by;
   }
-  if (!fewer && !more) return;
+  if (!changed) return;
+  before.lanes_at_rate = in_all(before.lanes);
+  // Several steps for fewer are compared with the best rate that came before or between them.
+  if (step == Step::kDown && before_ && !before_->more() && before_->rate > before.rate) {
+    before.rate = before_->rate;
+    before.lanes_at_rate = before_->lanes_at_rate;
+  }
   before_.reset();
   worse_since_.reset();
-  if (before.lanes_at_rate == 0) before.lanes_at_rate = in_all(before.lanes);
-  before.greedy = before.greedy && !fewer;
-  before.tried = before.tried && !fewer && !before.greedy;
-  if (before.tried)
-    before = {.rate = rate, .lanes_at_rate = in_all(before.lanes), .lanes = before.lanes, .tried = true};
-  before.more = more && !fewer && (by_window || before.greedy || before.tried);
-  if (more) grown_.push_back({now, rate, before.lanes});
-  if (fewer || before.more) before_ = std::move(before);
+  if (more) grown_.push_back({now, facts_.bits_per_s, before.lanes});
+  if (step != Step::kNone) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;
 }

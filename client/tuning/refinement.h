@@ -110,14 +110,29 @@ class Refinement {
   Refined step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts);
 
  private:
-  /// The transfer before its last change.
+  /// Why lanes change.
+  enum class Step : std::uint8_t {
+    kNone,
+    kDown,     ///< fewer
+    kLosses,   ///< more, since losses prove that it takes them; needs no other proof
+    kWindows,  ///< more, since windows hold them up
+    kGreedy,   ///< more, to have a greater part of a full path
+    kTried,    ///< more, since it cannot be told whether the path is full
+  };
+  /// Of one source.
+  struct Change {
+    int lanes = 0;
+    Step step = Step::kNone;
+    std::string why{};
+    Limit held_by = Limit::kUnknown;
+  };
+  /// The transfer before its last change, which has to prove itself.
   struct Before {
+    Step step = Step::kDown;
     double rate = 0;
     int lanes_at_rate = 0;  ///< in all; several steps for fewer are compared with the rate before the first one
     std::map<NodeId, int> lanes{};
-    bool more = false;    ///< it changed for more lanes, since windows hold them up; else for fewer
-    bool greedy = false;  ///< more lanes, to have a greater part of a full path
-    bool tried = false;   ///< more lanes, since it cannot be told whether the path is full
+    bool more() const { return step != Step::kDown; }
   };
   /// The transfer before it got more lanes.
   struct Growth {
@@ -157,6 +172,10 @@ class Refinement {
   int next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const;
   int greedy_lanes(const RefinedSource& source, int lanes) const;
   int tried_lanes(const RefinedSource& source, int lanes) const;
+  int lanes_of(const RefinedSource& source) const;
+  Change change_of(const RefinedSource& source) const;
+  /// What has to prove itself of these; kNone: nothing.
+  static Step to_prove(const std::vector<Change>& changes);
   void change(MonoTime now, const std::vector<RefinedSource>& sources);
 
   RefinementFacts facts_;

@@ -101,6 +101,25 @@ TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellW
   EXPECT_EQ(steps(2, 290e6), 4) << refined_.why;
   EXPECT_EQ(steps(40, 250e6), 4) << "what was proved stays, and what brought nothing is not tried again";
 }
+TEST_F(Refining, TriesNoMoreInAStepInWhichAnotherSourceGivesLanesUp) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.least_round_trip = 2ms;
+  source_.path.round_trip = 3600us;
+  source_.path.full_queue = 2ms;
+  source_.path.segments = 1e5;
+  source_.path.loss_events = 100;
+  source_.path.random_events = 60;
+  source_.path.bits_per_s = source_.path.best_bits_per_s = 150e6;
+  RefinedSource clean = source_;
+  clean.node = numbered_node(2);
+  clean.start = clean.path.lanes = 16;
+  clean.path.loss_events = clean.path.random_events = 0;
+  clean.path.segments = 1e6;
+  facts_.bits_per_s = 300e6;
+  const auto first = refinement_.step(now_ += 1s, {source_, clean}, facts_).lanes;
+  EXPECT_EQ(first[0], 2) << "nobody could tell what it brought";
+  EXPECT_LT(first[1], 16);
+}
 TEST_F(Refining, TriesNoMoreBesideOthersThatGoFirstNorWhereTheQueueTells) {
   source_.start = source_.path.lanes = 2;
   source_.path.segments = 1e6;
