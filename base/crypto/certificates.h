@@ -11,7 +11,7 @@
 
 namespace gridtorrent::crypto {
 
-/// Certificates begin so long before they are made, for clocks that are behind (model.md, "Growing old").
+/// Certificates begin so long before they are made, for clocks that are behind.
 inline constexpr std::chrono::hours kBackDating{48};
 inline constexpr std::chrono::hours kServerCaLife{10 * 365 * 24};
 inline constexpr std::chrono::hours kServerLeafLife{365 * 24};
@@ -34,7 +34,7 @@ Result<std::string> issue_server_certificate(const Authority& authority, const E
                                              std::chrono::milliseconds life = kServerLeafLife);
 
 /// A node's certificate for TLS lanes: client and server at once, since a node dials and accepts, and good for every
-/// torrent of this authority (name `*`: libtorrent's own rule is a prefix match, libtorrent-facts.md 6; the right to a
+/// torrent of this authority (name `*`: libtorrent's own rule is a prefix match; the right to a
 /// content is decided by the key alone). Back-dated, not outliving the authority. PEM. kInvalid: `public_der` is no key
 /// as `read_public_key` takes it.
 Result<std::string> issue_node_certificate(const Authority& authority, std::string_view public_der, WallTime now,

@@ -6,7 +6,7 @@
 
 namespace gridtorrent::rpc {
 
-/// Clocks further apart than this break the dates of certificates (model.md, "Growing old").
+/// Clocks further apart than this break the dates of certificates.
 inline constexpr std::chrono::hours kMaxClockSkew{48};
 
 /// Our own greeting.

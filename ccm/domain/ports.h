@@ -287,7 +287,7 @@ class InboxBell {
   virtual void ring(const std::vector<UserId>& people) = 0;
 };
 
-/// The editions that content travels under (model.md, "editions"): 0 is plain, others are TLS under that generation of
+/// The editions that content travels under (docs/security.md): 0 is plain, others are TLS under that generation of
 /// the data CA. Thread-safe, does not block.
 class Editions {
  public:

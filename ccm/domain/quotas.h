@@ -9,7 +9,7 @@
 
 namespace gridtorrent::ccm {
 
-/// What one person may have at most (model.md: "Quotas per user"). Bytes of data are never limited.
+/// What one person may have at most (docs/operating.md). Bytes of data are never limited.
 enum class Quota : std::uint8_t {
   kContents,
   kMetadataBytes,

@@ -13,10 +13,10 @@
 
 namespace gridtorrent::client {
 
-/// What the server has told of who may have what, and for how long that counts: a lease (model.md, "Rights on the data
-/// plane"). A node that is cut off from its server goes on for the lifetime of the lists and no longer; past it nobody
-/// is let in, until the server confirms them again. By the wall clock, since a lease outlives the process and a
-/// sleeping machine; a time that lies ahead counts as past. Thread-safe (private mutex).
+/// What the server has told of who may have what, and for how long that counts: a lease (docs/security.md, "How
+/// restricted content is guarded"). A node that is cut off from its server goes on for the lifetime of the lists and no
+/// longer; past it nobody is let in, until the server confirms them again. By the wall clock, since a lease outlives
+/// the process and a sleeping machine; a time that lies ahead counts as past. Thread-safe (private mutex).
 class Rights {
  public:
   explicit Rights(std::chrono::milliseconds lifetime) : lifetime_(lifetime) {}

@@ -28,8 +28,8 @@ struct Allowance {
   double credit = 0;  ///< beside that: what it left of its shares of late
 };
 
-/// How a node's uplink is shared out while several nodes want more than it has: by node, not by lane (model.md,
-/// "Grants"), so that one with 16 lanes and one with a single lane get like shares. As long as nobody stays at a
+/// How a node's uplink is shared out while several nodes want more than it has: by node, not by lane (docs/decisions,
+/// 2026-11-22), so that one with 16 lanes and one with a single lane get like shares. As long as nobody stays at a
 /// disadvantage, or the uplink is not what limits them, it keeps out of it: nodes of a swarm ask for now more, now
 /// less, and what one leaves is the others' as long as none is held back.
 ///

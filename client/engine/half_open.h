@@ -15,7 +15,7 @@
 namespace gridtorrent::client::engine {
 
 /// Someone who connected to a lane port and has not got as far as a lane. libtorrent keeps such connections for ten
-/// seconds, those to TLS ports for ever and without counting them (libtorrent-facts.md 6), so that a few thousand would
+/// seconds, those to TLS ports for ever and without counting them, so that a few thousand would
 /// take all descriptors.
 struct HalfOpen {
   int socket = -1;

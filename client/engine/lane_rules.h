@@ -52,10 +52,10 @@ struct Admission {
   std::string reason;  ///< why not, for people and the log
 };
 
-/// The right to a content, decided on every connection before a byte of it goes out (model.md, "Rights on the data
-/// plane"). libtorrent has checked only that some certificate of the data CA was shown; dates are looked at again,
-/// since a resumed TLS session is not checked for them (libtorrent-facts.md 6). `proof`: nothing where the connection
-/// is plain or showed no certificate. `audience`: null where nobody may.
+/// The right to a content, decided on every connection before a byte of it goes out (docs/security.md, "How
+/// restricted content is guarded"). libtorrent has checked only that some certificate of the data CA was shown; dates
+/// are looked at again, since libtorrent does not check them for a resumed TLS session. `proof`: nothing where the
+/// connection is plain or showed no certificate. `audience`: null where nobody may.
 Admission admit(const std::optional<TlsProof>& proof, const Audience* audience, WallTime now);
 
 /// What we ask of a node by gt_lanes: as many lanes as planned where the plan says to ask, else none.

@@ -9,7 +9,7 @@ namespace gridtorrent::client::engine {
 
 /// How many blocks of 16 KiB a lane should have asked for and not yet got, decided block by block. libtorrent's own
 /// rule climbs from 4 and, later, follows the rate of the moment: a dip then shrinks what is asked for, which keeps the
-/// rate low; and a second's worth of blocks on each lane is a second's tail at the end (lanes.md).
+/// rate low; and a second's worth of blocks on each lane is a second's tail at the end.
 ///
 /// Ours is the rule by which TCP sizes a receive window (dynamic right-sizing, Fisk and Feng 2001): twice what arrived
 /// in the best round trip of late, so that a doubling sender is never held up, and a little for what the seeder needs

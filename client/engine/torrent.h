@@ -53,7 +53,7 @@ class Torrent {
   static Result<std::shared_ptr<Torrent>> make(const TorrentSpec& spec, const NodeId& self, EngineListener& listener,
                                                const NodeParts& parts);
 
-  /// For lt::session::add_torrent; always paused, so that peers are known before libtorrent starts (lanes.md).
+  /// For lt::session::add_torrent; always paused, so that peers are known before libtorrent starts.
   lt::add_torrent_params parameters();
   void attach(const lt::torrent_handle& handle);
   lt::torrent_handle handle() const;

@@ -18,7 +18,7 @@
 
 namespace gridtorrent::tracker::authority {
 
-/// The data CA: signs nodes' certificates for TLS lanes (model.md, "Rights on the data plane"; security.md 1.6). Its
+/// The data CA: signs nodes' certificates for TLS lanes (docs/security.md, "How restricted content is guarded"). Its
 /// keys lie in the store, sealed under a key in a file that lies elsewhere. A certificate says only "a node of this
 /// server": who may have what is decided by lists of keys. Thread-safe; blocks on the store but for Editions.
 class DataAuthority final : public ccm::Editions {

@@ -11,7 +11,7 @@
 namespace gridtorrent::tracker::authority {
 
 /// After a rotation of the data CA: moves contents to the current generation, a few at a time so that nodes are not all
-/// busy at once, and ends generations that nothing is under any more (model.md, "editions"). It keeps nothing of its
+/// busy at once, and ends generations that nothing is under any more (docs/security.md). It keeps nothing of its
 /// own: where it was interrupted, it goes on. One thread at a time; blocks on the store.
 class GenerationMover {
  public:

@@ -22,8 +22,9 @@ namespace gridtorrent::tracker {
 
 KeyPrint key_print(const std::string& public_key);
 
-/// Whose nodes may have some content now, as nodes are told: keys, never names of people (model.md, "Rights on the data
-/// plane"). Contents with the same owner and access share one, so that a change in a group is one update.
+/// Whose nodes may have some content now, as nodes are told: keys, never names of people (docs/security.md, "How
+/// restricted content is guarded"). Contents with the same owner and access share one, so that a change in a group is
+/// one update.
 struct Audience {
   std::string id;             ///< opaque
   std::uint64_t version = 0;  ///< grows with each change

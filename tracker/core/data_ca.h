@@ -9,7 +9,7 @@
 namespace gridtorrent::tracker {
 
 /// One generation of the data CA, which signs nodes' certificates for TLS lanes. Living ones are those not retired: a
-/// rotation makes a new one beside the old, contents move, then the old one is retired (model.md, editions).
+/// rotation makes a new one beside the old, contents move, then the old one is retired (docs/security.md).
 struct DataCaRecord {
   std::uint32_t generation = 0;  ///< from 1 on; 0 is the plain edition
   std::string certificate_pem;
