@@ -29,8 +29,9 @@ int most_in_all(const StartFacts& facts) {
 }
 
 int lanes_under_bbr(const StartSource& source, const HostFacts& host) {
+  if (source.round_trip < kNearBelow) return kFewLanes;
   const double seconds = std::chrono::duration<double>(source.round_trip).count();
-  const bool unheld = seconds > 0 && static_cast<double>(host.lane_bytes) * 8 / seconds >= kUnheldBitsPerS;
+  const bool unheld = static_cast<double>(host.lane_bytes) * 8 / seconds >= kUnheldBitsPerS;
   return unheld ? kBbrLanes : kFewLanes;
 }
 

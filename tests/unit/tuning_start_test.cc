@@ -57,6 +57,8 @@ TEST(StartLanes, AreOneUnderBbrWhereItsWindowLetsItCarryAGigabit) {
   facts.host.lane_bytes = 8 * kMB;
   facts.sources[0].round_trip = {};
   EXPECT_EQ(start_lanes(facts), std::vector{2}) << "not known";
+  facts.sources[0].round_trip = std::chrono::microseconds(40);
+  EXPECT_EQ(start_lanes(facts), std::vector{2}) << "near: the second costs nothing";
 }
 TEST(StartLanes, AreFourWhereTheSeederGrantsBbr) {
   StartSource source = seeder();
