@@ -41,6 +41,11 @@ v1::TransferRequest of_transfer(const std::string& transfer_id) {
   return request;
 }
 
+std::string new_request_id() {
+  SystemRng rng;
+  return make_request_id(SystemClock().wall(), rng);
+}
+
 }  // namespace
 
 Call AsyncNodeApi::status(Answer<v1::StatusReply> done) {
@@ -58,10 +63,7 @@ Call AsyncNodeApi::set_limits(v1::SetNodeLimitsRequest request, Answer<v1::NodeL
 }
 
 Call AsyncNodeApi::publish(v1::PublishRequest request, PublishEventFn on_event, Ended on_end) {
-  if (request.request_id().empty()) {
-    SystemRng rng;
-    request.set_request_id(make_request_id(SystemClock().wall(), rng));
-  }
+  if (request.request_id().empty()) request.set_request_id(new_request_id());
   return watch(connection_, loop_, &Stub::PrepareAsyncPublish, std::move(request), std::move(on_event), on_end);
 }
 
@@ -138,6 +140,38 @@ Call AsyncNodeApi::forget_history(const std::string& node_id, Answer<v1::History
 
 Call AsyncNodeApi::verify(v1::VerifyRequest request, VerifyEventFn on_event, Ended on_end) {
   return watch(connection_, loop_, &Stub::PrepareAsyncVerify, std::move(request), std::move(on_event), on_end);
+}
+
+Call AsyncNodeApi::watch_transfers(v1::WatchTransfersRequest since, TransfersEventFn on_event, Ended on_end) {
+  return watch(connection_, loop_, &Stub::PrepareAsyncWatchTransfers, std::move(since), std::move(on_event), on_end);
+}
+
+Call AsyncNodeApi::follow_transfer(const std::string& transfer_id, TransferFn on_change, Ended on_end) {
+  auto request = of_transfer(transfer_id);
+  request.set_while_seeding(true);
+  return watch(
+      connection_, loop_, &Stub::PrepareAsyncWatchTransfer, std::move(request),
+      [on_change = std::move(on_change)](const v1::TransferReply& reply) { return on_change(reply.transfer()); },
+      on_end);
+}
+
+Call AsyncNodeApi::rate_history(v1::RateHistoryRequest request, Answer<v1::RateHistoryReply> done) {
+  return ask(connection_, loop_, &Stub::PrepareAsyncRateHistory, std::move(request), done);
+}
+
+Call AsyncNodeApi::change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done) {
+  return ask(connection_, loop_, &Stub::PrepareAsyncChangeTransfers, std::move(request), done);
+}
+
+Call AsyncNodeApi::scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end) {
+  v1::ScanPublishRequest request;
+  request.set_path(path);
+  return watch(connection_, loop_, &Stub::PrepareAsyncScanPublish, std::move(request), std::move(on_event), on_end);
+}
+
+Call AsyncNodeApi::start_publish(v1::PublishRequest request, Answer<v1::Transfer> done) {
+  if (request.request_id().empty()) request.set_request_id(new_request_id());
+  return ask_for_transfer(connection_, loop_, &Stub::PrepareAsyncStartPublish, std::move(request), done);
 }
 
 }  // namespace gridtorrent::client::api

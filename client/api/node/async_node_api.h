@@ -17,6 +17,8 @@ using TransferFn = std::function<bool(const v1::Transfer&)>;
 using TuningFn = std::function<bool(const v1::Tuning&)>;
 using EstimateEventFn = std::function<bool(const v1::EstimateEvent&)>;
 using VerifyEventFn = std::function<bool(const v1::VerifyEvent&)>;
+using TransfersEventFn = std::function<bool(const v1::TransfersEvent&)>;
+using ScanPublishEventFn = std::function<bool(const v1::ScanPublishEvent&)>;
 
 /// Every call of NodeApi for programs that must not wait: same requests, answers, errors and deadlines. Each returns at
 /// once with a handle (see Call), which must be kept: destroying it cancels the call. Thread-safe.
@@ -49,6 +51,13 @@ class AsyncNodeApi {
   Call list_history(Answer<v1::History> done);
   Call forget_history(const std::string& node_id, Answer<v1::History> done);
   Call verify(v1::VerifyRequest request, VerifyEventFn on_event, Ended on_end);
+  Call watch_transfers(v1::WatchTransfersRequest since, TransfersEventFn on_event, Ended on_end);
+  /// As watch_transfer, but also while it seeds, until it is gone.
+  Call follow_transfer(const std::string& transfer_id, TransferFn on_change, Ended on_end);
+  Call rate_history(v1::RateHistoryRequest request, Answer<v1::RateHistoryReply> done);
+  Call change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done);
+  Call scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end);
+  Call start_publish(v1::PublishRequest request, Answer<v1::Transfer> done);
 
  private:
   const NodeConnection& connection_;

@@ -174,4 +174,29 @@ Status NodeApi::verify(v1::VerifyRequest request, const VerifyEventFn& on_event,
   return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::verify, std::move(request), on_event);
 }
 
+Status NodeApi::watch_transfers(v1::WatchTransfersRequest since, const TransfersEventFn& on_event,
+                                std::stop_token stop) {
+  return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::watch_transfers, std::move(since), on_event);
+}
+
+Status NodeApi::follow_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop) {
+  return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::follow_transfer, transfer_id, on_change);
+}
+
+Result<v1::RateHistoryReply> NodeApi::rate_history(v1::RateHistoryRequest request) {
+  return impl_->wait<v1::RateHistoryReply>(&AsyncNodeApi::rate_history, std::move(request));
+}
+
+Result<v1::ChangeTransfersReply> NodeApi::change_transfers(v1::ChangeTransfersRequest request) {
+  return impl_->wait<v1::ChangeTransfersReply>(&AsyncNodeApi::change_transfers, std::move(request));
+}
+
+Status NodeApi::scan_publish(const std::string& path, const ScanPublishEventFn& on_event, std::stop_token stop) {
+  return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::scan_publish, path, on_event);
+}
+
+Result<v1::Transfer> NodeApi::start_publish(v1::PublishRequest request) {
+  return impl_->wait<v1::Transfer>(&AsyncNodeApi::start_publish, std::move(request));
+}
+
 }  // namespace gridtorrent::client::api

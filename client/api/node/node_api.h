@@ -66,6 +66,17 @@ class NodeApi {
   /// What was forgotten: of one node by its id, or of all where that is empty.
   Result<v1::History> forget_history(const std::string& node_id);
   Status verify(v1::VerifyRequest request, const VerifyEventFn& on_event, std::stop_token stop);
+  /// All transfers without their peers: a snapshot in pages, then what changed, at most four times a second. It ends by
+  /// `on_event`, a stop request or an error only.
+  Status watch_transfers(v1::WatchTransfersRequest since, const TransfersEventFn& on_event, std::stop_token stop);
+  /// As watch_transfer, but also while it seeds, until it is gone.
+  Status follow_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop);
+  Result<v1::RateHistoryReply> rate_history(v1::RateHistoryRequest request);
+  Result<v1::ChangeTransfersReply> change_transfers(v1::ChangeTransfersRequest request);
+  /// Progress, then the result, after which it returns.
+  Status scan_publish(const std::string& path, const ScanPublishEventFn& on_event, std::stop_token stop);
+  /// The transfer that hashes and then seeds; it goes on without the caller. A repeated request_id answers that one.
+  Result<v1::Transfer> start_publish(v1::PublishRequest request);
 
  private:
   struct Impl;
