@@ -5,20 +5,14 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 
+#include "client/profile/saved_login.h"
 #include "common/codes.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {
 
 namespace {
-
-std::optional<std::string> variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr) return std::nullopt;
-  return std::string(value);
-}
 
 constexpr char kHowToLogIn[] = "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME'";
 
@@ -28,7 +22,7 @@ Context::Context(const options::Parsed& parsed, Terminal& terminal_, const Clock
     : options(parsed), terminal(terminal_), clock(clock_), json(parsed.flag("json")) {}
 
 Result<ProfileStore> Context::profiles() const {
-  return ProfileStore::open(options.str("profile"), variable);
+  return ProfileStore::open(options.str("profile"), environment_variable);
 }
 
 Result<Context::Login> Context::known_login() const {
@@ -102,11 +96,7 @@ Result<std::string> Context::caller_id() {
 
 Result<std::string> Context::socket_path() const {
   if (options.has("socket")) return absolute(options.str("socket"));
-  const auto folder = variable("XDG_RUNTIME_DIR");
-  if (folder && folder->starts_with('/')) return *folder + "/gridtorrent/control.sock";
-  return Error{Code::kUnreachable,
-               "XDG_RUNTIME_DIR is not set, so the node's socket is not known: start gridtorrentd and name its "
-               "control_socket (see its ready file) with --socket PATH"};
+  return default_control_socket();
 }
 
 Result<api::NodeApi*> Context::node() {
