@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cassert>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "client/api/call/call.h"
 #include "client/api/call/call_state.h"
 #include "client/api/call/operation.h"
+#include "client/api/call/waiting.h"
 #include "common/check.h"
 
 namespace gridtorrent::client::api {
@@ -99,6 +101,7 @@ class CallLoop {
   /// unless the answer was there before.
   template <class T, class Begin>
   Result<T> wait(const Begin& begin, std::stop_token stop = {}) {
+    assert(may_wait());
     std::optional<Result<T>> answer;
     const Call call = begin([&](Result<T> given) { answer.emplace(std::move(given)); });
     const std::stop_callback on_stop(std::move(stop), [&] { call.state_->abort(); });

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -13,6 +14,7 @@
 
 #include "base/rpc/unix_socket.h"
 #include "client/api/call/call_loop.h"
+#include "client/api/call/waiting.h"
 #include "client/api/node/node_connection.h"
 #include "common/text.h"
 #include "common/unique_fd.h"
@@ -78,6 +80,7 @@ struct NodeApi::Impl {
 };
 
 Result<std::unique_ptr<NodeApi>> NodeApi::open(NodeApiOptions options) {
+  assert(may_wait());
   GT_ASSIGN(UniqueFd fd, connect_socket(options.socket_path));
   auto channel = grpc::CreateCustomInsecureChannelFromFd("gridtorrentd", fd.release(), channel_arguments());
   return std::unique_ptr<NodeApi>(new NodeApi(std::make_unique<Impl>(std::move(options), channel)));

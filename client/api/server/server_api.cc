@@ -1,10 +1,12 @@
 #include "client/api/server/server_api.h"
 
+#include <cassert>
 #include <utility>
 
 #include "base/rpc/access_text.h"
 #include "base/rpc/channel.h"
 #include "client/api/call/call_loop.h"
+#include "client/api/call/waiting.h"
 #include "client/api/server/server_channel.h"
 
 namespace gridtorrent::client::api {
@@ -235,6 +237,7 @@ std::string access_text(const v1::Access& access) {
 }
 
 Result<std::unique_ptr<ServerApi>> ServerApi::open(ServerApiOptions options) {
+  assert(may_wait());
   GT_ASSIGN(std::shared_ptr<grpc::Channel> channel, rpc::connect_tls(options.address, options.ca_file));
   return std::unique_ptr<ServerApi>(
       new ServerApi(std::make_unique<ServerChannel>(std::move(options), std::move(channel))));
