@@ -1,15 +1,21 @@
 #include <QApplication>
+#include <QThreadPool>
 #include <cstdio>
+#include <cstdlib>
 
+#include "client/api/call/waiting.h"
+#include "common/clock.h"
 #include "common/codes.h"
 #include "common/version.h"
 #include "gui/app/options.h"
+#include "gui/app/window_control.h"
 #include "gui/views/main_window.h"
-#include "gui/views/notice_bar.h"
 
 namespace gridtorrent::gui {
 
 namespace {
+
+constexpr int kWorkers = 4;
 
 /// Qt would end the program with a core file where there is no screen.
 bool has_screen() {
@@ -17,7 +23,7 @@ bool has_screen() {
          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
-int show_window(int argc, char** argv) {
+int show_window(const options::Parsed& options, int argc, char** argv) {
   if (!has_screen()) {
     std::fputs(
         "gridtorrent-gui: there is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set; "
@@ -30,14 +36,19 @@ int show_window(int argc, char** argv) {
   QGuiApplication::setApplicationDisplayName(QStringLiteral("GridTorrent"));
   QGuiApplication::setDesktopFileName(QStringLiteral("gridtorrent-gui"));
   QCoreApplication::setApplicationVersion(QString::fromLatin1(kVersion));
+  client::api::forbid_waiting();
+  const SystemClock clock;
   const Format format;
+  QThreadPool pool;
+  pool.setMaxThreadCount(kWorkers);
   TransfersModel transfers(format);
   SearchModel found(format);
   MainWindow window(transfers, found, format);
-  window.notice_bar().set_notice(
-      QCoreApplication::translate("main",
-                                  "This version of the window does not connect to server and node yet, also where "
-                                  "you are logged in: use the command line, gridtorrent --help."));
+  NodeSession node({.profile = options.str("profile"), .socket = options.str("socket")}, pool, clock);
+  ServerSession server(options.str("profile"), pool, clock);
+  const WindowControl control({window, transfers, found, node, server, pool, clock, options.str("profile")});
+  node.start();
+  server.start();
   window.show();
   return QApplication::exec();
 }
@@ -47,9 +58,11 @@ int show_window(int argc, char** argv) {
 }  // namespace gridtorrent::gui
 
 int main(int argc, char** argv) {
+  // gRPC would write lines of its own; who debugs it sets the variable.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
   return gridtorrent::options::run(gridtorrent::gui::program(), argc, argv,
-                                   [argv](const gridtorrent::options::Parsed&) {
+                                   [argv](const gridtorrent::options::Parsed& options) {
                                      int own_name_only = 1;
-                                     return gridtorrent::gui::show_window(own_name_only, argv);
+                                     return gridtorrent::gui::show_window(options, own_name_only, argv);
                                    });
 }

@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 
+#include "gui/models/text.h"
+
 namespace gridtorrent::gui {
 
 namespace {
@@ -52,14 +54,20 @@ QString server_text(const Connections& connections) {
 }
 
 QString notice_text(const Connections& connections, const Format& format) {
+  const QString why = connections.problem.empty() ? QString() : u' ' + shown(connections.problem) + u'.';
   if (connections.node.state == LinkState::kSilent)
     return say(QT_TRANSLATE_NOOP("Connection", "The node does not answer since %1. What is shown is as it was then."))
                .arg(since_text(connections.node, format)) +
-           again_text(connections.node, format);
+           why + again_text(connections.node, format);
+  if (!connections.login_command.empty())
+    return say(QT_TRANSLATE_NOOP("Connection",
+                                 "Your login has ended. Transfers go on. Log in again with this command, and the "
+                                 "window goes on by itself: %1"))
+        .arg(shown(connections.login_command));
   if (connections.server.state == LinkState::kSilent)
     return say(QT_TRANSLATE_NOOP("Connection", "The server does not answer since %1. Transfers go on."))
                .arg(since_text(connections.server, format)) +
-           again_text(connections.server, format);
+           why + again_text(connections.server, format);
   return {};
 }
 

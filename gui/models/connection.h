@@ -28,6 +28,8 @@ struct Connections {
   Link node;
   Link server;
   std::string account;                      ///< "alice @ data.example.org:7443"; empty: not logged in
+  std::string login_command;                ///< that makes a new login; empty: the login is good
+  std::string problem;                      ///< why the side that does not answer does not; empty: not known
   std::optional<bool> reachable;            ///< whether others can dial the node; nothing: not known
   std::optional<std::uint64_t> free_bytes;  ///< where the node keeps its data
 };

@@ -27,8 +27,10 @@ FindPage::FindPage(SearchModel& model, Format format, QWidget* parent)
       table_(new QTableView),
       name_(new PlainLabel),
       about_(new PlainLabel),
+      description_(new PlainLabel),
       space_(new PlainLabel),
       estimate_(new PlainLabel),
+      refusal_(new PlainLabel),
       folder_(new QLineEdit),
       get_(new QPushButton(tr("&Get"))),
       pause_(new QTimer(this)) {
@@ -87,10 +89,10 @@ QWidget* FindPage::make_details() {
   auto* details = new QWidget;
   details->setMinimumWidth(230);
   auto* column = new QVBoxLayout(details);
-  for (QLabel* label : {name_, about_}) column->addWidget(label);
+  for (QLabel* label : {name_, about_, description_}) column->addWidget(label);
   column->addStretch(1);
   column->addLayout(line);
-  for (QLabel* label : {space_, estimate_}) column->addWidget(label);
+  for (QLabel* label : {space_, estimate_, refusal_}) column->addWidget(label);
   column->addWidget(get_);
   return details;
 }
@@ -111,6 +113,20 @@ void FindPage::set_facts(const GetFacts& facts) {
   estimate_->setText(shown(facts.estimate));
 }
 
+void FindPage::set_description(const QString& text) {
+  description_->setText(text);
+}
+
+void FindPage::set_refusal(const QString& text) {
+  refusal_->setText(text);
+  refusal_->setVisible(!text.isEmpty());
+}
+
+void FindPage::ask_again() {
+  Q_EMIT search_wanted(text_->text());
+  tell_count();
+}
+
 void FindPage::set_problem(const QString& text) {
   problem_ = text;
   tell_count();
@@ -129,6 +145,9 @@ void FindPage::follow_current() {
                                        .arg(shown(row->owner), shown(row->access), format_.bytes(row->bytes),
                                             format_.count(row->files), format_.count(row->seeders)));
   set_facts({});
+  set_description({});
+  set_refusal({});
+  if (row != nullptr) Q_EMIT current_changed(row->id);
   ask_for_facts();
 }
 

@@ -32,12 +32,21 @@ class FindPage final : public QWidget {
   void set_folder(const QString& folder);
   /// About the content and folder of the last `facts_wanted`.
   void set_facts(const GetFacts& facts);
+  /// More about the content that is chosen, in lines of plain text.
+  void set_description(const QString& text);
+  /// Why the node did not begin what was wanted; empty: it did.
+  void set_refusal(const QString& text);
+  const FoundRow* current() const;
+  /// Asks anew for all that the page waits for.
+  void ask_again();
   /// Why the search is not answered; empty: it is.
   void set_problem(const QString& text);
 
  Q_SIGNALS:
   /// After a pause in typing; the search before is out of date.
   void search_wanted(const QString& text);
+  /// Another content is chosen.
+  void current_changed(const std::string& content_id);
   void facts_wanted(const std::string& content_id, const QString& folder);
   void get_wanted(const std::string& content_id, const QString& folder);
 
@@ -48,14 +57,13 @@ class FindPage final : public QWidget {
   void choose_folder();
   void ask_for_facts();
   void get();
-  const FoundRow* current() const;
 
   SearchModel& model_;
   Format format_;
   QLineEdit* text_;
   QLabel* count_;
   QTableView* table_;
-  QLabel *name_, *about_, *space_, *estimate_;
+  QLabel *name_, *about_, *description_, *space_, *estimate_, *refusal_;
   QLineEdit* folder_;
   QPushButton* get_;
   QTimer* pause_;

@@ -16,7 +16,7 @@ Guidance login_guidance() {
       say(QT_TRANSLATE_NOOP("Pages",
                             "This window has no session with a server. The command asks for your password and keeps "
                             "the login for both programs. Your administrator knows the server's address and has the "
-                            "file of its certificate authority. Then start this window again.")),
+                            "file of its certificate authority. The window goes on by itself then.")),
       QStringLiteral("gridtorrent login --server HOST:PORT --ca ca.pem --user NAME")};
 }
 

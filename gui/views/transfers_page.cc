@@ -35,6 +35,7 @@ TransfersPage::TransfersPage(TransfersModel& model, Format format, QWidget* pare
       details_(new DetailsPane(std::move(format))),
       faces_(new QStackedWidget),
       empty_text_(new PlainLabel),
+      message_(new PlainLabel),
       second_(new QTimer(this)) {
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Transfers"));
@@ -55,7 +56,9 @@ TransfersPage::TransfersPage(TransfersModel& model, Format format, QWidget* pare
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 0);
   column->addWidget(make_tools());
+  column->addWidget(message_);
   column->addWidget(faces_, 1);
+  message_->hide();
 
   connect(second_, &QTimer::timeout, &model_, &TransfersModel::settle);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &TransfersPage::follow_selection);
@@ -140,6 +143,11 @@ void TransfersPage::set_columns(std::string_view text) {
 void TransfersPage::focus_filter() {
   text_->setFocus(Qt::ShortcutFocusReason);
   text_->selectAll();
+}
+
+void TransfersPage::set_message(const QString& text) {
+  message_->setText(text);
+  message_->setVisible(!text.isEmpty());
 }
 
 void TransfersPage::showEvent(QShowEvent* event) {

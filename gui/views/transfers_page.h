@@ -32,6 +32,8 @@ class TransfersPage final : public QWidget {
   std::string columns() const;
   void set_columns(std::string_view text);
   void focus_filter();
+  /// A line above the table: what the node refused. Empty: none.
+  void set_message(const QString& text);
 
  Q_SIGNALS:
   void publish_wanted();
@@ -66,7 +68,7 @@ class TransfersPage final : public QWidget {
   QTableView* table_;
   DetailsPane* details_;
   QStackedWidget* faces_;
-  QLabel* empty_text_;
+  QLabel *empty_text_, *message_;
   std::vector<QAction*> on_selection_;
   QTimer* second_;
 };

@@ -22,7 +22,7 @@ DOORS = {  # header prefix -> rooms that may include it
     'spdlog/': {'base/logging'},
     'prometheus/': {'base/metrics'},
     'utf8proc.h': {'ccm/domain'},
-    'Q': {'gui/models', 'gui/plots', 'gui/views', 'gui/app'},  # Qt's headers, and no others, begin so
+    'Q': {'gui/models', 'gui/plots', 'gui/views', 'gui/session', 'gui/app'},  # Qt's headers, and no others, begin so
     'nlohmann/': {'client/cli', 'client/core', 'client/app', 'client/profile', 'client/security', 'client/store', 'tracker/app', 'tracker/store',
                   'base/logging'},
 }
@@ -60,6 +60,18 @@ def room_of(path, rooms):
     return best
 
 
+def reaches_grpc(header, seen):
+    """The first header behind `header` that brings gRPC; None where there is none. `seen` is of one search."""
+    if header.startswith('grpc') or header.endswith('.grpc.pb.h'):
+        return header
+    file = ROOT / header
+    if header in seen or not file.exists():
+        return None
+    seen.add(header)
+    found = (reaches_grpc(inner, seen) for inner in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', file.read_text(), re.M))
+    return next((header for header in found if header), None)
+
+
 def main():
     edges = table()
     check_acyclic(edges)
@@ -77,6 +89,8 @@ def main():
             if not m:
                 continue
             header = m.group(2)
+            if room.startswith('gui/') and (grpc := reaches_grpc(header, set())):
+                faults.append(f'{name}:{number}: "{header}" brings <{grpc}> into the desktop, which leaves gRPC to client/api')
             if m.group(1) == '"':
                 target = 'common' if header == 'common/version.h' else \
                     'proto' if header.startswith(('gridtorrent/v1/', 'google/rpc/')) else room_of(header, edges)

@@ -12,4 +12,10 @@ if(TARGET gt_gui_views)
   gt_test(gui_views_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_views_test.cc
     DEPENDS common gui/models gui/plots gui/views
     LINK gt_test_desktop gt_qt Qt6::Test)
+  if(TARGET gt_gui_session AND TARGET gt_client_control)
+    gt_test(gui_session_test
+      SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_session_test.cc ${CMAKE_CURRENT_LIST_DIR}/remote_support.cc
+      DEPENDS common gui/models gui/session client/control client/core client/profile metainfo
+      LINK gt_test_desktop gt_qt Qt6::Test)
+  endif()
 endif()

@@ -1,0 +1,278 @@
+#include "gui/app/window_control.h"
+
+#include <QDir>
+#include <QInputDialog>
+#include <QMessageBox>
+#include <QSaveFile>
+#include <QStorageInfo>
+#include <algorithm>
+
+#include "gui/models/text.h"
+#include "gui/session/convert.h"
+#include "gui/views/details_pane.h"
+#include "gui/views/notice_bar.h"
+#include "gui/views/transfers_page.h"
+
+namespace gridtorrent::gui {
+
+namespace {
+
+constexpr std::uint32_t kPage = 200;
+constexpr double kMegabit = 1e6;
+
+std::optional<bool> reachable(const v1::StatusReply& status) {
+  std::optional<bool> answer;
+  for (const v1::NodeListener& listener : status.listeners()) {
+    if (listener.reachability() == v1::REACHABLE) return true;
+    if (listener.reachability() == v1::UNREACHABLE) answer = false;
+  }
+  return answer;
+}
+
+/// Of the folder, or of the nearest one above that is there already. Waits for the disk.
+std::optional<std::uint64_t> free_bytes(QString folder) {
+  while (!QDir(folder).exists() && folder.contains(u'/')) folder.truncate(folder.lastIndexOf(u'/'));
+  const QStorageInfo storage(folder.isEmpty() ? QStringLiteral("/") : folder);
+  if (!storage.isValid()) return std::nullopt;
+  return static_cast<std::uint64_t>(storage.bytesAvailable());
+}
+
+QString content_text(const v1::Content& content) {
+  QStringList lines;
+  if (!content.description().empty()) lines << shown(content.description());
+  QStringList tags;
+  for (const std::string& tag : content.tags()) tags << shown(tag);
+  if (!tags.isEmpty()) lines << WindowControl::tr("Tags: %1").arg(tags.join(QStringLiteral(", ")));
+  if (!content.license().empty()) lines << WindowControl::tr("Licence: %1").arg(shown(content.license()));
+  return lines.join(u'\n');
+}
+
+QString replicas_text(const client::api::Listed<v1::Replica>& replicas) {
+  constexpr std::size_t kNamed = 5;
+  const auto complete = std::count_if(replicas.items.begin(), replicas.items.end(),
+                                      [](const v1::Replica& replica) { return replica.complete(); });
+  QStringList lines{WindowControl::tr("Copies: %1 of %2 complete").arg(complete).arg(replicas.items.size())};
+  for (std::size_t i = 0; i < std::min(kNamed, replicas.items.size()); ++i) {
+    const v1::Replica& one = replicas.items[i];
+    const QString state = one.served()   ? WindowControl::tr("served now")
+                          : one.online() ? WindowControl::tr("online")
+                                         : WindowControl::tr("off");
+    lines << WindowControl::tr("%1 of %2: %3").arg(shown(one.node_name()), shown(one.owner()), state);
+  }
+  return lines.join(u'\n');
+}
+
+}  // namespace
+
+WindowControl::WindowControl(const Parts& parts) : parts_(parts), details_(parts.clock) {
+  join_sessions();
+  join_transfers();
+  join_find();
+  show_connections();
+}
+
+void WindowControl::join_sessions() {
+  connect(&parts_.node, &NodeSession::changed, this, &WindowControl::show_connections);
+  connect(&parts_.server, &ServerSession::changed, this, &WindowControl::show_connections);
+  connect(&parts_.window.notice_bar(), &NoticeBar::retry_wanted, this, [this] {
+    parts_.node.retry();
+    parts_.server.retry();
+  });
+  connect(&parts_.server, &ServerSession::connected, this, [this] {
+    parts_.window.find_page().ask_again();
+    if (const FoundRow* row = parts_.window.find_page().current()) describe(row->id);
+    follow(followed_);
+  });
+}
+
+void WindowControl::join_transfers() {
+  TransfersPage& page = parts_.window.transfers_page();
+  NodeSession& node = parts_.node;
+  connect(&node, &NodeSession::snapshot, this,
+          [this](const std::vector<TransferRow>& all) { parts_.transfers.replace(all); });
+  connect(&node, &NodeSession::delta, this, [this](const TransferDelta& delta) { parts_.transfers.apply(delta); });
+  connect(&node, &NodeSession::connected, this, [this] { follow(followed_); });
+  connect(&node, &NodeSession::refused, &page,
+          [&page](const std::string& message) { page.set_message(shown(message)); });
+  const auto step = [this, &page](const char* name) {
+    return [this, &page, name](const std::vector<std::string>& ids) {
+      page.set_message({});
+      parts_.node.change(ids, name);
+    };
+  };
+  connect(&page, &TransfersPage::pause_wanted, this, step("pause"));
+  connect(&page, &TransfersPage::resume_wanted, this, step("resume"));
+  connect(&page, &TransfersPage::limit_wanted, this, &WindowControl::limit);
+  connect(&page, &TransfersPage::forget_wanted, this, &WindowControl::forget);
+  connect(&page, &TransfersPage::current_changed, this, &WindowControl::follow);
+
+  DetailsPane& pane = page.details();
+  connect(&details_, &TransferDetails::peers, &pane,
+          [&pane](const std::vector<PeerRow>& rows) { pane.set_peers(rows); });
+  connect(&details_, &TransferDetails::history, &pane,
+          [&pane](const RateHistory& history, qint64 now_ms) { pane.set_history(history, now_ms); });
+  connect(&details_, &TransferDetails::explanation, &pane,
+          [&pane](const Explanation& explanation) { pane.set_explanation(explanation); });
+  connect(&pane, &DetailsPane::save_wanted, this, &WindowControl::save);
+}
+
+void WindowControl::join_find() {
+  FindPage& page = parts_.window.find_page();
+  page.set_folder(QDir::homePath());
+  connect(&page, &FindPage::search_wanted, this, &WindowControl::search);
+  connect(&parts_.found, &SearchModel::page_wanted, this, &WindowControl::ask_page);
+  connect(&page, &FindPage::current_changed, this, &WindowControl::describe);
+  connect(&page, &FindPage::facts_wanted, this, &WindowControl::find_facts);
+  connect(&page, &FindPage::get_wanted, this, &WindowControl::get);
+}
+
+void WindowControl::show_connections() {
+  const NodeSession& node = parts_.node;
+  const ServerSession& server = parts_.server;
+  Connections connections;
+  connections.node = node.link();
+  connections.server = server.link();
+  connections.account = server.account();
+  if (server.login_ended())
+    connections.login_command =
+        "gridtorrent login" + (parts_.profile == "default" ? std::string() : " --profile " + parts_.profile);
+  connections.problem = connections.node.state == LinkState::kSilent ? node.problem() : server.problem();
+  if (connections.node.state == LinkState::kConnected) {
+    connections.reachable = reachable(node.status());
+    connections.free_bytes = node.status().data_dir_free_bytes();
+  }
+  parts_.window.set_connections(connections);
+}
+
+void WindowControl::follow(const std::string& transfer_id) {
+  followed_ = transfer_id;
+  details_.follow(parts_.node.api(), transfer_id);
+  const std::string content = parts_.node.content_of(transfer_id);
+  if (content.empty()) return;
+  parts_.server.files(content, [this, transfer_id](Result<FileTree> tree) {
+    DetailsPane& pane = parts_.window.transfers_page().details();
+    if (tree && pane.transfer() == transfer_id) pane.set_files(*std::move(tree));
+  });
+}
+
+void WindowControl::search(const QString& text) {
+  query_.Clear();
+  query_.set_query(text.toStdString());
+  query_.set_limit(kPage);
+  ask_page(parts_.found.start(), {});
+}
+
+void WindowControl::ask_page(quint64 number, const std::string& page) {
+  query_.set_page(page);
+  parts_.server.search(query_, [this, number](const Result<v1::SearchReply>& reply) {
+    FindPage& find = parts_.window.find_page();
+    if (!reply) {
+      parts_.found.fail(number);
+      return find.set_problem(shown(reply.error().message));
+    }
+    FoundPage found;
+    found.next = reply->next_page();
+    for (const v1::Content& content : reply->contents())
+      found.rows.push_back(found_row(content, parts_.node.has_content(content.content_id())));
+    parts_.found.add(number, std::move(found));
+    find.set_problem({});
+  });
+}
+
+void WindowControl::describe(const std::string& content_id) {
+  FindPage& find = parts_.window.find_page();
+  about_.clear();
+  parts_.server.describe(
+      content_id,
+      [this, &find](const Result<v1::Content>& content) {
+        const QString text = content ? content_text(*content) : shown(content.error().message);
+        about_ = about_.isEmpty() ? text : text + u'\n' + about_;
+        find.set_description(about_);
+      },
+      [this, &find](const Result<client::api::Listed<v1::Replica>>& replicas) {
+        if (!replicas) return;  // the content's own answer has said why
+        about_ += (about_.isEmpty() ? QString() : QStringLiteral("\n")) + replicas_text(*replicas);
+        find.set_description(about_);
+      });
+}
+
+void WindowControl::find_facts(const std::string& content_id, const QString& folder) {
+  FindPage& find = parts_.window.find_page();
+  facts_ = {};
+  measuring_.run<std::optional<std::uint64_t>>(
+      parts_.pool, [folder] { return free_bytes(folder); },
+      [this, &find](const std::optional<std::uint64_t>& free) {
+        facts_.free_bytes = free;
+        find.set_facts(facts_);
+      });
+  client::api::AsyncNodeApi* const node = parts_.node.api();
+  if (node == nullptr) return estimating_.cancel();
+  v1::EstimateRequest request;
+  request.set_content(content_id);
+  request.set_to(folder.toStdString());
+  request.set_no_probe(true);
+  estimating_.watch<v1::EstimateEvent>(
+      [&](auto on_event, auto on_end) { return node->estimate(request, std::move(on_event), std::move(on_end)); },
+      [this, &find](const v1::EstimateEvent& event) {
+        if (!event.has_result()) return;
+        facts_.estimate = event.result().text();
+        find.set_facts(facts_);
+      },
+      [this, &find](const Status& ended) {
+        if (ended) return;
+        facts_.estimate = ended.error().message;
+        find.set_facts(facts_);
+      });
+}
+
+void WindowControl::get(const std::string& content_id, const QString& folder) {
+  FindPage& find = parts_.window.find_page();
+  find.set_refusal({});
+  v1::GetRequest request;
+  request.set_content(content_id);
+  request.set_to(folder.toStdString());
+  parts_.node.get(std::move(request), [this, &find](const Result<v1::GetReply>& reply) {
+    if (!reply) return find.set_refusal(shown(reply.error().message));
+    parts_.window.show_page(Page::kTransfers);
+  });
+}
+
+void WindowControl::limit(const std::vector<std::string>& ids) {
+  bool wanted = false;
+  const double megabits = QInputDialog::getDouble(
+      &parts_.window, tr("Limit"),
+      tr("At most this many Mbit/s for each of %n transfer(s); 0: no limit", nullptr, static_cast<int>(ids.size())), 0,
+      0, 1e6, 1, &wanted);
+  if (!wanted) return;
+  v1::SetTransferRequest settings;
+  settings.set_limit_bits_per_s(static_cast<std::uint64_t>(megabits * kMegabit));
+  parts_.window.transfers_page().set_message({});
+  parts_.node.change(ids, "set", settings);
+}
+
+void WindowControl::forget(const std::vector<std::string>& ids) {
+  const auto answer = QMessageBox::question(
+      &parts_.window, tr("Forget"),
+      tr("End %n transfer(s) on this node? It no longer fetches or seeds them. Files that are complete stay.", nullptr,
+         static_cast<int>(ids.size())));
+  if (answer != QMessageBox::Yes) return;
+  parts_.window.transfers_page().set_message({});
+  parts_.node.change(ids, "cancel");
+}
+
+void WindowControl::save(const QString& path, const QByteArray& content) {
+  saving_.run<QString>(
+      parts_.pool,
+      [path, content]() -> QString {
+        QSaveFile file(path);
+        if (file.open(QIODevice::WriteOnly) && file.write(content) == content.size() && file.commit()) return {};
+        return file.errorString();
+      },
+      [this, path](const QString& problem) {
+        if (problem.isEmpty()) return;
+        parts_.window.transfers_page().set_message(
+            tr("%1 was not written: %2. Choose another place.").arg(shown(path.toStdString()), problem));
+      });
+}
+
+}  // namespace gridtorrent::gui

@@ -1,0 +1,150 @@
+#include "gui/session/convert.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "client/api/server/server_api.h"
+
+namespace gridtorrent::gui {
+
+namespace {
+
+LaneRow lane_row(const v1::LaneStats& lane) {
+  return {.local = lane.local(),
+          .remote = lane.remote(),
+          .state = lane.state(),
+          .down_bits_per_s = lane.receive_bits_per_s(),
+          .up_bits_per_s = lane.send_bits_per_s(),
+          .round_trip_us = lane.srtt_us(),
+          .retransmits = lane.retransmits(),
+          .congestion_control = lane.congestion_control()};
+}
+
+LaneDecision lane_decision(const v1::TuningDecision& decision, std::int64_t from_ms) {
+  LaneDecision made{.at_ms = from_ms + static_cast<std::int64_t>(decision.at_ms()),
+                    .lanes_before = decision.lanes_before(),
+                    .lanes = decision.lanes(),
+                    .brought_bits_per_s = {},
+                    .reason = decision.reason()};
+  if (decision.has_brought_bits_per_s()) made.brought_bits_per_s = decision.brought_bits_per_s();
+  return made;
+}
+
+}  // namespace
+
+TransferRow transfer_row(const v1::Transfer& transfer) {
+  TransferRow row;
+  row.id = transfer.transfer_id();
+  row.name = transfer.name();
+  row.owner = transfer.owner();
+  row.state = transfer_state(transfer.state());
+  row.verified_bytes = transfer.verified_bytes();
+  row.total_bytes = transfer.total_bytes();
+  row.down_bits_per_s = transfer.payload_bits_per_s();
+  row.up_bits_per_s = transfer.upload_bits_per_s();
+  row.lanes = transfer.lanes();
+  row.seeders = transfer.seeders();
+  if (transfer.eta_s() >= 0 && row.state == TransferState::kFetching) row.left = std::chrono::seconds(transfer.eta_s());
+  row.limit_word = transfer.limit_word();
+  row.message = transfer.message();
+  row.path = transfer.path();
+  return row;
+}
+
+std::vector<PeerRow> peer_rows(const v1::Transfer& transfer) {
+  std::vector<PeerRow> rows;
+  rows.reserve(static_cast<std::size_t>(transfer.peers_size()));
+  for (const v1::PeerStats& peer : transfer.peers()) {
+    PeerRow row{.node_id = peer.node_id(),
+                .name = {},
+                .address = peer.address(),
+                .down_bits_per_s = peer.bits_per_s(),
+                .up_bits_per_s = peer.upload_bits_per_s(),
+                .received_bytes = peer.received_bytes(),
+                .sent_bytes = peer.sent_bytes(),
+                .complete = peer.complete(),
+                .lanes = {}};
+    std::transform(peer.lane_stats().begin(), peer.lane_stats().end(), std::back_inserter(row.lanes), lane_row);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+FoundRow found_row(const v1::Content& content, bool here) {
+  return {.id = content.content_id(),
+          .name = content.name(),
+          .owner = content.owner(),
+          .bytes = content.bytes(),
+          .files = content.files(),
+          .access = client::api::access_text(content.access()),
+          .seeders = content.seeders(),
+          .here = here,
+          .published_ms = content.published_ms(),
+          .tags = {content.tags().begin(), content.tags().end()}};
+}
+
+FileTree file_tree(const std::vector<client::api::FileEntry>& entries) {
+  std::vector<FileRow> files;
+  files.reserve(entries.size());
+  for (const client::api::FileEntry& entry : entries)
+    if (!entry.folder) files.push_back({entry.path, entry.bytes});
+  return FileTree(std::move(files));
+}
+
+Explanation explanation(const v1::Tuning& tuning, std::uint32_t lanes_now, const std::string& plan) {
+  Explanation told{.limit_word = tuning.limit_word(),
+                   .limit_detail = tuning.limit_detail(),
+                   .advice = tuning.advice(),
+                   .advice_command = tuning.advice_command(),
+                   .plan = plan,
+                   .curve = {.points = {}, .lanes_now = lanes_now}};
+  for (const v1::LanesPoint& point : tuning.curve())
+    told.curve.points.push_back(
+        {point.lanes(), point.seconds(), point.least_bits_per_s(), point.median_bits_per_s(), point.most_bits_per_s()});
+  return told;
+}
+
+void merge_tuning(v1::Tuning& known, const v1::Tuning& news) {
+  v1::Tuning merged = news;
+  merged.mutable_samples()->Swap(known.mutable_samples());
+  merged.mutable_samples()->MergeFrom(news.samples());
+  merged.mutable_decisions()->Swap(known.mutable_decisions());
+  auto& decisions = *merged.mutable_decisions();
+  for (const v1::TuningDecision& decision : news.decisions()) {
+    const auto same = std::find_if(decisions.begin(), decisions.end(), [&](const v1::TuningDecision& earlier) {
+      return earlier.number() == decision.number();
+    });
+    if (same != decisions.end())
+      *same = decision;
+    else
+      *decisions.Add() = decision;
+  }
+  known.Swap(&merged);
+}
+
+RateHistory tuning_history(const v1::Tuning& tuning, std::int64_t now_ms) {
+  const std::int64_t from_ms = now_ms - static_cast<std::int64_t>(tuning.elapsed_ms());
+  RateHistory history;
+  for (const v1::TuningSample& sample : tuning.samples())
+    history.points.push_back({.at_ms = from_ms + static_cast<std::int64_t>(sample.at_ms()),
+                              .span_ms = 1000,
+                              .bits_per_s = sample.bits_per_s(),
+                              .lanes = sample.lanes()});
+  for (const v1::TuningDecision& decision : tuning.decisions())
+    history.decisions.push_back(lane_decision(decision, from_ms));
+  return history;
+}
+
+RateHistory rate_history(const v1::RateHistoryReply& reply) {
+  RateHistory history;
+  for (const v1::RatePoint& point : reply.points())
+    history.points.push_back({.at_ms = point.at_ms(),
+                              .span_ms = point.span_ms(),
+                              .bits_per_s = point.down_bits_per_s(),
+                              .lanes = point.lanes()});
+  for (const v1::TuningDecision& decision : reply.decisions())
+    history.decisions.push_back(lane_decision(decision, reply.decisions_from_ms()));
+  return history;
+}
+
+}  // namespace gridtorrent::gui

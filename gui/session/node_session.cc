@@ -1,0 +1,225 @@
+#include "gui/session/node_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/profile/saved_login.h"
+#include "gui/session/convert.h"
+
+namespace gridtorrent::gui {
+
+namespace {
+
+using client::api::NodeApi;
+using Opened = Result<std::unique_ptr<NodeApi>>;
+
+/// Waits for the disk and the node.
+Opened open_node(const NodeSessionOptions& options) {
+  client::api::NodeApiOptions node{.socket_path = options.socket, .user_id = {}};
+  if (node.socket_path.empty()) {
+    GT_ASSIGN(node.socket_path, client::default_control_socket());
+  }
+  // Without a login the socket's owner decides; what is wrong with the login is told by the server's session.
+  if (const auto login = client::saved_login(options.profile); login && *login)
+    node.user_id = (*login)->profile.user_id;
+  return NodeApi::open(std::move(node));
+}
+
+}  // namespace
+
+NodeSession::NodeSession(NodeSessionOptions options, QThreadPool& pool, const Clock& clock, QObject* parent)
+    : QObject(parent), options_(std::move(options)), pool_(pool), clock_(clock) {
+  connect(&timer_, &QTimer::timeout, this, &NodeSession::second);
+}
+
+NodeSession::~NodeSession() {
+  close();
+}
+
+void NodeSession::start() {
+  timer_.start(std::chrono::seconds(1));
+  open();
+}
+
+void NodeSession::retry() {
+  if (!api_ && !opening_now_) open();
+}
+
+void NodeSession::second() {
+  if (!api_) {
+    if (attempts_.second() && !opening_now_) open();
+    Q_EMIT changed();
+    return;
+  }
+  if (asked_ && clock_.mono() - *asked_ >= kSilence && link().state == LinkState::kConnected) {
+    attempts_.silent(answered_ms_);
+    Q_EMIT changed();
+  }
+  if (!asked_ && clock_.mono() - answered_ >= kAskEach) ask_status();
+  if (lists_) list();
+}
+
+void NodeSession::open() {
+  attempts_.begin();
+  opening_now_ = true;
+  Q_EMIT changed();
+  opening_.run<std::shared_ptr<Opened>>(
+      pool_, [options = options_] { return std::make_shared<Opened>(open_node(options)); },
+      [this](const std::shared_ptr<Opened>& opened) {
+        opening_now_ = false;
+        if (!*opened) return fail(opened->error());
+        api_ = std::move(**opened);
+        Q_EMIT connected();
+        ask_status();
+        watch();
+      });
+}
+
+/// Ending a connection waits for what runs on it, which the GUI thread must not.
+void NodeSession::close() {
+  for (Asking* asking : {&asking_status_, &watching_, &listing_}) asking->cancel();
+  steps_.cancel();
+  asked_.reset();
+  lists_ = false;
+  pages_.clear();
+  if (api_) pool_.start([api = std::exchange(api_, nullptr)]() mutable { api.reset(); });
+}
+
+void NodeSession::fail(const Error& error) {
+  close();
+  problem_ = error.message;
+  attempts_.failed(clock_.wall().ms, true);
+  Q_EMIT changed();
+}
+
+void NodeSession::ask_status() {
+  asked_ = clock_.mono();
+  asking_status_.call<v1::StatusReply>([this](auto answer) { return api()->status(std::move(answer)); },
+                                       [this](Result<v1::StatusReply> reply) {
+                                         asked_.reset();
+                                         if (!reply) return fail(reply.error());
+                                         status_ = *std::move(reply);
+                                         answered_ = clock_.mono();
+                                         answered_ms_ = clock_.wall().ms;
+                                         problem_.clear();
+                                         attempts_.answered(answered_ms_);
+                                         Q_EMIT changed();
+                                       });
+}
+
+void NodeSession::watch() {
+  watching_.watch<v1::TransfersEvent>(
+      [this](auto on_event, auto on_end) {
+        return api()->watch_transfers(seen_, std::move(on_event), std::move(on_end));
+      },
+      [this](const v1::TransfersEvent& event) { take(event); },
+      [this](const Status& ended) {
+        if (ended) return fail({Code::kUnreachable, "the node has ended the connection"});
+        if (ended.error().code != Code::kUnsupported) return fail(ended.error());
+        lists_ = true;
+        list();
+      });
+}
+
+std::vector<TransferRow> NodeSession::rows_of(const google::protobuf::RepeatedPtrField<v1::Transfer>& transfers) {
+  std::vector<TransferRow> rows;
+  rows.reserve(static_cast<std::size_t>(transfers.size()));
+  for (const v1::Transfer& transfer : transfers) {
+    rows.push_back(transfer_row(transfer));
+    contents_[transfer.transfer_id()] = transfer.content_id();
+  }
+  return rows;
+}
+
+void NodeSession::take(const v1::TransfersEvent& event) {
+  std::vector<TransferRow> rows = rows_of(event.changed());
+  if (event.snapshot()) {
+    std::move(rows.begin(), rows.end(), std::back_inserter(pages_));
+    if (!event.last_page()) return;
+    Q_EMIT snapshot(std::exchange(pages_, {}));
+  } else {
+    for (const std::string& id : event.removed()) contents_.erase(id);
+    Q_EMIT delta({std::move(rows), {event.removed().begin(), event.removed().end()}});
+  }
+  seen_.set_epoch(event.epoch());
+  seen_.set_revision(event.revision());
+}
+
+void NodeSession::list() {
+  listing_.call<v1::ListTransfersReply>([this](auto answer) { return api()->list_transfers(std::move(answer)); },
+                                        [this](const Result<v1::ListTransfersReply>& reply) {
+                                          if (!reply) return fail(reply.error());
+                                          contents_.clear();
+                                          take_list(rows_of(reply->transfers()));
+                                        });
+}
+
+void NodeSession::take_list(std::vector<TransferRow> rows) {
+  std::unordered_map<std::string, TransferRow> listed;
+  for (TransferRow& row : rows) listed.insert_or_assign(row.id, std::move(row));
+  TransferDelta news;
+  for (const auto& [id, row] : listed)
+    if (const auto before = listed_.find(id); before == listed_.end() || before->second != row)
+      news.changed.push_back(row);
+  for (const auto& [id, row] : listed_)
+    if (!listed.contains(id)) news.removed.push_back(id);
+  listed_ = std::move(listed);
+  Q_EMIT delta(news);
+}
+
+bool NodeSession::has_content(const std::string& content_id) const {
+  return std::any_of(contents_.begin(), contents_.end(), [&](const auto& one) { return one.second == content_id; });
+}
+
+std::string NodeSession::content_of(const std::string& transfer_id) const {
+  const auto found = contents_.find(transfer_id);
+  return found == contents_.end() ? std::string() : found->second;
+}
+
+void NodeSession::change(const std::vector<std::string>& ids, const std::string& step,
+                         const v1::SetTransferRequest& settings) {
+  if (!api_) return Q_EMIT refused(problem_);
+  v1::ChangeTransfersRequest request;
+  *request.mutable_transfer_ids() = {ids.begin(), ids.end()};
+  request.set_step(step);
+  if (step == "set") *request.mutable_settings() = settings;
+  steps_.call<v1::ChangeTransfersReply>(
+      [&](auto answer) { return api()->change_transfers(std::move(request), std::move(answer)); },
+      [this, ids, step, settings](const Result<v1::ChangeTransfersReply>& reply) {
+        if (!reply && reply.error().code == Code::kUnsupported) return change_one_by_one(ids, step, settings);
+        if (!reply) return Q_EMIT refused(reply.error().message);
+        if (reply->failures_size() == 0) return;
+        const std::string others =
+            reply->failed() > 1 ? " (and " + std::to_string(reply->failed() - 1) + " others)" : std::string();
+        Q_EMIT refused(reply->failures(0).message() + others);
+      });
+}
+
+/// For nodes without ChangeTransfers. Goes on after a failure, as that does.
+void NodeSession::change_one_by_one(std::vector<std::string> ids, const std::string& step,
+                                    const v1::SetTransferRequest& settings) {
+  if (ids.empty() || !api_) return;
+  const std::string id = ids.back();
+  ids.pop_back();
+  steps_.call<v1::Transfer>(
+      [&](auto answer) {
+        if (step == "pause") return api()->pause_transfer(id, std::move(answer));
+        if (step == "resume") return api()->resume_transfer(id, std::move(answer));
+        if (step == "cancel") return api()->cancel_transfer(id, std::move(answer));
+        v1::SetTransferRequest request = settings;
+        request.set_transfer_id(id);
+        return api()->set_transfer(std::move(request), std::move(answer));
+      },
+      [this, ids = std::move(ids), step, settings](const Result<v1::Transfer>& changed_one) {
+        if (!changed_one) Q_EMIT refused(changed_one.error().message);
+        change_one_by_one(ids, step, settings);
+      });
+}
+
+void NodeSession::get(v1::GetRequest request, std::function<void(Result<v1::GetReply>)> done) {
+  if (!api_) return done(Error{Code::kUnreachable, problem_});
+  steps_.call<v1::GetReply>([&](auto answer) { return api()->get(std::move(request), std::move(answer)); },
+                            std::move(done));
+}
+
+}  // namespace gridtorrent::gui

@@ -1,0 +1,164 @@
+#include "gui/session/server_session.h"
+
+#include <utility>
+
+#include "client/profile/saved_login.h"
+#include "gui/session/convert.h"
+
+namespace gridtorrent::gui {
+
+namespace api = client::api;
+using api::ServerApi;
+
+/// A login, and the server that it is for; neither where nobody is logged in.
+struct ServerSession::Opened {
+  client::SavedLogin login;
+  std::unique_ptr<ServerApi> api;
+};
+
+Result<std::shared_ptr<ServerSession::Opened>> ServerSession::open_server(const std::string& profile) {
+  const auto opened = std::make_shared<Opened>();
+  GT_ASSIGN(const std::optional<client::SavedLogin> login, client::saved_login(profile));
+  if (!login || login->token.empty()) return opened;
+  opened->login = *login;
+  GT_ASSIGN(
+      opened->api,
+      ServerApi::open({.address = login->profile.server, .ca_file = login->profile.ca_file, .token = login->token}));
+  return opened;
+}
+
+ServerSession::ServerSession(std::string profile, QThreadPool& pool, const Clock& clock, QObject* parent)
+    : QObject(parent), profile_(std::move(profile)), pool_(pool), clock_(clock) {
+  connect(&timer_, &QTimer::timeout, this, &ServerSession::second);
+}
+
+ServerSession::~ServerSession() {
+  close();
+}
+
+void ServerSession::start() {
+  timer_.start(std::chrono::seconds(1));
+  open();
+}
+
+void ServerSession::retry() {
+  refused_token_.clear();
+  if (!api_ && !opening_now_) open();
+}
+
+void ServerSession::second() {
+  if (!api_) {
+    if (attempts_.second() && !opening_now_) open();
+    Q_EMIT changed();
+    return;
+  }
+  if (asked_ && clock_.mono() - *asked_ >= kSilence && link().state == LinkState::kConnected) {
+    attempts_.silent(answered_ms_);
+    Q_EMIT changed();
+  }
+  if (!asked_ && clock_.mono() - answered_ >= kAskEach) ask_who();
+}
+
+void ServerSession::open() {
+  attempts_.begin();
+  opening_now_ = true;
+  Q_EMIT changed();
+  opening_.run<Result<std::shared_ptr<Opened>>>(
+      pool_, [profile = profile_] { return open_server(profile); },
+      [this](const Result<std::shared_ptr<Opened>>& opened) {
+        opening_now_ = false;
+        if (!opened) return fail(opened.error());
+        take(**opened);
+      });
+}
+
+void ServerSession::take(Opened& opened) {
+  const client::Profile& profile = opened.login.profile;
+  account_ = profile.server.empty() ? std::string() : profile.user + " @ " + profile.server;
+  if (!opened.api) {
+    problem_.clear();
+    login_ended_ = false;
+    attempts_ = {};
+    attempts_.failed(clock_.wall().ms, true);
+    return Q_EMIT changed();
+  }
+  token_ = opened.login.token;
+  if (token_ == refused_token_) return fail({Code::kUnauthenticated, problem_});
+  api_ = std::move(opened.api);
+  ask_who();
+}
+
+/// Ending a connection waits for what runs on it, which the GUI thread must not.
+void ServerSession::close() {
+  for (Asking* asking : {&asking_who_, &searching_, &describing_, &replicas_, &finding_version_, &listing_files_})
+    asking->cancel();
+  asked_.reset();
+  if (api_) pool_.start([api = std::exchange(api_, nullptr)]() mutable { api.reset(); });
+}
+
+void ServerSession::fail(const Error& error) {
+  close();
+  problem_ = error.message;
+  login_ended_ = error.code == Code::kUnauthenticated;
+  if (login_ended_) refused_token_ = token_;
+  attempts_.failed(clock_.wall().ms, false);
+  Q_EMIT changed();
+}
+
+void ServerSession::ask_who() {
+  asked_ = clock_.mono();
+  asking_who_.call<v1::WhoAmIReply>(
+      [this](auto answer) { return api_->async().accounts().who_am_i(std::move(answer)); },
+      [this](const Result<v1::WhoAmIReply>& who) {
+        asked_.reset();
+        if (!who) return fail(who.error());
+        const bool again = link().state != LinkState::kConnected;
+        answered_ = clock_.mono();
+        answered_ms_ = clock_.wall().ms;
+        problem_.clear();
+        login_ended_ = false;
+        attempts_.answered(answered_ms_);
+        Q_EMIT changed();
+        if (again) Q_EMIT connected();
+      });
+}
+
+void ServerSession::search(v1::SearchRequest request, std::function<void(Result<v1::SearchReply>)> done) {
+  if (!api_) return done(Error{Code::kUnreachable, problem_});
+  searching_.call<v1::SearchReply>(
+      [&](auto answer) { return api_->async().contents().search(request, std::move(answer)); }, std::move(done));
+}
+
+void ServerSession::describe(const std::string& content_id, std::function<void(Result<v1::Content>)> content,
+                             std::function<void(Result<client::api::Listed<v1::Replica>>)> replicas) {
+  if (!api_) return content(Error{Code::kUnreachable, problem_});
+  client::api::AsyncContentsApi& contents = api_->async().contents();
+  describing_.call<v1::Content>([&](auto answer) { return contents.get(content_id, std::move(answer)); },
+                                std::move(content));
+  constexpr std::size_t kShown = 100;
+  replicas_.call<client::api::Listed<v1::Replica>>(
+      [&](auto answer) { return contents.list_replicas(content_id, kShown, std::move(answer)); }, std::move(replicas));
+}
+
+void ServerSession::files(const std::string& content_id, std::function<void(Result<FileTree>)> done) {
+  if (!api_) return done(Error{Code::kUnreachable, problem_});
+  listing_files_.cancel();
+  finding_version_.call<v1::Content>(
+      [&](auto answer) { return api_->async().contents().get(content_id, std::move(answer)); },
+      [this, content_id, done = std::move(done)](const Result<v1::Content>& content) {
+        if (!content) return done(content.error());
+        listing_files_.call<FileTree>(
+            [&](api::Answer<FileTree> answer) {
+              // The tree is made where the answer comes, which is not the GUI thread.
+              return api_->async().contents().manifest(
+                  content_id, content->version(),
+                  [answer = std::move(answer)](const Result<std::vector<api::FileEntry>>& entries) {
+                    if (!entries) return answer(entries.error());
+                    answer(file_tree(*entries));
+                  });
+            },
+            done);
+      });
+}
+
+}  // namespace gridtorrent::gui

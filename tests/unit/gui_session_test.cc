@@ -1,0 +1,267 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QEvent>
+#include <QThread>
+#include <fstream>
+
+#include "client/profile/profile.h"
+#include "gui/session/convert.h"
+#include "gui/session/node_session.h"
+#include "gui/session/server_session.h"
+#include "tests/unit/control_fixture.h"
+#include "tests/unit/remote_support.h"
+
+namespace gridtorrent::gui {
+namespace {
+
+using testing::FakeServer;
+using testing::FakeState;
+using ::testing::HasSubstr;
+using testing::TestCa;
+
+/// Runs the event loop until it is so; false after 20 s.
+bool until(const std::function<bool()>& so) {
+  QElapsedTimer timer;
+  timer.start();
+  while (!so()) {
+    if (timer.hasExpired(20'000)) return false;
+    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 20);
+  }
+  return true;
+}
+
+TEST(Retry, ThePausesGrowToEightSeconds) {
+  std::vector<std::int64_t> seconds;
+  for (int failures = 1; failures <= 6; ++failures) seconds.push_back(pause_after(failures).count());
+  EXPECT_EQ(seconds, (std::vector<std::int64_t>{1, 2, 4, 8, 8, 8}));
+}
+
+TEST(Retry, WhatNeverAnsweredIsNotThere) {
+  Attempts attempts;
+  attempts.begin();
+  EXPECT_EQ(attempts.link().state, LinkState::kConnecting);
+  attempts.failed(5, true);
+  EXPECT_EQ(attempts.link().state, LinkState::kNone);
+  attempts.begin();
+  EXPECT_EQ(attempts.link().state, LinkState::kNone) << "the page does not change with each attempt";
+}
+
+TEST(Retry, WhatAnsweredBeforeIsSilentSinceTheFirstFailure) {
+  Attempts attempts;
+  attempts.answered(5);
+  attempts.failed(7, true);
+  attempts.failed(9, true);
+  EXPECT_EQ(attempts.link().state, LinkState::kSilent);
+  EXPECT_EQ(attempts.link().since_ms, 7);
+  EXPECT_EQ(attempts.link().again, std::chrono::seconds(2));
+  EXPECT_FALSE(attempts.second());
+  EXPECT_TRUE(attempts.second());
+  attempts.answered(11);
+  EXPECT_EQ(attempts.link().state, LinkState::kConnected);
+  EXPECT_FALSE(attempts.link().again);
+}
+
+TEST(Asking, NothingOfACancelledQuestionArrives) {
+  QThreadPool pool;
+  int first = 0, second = 0;
+  Asking asking;
+  asking.run<int>(pool, [] { return 1; }, [&](int value) { first = value; });
+  pool.waitForDone();
+  asking.run<int>(pool, [] { return 2; }, [&](int value) { second = value; });
+  ASSERT_TRUE(until([&] { return second == 2; }));
+  EXPECT_EQ(first, 0);
+}
+
+TEST(Asking, NothingArrivesAfterItIsGone) {
+  QThreadPool pool;
+  bool arrived = false;
+  {
+    Asking asking;
+    asking.run<int>(pool, [] { return 1; }, [&](int) { arrived = true; });
+    pool.waitForDone();
+  }
+  QCoreApplication::processEvents();
+  EXPECT_FALSE(arrived);
+}
+
+TEST(Asking, AnAnswerMayEndItsOwnQuestion) {
+  QThreadPool pool;
+  Asking asking;
+  int answers = 0;
+  asking.run<int>(
+      pool, [] { return 1; },
+      [&](int) {
+        ++answers;
+        asking.run<int>(pool, [] { return 2; }, [&](int) { ++answers; });
+      });
+  EXPECT_TRUE(until([&] { return answers == 2; }));
+}
+
+TEST(Converting, AChangedDecisionReplacesTheOneThatWasKnown) {
+  v1::Tuning known, news;
+  known.add_samples()->set_at_ms(1);
+  known.add_decisions()->set_number(4);
+  news.add_samples()->set_at_ms(2);
+  v1::TuningDecision& changed = *news.add_decisions();
+  changed.set_number(4);
+  changed.set_brought_bits_per_s(9);
+  news.set_limit_word("path");
+  merge_tuning(known, news);
+  EXPECT_EQ(known.samples_size(), 2);
+  ASSERT_EQ(known.decisions_size(), 1);
+  EXPECT_EQ(known.decisions(0).brought_bits_per_s(), 9U);
+  EXPECT_EQ(known.limit_word(), "path");
+}
+
+class NodeSide : public client::Control {
+ protected:
+  NodeSessionOptions options() const { return {.profile = "gui-session-test", .socket = socket_}; }
+  void play(NodeSession& session) {
+    const auto note = [this](const TransferRow& row) { rows_[row.id] = row; };
+    QObject::connect(&session, &NodeSession::snapshot, [=, this](const std::vector<TransferRow>& all) {
+      rows_.clear();
+      for (const TransferRow& row : all) note(row);
+    });
+    QObject::connect(&session, &NodeSession::delta, [=, this](const TransferDelta& delta) {
+      for (const TransferRow& row : delta.changed) note(row);
+      for (const std::string& id : delta.removed) rows_.erase(id);
+    });
+    QObject::connect(&session, &NodeSession::refused, [this](const std::string& message) { refused_ = message; });
+    session.start();
+  }
+  /// Time goes on, and the event loop with it.
+  bool until_later(NodeSession& session, const std::function<bool()>& so) {
+    return until([&] {
+      hands_.advance(std::chrono::seconds(1));
+      session.second();
+      return so();
+    });
+  }
+
+  QThreadPool pool_;
+  ManualClock hands_;
+  std::map<std::string, TransferRow> rows_;
+  std::string refused_;
+};
+
+TEST_F(NodeSide, ANodeThatIsNotThereIsToldAndFoundLater) {
+  server_.reset();
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kNone; }));
+  EXPECT_THAT(session.problem(), HasSubstr("no node answers at " + socket_));
+  restart();
+  EXPECT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kConnected; }));
+  EXPECT_EQ(session.problem(), "");
+}
+
+TEST_F(NodeSide, ItsTransfersAreShownAndFollowed) {
+  node_.add(client::transfer_id(1), client::TransferState::kFetching);
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected && rows_.size() == 1; }));
+  EXPECT_EQ(session.status().node_name(), "lab-1");
+  EXPECT_EQ(rows_.begin()->second.state, TransferState::kFetching);
+  session.change({client::transfer_id(1).str()}, "pause");
+  EXPECT_TRUE(until_later(session, [&] { return rows_.begin()->second.state == TransferState::kPaused; }));
+  EXPECT_EQ(refused_, "");
+}
+
+TEST_F(NodeSide, AStepThatTheNodeRefusesIsTold) {
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected; }));
+  session.change({client::transfer_id(9).str()}, "pause");
+  ASSERT_TRUE(until([&] { return !refused_.empty(); }));
+  EXPECT_THAT(refused_, HasSubstr("no transfer"));
+}
+
+TEST_F(NodeSide, ANodeThatEndsIsSilentUntilItIsBack) {
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected; }));
+  server_.reset();
+  ASSERT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kSilent; }));
+  EXPECT_NE(session.link().since_ms, 0);
+  restart();
+  EXPECT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kConnected; }));
+}
+
+class ServerSide : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gtgui-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    ::setenv("XDG_CONFIG_HOME", (folder_ + "/config").c_str(), 1);
+    ::setenv("XDG_STATE_HOME", (folder_ + "/state").c_str(), 1);
+    std::ofstream(folder_ + "/ca.pem") << ca_.pem();
+    server_ = std::make_unique<FakeServer>(ca_.issue());
+  }
+  void TearDown() override {
+    pool_.waitForDone();
+    std::filesystem::remove_all(folder_);
+  }
+  void log_in(const std::string& token) {
+    const auto store = client::ProfileStore::open("default", [this](const std::string& name) {
+      return std::optional(folder_ + (name == "XDG_CONFIG_HOME" ? "/config" : "/state"));
+    });
+    ASSERT_TRUE(store);
+    const auto saved = store->save({server_->address(), folder_ + "/ca.pem", "ann", "u_1"}, token);
+    ASSERT_TRUE(saved) << saved.error().message;
+  }
+  bool until_later(ServerSession& session, const std::function<bool()>& so) {
+    return until([&] {
+      hands_.advance(std::chrono::seconds(1));
+      session.second();
+      return so();
+    });
+  }
+
+  TestCa ca_;
+  std::string folder_;
+  std::unique_ptr<FakeServer> server_;
+  QThreadPool pool_;
+  ManualClock hands_;
+};
+
+TEST_F(ServerSide, WithoutALoginThereIsNoSessionUntilThereIsOne) {
+  ServerSession session("default", pool_, hands_);
+  session.start();
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kNone; }));
+  EXPECT_EQ(session.account(), "");
+  log_in("gtp_good");
+  EXPECT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kConnected; }));
+  EXPECT_EQ(session.account(), "ann @ " + server_->address());
+}
+
+TEST_F(ServerSide, AServerThatEndsIsSilentUntilItIsBack) {
+  log_in("gtp_good");
+  ServerSession session("default", pool_, hands_);
+  session.start();
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected; }));
+  server_->stop();
+  ASSERT_TRUE(until_later(session, [&] { return !session.problem().empty(); }));
+  EXPECT_EQ(session.link().state, LinkState::kSilent);
+  EXPECT_THAT(session.problem(), HasSubstr(server_->address()));
+  server_->start();
+  EXPECT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kConnected; }));
+}
+
+TEST_F(ServerSide, ASearchWithoutAServerSaysWhy) {
+  log_in("gtp_good");
+  server_->stop();
+  ServerSession session("default", pool_, hands_);
+  session.start();
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kSilent; }));
+  std::string told;
+  session.search({}, [&](const Result<v1::SearchReply>& reply) { told = reply.error().message; });
+  EXPECT_THAT(told, HasSubstr(server_->address()));
+  server_->start();
+}
+
+}  // namespace
+}  // namespace gridtorrent::gui
