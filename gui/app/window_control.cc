@@ -78,8 +78,9 @@ void WindowControl::join_sessions() {
     parts_.node.retry();
     parts_.server.retry();
   });
+  connect(&parts_.window.notice_bar(), &NoticeBar::doctor_wanted, this, &WindowControl::show_doctor);
   connect(&parts_.server, &ServerSession::connected, this, [this] {
-    parts_.window.find_page().ask_again();
+    if (search_lacks_) parts_.window.find_page().ask_again();
     if (const FoundRow* row = parts_.window.find_page().current()) describe(row->id);
     follow(followed_);
   });
@@ -144,6 +145,18 @@ void WindowControl::show_connections() {
   parts_.window.set_connections(connections);
 }
 
+void WindowControl::show_doctor() {
+  const std::string& problem =
+      parts_.node.link().state == LinkState::kConnected ? parts_.server.problem() : parts_.node.problem();
+  auto* box =
+      new QMessageBox(QMessageBox::Information, tr("Doctor"), shown(problem), QMessageBox::Close, &parts_.window);
+  box->setTextFormat(Qt::PlainText);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setInformativeText(tr("This command checks ports, certificates, clock and disk, and says what to set:\n%1")
+                              .arg(QStringLiteral("gridtorrent doctor")));
+  box->open();
+}
+
 void WindowControl::follow(const std::string& transfer_id) {
   followed_ = transfer_id;
   details_.follow(parts_.node.api(), transfer_id);
@@ -166,6 +179,7 @@ void WindowControl::ask_page(quint64 number, const std::string& page) {
   query_.set_page(page);
   parts_.server.search(query_, [this, number](const Result<v1::SearchReply>& reply) {
     FindPage& find = parts_.window.find_page();
+    search_lacks_ = !reply;
     if (!reply) {
       parts_.found.fail(number);
       return find.set_problem(shown(reply.error().message));
@@ -220,7 +234,11 @@ void WindowControl::find_facts(const std::string& content_id, const QString& fol
       },
       [this, &find](const Status& ended) {
         if (ended) return;
-        facts_.estimate = ended.error().message;
+        // In the window nobody chose that nothing is fetched for an estimate: the command line's way out is none here.
+        facts_.estimate =
+            ended.error().code == Code::kNotFound
+                ? tr("How long it takes is not known: nothing came from its seeders lately.").toStdString()
+                : ended.error().message;
         find.set_facts(facts_);
       });
 }

@@ -36,6 +36,7 @@ class WindowControl final : public QObject {
   void join_transfers();
   void join_find();
   void show_connections();
+  void show_doctor();
   void follow(const std::string& transfer_id);
   void search(const QString& text);
   void ask_page(quint64 number, const std::string& page);
@@ -51,6 +52,7 @@ class WindowControl final : public QObject {
   TransferDetails details_;
   v1::SearchRequest query_;
   GetFacts facts_;
+  bool search_lacks_ = true;  ///< the last search has no answer
   QString about_;
   std::string followed_;
   Asking estimating_, measuring_, saving_;

@@ -51,11 +51,11 @@ void NodeSession::second() {
     Q_EMIT changed();
     return;
   }
-  if (asked_ && clock_.mono() - *asked_ >= kSilence && link().state == LinkState::kConnected) {
+  if (waits_ && clock_.mono() - answered_ >= kSilence && link().state == LinkState::kConnected) {
     attempts_.silent(answered_ms_);
     Q_EMIT changed();
   }
-  if (!asked_ && clock_.mono() - answered_ >= kAskEach) ask_status();
+  if (!waits_ && clock_.mono() - answered_ >= kAskEach) ask_status();
   if (lists_) list();
 }
 
@@ -79,7 +79,7 @@ void NodeSession::open() {
 void NodeSession::close() {
   for (Asking* asking : {&asking_status_, &watching_, &listing_}) asking->cancel();
   steps_.cancel();
-  asked_.reset();
+  waits_ = false;
   lists_ = false;
   pages_.clear();
   if (api_) pool_.start([api = std::exchange(api_, nullptr)]() mutable { api.reset(); });
@@ -93,10 +93,10 @@ void NodeSession::fail(const Error& error) {
 }
 
 void NodeSession::ask_status() {
-  asked_ = clock_.mono();
+  waits_ = true;
   asking_status_.call<v1::StatusReply>([this](auto answer) { return api()->status(std::move(answer)); },
                                        [this](Result<v1::StatusReply> reply) {
-                                         asked_.reset();
+                                         waits_ = false;
                                          if (!reply) return fail(reply.error());
                                          status_ = *std::move(reply);
                                          answered_ = clock_.mono();

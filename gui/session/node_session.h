@@ -86,7 +86,7 @@ class NodeSession final : public QObject {
   std::string problem_;
   v1::StatusReply status_;
   std::shared_ptr<client::api::NodeApi> api_;
-  std::optional<MonoTime> asked_;  ///< while an answer about its state is to come
+  bool waits_ = false;  ///< an answer about its state is to come
   MonoTime answered_{};
   std::int64_t answered_ms_ = 0;
   bool lists_ = false;  ///< a node without WatchTransfers is asked for its list each second

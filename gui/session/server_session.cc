@@ -52,11 +52,11 @@ void ServerSession::second() {
     Q_EMIT changed();
     return;
   }
-  if (asked_ && clock_.mono() - *asked_ >= kSilence && link().state == LinkState::kConnected) {
+  if (waits_ && clock_.mono() - answered_ >= kSilence && link().state == LinkState::kConnected) {
     attempts_.silent(answered_ms_);
     Q_EMIT changed();
   }
-  if (!asked_ && clock_.mono() - answered_ >= kAskEach) ask_who();
+  if (!waits_ && clock_.mono() - answered_ >= kAskEach) ask_who();
 }
 
 void ServerSession::open() {
@@ -92,7 +92,7 @@ void ServerSession::take(Opened& opened) {
 void ServerSession::close() {
   for (Asking* asking : {&asking_who_, &searching_, &describing_, &replicas_, &finding_version_, &listing_files_})
     asking->cancel();
-  asked_.reset();
+  waits_ = false;
   if (api_) pool_.start([api = std::exchange(api_, nullptr)]() mutable { api.reset(); });
 }
 
@@ -106,11 +106,11 @@ void ServerSession::fail(const Error& error) {
 }
 
 void ServerSession::ask_who() {
-  asked_ = clock_.mono();
+  waits_ = true;
   asking_who_.call<v1::WhoAmIReply>(
       [this](auto answer) { return api_->async().accounts().who_am_i(std::move(answer)); },
       [this](const Result<v1::WhoAmIReply>& who) {
-        asked_.reset();
+        waits_ = false;
         if (!who) return fail(who.error());
         const bool again = link().state != LinkState::kConnected;
         answered_ = clock_.mono();
@@ -131,6 +131,9 @@ void ServerSession::search(v1::SearchRequest request, std::function<void(Result<
 
 void ServerSession::describe(const std::string& content_id, std::function<void(Result<v1::Content>)> content,
                              std::function<void(Result<client::api::Listed<v1::Replica>>)> replicas) {
+  describing_.cancel();
+  replicas_.cancel();
+  if (content_id.empty()) return;
   if (!api_) return content(Error{Code::kUnreachable, problem_});
   client::api::AsyncContentsApi& contents = api_->async().contents();
   describing_.call<v1::Content>([&](auto answer) { return contents.get(content_id, std::move(answer)); },

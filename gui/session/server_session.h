@@ -42,7 +42,7 @@ class ServerSession final : public QObject {
 
   /// Ends the search before: one is under way at most.
   void search(v1::SearchRequest request, std::function<void(Result<v1::SearchReply>)> done);
-  /// A content, then where it lies. Ends the description before.
+  /// A content, then where it lies. Ends the description before; an empty id ends it only.
   void describe(const std::string& content_id, std::function<void(Result<v1::Content>)> content,
                 std::function<void(Result<client::api::Listed<v1::Replica>>)> replicas);
   /// The newest version's files. Ends the question before.
@@ -74,7 +74,7 @@ class ServerSession final : public QObject {
   std::string refused_token_;  ///< shown once, and no longer good
   bool opening_now_ = false;
   std::shared_ptr<client::api::ServerApi> api_;
-  std::optional<MonoTime> asked_;  ///< while an answer is to come
+  bool waits_ = false;  ///< an answer about its state is to come
   MonoTime answered_{};
   std::int64_t answered_ms_ = 0;
   Asking opening_, asking_who_, searching_, describing_, replicas_, finding_version_, listing_files_;

@@ -147,7 +147,7 @@ void FindPage::follow_current() {
   set_facts({});
   set_description({});
   set_refusal({});
-  if (row != nullptr) Q_EMIT current_changed(row->id);
+  Q_EMIT current_changed(row != nullptr ? row->id : std::string());
   ask_for_facts();
 }
 

@@ -45,7 +45,7 @@ class FindPage final : public QWidget {
  Q_SIGNALS:
   /// After a pause in typing; the search before is out of date.
   void search_wanted(const QString& text);
-  /// Another content is chosen.
+  /// Another content is chosen; empty: none.
   void current_changed(const std::string& content_id);
   void facts_wanted(const std::string& content_id, const QString& folder);
   void get_wanted(const std::string& content_id, const QString& folder);
