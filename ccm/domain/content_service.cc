@@ -259,6 +259,17 @@ Result<Explanation> ContentService::explain(const Actor& actor, const ContentId&
   return explanation;
 }
 
+Result<AccessPreview> ContentService::preview(const Actor& actor, const Access& access) {
+  AccessPreview preview;
+  GT_TRY(d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(const Access wanted, checked_access(tx, actor, access, {}));
+    GT_ASSIGN(preview.audience, tx.contents.audience(actor.user, wanted));
+    return {};
+  }));
+  preview.text = to_text(access.level, preview.audience);
+  return preview;
+}
+
 Status ContentService::sweep() {
   const WallTime now = d_.clock.wall();
   return d_.store.write([&](Tx& tx) -> Status {

@@ -72,6 +72,11 @@ struct Explanation {
   std::string reason;
 };
 
+struct AccessPreview {
+  Audience audience;
+  std::string text;  ///< all of it in a sentence
+};
+
 /// The use cases of content, one transaction each, with their audit records. Identity and scopes were checked by the
 /// caller (base/rpc's wrapper); rights to the content are decided here, by policy.h. Thread-safe; blocks on the store.
 /// Errors besides those of the store: kInvalid bad input; kNotFound missing or hidden, with the same text; kDenied;
@@ -119,6 +124,10 @@ class ContentService {
   Result<ContentView> unpublish(const Actor& actor, const std::string& request_id, const ContentId& content);
   /// Whether `user` (name or id) may fetch it, and why. The owner may ask for anyone, others for themselves.
   Result<Explanation> explain(const Actor& actor, const ContentId& content, const std::string& user);
+
+  /// Who could find and fetch a content with that access, if the actor published it now. Refuses the targets that
+  /// begin_publish refuses, in its words.
+  Result<AccessPreview> preview(const Actor& actor, const Access& access);
 
   /// Gives up drafts that show no sign of life, forgets old request ids. Call every few minutes.
   Status sweep();

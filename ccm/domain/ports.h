@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ccm/domain/audience.h"
 #include "ccm/domain/content.h"
 #include "ccm/domain/people_ports.h"
 #include "ccm/domain/quotas.h"
@@ -117,6 +118,8 @@ class ContentStore {
                                                    std::size_t limit) = 0;
   /// Whether this person has published something for their buddies.
   virtual Result<bool> shares_with_buddies(const UserId& owner) = 0;
+  /// Who could see a published content of this owner with that access; its groups' ids are known.
+  virtual Result<Audience> audience(const UserId& owner, const Access& access) = 0;
   /// Drafts not touched since `before`, at most `limit`.
   virtual Result<std::vector<Content>> stale_drafts(WallTime before, std::size_t limit) = 0;
   /// Not public, not purged, and of an older edition than this generation of the data CA; at most `limit`.

@@ -39,9 +39,13 @@ constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::scope(kPublish), w
 constexpr wire::Method kExplainAccess{"Contents/ExplainAccess", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), wire::Lane::kNormal, kClose};
 
+// Who may publish may ask, and no faster than they could publish: it says which names there are, as publishing does.
+constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
+                                      wire::reads(1, 600)};
+
 constexpr std::array kMethods = {&kBeginPublish, &kFinishPublish, &kAddChecksums, &kSearch,
                                  &kGetContent,   &kGetMetadata,   &kGetChecksums, &kListReplicas,
-                                 &kSetAccess,    &kExplainAccess, &kUnpublish};
+                                 &kSetAccess,    &kExplainAccess, &kUnpublish,    &kPreviewAccess};
 
 }  // namespace
 
@@ -177,6 +181,17 @@ ContentsRpc::Reactor* ContentsRpc::Unpublish(Context* context, const v1::Unpubli
     *p.mutable_content() = to_wire(view);
     return {};
   });
+}
+
+ContentsRpc::Reactor* ContentsRpc::PreviewAccess(Context* context, const v1::PreviewAccessRequest* request,
+                                                 v1::PreviewAccessReply* reply) {
+  return d_.door.unary(context, kPreviewAccess, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const Access access, from_wire(q.access()));
+                         GT_ASSIGN(const AccessPreview preview, d_.contents.preview(actor_of(call), access));
+                         p = to_wire(preview);
+                         return {};
+                       });
 }
 
 }  // namespace gridtorrent::ccm::rpc

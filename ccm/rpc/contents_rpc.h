@@ -44,6 +44,8 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Reactor* ExplainAccess(Context* context, const v1::ExplainAccessRequest* request,
                          v1::ExplainAccessReply* reply) override;
   Reactor* Unpublish(Context* context, const v1::UnpublishRequest* request, v1::UnpublishReply* reply) override;
+  Reactor* PreviewAccess(Context* context, const v1::PreviewAccessRequest* request,
+                         v1::PreviewAccessReply* reply) override;
 
  private:
   Status begin(const gridtorrent::rpc::Call& call, const v1::BeginPublishRequest& request,

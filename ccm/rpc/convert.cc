@@ -72,6 +72,20 @@ v1::Content to_wire(const ContentView& view) {
   return out;
 }
 
+v1::PreviewAccessReply to_wire(const AccessPreview& preview) {
+  v1::PreviewAccessReply out;
+  out.set_people(preview.audience.people);
+  for (const Audience::Group& group : preview.audience.groups) {
+    auto& added = *out.add_groups();
+    added.set_name(group.name);
+    added.set_members(group.members);
+  }
+  out.set_buddies(preview.audience.buddies);
+  for (const std::string& user : preview.audience.users) out.add_users(user);
+  out.set_text(preview.text);
+  return out;
+}
+
 v1::Membership to_wire(const Membership& membership) {
   v1::Membership out;
   out.set_group_id(membership.group.str());

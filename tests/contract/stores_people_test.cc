@@ -298,5 +298,38 @@ TEST_P(People, OffersAreOneForAContentAndListedWhileOpen) {
             Code::kConflict);
 }
 
+TEST_P(Stores, CountEachPersonOfAnAudienceOnce) {
+  const ccm::User owner = user("owner"), ann = user("ann"), ben = user("ben"), cat = user("cat"), dan = user("dan");
+  const ccm::User gone = user("gone");
+  must([&](tracker::Tx& tx) { return tx.users.set_disabled(gone.id, true); });
+  const ccm::Group one = group("one"), two = group("two");
+  membership(one, owner, ccm::Standing::kManager, owner);
+  membership(one, ann, ccm::Standing::kMember, owner);
+  membership(one, gone, ccm::Standing::kMember, owner);
+  membership(one, dan, ccm::Standing::kInvited, owner);
+  membership(two, ann, ccm::Standing::kManager, ann);
+  membership(two, ben, ccm::Standing::kMember, ann);
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.buddies.add(owner.id, ben.id, now_));
+    GT_TRY(tx.buddies.add(dan.id, owner.id, now_));
+    return {};
+  });
+  ccm::Access access;
+  access.level = ccm::AccessLevel::kShared;
+  access.groups = {{one.id, "one"}, {two.id, "two"}};
+  access.users = {"ann", "cat", "gone", "owner"};
+  access.buddies = true;
+  look([&](tracker::Tx& tx) {
+    const auto all = value_of(tx.contents.audience(owner.id, access));
+    EXPECT_EQ(all.people, 3u);
+    EXPECT_EQ(all.group_people, 2u);
+    EXPECT_EQ(all.groups, (std::vector<ccm::Audience::Group>{{"one", 1}, {"two", 2}}));
+    EXPECT_EQ(all.buddies, 1u);
+    EXPECT_EQ(all.users, (std::vector<std::string>{"ann", "cat"}));
+    EXPECT_EQ(value_of(tx.contents.audience(owner.id, {ccm::AccessLevel::kPublic, {}, {}})).people, 4u);
+    EXPECT_EQ(value_of(tx.contents.audience(owner.id, {})), ccm::Audience{});
+  });
+}
+
 }  // namespace
 }  // namespace gridtorrent::contract

@@ -184,6 +184,21 @@ TEST_F(ServerContent, AccessCanBeTakenBackAndExplained) {
   EXPECT_FALSE(told->reason().empty());
 }
 
+TEST_F(ServerContent, APreviewTellsWhoWillGetIt) {
+  v1::PreviewAccessRequest request;
+  request.mutable_access()->set_level(v1::Access::SHARED);
+  request.mutable_access()->add_users("nobody");
+  const auto refused = lab_.call<v1::Contents>(&v1::Contents::Stub::PreviewAccess, request, alice_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("nobody"));
+  request.mutable_access()->set_users(0, "bob");
+  const auto told = lab_.call<v1::Contents>(&v1::Contents::Stub::PreviewAccess, request, alice_);
+  ASSERT_TRUE(told.ok()) << told.error().message;
+  EXPECT_EQ(told->people(), 1u);
+  EXPECT_EQ(told->users(0), "bob");
+  EXPECT_THAT(told->text(), HasSubstr("bob can find and fetch this."));
+}
+
 TEST_F(ServerContent, WithdrawnContentIsNoLongerFound) {
   const std::string id = lab_.publish(alice_, "gone", v1::Access::PUBLIC);
   v1::UnpublishRequest request;

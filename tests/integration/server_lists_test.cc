@@ -27,6 +27,7 @@ const std::map<std::string, std::string> kBounded = {
     {"Nodes/ListDataCa", "one a rotation by an administrator"},
     {"Nodes/RotateDataCa", "one a rotation by an administrator"},
     {"Swarms/UpdateEndpoints", "at most 64"},
+    {"Contents/PreviewAccess", "the targets that were asked about: at most 1,000"},
     {"Swarms/Announce", "as many peers as an announce gives"},
     {"Tasks/CreateTasks", "one a node that was asked for: at most 10,000, of 65 bytes each"},
     {"Tasks/WatchNode", "the lists of keys that a node follows, which it must have whole"},

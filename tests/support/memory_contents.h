@@ -109,6 +109,28 @@ class Contents final : public ccm::ContentStore {
       return c.owner == owner && c.access.buddies && c.state == ccm::ContentState::kPublished;
     });
   }
+  Result<ccm::Audience> audience(const UserId& owner, const ccm::Access& access) override {
+    ccm::Audience audience;
+    std::map<GroupId, std::uint64_t> members;
+    for (const auto& [name, user] : s_.users) {
+      if (user.disabled || user.id == owner) continue;
+      const bool named = std::count(access.users.begin(), access.users.end(), name) > 0;
+      const bool buddy = access.buddies && s_.buddies.contains({owner, user.id});
+      bool member = false;
+      for (const ccm::GroupTarget& target : access.groups) {
+        const auto own = s_.memberships.find({target.id, user.id});
+        if (own == s_.memberships.end() || !is_active(own->second.standing)) continue;
+        member = true;
+        ++members[target.id];
+      }
+      if (named) audience.users.push_back(name);
+      if (buddy) ++audience.buddies;
+      if (member) ++audience.group_people;
+      if (access.level == ccm::AccessLevel::kPublic || named || buddy || member) ++audience.people;
+    }
+    for (const ccm::GroupTarget& target : access.groups) audience.groups.push_back({target.name, members[target.id]});
+    return audience;
+  }
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override {
     std::vector<ccm::Content> found;
     for (const auto& [id, c] : s_.contents) {

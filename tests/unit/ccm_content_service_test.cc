@@ -45,6 +45,46 @@ class Contents : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Over, Contents, testing::Values("memory", "sqlite"),
                          [](const auto& one) { return std::string(one.param); });
 
+TEST_P(Contents, APreviewRefusesTheTargetsThatPublishingRefuses) {
+  const Actor mallory = w.user("mallory");
+  for (const Access& access :
+       {Access{AccessLevel::kShared, {}, {"nobody"}}, Access{AccessLevel::kShared, {{{}, "none"}}, {}},
+        Access{AccessLevel::kShared, {}, {}}, Access{AccessLevel::kPublic, {}, {"bob"}}}) {
+    auto request = begin("data");
+    request.access = access;
+    const auto refused = w.contents.preview(mallory, access);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().message, message_of(w.contents.begin_publish(mallory, request)));
+  }
+}
+
+TEST_P(Contents, APreviewSaysWhoIsMeant) {
+  const auto text = [&](const Access& access) {
+    const auto preview = w.contents.preview(alice, access);
+    EXPECT_TRUE(preview.ok()) << message_of(preview);
+    return preview.ok() ? preview->text : "";
+  };
+  EXPECT_THAT(text({AccessLevel::kPrivate, {}, {}}), HasSubstr("Only you"));
+  EXPECT_THAT(text({AccessLevel::kPublic, {}, {}}),
+              HasSubstr("Everyone with an account on this server (1 person beside you)"));
+  EXPECT_EQ(text({AccessLevel::kShared, {}, {"bob"}}), "bob can find and fetch this. Nobody else sees that it exists.");
+  EXPECT_THAT(text({AccessLevel::kShared, {}, {"alice"}}), HasSubstr("Only you"));
+}
+
+TEST(AudienceText, NamesGroupsBuddiesAndPeople) {
+  Audience audience;
+  audience.people = audience.group_people = 42;
+  audience.groups = {{"lab", 42}};
+  EXPECT_EQ(to_text(AccessLevel::kShared, audience),
+            "42 people of 1 group can find and fetch this. Nobody else sees that it exists.");
+  audience.users = {"carol"};
+  EXPECT_THAT(to_text(AccessLevel::kShared, audience),
+              HasSubstr("42 people of 1 group and carol (42 people in all) can"));
+  audience.people = 43;
+  EXPECT_EQ(to_text(AccessLevel::kShared, audience),
+            "42 people of 1 group and carol can find and fetch this. Nobody else sees that it exists.");
+}
+
 TEST_P(Contents, ArePublishedInTwoSteps) {
   auto request = begin("Da\u0308ta");
   request.description = "about";

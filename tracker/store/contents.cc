@@ -118,6 +118,19 @@ const std::string kSelectReplica =
     "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, r.last_seen_ms, "
     "r.verified_ms FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user u ON u.user_id = n.owner_id ";
 
+/// Who stands behind owner, groups (ids), users (names) and buddies, as a kind, a name and how many.
+constexpr std::string_view kAudience =
+    "WITH named(kind, name, user_id) AS ("
+    "SELECT 'group', m.group_id, m.user_id FROM json_each(?2) t JOIN membership m ON m.group_id = t.value "
+    "WHERE m.standing IN ('member', 'manager') UNION ALL "
+    "SELECT 'user', u.name, u.user_id FROM json_each(?3) t JOIN user u ON u.name = t.value UNION ALL "
+    "SELECT 'buddies', '', b.buddy_id FROM buddy b WHERE ?4 AND b.owner_id = ?1), "
+    "living AS (SELECT n.kind, n.name, n.user_id FROM named n JOIN user u ON u.user_id = n.user_id "
+    "WHERE u.disabled = 0 AND n.user_id <> ?1) "
+    "SELECT kind, name, count(*) FROM living GROUP BY kind, name UNION ALL "
+    "SELECT 'groups', '', count(DISTINCT user_id) FROM living WHERE kind = 'group' UNION ALL "
+    "SELECT 'all', '', count(DISTINCT user_id) FROM living ORDER BY 1, 2";
+
 }  // namespace
 
 Status SqlContents::put_lists(const ccm::Content& content) {
@@ -282,6 +295,37 @@ Result<bool> SqlContents::shares_with_buddies(const UserId& owner) {
                                       "'published' LIMIT 1",
                                       {owner.str()}, [](const sql::Row& row) { return row.i64(0); }));
   return found.has_value();
+}
+
+Result<ccm::Audience> SqlContents::audience(const UserId& owner, const ccm::Access& access) {
+  ccm::Audience audience;
+  if (access.level == ccm::AccessLevel::kPublic) {
+    GT_ASSIGN(const auto all, tx_.one("SELECT count(*) FROM user WHERE disabled = 0 AND user_id <> ?", {owner.str()},
+                                      [](const sql::Row& row) { return row.u64(0); }));
+    audience.people = all.value_or(0);
+  }
+  if (access.level != ccm::AccessLevel::kShared) return audience;
+  std::vector<std::string> groups;
+  std::map<std::string, std::uint64_t> members;
+  for (const ccm::GroupTarget& target : access.groups) groups.push_back(target.id.str());
+  struct Place {
+    std::string kind, name;
+    std::uint64_t people = 0;
+  };
+  GT_ASSIGN(const auto places,
+            tx_.all(kAudience, {owner.str(), list_to_text(groups), list_to_text(access.users), access.buddies},
+                    [](const sql::Row& row) -> Result<Place> { return Place{row.text(0), row.text(1), row.u64(2)}; }));
+  for (const Place& place : places) {
+    if (place.kind == "all") audience.people = place.people;
+    if (place.kind == "groups") audience.group_people = place.people;
+    if (place.kind == "buddies") audience.buddies = place.people;
+    if (place.kind == "group") members[place.name] = place.people;
+    if (place.kind == "user") audience.users.push_back(place.name);
+  }
+  for (const ccm::GroupTarget& target : access.groups) {
+    audience.groups.push_back({target.name, members[target.id.str()]});
+  }
+  return audience;
 }
 
 Result<bool> SqlContents::is_few(std::string_view rows, sql::Values values) {

@@ -69,6 +69,7 @@ class SqlContents final : public ccm::ContentStore {
   Result<std::vector<ccm::Content>> shared_with(const UserId& viewer, std::string_view viewer_name,
                                                 std::size_t limit) override;
   Result<bool> shares_with_buddies(const UserId& owner) override;
+  Result<ccm::Audience> audience(const UserId& owner, const ccm::Access& access) override;
   Result<std::vector<ccm::Content>> stale_drafts(WallTime before, std::size_t limit) override;
   Result<std::vector<ccm::Content>> before_generation(std::uint32_t generation, std::size_t limit) override;
   Result<std::map<std::uint32_t, std::uint64_t>> count_by_generation() override;

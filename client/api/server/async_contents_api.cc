@@ -144,6 +144,12 @@ Call AsyncContentsApi::explain_access(const std::string& content_id, const std::
   return ServerCalls(channel_, loop_).one(channel_.contents(), &Stub::PrepareAsyncExplainAccess, request, done);
 }
 
+Call AsyncContentsApi::preview_access(const v1::Access& access, Answer<v1::PreviewAccessReply> done) {
+  v1::PreviewAccessRequest request;
+  *request.mutable_access() = access;
+  return ServerCalls(channel_, loop_).one(channel_.contents(), &Stub::PrepareAsyncPreviewAccess, request, done);
+}
+
 Call AsyncContentsApi::unpublish(const std::string& content_id, Answer<v1::Content> done) {
   auto request = channel_.with_id<v1::UnpublishRequest>();
   request.set_content_id(content_id);

@@ -105,6 +105,10 @@ Result<v1::ExplainAccessReply> ContentsApi::explain_access(const std::string& co
   return wait<v1::ExplainAccessReply>(channel_, {}, &AsyncContentsApi::explain_access, content_id, user);
 }
 
+Result<v1::PreviewAccessReply> ContentsApi::preview_access(const v1::Access& access) {
+  return wait<v1::PreviewAccessReply>(channel_, {}, &AsyncContentsApi::preview_access, access);
+}
+
 Result<v1::Content> ContentsApi::unpublish(const std::string& content_id) {
   return wait<v1::Content>(channel_, {}, &AsyncContentsApi::unpublish, content_id);
 }

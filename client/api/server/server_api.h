@@ -66,6 +66,8 @@ class ContentsApi {
   Result<Listed<v1::Replica>> list_replicas(const std::string& content_id, std::size_t limit = 0);
   Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access);
   Result<v1::ExplainAccessReply> explain_access(const std::string& content_id, const std::string& user);
+  /// Who could find and fetch a content with this access, if the caller published it now.
+  Result<v1::PreviewAccessReply> preview_access(const v1::Access& access);
   Result<v1::Content> unpublish(const std::string& content_id);
   /// The files and folders of a version, checked against the metadata's SHA-256.
   Result<std::vector<FileEntry>> manifest(const std::string& content_id, std::uint32_t version);
