@@ -79,8 +79,8 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
 /// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most, far ones
-/// with BBR 1 where windows are large. A complete seeder whose path is remembered gets what was of use then, shared by the transfers. All together have no more than the
-/// limit, the bytes to come and the kernel's buffers have use for.
+/// with BBR 1 where windows are large. A complete seeder whose path is remembered gets what was of use then, shared by
+/// the transfers. All together have no more than the limit, the bytes to come and the kernel's buffers have use for.
 std::vector<int> start_lanes(const StartFacts& facts);
 
 /// The same number of lanes or fewer: all together no more than the limit, the bytes to come and the kernel's buffers
