@@ -2,6 +2,7 @@
 """./dev up: a server and one node for this user, in the foreground, ready for the command line.
 
 State lives in $XDG_STATE_HOME/gridtorrent/up and is found again at the next start. Ctrl-C stops both.
+With --window (./dev gui) the desktop application is shown, and closing it stops both.
 """
 import json
 import os
@@ -48,7 +49,10 @@ def main():
         print(f'server   {at["address"]}   (CA: {at["ca_file"]})\nnode     {mine["node_id"]}\nsocket   {mine["control_socket"]}\n'
               f'you are logged in as admin; try, in another terminal:\n\n  export PATH={bin_dir}:$PATH GRIDTORRENT_SOCKET={mine["control_socket"]}\n'
               '  gridtorrent publish ~/some-folder --name first\n  gridtorrent search\n\nCtrl-C stops both.', flush=True)
-        signal.pause()
+        if '--window' in sys.argv:
+            subprocess.run([bin_dir / 'gridtorrent-gui', '--socket', mine['control_socket']])
+        else:
+            signal.pause()
     except KeyboardInterrupt:
         print('\nstopping')
     finally:
