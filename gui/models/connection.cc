@@ -40,6 +40,7 @@ QString node_text(const Connections& connections) {
 }
 
 QString server_text(const Connections& connections) {
+  if (!connections.login_command.empty()) return say(QT_TRANSLATE_NOOP("Connection", "⚠ Login has ended"));
   switch (connections.server.state) {
     case LinkState::kNone:
       return say(QT_TRANSLATE_NOOP("Connection", "○ Not logged in"));
