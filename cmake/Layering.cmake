@@ -57,7 +57,7 @@ gt_allow(client/app      common metainfo proto client/plan client/tuning client/
 gt_allow(gui/models common)
 gt_allow(gui/plots  common gui/models)
 gt_allow(gui/views  common gui/models gui/plots)
-gt_allow(gui/session common proto client/api/call client/api/node client/api/server client/profile client/doctor gui/models)
+gt_allow(gui/session common proto client/api/call client/api/node client/api/server client/profile gui/models)
 gt_allow(gui/app    common proto base/options client/api/call client/api/node client/api/server client/profile
                     gui/models gui/plots gui/views gui/session)
 

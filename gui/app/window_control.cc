@@ -102,6 +102,7 @@ void WindowControl::join_transfers() {
           [this](const std::vector<TransferRow>& all) { parts_.transfers.replace(all); });
   connect(&node, &NodeSession::delta, this, [this](const TransferDelta& delta) { parts_.transfers.apply(delta); });
   connect(&node, &NodeSession::connected, this, [this] { follow(followed_); });
+  connect(&node, &NodeSession::lost, this, [this] { details_.follow(nullptr, followed_); });
   connect(&node, &NodeSession::refused, &page,
           [&page](const std::string& message) { page.set_message(shown(message)); });
   const auto step = [this, &page](const char* name) {

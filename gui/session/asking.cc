@@ -21,11 +21,20 @@ void Asking::cancel() {
   if (box_) box_->close();
   call_.cancel();
   box_.reset();
+  waits_ = false;
+  failed_ = nullptr;
+}
+
+void Asking::fail(const Error& error) {
+  const auto failed = std::exchange(failed_, nullptr);
+  cancel();
+  if (failed) failed(error);
 }
 
 std::shared_ptr<Mailbox> Asking::renew() {
   cancel();
   box_ = std::make_shared<Mailbox>();
+  waits_ = true;
   return box_;
 }
 

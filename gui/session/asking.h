@@ -40,13 +40,18 @@ class Asking {
   Asking& operator=(const Asking&) = delete;
 
   void cancel();
+  /// Ends the question, and answers it with this, where it is a `call` that waits for its answer.
+  void fail(const Error& error);
+  /// Whether an answer is to come.
+  bool waits() const { return waits_; }
 
   /// `begin` makes the call with the answer that it is given.
   template <class T>
   void call(const std::function<client::api::Call(client::api::Answer<T>)>& begin,
             std::function<void(Result<T>)> done) {
     const auto box = renew();
-    call_ = begin(answer_for<T>(box, std::move(done)));
+    failed_ = [done](const Error& error) { done(error); };
+    call_ = begin(answer_for<T>(box, ended_first(std::function<void(Result<T>)>(std::move(done)))));
   }
 
   /// The same for a stream. Its events are copied.
@@ -59,13 +64,13 @@ class Asking {
           box->post([on_event, event] { on_event(event); });
           return true;
         },
-        answer_for<void>(box, std::move(on_end)));
+        answer_for<void>(box, ended_first(std::move(on_end))));
   }
 
   /// Runs `work`, which may wait for disks and connections, in the pool. It goes on where it is cancelled.
   template <class T>
   void run(QThreadPool& pool, std::function<T()> work, std::function<void(T)> done) {
-    pool.start([box = renew(), work = std::move(work), done = std::move(done)] {
+    pool.start([box = renew(), work = std::move(work), done = ended_first(std::move(done))] {
       const auto result = std::make_shared<T>(work());
       box->post([result, done] { done(std::move(*result)); });
     });
@@ -73,6 +78,16 @@ class Asking {
 
  private:
   std::shared_ptr<Mailbox> renew();
+
+  /// `done` may ask the next question, or destroy this.
+  template <class T>
+  std::function<void(T)> ended_first(std::function<void(T)> done) {
+    return [this, done = std::move(done)](T answer) {
+      waits_ = false;
+      failed_ = nullptr;
+      done(std::move(answer));
+    };
+  }
 
   template <class T>
   static client::api::Answer<T> answer_for(const std::shared_ptr<Mailbox>& box, std::function<void(Result<T>)> done) {
@@ -84,6 +99,8 @@ class Asking {
 
   std::shared_ptr<Mailbox> box_;
   client::api::Call call_;
+  bool waits_ = false;
+  std::function<void(const Error&)> failed_;
 };
 
 /// Several questions at a time, none of which ends another; destruction ends all. GUI thread only.
@@ -99,6 +116,11 @@ class Askings {
     });
   }
   void cancel() { all_.clear(); }
+  /// Ends and answers all of them with this.
+  void fail(const Error& error) {
+    const std::size_t waiting = all_.size();  // an answer may ask anew
+    for (std::size_t i = 0; i < waiting && !all_.empty(); ++i) all_.front().fail(error);
+  }
 
  private:
   std::list<Asking> all_;

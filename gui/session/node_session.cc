@@ -28,83 +28,51 @@ Opened open_node(const NodeSessionOptions& options) {
 }  // namespace
 
 NodeSession::NodeSession(NodeSessionOptions options, QThreadPool& pool, const Clock& clock, QObject* parent)
-    : QObject(parent), options_(std::move(options)), pool_(pool), clock_(clock) {
-  connect(&timer_, &QTimer::timeout, this, &NodeSession::second);
-}
+    : Session(pool, clock, parent), options_(std::move(options)) {}
 
 NodeSession::~NodeSession() {
-  close();
+  stop_watching();
+  steps_.cancel();
+  asking_state_.cancel();
+  end(std::move(api_));
 }
 
-void NodeSession::start() {
-  timer_.start(std::chrono::seconds(1));
-  open();
-}
-
-void NodeSession::retry() {
-  if (!api_ && !opening_now_) open();
-}
-
-void NodeSession::second() {
-  if (!api_) {
-    if (attempts_.second() && !opening_now_) open();
-    Q_EMIT changed();
-    return;
-  }
-  if (waits_ && clock_.mono() - answered_ >= kSilence && link().state == LinkState::kConnected) {
-    attempts_.silent(answered_ms_);
-    Q_EMIT changed();
-  }
-  if (!waits_ && clock_.mono() - answered_ >= kAskEach) ask_status();
+void NodeSession::on_second() {
   if (lists_) list();
 }
 
-void NodeSession::open() {
-  attempts_.begin();
-  opening_now_ = true;
-  Q_EMIT changed();
+void NodeSession::begin_opening() {
   opening_.run<std::shared_ptr<Opened>>(
       pool_, [options = options_] { return std::make_shared<Opened>(open_node(options)); },
       [this](const std::shared_ptr<Opened>& opened) {
-        opening_now_ = false;
-        if (!*opened) return fail(opened->error());
+        if (!*opened) return fail(opened->error(), true);
         api_ = std::move(**opened);
-        Q_EMIT connected();
-        ask_status();
+        ask_state();
         watch();
       });
 }
 
-/// Ending a connection waits for what runs on it, which the GUI thread must not.
-void NodeSession::close() {
-  for (Asking* asking : {&asking_status_, &watching_, &listing_}) asking->cancel();
-  steps_.cancel();
-  waits_ = false;
+void NodeSession::close(const Error& why) {
+  auto ending = std::exchange(api_, nullptr);
+  stop_watching();
+  steps_.fail(why);
+  end(std::move(ending));
+}
+
+void NodeSession::stop_watching() {
+  watching_.cancel();
+  listing_.cancel();
   lists_ = false;
   pages_.clear();
-  if (api_) pool_.start([api = std::exchange(api_, nullptr)]() mutable { api.reset(); });
 }
 
-void NodeSession::fail(const Error& error) {
-  close();
-  problem_ = error.message;
-  attempts_.failed(clock_.wall().ms, true);
-  Q_EMIT changed();
-}
-
-void NodeSession::ask_status() {
-  waits_ = true;
-  asking_status_.call<v1::StatusReply>([this](auto answer) { return api()->status(std::move(answer)); },
-                                       [this](Result<v1::StatusReply> reply) {
-                                         waits_ = false;
-                                         if (!reply) return fail(reply.error());
-                                         status_ = *std::move(reply);
-                                         answered_ = clock_.mono();
-                                         answered_ms_ = clock_.wall().ms;
-                                         problem_.clear();
-                                         attempts_.answered(answered_ms_);
-                                         Q_EMIT changed();
-                                       });
+void NodeSession::ask_state() {
+  asking_state_.call<v1::StatusReply>([this](auto answer) { return api()->status(std::move(answer)); },
+                                      [this](Result<v1::StatusReply> reply) {
+                                        if (!reply) return fail(reply.error(), true);
+                                        status_ = *std::move(reply);
+                                        answered();
+                                      });
 }
 
 void NodeSession::watch() {
@@ -114,8 +82,8 @@ void NodeSession::watch() {
       },
       [this](const v1::TransfersEvent& event) { take(event); },
       [this](const Status& ended) {
-        if (ended) return fail({Code::kUnreachable, "the node has ended the connection"});
-        if (ended.error().code != Code::kUnsupported) return fail(ended.error());
+        if (ended) return fail({Code::kUnreachable, "the node has ended the connection"}, true);
+        if (ended.error().code != Code::kUnsupported) return fail(ended.error(), true);
         lists_ = true;
         list();
       });
@@ -148,7 +116,7 @@ void NodeSession::take(const v1::TransfersEvent& event) {
 void NodeSession::list() {
   listing_.call<v1::ListTransfersReply>([this](auto answer) { return api()->list_transfers(std::move(answer)); },
                                         [this](const Result<v1::ListTransfersReply>& reply) {
-                                          if (!reply) return fail(reply.error());
+                                          if (!reply) return fail(reply.error(), true);
                                           contents_.clear();
                                           take_list(rows_of(reply->transfers()));
                                         });
@@ -178,7 +146,7 @@ std::string NodeSession::content_of(const std::string& transfer_id) const {
 
 void NodeSession::change(const std::vector<std::string>& ids, const std::string& step,
                          const v1::SetTransferRequest& settings) {
-  if (!api_) return Q_EMIT refused(problem_);
+  if (!api_) return Q_EMIT refused(problem());
   v1::ChangeTransfersRequest request;
   *request.mutable_transfer_ids() = {ids.begin(), ids.end()};
   request.set_step(step);
@@ -217,7 +185,7 @@ void NodeSession::change_one_by_one(std::vector<std::string> ids, const std::str
 }
 
 void NodeSession::get(v1::GetRequest request, std::function<void(Result<v1::GetReply>)> done) {
-  if (!api_) return done(Error{Code::kUnreachable, problem_});
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
   steps_.call<v1::GetReply>([&](auto answer) { return api()->get(std::move(request), std::move(answer)); },
                             std::move(done));
 }

@@ -28,46 +28,24 @@ Result<std::shared_ptr<ServerSession::Opened>> ServerSession::open_server(const 
 }
 
 ServerSession::ServerSession(std::string profile, QThreadPool& pool, const Clock& clock, QObject* parent)
-    : QObject(parent), profile_(std::move(profile)), pool_(pool), clock_(clock) {
-  connect(&timer_, &QTimer::timeout, this, &ServerSession::second);
-}
+    : Session(pool, clock, parent), profile_(std::move(profile)) {}
 
 ServerSession::~ServerSession() {
-  close();
-}
-
-void ServerSession::start() {
-  timer_.start(std::chrono::seconds(1));
-  open();
+  for (Asking* asking : askings()) asking->cancel();
+  asking_state_.cancel();
+  end(std::move(api_));
 }
 
 void ServerSession::retry() {
   refused_token_.clear();
-  if (!api_ && !opening_now_) open();
+  Session::retry();
 }
 
-void ServerSession::second() {
-  if (!api_) {
-    if (attempts_.second() && !opening_now_) open();
-    Q_EMIT changed();
-    return;
-  }
-  if (waits_ && clock_.mono() - answered_ >= kSilence && link().state == LinkState::kConnected) {
-    attempts_.silent(answered_ms_);
-    Q_EMIT changed();
-  }
-  if (!waits_ && clock_.mono() - answered_ >= kAskEach) ask_who();
-}
-
-void ServerSession::open() {
-  attempts_.begin();
-  opening_now_ = true;
-  Q_EMIT changed();
+void ServerSession::begin_opening() {
   opening_.run<Result<std::shared_ptr<Opened>>>(
       pool_, [profile = profile_] { return open_server(profile); },
       [this](const Result<std::shared_ptr<Opened>>& opened) {
-        opening_now_ = false;
-        if (!opened) return fail(opened.error());
+        if (!opened) return refuse(opened.error());
         take(**opened);
       });
 }
@@ -76,55 +54,43 @@ void ServerSession::take(Opened& opened) {
   const client::Profile& profile = opened.login.profile;
   account_ = profile.server.empty() ? std::string() : profile.user + " @ " + profile.server;
   if (!opened.api) {
-    problem_.clear();
     login_ended_ = false;
-    attempts_ = {};
-    attempts_.failed(clock_.wall().ms, true);
-    return Q_EMIT changed();
+    return be_absent();
   }
   token_ = opened.login.token;
-  if (token_ == refused_token_) return fail({Code::kUnauthenticated, problem_});
+  if (token_ == refused_token_) return refuse({Code::kUnauthenticated, problem()});
   api_ = std::move(opened.api);
-  ask_who();
+  ask_state();
 }
 
-/// Ending a connection waits for what runs on it, which the GUI thread must not.
-void ServerSession::close() {
-  for (Asking* asking : {&asking_who_, &searching_, &describing_, &replicas_, &finding_version_, &listing_files_})
-    asking->cancel();
-  waits_ = false;
-  if (api_) pool_.start([api = std::exchange(api_, nullptr)]() mutable { api.reset(); });
+void ServerSession::close(const Error& why) {
+  auto ending = std::exchange(api_, nullptr);
+  for (Asking* asking : askings()) asking->fail(why);
+  end(std::move(ending));
 }
 
-void ServerSession::fail(const Error& error) {
-  close();
-  problem_ = error.message;
+std::array<Asking*, 5> ServerSession::askings() {
+  return {&searching_, &describing_, &replicas_, &finding_version_, &listing_files_};
+}
+
+void ServerSession::refuse(const Error& error) {
   login_ended_ = error.code == Code::kUnauthenticated;
   if (login_ended_) refused_token_ = token_;
-  attempts_.failed(clock_.wall().ms, false);
-  Q_EMIT changed();
+  fail(error, false);
 }
 
-void ServerSession::ask_who() {
-  waits_ = true;
-  asking_who_.call<v1::WhoAmIReply>(
+void ServerSession::ask_state() {
+  asking_state_.call<v1::WhoAmIReply>(
       [this](auto answer) { return api_->async().accounts().who_am_i(std::move(answer)); },
       [this](const Result<v1::WhoAmIReply>& who) {
-        waits_ = false;
-        if (!who) return fail(who.error());
-        const bool again = link().state != LinkState::kConnected;
-        answered_ = clock_.mono();
-        answered_ms_ = clock_.wall().ms;
-        problem_.clear();
+        if (!who) return refuse(who.error());
         login_ended_ = false;
-        attempts_.answered(answered_ms_);
-        Q_EMIT changed();
-        if (again) Q_EMIT connected();
+        answered();
       });
 }
 
 void ServerSession::search(v1::SearchRequest request, std::function<void(Result<v1::SearchReply>)> done) {
-  if (!api_) return done(Error{Code::kUnreachable, problem_});
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
   searching_.call<v1::SearchReply>(
       [&](auto answer) { return api_->async().contents().search(request, std::move(answer)); }, std::move(done));
 }
@@ -134,7 +100,7 @@ void ServerSession::describe(const std::string& content_id, std::function<void(R
   describing_.cancel();
   replicas_.cancel();
   if (content_id.empty()) return;
-  if (!api_) return content(Error{Code::kUnreachable, problem_});
+  if (!api_) return content(Error{Code::kUnreachable, problem()});
   client::api::AsyncContentsApi& contents = api_->async().contents();
   describing_.call<v1::Content>([&](auto answer) { return contents.get(content_id, std::move(answer)); },
                                 std::move(content));
@@ -144,7 +110,7 @@ void ServerSession::describe(const std::string& content_id, std::function<void(R
 }
 
 void ServerSession::files(const std::string& content_id, std::function<void(Result<FileTree>)> done) {
-  if (!api_) return done(Error{Code::kUnreachable, problem_});
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
   listing_files_.cancel();
   finding_version_.call<v1::Content>(
       [&](auto answer) { return api_->async().contents().get(content_id, std::move(answer)); },

@@ -19,7 +19,8 @@ class TransferDetails final : public QObject {
 
  public:
   explicit TransferDetails(const Clock& clock, QObject* parent = nullptr);
-  /// From now on this transfer; null or empty: none. `node` must live until the next call of this.
+  /// From now on this transfer; null or empty: none, and what was told stays. `node` must live
+  /// until the next call of this.
   void follow(client::api::AsyncNodeApi* node, const std::string& transfer_id);
 
  Q_SIGNALS:

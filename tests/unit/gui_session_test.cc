@@ -100,6 +100,44 @@ TEST(Asking, AnAnswerMayEndItsOwnQuestion) {
   EXPECT_TRUE(until([&] { return answers == 2; }));
 }
 
+/// A call that nobody answers.
+client::api::Call unanswered(const client::api::Answer<int>&) {
+  return {};
+}
+
+TEST(Asking, WhatWaitsWhenAConnectionBreaksIsAnsweredOnceWithTheError) {
+  Asking asking;
+  std::vector<std::string> told;
+  asking.call<int>(unanswered, [&](const Result<int>& answer) { told.push_back(answer.error().message); });
+  EXPECT_TRUE(asking.waits());
+  asking.fail({Code::kUnreachable, "gone"});
+  asking.fail({Code::kUnreachable, "gone again"});
+  EXPECT_EQ(told, std::vector<std::string>{"gone"});
+  EXPECT_FALSE(asking.waits());
+}
+
+TEST(Asking, WhatIsCancelledIsNotAnsweredWhenTheConnectionBreaks) {
+  Asking asking;
+  bool told = false;
+  asking.call<int>(unanswered, [&](const Result<int>&) { told = true; });
+  asking.cancel();
+  asking.fail({Code::kUnreachable, "gone"});
+  EXPECT_FALSE(told);
+}
+
+TEST(Asking, AllStepsThatWaitAreAnsweredAndMayAskAnew) {
+  Askings steps;
+  int told = 0;
+  const auto again = [&](const Result<int>&) {
+    ++told;
+    steps.call<int>(unanswered, [&](const Result<int>&) { told += 100; });
+  };
+  steps.call<int>(unanswered, again);
+  steps.call<int>(unanswered, again);
+  steps.fail({Code::kUnreachable, "gone"});
+  EXPECT_EQ(told, 2) << "what was asked anew belongs to the next connection";
+}
+
 TEST(Converting, AChangedDecisionReplacesTheOneThatWasKnown) {
   v1::Tuning known, news;
   known.add_samples()->set_at_ms(1);
@@ -183,8 +221,11 @@ TEST_F(NodeSide, ANodeThatEndsIsSilentUntilItIsBack) {
   NodeSession session(options(), pool_, hands_);
   play(session);
   ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected; }));
+  bool could_be_used = false;
+  QObject::connect(&session, &Session::lost, [&] { could_be_used = session.api() != nullptr; });
   server_.reset();
   ASSERT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kSilent; }));
+  EXPECT_TRUE(could_be_used) << "who holds the API is told before it goes";
   EXPECT_NE(session.link().since_ms, 0);
   restart();
   EXPECT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kConnected; }));
