@@ -17,6 +17,14 @@ QString again_text(const Link& link, const Format& format) {
   return u' ' + say(QT_TRANSLATE_NOOP("Connection", "Trying again in %1.")).arg(format.duration(link.again));
 }
 
+/// An error's line as a sentence of its own.
+QString sentence(const std::string& line) {
+  if (line.empty()) return {};
+  QString text = shown(line);
+  text[0] = text[0].toUpper();
+  return u' ' + text + u'.';
+}
+
 QString since_text(const Link& link, const Format& format) {
   return link.since_ms > 0 ? format.time_of_day(link.since_ms) : Format::unknown();
 }
@@ -55,7 +63,7 @@ QString server_text(const Connections& connections) {
 }
 
 QString notice_text(const Connections& connections, const Format& format) {
-  const QString why = connections.problem.empty() ? QString() : u' ' + shown(connections.problem) + u'.';
+  const QString why = sentence(connections.problem);
   if (connections.node.state == LinkState::kSilent)
     return say(QT_TRANSLATE_NOOP("Connection", "The node does not answer since %1. What is shown is as it was then."))
                .arg(since_text(connections.node, format)) +

@@ -122,6 +122,11 @@ void FindPage::set_refusal(const QString& text) {
   refusal_->setVisible(!text.isEmpty());
 }
 
+void FindPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (current() == nullptr) ask_again();
+}
+
 void FindPage::ask_again() {
   Q_EMIT search_wanted(text_->text());
   tell_count();

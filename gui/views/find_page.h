@@ -50,6 +50,10 @@ class FindPage final : public QWidget {
   void facts_wanted(const std::string& content_id, const QString& folder);
   void get_wanted(const std::string& content_id, const QString& folder);
 
+ protected:
+  /// What was found may be out of date since the page was last seen; a content that is chosen stays.
+  void showEvent(QShowEvent* event) override;
+
  private:
   QWidget* make_details();
   void follow_current();

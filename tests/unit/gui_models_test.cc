@@ -291,6 +291,9 @@ TEST(TheWindow, SaysWhichSideDoesNotAnswerAndWhatGoesOn) {
   connections.server = {LinkState::kSilent, 0, std::chrono::seconds(8)};
   EXPECT_EQ(notice_text(connections, Format(kEnglish)).toStdString(),
             "The server does not answer since unknown. Transfers go on. Trying again in 8 s.");
+  connections.problem = "no answer from lab:7443";
+  EXPECT_EQ(notice_text(connections, Format(kEnglish)).toStdString(),
+            "The server does not answer since unknown. Transfers go on. No answer from lab:7443. Trying again in 8 s.");
   EXPECT_EQ(server_text(connections).toStdString(), "⚠ Server does not answer");
   connections.login_command = "gridtorrent login";
   EXPECT_EQ(server_text(connections).toStdString(), "⚠ Login has ended") << "it is the login, not the server";

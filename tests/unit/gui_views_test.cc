@@ -233,6 +233,20 @@ TEST_F(Window, SearchesOnceAfterAPauseInTyping) {
   EXPECT_EQ(wanted[0][0].toString(), QStringLiteral("calib"));
 }
 
+TEST_F(Window, SearchesAnewWhenThePageIsSeenAgainAndNothingIsChosen) {
+  window_.set_connections(connected());
+  FoundRow row;
+  row.id = "c1";
+  found_.add(found_.start(), {{row}, {}});
+  QSignalSpy wanted(&window_.find_page(), &FindPage::search_wanted);
+  window_.show_page(Page::kFind);
+  EXPECT_EQ(wanted.count(), 1) << "somebody may have published meanwhile";
+  shown<QTableView>(QStringLiteral("Data sets found"))->setCurrentIndex(found_.index(0, 0));
+  window_.show_page(Page::kTransfers);
+  window_.show_page(Page::kFind);
+  EXPECT_EQ(wanted.count(), 1) << "a new list would take the choice away";
+}
+
 TEST_F(Window, GetsNothingWithoutADataSetAndAFolder) {
   window_.set_connections(connected());
   window_.show_page(Page::kFind);
