@@ -45,46 +45,6 @@ class Contents : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Over, Contents, testing::Values("memory", "sqlite"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST_P(Contents, APreviewRefusesTheTargetsThatPublishingRefuses) {
-  const Actor mallory = w.user("mallory");
-  for (const Access& access :
-       {Access{AccessLevel::kShared, {}, {"nobody"}}, Access{AccessLevel::kShared, {{{}, "none"}}, {}},
-        Access{AccessLevel::kShared, {}, {}}, Access{AccessLevel::kPublic, {}, {"bob"}}}) {
-    auto request = begin("data");
-    request.access = access;
-    const auto refused = w.contents.preview(mallory, access);
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().message, message_of(w.contents.begin_publish(mallory, request)));
-  }
-}
-
-TEST_P(Contents, APreviewSaysWhoIsMeant) {
-  const auto text = [&](const Access& access) {
-    const auto preview = w.contents.preview(alice, access);
-    EXPECT_TRUE(preview.ok()) << message_of(preview);
-    return preview.ok() ? preview->text : "";
-  };
-  EXPECT_THAT(text({AccessLevel::kPrivate, {}, {}}), HasSubstr("Only you"));
-  EXPECT_THAT(text({AccessLevel::kPublic, {}, {}}),
-              HasSubstr("Everyone with an account on this server (1 person beside you)"));
-  EXPECT_EQ(text({AccessLevel::kShared, {}, {"bob"}}), "bob can find and fetch this. Nobody else sees that it exists.");
-  EXPECT_THAT(text({AccessLevel::kShared, {}, {"alice"}}), HasSubstr("Only you"));
-}
-
-TEST(AudienceText, NamesGroupsBuddiesAndPeople) {
-  Audience audience;
-  audience.people = audience.group_people = 42;
-  audience.groups = {{"lab", 42}};
-  EXPECT_EQ(to_text(AccessLevel::kShared, audience),
-            "42 people of 1 group can find and fetch this. Nobody else sees that it exists.");
-  audience.users = {"carol"};
-  EXPECT_THAT(to_text(AccessLevel::kShared, audience),
-              HasSubstr("42 people of 1 group and carol (42 people in all) can"));
-  audience.people = 43;
-  EXPECT_EQ(to_text(AccessLevel::kShared, audience),
-            "42 people of 1 group and carol can find and fetch this. Nobody else sees that it exists.");
-}
-
 TEST_P(Contents, ArePublishedInTwoSteps) {
   auto request = begin("Da\u0308ta");
   request.description = "about";
@@ -636,25 +596,6 @@ TEST_P(Contents, EveryChangeIsAudited) {
   EXPECT_EQ(records[0].request_id, "the-request");
   EXPECT_EQ(records[1].action, "content.publish");
   EXPECT_EQ(records[2].action, "content.begin");
-}
-
-TEST(ContentQuotas, AreRefusedByName) {
-  Quotas quotas;
-  quotas.contents = 1;
-  quotas.metadata_bytes = 10;
-  ServerWorld w("memory", quotas);
-  const Actor alice = w.user("alice");
-  BeginPublish request{w.request_id(), "one", {AccessLevel::kPublic, {}, {}, false}, "", "", {}};
-  const auto ticket = w.contents.begin_publish(alice, request);
-  ASSERT_TRUE(ticket.ok());
-  EXPECT_EQ(code_of(w.contents.check_finish(alice, ticket->content, 1, 11)), Code::kExhausted);
-  EXPECT_TRUE(w.contents.check_finish(alice, ticket->content, 1, 10).ok());
-  auto finish = w.finish_of(ticket->content);
-  finish.metadata = "more than ten bytes";
-  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kExhausted);
-  request.request_id = w.request_id();
-  request.name = "two";
-  EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kExhausted);
 }
 
 }  // namespace

@@ -108,5 +108,24 @@ TEST_P(MetadataQuota, HoldsWhereADraftIsBegunAnewInTheMiddleOfItsUpload) {
   EXPECT_EQ(used(), 8u);
 }
 
+TEST(ContentQuotas, AreRefusedByName) {
+  Quotas quotas;
+  quotas.contents = 1;
+  quotas.metadata_bytes = 10;
+  ServerWorld w("memory", quotas);
+  const Actor alice = w.user("alice");
+  BeginPublish request{w.request_id(), "one", {AccessLevel::kPublic, {}, {}, false}, "", "", {}};
+  const auto ticket = w.contents.begin_publish(alice, request);
+  ASSERT_TRUE(ticket.ok());
+  EXPECT_EQ(code_of(w.contents.check_finish(alice, ticket->content, 1, 11)), Code::kExhausted);
+  EXPECT_TRUE(w.contents.check_finish(alice, ticket->content, 1, 10).ok());
+  auto finish = w.finish_of(ticket->content);
+  finish.metadata = "more than ten bytes";
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kExhausted);
+  request.request_id = w.request_id();
+  request.name = "two";
+  EXPECT_EQ(code_of(w.contents.begin_publish(alice, request)), Code::kExhausted);
+}
+
 }  // namespace
 }  // namespace gridtorrent::ccm
