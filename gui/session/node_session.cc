@@ -38,7 +38,7 @@ NodeSession::~NodeSession() {
 }
 
 void NodeSession::on_second() {
-  if (lists_) list();
+  if (lists_ && !listing_.waits()) list();
 }
 
 void NodeSession::begin_opening() {

@@ -50,7 +50,7 @@ void Session::fail(const Error& error, bool absent) {
   problem_ = error.message;
   attempts_.failed(clock_.wall().ms, absent);
   asking_state_.cancel();
-  Q_EMIT lost();
+  if (is_open()) Q_EMIT lost();
   close(error);
   Q_EMIT changed();
 }

@@ -49,7 +49,7 @@ void TransferDetails::watch_tuning() {
 }
 
 void TransferDetails::ask_for_rates() {
-  if (!keeps_rates_) return;
+  if (!keeps_rates_ || asking_rates_.waits()) return;
   v1::RateHistoryRequest request;
   request.set_transfer_id(id_);
   asking_rates_.call<v1::RateHistoryReply>(
