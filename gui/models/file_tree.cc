@@ -12,6 +12,10 @@ bool is_before(const FileRow& a, const FileRow& b) {
   return std::ranges::lexicographical_compare(a.path, b.path, {}, rank, rank);
 }
 
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 }  // namespace
 
 FileTree::FileTree(std::vector<FileRow> files) : files_(std::move(files)) {
@@ -19,6 +23,18 @@ FileTree::FileTree(std::vector<FileRow> files) : files_(std::move(files)) {
   sums_.reserve(files_.size() + 1);
   sums_.push_back(0);
   for (const FileRow& file : files_) sums_.push_back(sums_.back() + file.bytes);
+}
+
+FileTree FileTree::narrowed(std::string_view part, std::vector<std::size_t>& which) const {
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  std::vector<FileRow> rows;
+  which.clear();
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (std::ranges::search(files_[i].path, part, same).empty() && !part.empty()) continue;
+    rows.push_back(files_[i]);
+    which.push_back(i);
+  }
+  return FileTree(std::move(rows));
 }
 
 std::vector<FileTree::Entry> FileTree::entries() const {

@@ -29,6 +29,10 @@ class FileTree {
   FileTree() = default;
   explicit FileTree(std::vector<FileRow> files);
 
+  /// Those files whose path has this part, ASCII case ignored, as a tree of its own; `which` gets where each of them is
+  /// in this tree.
+  FileTree narrowed(std::string_view part, std::vector<std::size_t>& which) const;
+
   std::size_t files() const { return files_.size(); }
   std::uint64_t bytes() const { return sums_.empty() ? 0 : sums_.back(); }
   /// What lies directly below the top, or below a folder: folders and files by name.
@@ -36,6 +40,7 @@ class FileTree {
   std::vector<Entry> entries(const Entry& folder) const;
   std::string_view name(const Entry& entry) const;
   std::string_view path(const Entry& entry) const;
+  const FileRow& file(std::size_t index) const { return files_[index]; }
   std::uint64_t bytes(const Entry& entry) const { return sums_[entry.end] - sums_[entry.first]; }
 
  private:

@@ -28,8 +28,8 @@ struct FilesModel::Node {
   std::vector<std::unique_ptr<Node>> nodes;  // of those that a view has asked for
 };
 
-FilesModel::FilesModel(Format format, QObject* parent)
-    : QAbstractItemModel(parent), format_(std::move(format)), top_(std::make_unique<Node>()) {}
+FilesModel::FilesModel(Format format, Boxes boxes, QObject* parent)
+    : QAbstractItemModel(parent), format_(std::move(format)), boxes_(boxes), top_(std::make_unique<Node>()) {}
 
 FilesModel::~FilesModel() = default;
 
@@ -39,9 +39,75 @@ std::span<const ColumnSpec> FilesModel::columns() {
 
 void FilesModel::set_tree(FileTree tree) {
   beginResetModel();
-  tree_ = std::move(tree);
+  all_ = std::move(tree);
+  narrowed_.reset();
+  chosen_.assign(all_.files(), true);
   top_ = std::make_unique<Node>();
+  count();
   endResetModel();
+  Q_EMIT choice_changed();
+}
+
+void FilesModel::set_filter(std::string_view part) {
+  beginResetModel();
+  narrowed_.reset();
+  if (!part.empty()) narrowed_ = all_.narrowed(part, which_);
+  top_ = std::make_unique<Node>();
+  count();
+  endResetModel();
+}
+
+void FilesModel::choose(bool on) {
+  choose(0, visible().files(), on);
+}
+
+/// Of the files that are shown.
+void FilesModel::choose(std::size_t first, std::size_t end, bool on) {
+  for (std::size_t i = first; i < end; ++i) chosen_[place(i)] = on;
+  count();
+  tell_boxes({});
+  Q_EMIT choice_changed();
+}
+
+/// All of it anew: some milliseconds for a million files, and then each box costs two reads.
+void FilesModel::count() {
+  before_.assign(1, 0);
+  for (std::size_t i = 0; i < visible().files(); ++i) before_.push_back(before_.back() + (chosen_[place(i)] ? 1 : 0));
+  chosen_bytes_ = chosen_files_ = 0;
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    if (!chosen_[i]) continue;
+    ++chosen_files_;
+    chosen_bytes_ += all_.file(i).bytes;
+  }
+}
+
+/// Folders above and below one that was ticked have other boxes, too: all that views have seen.
+void FilesModel::tell_boxes(const QModelIndex& parent) {
+  const int rows = rowCount(parent);
+  if (rows == 0) return;
+  Q_EMIT dataChanged(index(0, kName, parent), index(rows - 1, kName, parent), {Qt::CheckStateRole});
+  for (int row = 0; row < rows; ++row) tell_boxes(index(row, kName, parent));
+}
+
+Qt::CheckState FilesModel::state(const FileTree::Entry& entry) const {
+  const std::size_t some = before_[entry.end] - before_[entry.first];
+  if (some == 0) return Qt::Unchecked;
+  return some == entry.end - entry.first ? Qt::Checked : Qt::PartiallyChecked;
+}
+
+bool FilesModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (boxes_ == Boxes::kNone || role != Qt::CheckStateRole || index.column() != kName ||
+      !checkIndex(index, CheckIndexOption::IndexIsValid))
+    return false;
+  const Node& folder = *static_cast<const Node*>(index.internalPointer());
+  const FileTree::Entry entry = folder.entries[static_cast<std::size_t>(index.row())];
+  choose(entry.first, entry.end, value.toInt() != Qt::Unchecked);
+  return true;
+}
+
+Qt::ItemFlags FilesModel::flags(const QModelIndex& index) const {
+  const bool box = boxes_ == Boxes::kToChoose && index.isValid() && index.column() == kName;
+  return box ? QAbstractItemModel::flags(index) | Qt::ItemIsUserCheckable : QAbstractItemModel::flags(index);
 }
 
 FilesModel::Node& FilesModel::node_of(const QModelIndex& index) const {
@@ -69,7 +135,7 @@ int FilesModel::columnCount(const QModelIndex&) const {
 }
 
 bool FilesModel::hasChildren(const QModelIndex& parent) const {
-  if (!parent.isValid()) return tree_.files() > 0;
+  if (!parent.isValid()) return visible().files() > 0;
   const Node& folder = *static_cast<const Node*>(parent.internalPointer());
   return parent.column() == 0 && folder.entries[static_cast<std::size_t>(parent.row())].folder;
 }
@@ -87,9 +153,9 @@ void FilesModel::fetchMore(const QModelIndex& parent) {
     node.opened = true;
     if (parent.isValid()) {
       const Node& folder = *static_cast<const Node*>(parent.internalPointer());
-      node.entries = tree_.entries(folder.entries[static_cast<std::size_t>(parent.row())]);
+      node.entries = visible().entries(folder.entries[static_cast<std::size_t>(parent.row())]);
     } else {
-      node.entries = tree_.entries();
+      node.entries = visible().entries();
     }
   }
   const std::size_t first = node.nodes.size();
@@ -112,9 +178,12 @@ QVariant FilesModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return cell(entry, index.column());
     case Qt::ToolTipRole:
-      return index.column() == kName ? tooltip(shown(tree_.path(entry))) : QString();
+      return index.column() == kName ? tooltip(shown(visible().path(entry))) : QString();
     case Qt::AccessibleTextRole:
       return index.column() == kName ? sentence(entry) : tr("%1: %2").arg(tr(spec.title), cell(entry, index.column()));
+    case Qt::CheckStateRole:
+      return boxes_ == Boxes::kToChoose && index.column() == kName ? QVariant(static_cast<int>(state(entry)))
+                                                                   : QVariant();
     case Qt::TextAlignmentRole:
       return alignment(spec);
     default:
@@ -131,9 +200,9 @@ QVariant FilesModel::headerData(int section, Qt::Orientation orientation, int ro
 QString FilesModel::cell(const FileTree::Entry& entry, int column) const {
   switch (column) {
     case kName:
-      return entry.folder ? shown(tree_.name(entry)) + u'/' : shown(tree_.name(entry));
+      return entry.folder ? shown(visible().name(entry)) + u'/' : shown(visible().name(entry));
     case kSize:
-      return format_.bytes(tree_.bytes(entry));
+      return format_.bytes(visible().bytes(entry));
     case kFiles:
       return entry.folder ? format_.count(entry.end - entry.first) : QString();
     default:
@@ -142,8 +211,8 @@ QString FilesModel::cell(const FileTree::Entry& entry, int column) const {
 }
 
 QString FilesModel::sentence(const FileTree::Entry& entry) const {
-  const QString name = shown(tree_.name(entry));
-  const QString size = format_.bytes(tree_.bytes(entry));
+  const QString name = shown(visible().name(entry));
+  const QString size = format_.bytes(visible().bytes(entry));
   return entry.folder ? tr("Folder %1, %2 in files: %3.").arg(name, size, format_.count(entry.end - entry.first))
                       : tr("File %1, %2.").arg(name, size);
 }

@@ -3,8 +3,9 @@ if(TARGET gt_gui_views)
   target_link_libraries(gt_test_desktop PRIVATE gt_build_options gt_qt GTest::gtest)
   gt_test(gui_models_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_format_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_models_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/gui_choice_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_publish_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/gui_transfers_model_test.cc
-    DEPENDS common gui/models
+    DEPENDS common metainfo gui/models
     LINK gt_test_desktop gt_qt Qt6::Test)
   gt_test(gui_plots_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_plots_test.cc
     DEPENDS common gui/plots
