@@ -176,7 +176,7 @@ void WindowControl::follow(const std::string& transfer_id) {
   details_.follow(parts_.node.api(), transfer_id);
   const std::string content = parts_.node.content_of(transfer_id);
   if (content.empty()) return;
-  parts_.server.files(content, [this, transfer_id](Result<FileTree> tree) {
+  parts_.server.files(ServerSession::FilesReader::kDetails, content, [this, transfer_id](Result<FileTree> tree) {
     DetailsPane& pane = parts_.window.transfers_page().details();
     if (tree && pane.transfer() == transfer_id) pane.set_files(*std::move(tree));
   });

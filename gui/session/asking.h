@@ -40,7 +40,7 @@ class Asking {
   Asking& operator=(const Asking&) = delete;
 
   void cancel();
-  /// Ends the question, and answers it with this, where it is a `call` that waits for its answer.
+  /// Ends a call or a stream, if there is one, and answers it with this.
   void fail(const Error& error);
   /// Whether an answer is to come.
   bool waits() const { return waits_; }
@@ -59,6 +59,7 @@ class Asking {
   void watch(const std::function<client::api::Call(std::function<bool(const Event&)>, client::api::Ended)>& begin,
              std::function<void(const Event&)> on_event, std::function<void(Status)> on_end) {
     const auto box = renew();
+    failed_ = [on_end](const Error& error) { on_end(error); };
     call_ = begin(
         [box, on_event = std::move(on_event)](const Event& event) {
           box->post([on_event, event] { on_event(event); });

@@ -83,11 +83,62 @@ FoundRow found_row(const v1::Content& content, bool here) {
           .tags = {content.tags().begin(), content.tags().end()}};
 }
 
-FileTree file_tree(const std::vector<client::api::FileEntry>& entries) {
+ReplicaFacts replica_facts(const v1::Replica& replica) {
+  return {.node = replica.node_name(),
+          .owner = replica.owner(),
+          .complete = replica.complete(),
+          .served = replica.served(),
+          .online = replica.online()};
+}
+
+ContentFacts content_facts(const v1::Content& content) {
+  return {.id = content.content_id(),
+          .description = content.description(),
+          .tags = {content.tags().begin(), content.tags().end()},
+          .license = content.license(),
+          .access = client::api::access_text(content.access()),
+          .version = content.version(),
+          .replicas = {}};
+}
+
+v1::SearchRequest search_request(const SearchQuery& query, std::int64_t now_ms) {
+  v1::SearchRequest request;
+  request.set_query(query.text);
+  request.set_owner(query.owner);
+  request.set_tag(query.tag);
+  request.set_access(query.access);
+  request.set_group(query.group);
+  request.set_min_bytes(query.min_bytes);
+  if (query.within) request.set_since_ms(now_ms - std::chrono::milliseconds(*query.within).count());
+  return request;
+}
+
+v1::PublishRequest publish_request(const PublishDraft& draft) {
+  v1::PublishRequest request;
+  request.set_path(draft.path);
+  request.set_name(draft.name);
+  request.set_access(access_of(draft));
+  request.set_description(draft.description);
+  for (const std::string& tag : draft.tags) request.add_tags(tag);
+  request.set_license(draft.license);
+  request.set_strict(draft.strict);
+  return request;
+}
+
+PublishScan publish_scan(const v1::ScannedFiles& scanned, bool complete) {
+  return {.files = scanned.files(),
+          .bytes = scanned.bytes(),
+          .skipped = scanned.skipped(),
+          .warnings = {scanned.warnings().begin(), scanned.warnings().end()},
+          .name = scanned.name(),
+          .complete = complete};
+}
+
+FileTree file_tree(const std::vector<client::api::FileEntry>& entries, const std::string& base_name) {
   std::vector<FileRow> files;
   files.reserve(entries.size());
   for (const client::api::FileEntry& entry : entries)
-    if (!entry.folder) files.push_back({entry.path, entry.bytes});
+    if (!entry.folder) files.push_back({entry.path.empty() ? base_name : entry.path, entry.bytes});
   return FileTree(std::move(files));
 }
 

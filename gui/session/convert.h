@@ -4,11 +4,14 @@
 
 #include "client/api/server/values.h"
 #include "gridtorrent/v1/control.pb.h"
+#include "gui/models/content_facts.h"
 #include "gui/models/explanation.h"
 #include "gui/models/file_tree.h"
 #include "gui/models/peers_model.h"
+#include "gui/models/publish_draft.h"
 #include "gui/models/rate_history.h"
 #include "gui/models/search_model.h"
+#include "gui/models/search_query.h"
 #include "gui/models/transfer_row.h"
 
 namespace gridtorrent::gui {
@@ -19,8 +22,17 @@ TransferRow transfer_row(const v1::Transfer& transfer);
 std::vector<PeerRow> peer_rows(const v1::Transfer& transfer);
 /// `here`: this node has it, or fetches it.
 FoundRow found_row(const v1::Content& content, bool here);
-/// Folders are left out: the tree makes them of the paths. Sorts; up to a million files.
-FileTree file_tree(const std::vector<client::api::FileEntry>& entries);
+ReplicaFacts replica_facts(const v1::Replica& replica);
+/// Without replicas.
+ContentFacts content_facts(const v1::Content& content);
+/// Times are counted back from `now_ms`.
+v1::SearchRequest search_request(const SearchQuery& query, std::int64_t now_ms);
+/// Folders are left out: the tree makes them of the paths. A content that is a single file has no path below its base:
+/// it gets `base_name`. Sorts; up to a million files.
+FileTree file_tree(const std::vector<client::api::FileEntry>& entries, const std::string& base_name = {});
+/// Without user and request id.
+v1::PublishRequest publish_request(const PublishDraft& draft);
+PublishScan publish_scan(const v1::ScannedFiles& scanned, bool complete);
 
 /// `lanes_now` of the transfer, and the reason of its plan.
 Explanation explanation(const v1::Tuning& tuning, std::uint32_t lanes_now, const std::string& plan);

@@ -32,6 +32,7 @@ NodeSession::NodeSession(NodeSessionOptions options, QThreadPool& pool, const Cl
 
 NodeSession::~NodeSession() {
   stop_watching();
+  scanning_.cancel();
   steps_.cancel();
   asking_state_.cancel();
   end(std::move(api_));
@@ -55,6 +56,7 @@ void NodeSession::begin_opening() {
 void NodeSession::close(const Error& why) {
   auto ending = std::exchange(api_, nullptr);
   stop_watching();
+  scanning_.fail(why);
   steps_.fail(why);
   end(std::move(ending));
 }
@@ -187,6 +189,22 @@ void NodeSession::change_one_by_one(std::vector<std::string> ids, const std::str
 void NodeSession::get(v1::GetRequest request, std::function<void(Result<v1::GetReply>)> done) {
   if (!api_) return done(Error{Code::kUnreachable, problem()});
   steps_.call<v1::GetReply>([&](auto answer) { return api()->get(std::move(request), std::move(answer)); },
+                            std::move(done));
+}
+
+void NodeSession::scan(const std::string& path, std::function<void(const v1::ScanPublishEvent&)> on_event,
+                       std::function<void(Status)> done) {
+  scanning_.cancel();
+  if (path.empty()) return;
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
+  scanning_.watch<v1::ScanPublishEvent>(
+      [&](auto each, auto on_end) { return api()->scan_publish(path, std::move(each), std::move(on_end)); },
+      std::move(on_event), std::move(done));
+}
+
+void NodeSession::publish(v1::PublishRequest request, std::function<void(Result<v1::Transfer>)> done) {
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
+  steps_.call<v1::Transfer>([&](auto answer) { return api()->start_publish(std::move(request), std::move(answer)); },
                             std::move(done));
 }
 

@@ -39,6 +39,12 @@ class NodeSession final : public Session {
   /// `done` where the node has begun it; else the error, also where the connection breaks. Not called once this is
   /// destroyed.
   void get(v1::GetRequest request, std::function<void(Result<v1::GetReply>)> done);
+  /// Files and bytes below an absolute path, some times a second, then `done`. Ends the scan before; an empty path ends
+  /// it only.
+  void scan(const std::string& path, std::function<void(const v1::ScanPublishEvent&)> on_event,
+            std::function<void(Status)> done);
+  /// As `get`. What has begun goes on without the window.
+  void publish(v1::PublishRequest request, std::function<void(Result<v1::Transfer>)> done);
 
  Q_SIGNALS:
   void snapshot(const std::vector<gridtorrent::gui::TransferRow>& all);
@@ -68,7 +74,7 @@ class NodeSession final : public Session {
   std::vector<TransferRow> pages_;                         ///< of a snapshot that has begun
   std::unordered_map<std::string, TransferRow> listed_;    ///< the last list, by transfer
   std::unordered_map<std::string, std::string> contents_;  ///< by transfer
-  Asking watching_, listing_;
+  Asking watching_, listing_, scanning_;
   Askings steps_;
 };
 

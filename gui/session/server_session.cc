@@ -69,8 +69,13 @@ void ServerSession::close(const Error& why) {
   end(std::move(ending));
 }
 
-std::array<Asking*, 5> ServerSession::askings() {
-  return {&searching_, &describing_, &replicas_, &finding_version_, &listing_files_};
+std::vector<Asking*> ServerSession::askings() {
+  std::vector<Asking*> all{&searching_, &describing_, &replicas_, &previewing_, &listing_groups_};
+  for (FilesQuestion& question : files_) {
+    all.push_back(&question.finding_version);
+    all.push_back(&question.listing);
+  }
+  return all;
 }
 
 void ServerSession::refuse(const Error& error) {
@@ -109,24 +114,45 @@ void ServerSession::describe(const std::string& content_id, std::function<void(R
       [&](auto answer) { return contents.list_replicas(content_id, kShown, std::move(answer)); }, std::move(replicas));
 }
 
-void ServerSession::files(const std::string& content_id, std::function<void(Result<FileTree>)> done) {
+void ServerSession::files(FilesReader reader, const std::string& content_id,
+                          std::function<void(Result<FileTree>)> done) {
   if (!api_) return done(Error{Code::kUnreachable, problem()});
-  listing_files_.cancel();
-  finding_version_.call<v1::Content>(
+  FilesQuestion& question = files_[static_cast<std::size_t>(reader)];
+  question.listing.cancel();
+  question.finding_version.call<v1::Content>(
       [&](auto answer) { return api_->async().contents().get(content_id, std::move(answer)); },
-      [this, content_id, done = std::move(done)](const Result<v1::Content>& content) {
+      [this, &question, content_id, done = std::move(done)](const Result<v1::Content>& content) {
         if (!content) return done(content.error());
-        listing_files_.call<FileTree>(
+        question.listing.call<FileTree>(
             [&](api::Answer<FileTree> answer) {
               // The tree is made where the answer comes, which is not the GUI thread.
-              return api_->async().contents().manifest(
-                  content_id, content->version(),
-                  [answer = std::move(answer)](const Result<std::vector<api::FileEntry>>& entries) {
-                    if (!entries) return answer(entries.error());
-                    answer(file_tree(*entries));
-                  });
+              return api_->async().contents().manifest(content_id, content->version(),
+                                                       [answer = std::move(answer), base_name = content->base_name()](
+                                                           const Result<std::vector<api::FileEntry>>& entries) {
+                                                         if (!entries) return answer(entries.error());
+                                                         answer(file_tree(*entries, base_name));
+                                                       });
             },
             done);
+      });
+}
+
+void ServerSession::preview(const v1::Access& access, std::function<void(Result<v1::PreviewAccessReply>)> done) {
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
+  previewing_.call<v1::PreviewAccessReply>(
+      [&](auto answer) { return api_->async().contents().preview_access(access, std::move(answer)); }, std::move(done));
+}
+
+void ServerSession::groups(std::function<void(Result<std::vector<std::string>>)> done) {
+  if (!api_) return done(Error{Code::kUnreachable, problem()});
+  listing_groups_.call<std::vector<v1::Group>>(
+      [&](auto answer) { return api_->async().collaboration().list_groups(false, std::move(answer)); },
+      [done = std::move(done)](const Result<std::vector<v1::Group>>& groups) {
+        if (!groups) return done(groups.error());
+        std::vector<std::string> names;
+        for (const v1::Group& group : *groups)
+          if (group.standing() == "member" || group.standing() == "manager") names.push_back(group.name());
+        done(std::move(names));
       });
 }
 

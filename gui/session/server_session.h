@@ -33,8 +33,14 @@ class ServerSession final : public Session {
   /// A content, then where it lies. Ends the description before; an empty id ends it only.
   void describe(const std::string& content_id, std::function<void(Result<v1::Content>)> content,
                 std::function<void(Result<client::api::Listed<v1::Replica>>)> replicas);
-  /// The newest version's files. Ends the question before.
-  void files(const std::string& content_id, std::function<void(Result<FileTree>)> done);
+  /// Who reads a list of files: neither ends the question of the other.
+  enum class FilesReader : std::uint8_t { kDetails, kChoice };
+  /// The newest version's files. Ends the question before of the same reader.
+  void files(FilesReader reader, const std::string& content_id, std::function<void(Result<FileTree>)> done);
+  /// Who could get something with this access. Ends the question before.
+  void preview(const v1::Access& access, std::function<void(Result<v1::PreviewAccessReply>)> done);
+  /// The names of the groups that the person is in. Ends the question before.
+  void groups(std::function<void(Result<std::vector<std::string>>)> done);
 
  private:
   struct Opened;
@@ -45,7 +51,7 @@ class ServerSession final : public Session {
   void ask_state() override;
   void close(const Error& why) override;
   void take(Opened& opened);
-  std::array<Asking*, 5> askings();
+  std::vector<Asking*> askings();
   void refuse(const Error& error);
 
   const std::string profile_;
@@ -53,7 +59,11 @@ class ServerSession final : public Session {
   bool login_ended_ = false;
   std::string refused_token_;  ///< shown once, and no longer good
   std::shared_ptr<client::api::ServerApi> api_;
-  Asking searching_, describing_, replicas_, finding_version_, listing_files_;
+  struct FilesQuestion {
+    Asking finding_version, listing;
+  };
+  std::array<FilesQuestion, 2> files_;  ///< by reader
+  Asking searching_, describing_, replicas_, previewing_, listing_groups_;
 };
 
 }  // namespace gridtorrent::gui

@@ -125,6 +125,16 @@ TEST(Asking, WhatIsCancelledIsNotAnsweredWhenTheConnectionBreaks) {
   EXPECT_FALSE(told);
 }
 
+TEST(Asking, AStreamEndsWithTheErrorWhenTheConnectionBreaks) {
+  Asking asking;
+  std::vector<std::string> told;
+  asking.watch<int>(
+      [](const std::function<bool(const int&)>&, const client::api::Ended&) { return client::api::Call(); }, [](int) {},
+      [&](const Status& ended) { told.push_back(ended.error().message); });
+  asking.fail({Code::kUnreachable, "gone"});
+  EXPECT_EQ(told, std::vector<std::string>{"gone"});
+}
+
 TEST(Asking, AllStepsThatWaitAreAnsweredAndMayAskAnew) {
   Askings steps;
   int told = 0;
@@ -152,6 +162,37 @@ TEST(Converting, AChangedDecisionReplacesTheOneThatWasKnown) {
   ASSERT_EQ(known.decisions_size(), 1);
   EXPECT_EQ(known.decisions(0).brought_bits_per_s(), 9U);
   EXPECT_EQ(known.limit_word(), "path");
+}
+
+TEST(Converting, ADraftBecomesARequestInTheWordsOfTheNode) {
+  PublishDraft draft;
+  draft.path = "/data/run-7";
+  draft.name = "run-7";
+  draft.tags = {"calib", "2026"};
+  draft.audience = Audience::kChosen;
+  draft.groups = {"lab"};
+  draft.strict = true;
+  const v1::PublishRequest request = publish_request(draft);
+  EXPECT_EQ(request.path(), "/data/run-7");
+  EXPECT_EQ(request.access(), "group:lab");
+  EXPECT_EQ(request.tags_size(), 2);
+  EXPECT_TRUE(request.strict());
+}
+
+TEST(Converting, ASearchCountsItsDaysBackFromNow) {
+  SearchQuery query;
+  query.text = "calib";
+  EXPECT_EQ(search_request(query, 1000).since_ms(), 0) << "at any time";
+  query.within = std::chrono::days(7);
+  EXPECT_EQ(search_request(query, 604'800'500).since_ms(), 500);
+}
+
+TEST(Converting, AContentThatIsOneFileHasTheNameOfItsBase) {
+  client::api::FileEntry file;
+  file.bytes = 5;
+  const FileTree tree = file_tree({file}, "scan.nc");
+  ASSERT_EQ(tree.files(), 1U);
+  EXPECT_EQ(tree.file(0).path, "scan.nc");
 }
 
 class NodeSide : public client::Control {
@@ -215,6 +256,19 @@ TEST_F(NodeSide, AStepThatTheNodeRefusesIsTold) {
   session.change({client::transfer_id(9).str()}, "pause");
   ASSERT_TRUE(until([&] { return !refused_.empty(); }));
   EXPECT_THAT(refused_, HasSubstr("no transfer"));
+}
+
+TEST_F(NodeSide, PublishingWithoutANodeSaysWhy) {
+  server_.reset();
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kNone; }));
+  std::string published, scanned;
+  session.publish({}, [&](const Result<v1::Transfer>& transfer) { published = transfer.error().message; });
+  session.scan(
+      "/data", [](const v1::ScanPublishEvent&) {}, [&](const Status& ended) { scanned = ended.error().message; });
+  EXPECT_THAT(published, HasSubstr("no node answers"));
+  EXPECT_EQ(scanned, published);
 }
 
 TEST_F(NodeSide, ANodeThatEndsIsSilentUntilItIsBack) {
@@ -302,6 +356,9 @@ TEST_F(ServerSide, ASearchWithoutAServerSaysWhy) {
   std::string told;
   session.search({}, [&](const Result<v1::SearchReply>& reply) { told = reply.error().message; });
   EXPECT_THAT(told, HasSubstr(server_->address()));
+  std::string preview;
+  session.preview({}, [&](const Result<v1::PreviewAccessReply>& reply) { preview = reply.error().message; });
+  EXPECT_EQ(preview, told);
   server_->start();
 }
 
