@@ -8,6 +8,7 @@
 #include "common/codes.h"
 #include "common/version.h"
 #include "gui/app/options.h"
+#include "gui/app/publish_control.h"
 #include "gui/app/window_control.h"
 #include "gui/views/main_window.h"
 
@@ -47,6 +48,7 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
   NodeSession node({.profile = options.str("profile"), .socket = options.str("socket")}, pool, clock);
   ServerSession server(options.str("profile"), pool, clock);
   const WindowControl control({window, transfers, found, node, server, pool, clock, options.str("profile")});
+  const PublishControl publishing(window, node, server, clock);
   node.start();
   server.start();
   window.show();

@@ -62,15 +62,6 @@ QString replicas_text(const client::api::Listed<v1::Replica>& replicas) {
   return lines.join(u'\n');
 }
 
-/// For a path that was dropped, or none.
-QString publish_text(const QString& path) {
-  QString quoted = path;
-  quoted.replace(u'\'', QStringLiteral("'\\''"));
-  return WindowControl::tr("This window cannot publish yet. In a terminal: %1")
-      .arg(QStringLiteral("gridtorrent publish %1")
-               .arg(path.isEmpty() ? QStringLiteral("PATH") : u'\'' + shown(quoted.toStdString()) + u'\''));
-}
-
 }  // namespace
 
 WindowControl::WindowControl(const Parts& parts) : parts_(parts), details_(parts.clock) {
@@ -116,10 +107,6 @@ void WindowControl::join_transfers() {
   connect(&page, &TransfersPage::limit_wanted, this, &WindowControl::limit);
   connect(&page, &TransfersPage::forget_wanted, this, &WindowControl::forget);
   connect(&page, &TransfersPage::current_changed, this, &WindowControl::follow);
-  connect(&parts_.window, &MainWindow::publish_wanted, this, [this, &page](const QString& path) {
-    parts_.window.show_page(Page::kTransfers);
-    page.set_message(publish_text(path));
-  });
 
   DetailsPane& pane = page.details();
   connect(&details_, &TransferDetails::peers, &pane,

@@ -12,6 +12,7 @@
 #include "gui/models/text.h"
 #include "gui/views/find_page.h"
 #include "gui/views/notice_bar.h"
+#include "gui/views/publish_dialog.h"
 #include "gui/views/rail_delegate.h"
 #include "gui/views/status_strip.h"
 #include "gui/views/transfers_page.h"
@@ -23,11 +24,12 @@ constexpr int kRailWidth = 165;
 constexpr QSize kUsual{1100, 720};
 constexpr QSize kLeast{760, 480};
 
-/// A data set has one root: of several things dropped at once, the first that lies on this computer. Empty: none does.
-QString dropped_path(const QMimeData& data) {
+/// Those that lie on this computer.
+QStringList dropped_paths(const QMimeData& data) {
+  QStringList paths;
   for (const QUrl& url : data.urls())
-    if (url.isLocalFile()) return url.toLocalFile();
-  return {};
+    if (url.isLocalFile()) paths.append(url.toLocalFile());
+  return paths;
 }
 
 }  // namespace
@@ -40,7 +42,8 @@ MainWindow::MainWindow(TransfersModel& transfers, SearchModel& found, const Form
       notice_(new NoticeBar),
       status_(new StatusStrip(format_)),
       find_page_(new FindPage(found, format_)),
-      transfers_page_(new TransfersPage(transfers, format_)) {
+      transfers_page_(new TransfersPage(transfers, format_)),
+      publish_(new PublishDialog(format_, this)) {
   rail_->setFixedWidth(kRailWidth);
   rail_->setFrameShape(QFrame::NoFrame);
   rail_->setItemDelegate(new RailDelegate(rail_));
@@ -69,7 +72,7 @@ MainWindow::MainWindow(TransfersModel& transfers, SearchModel& found, const Form
   resize(kUsual);
 
   connect(rail_, &QListWidget::currentRowChanged, pages_, &QStackedWidget::setCurrentIndex);
-  connect(transfers_page_, &TransfersPage::publish_wanted, this, [this] { Q_EMIT publish_wanted({}); });
+  connect(transfers_page_, &TransfersPage::publish_wanted, this, [this] { show_publish(); });
   connect(transfers_page_, &TransfersPage::find_wanted, this, [this] { show_page(Page::kFind); });
   connect(&transfers, &TransfersModel::rates_changed, status_,
           [this](TransfersModel::Rates rates) { status_->set_rates(rates.down, rates.up); });
@@ -94,7 +97,7 @@ void MainWindow::add_keys() {
     auto* key = new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this);
     connect(key, &QShortcut::activated, this, [this, i] { show_page(kPages[static_cast<std::size_t>(i)]); });
   }
-  connect(new QShortcut(QKeySequence::New, this), &QShortcut::activated, this, [this] { Q_EMIT publish_wanted({}); });
+  connect(new QShortcut(QKeySequence::New, this), &QShortcut::activated, this, [this] { show_publish(); });
   connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] {
     if (rail_->currentRow() == static_cast<int>(Page::kFind)) return find_page_->focus_search();
     show_page(Page::kTransfers);
@@ -104,14 +107,14 @@ void MainWindow::add_keys() {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (!dropped_path(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+  if (!dropped_paths(*event->mimeData()).isEmpty()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  const QString path = dropped_path(*event->mimeData());
-  if (path.isEmpty()) return;
+  const QStringList paths = dropped_paths(*event->mimeData());
+  if (paths.isEmpty()) return;
   event->acceptProposedAction();
-  Q_EMIT publish_wanted(path);
+  show_publish(paths);
 }
 
 void MainWindow::set_connections(const Connections& connections) {
@@ -127,6 +130,10 @@ void MainWindow::set_connections(const Connections& connections) {
 
 void MainWindow::show_page(Page page) {
   rail_->setCurrentRow(static_cast<int>(page));
+}
+
+void MainWindow::show_publish(const QStringList& paths) {
+  publish_->open_for(paths);
 }
 
 }  // namespace gridtorrent::gui

@@ -15,6 +15,7 @@ namespace gridtorrent::gui {
 
 class FindPage;
 class NoticeBar;
+class PublishDialog;
 class StatusStrip;
 class TransfersPage;
 
@@ -29,13 +30,12 @@ class MainWindow final : public QMainWindow {
 
   void set_connections(const Connections& connections);
   void show_page(Page page);
+  /// Opens the dialog for what is to be published; no path: the person has yet to choose one.
+  void show_publish(const QStringList& paths = {});
   FindPage& find_page() { return *find_page_; }
   TransfersPage& transfers_page() { return *transfers_page_; }
+  PublishDialog& publish_dialog() { return *publish_; }
   NoticeBar& notice_bar() { return *notice_; }
-
- Q_SIGNALS:
-  /// `path` was dropped on the window; empty: the person has yet to choose one.
-  void publish_wanted(const QString& path);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -57,6 +57,7 @@ class MainWindow final : public QMainWindow {
   StatusStrip* status_;
   FindPage* find_page_;
   TransfersPage* transfers_page_;
+  PublishDialog* publish_;
   std::vector<Place> places_;
 };
 

@@ -9,4 +9,9 @@ PlainLabel::PlainLabel(const QString& text, QWidget* parent) : QLabel(parent) {
   setText(text);
 }
 
+void say(QLabel& label, const QString& text) {
+  label.setText(text);
+  label.setVisible(!text.isEmpty());
+}
+
 }  // namespace gridtorrent::gui

@@ -12,4 +12,7 @@ class PlainLabel final : public QLabel {
   explicit PlainLabel(const QString& text = {}, QWidget* parent = nullptr);
 };
 
+/// Shows the text; an empty one hides the label.
+void say(QLabel& label, const QString& text);
+
 }  // namespace gridtorrent::gui

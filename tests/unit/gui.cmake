@@ -10,7 +10,8 @@ if(TARGET gt_gui_views)
   gt_test(gui_plots_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_plots_test.cc
     DEPENDS common gui/plots
     LINK gt_test_desktop gt_qt Qt6::Test)
-  gt_test(gui_views_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_views_test.cc
+  gt_test(gui_views_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_publish_dialog_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_views_test.cc
     DEPENDS common gui/models gui/plots gui/views
     LINK gt_test_desktop gt_qt Qt6::Test)
   if(TARGET gt_gui_session AND TARGET gt_client_control)

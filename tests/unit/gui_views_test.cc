@@ -18,6 +18,7 @@
 #include "gui/views/find_page.h"
 #include "gui/views/main_window.h"
 #include "gui/views/notice_bar.h"
+#include "gui/views/publish_dialog.h"
 #include "gui/views/transfers_page.h"
 
 namespace gridtorrent::gui {
@@ -195,8 +196,7 @@ TEST_F(Window, EmptiesTheDetailsOfTheTransferBefore) {
   EXPECT_EQ(decisions->count(), 0);
 }
 
-TEST_F(Window, AsksToPublishWhatIsDroppedButNoPageOfTheWeb) {
-  QSignalSpy publish(&window_, &MainWindow::publish_wanted);
+TEST_F(Window, OffersToPublishWhatIsDroppedButNoPageOfTheWeb) {
   const auto drop = [&](const QUrl& url) {
     QMimeData data;
     data.setUrls({url});
@@ -207,10 +207,16 @@ TEST_F(Window, AsksToPublishWhatIsDroppedButNoPageOfTheWeb) {
     QCoreApplication::sendEvent(&window_, &event);
   };
   drop(QUrl(QStringLiteral("https://example.org/x")));
-  EXPECT_EQ(publish.count(), 0);
+  EXPECT_FALSE(window_.publish_dialog().isVisible());
   drop(QUrl::fromLocalFile(QStringLiteral("/data/run 7")));
-  ASSERT_EQ(publish.count(), 1);
-  EXPECT_EQ(publish[0][0].toString(), QStringLiteral("/data/run 7"));
+  EXPECT_TRUE(window_.publish_dialog().isVisible());
+  EXPECT_EQ(window_.publish_dialog().draft().path, "/data/run 7");
+}
+
+TEST_F(Window, OffersToPublishByAKey) {
+  window_.set_connections(connected());
+  press(Qt::Key_N);
+  EXPECT_TRUE(window_.publish_dialog().isVisible());
 }
 
 TEST_F(Window, KeepsHowColumnsWereArranged) {
