@@ -7,6 +7,7 @@
 #include "common/rng.h"
 #include "gui/models/text.h"
 #include "gui/session/convert.h"
+#include "gui/views/find_page.h"
 #include "gui/views/publish_dialog.h"
 #include "gui/views/transfers_page.h"
 
@@ -28,6 +29,7 @@ void PublishControl::ask_for_groups() {
   server_.groups([this](const Result<std::vector<std::string>>& groups) {
     if (!groups) return;  // names can be typed without completion, too
     window_.publish_dialog().set_groups(*groups);
+    window_.find_page().set_groups(*groups);
   });
 }
 

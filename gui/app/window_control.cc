@@ -37,31 +37,6 @@ std::optional<std::uint64_t> free_bytes(QString folder) {
   return static_cast<std::uint64_t>(storage.bytesAvailable());
 }
 
-QString content_text(const v1::Content& content) {
-  QStringList lines;
-  if (!content.description().empty()) lines << shown(content.description());
-  QStringList tags;
-  for (const std::string& tag : content.tags()) tags << shown(tag);
-  if (!tags.isEmpty()) lines << WindowControl::tr("Tags: %1").arg(tags.join(QStringLiteral(", ")));
-  if (!content.license().empty()) lines << WindowControl::tr("Licence: %1").arg(shown(content.license()));
-  return lines.join(u'\n');
-}
-
-QString replicas_text(const client::api::Listed<v1::Replica>& replicas) {
-  constexpr std::size_t kNamed = 5;
-  const auto complete = std::count_if(replicas.items.begin(), replicas.items.end(),
-                                      [](const v1::Replica& replica) { return replica.complete(); });
-  QStringList lines{WindowControl::tr("Copies: %1 of %2 complete").arg(complete).arg(replicas.items.size())};
-  for (std::size_t i = 0; i < std::min(kNamed, replicas.items.size()); ++i) {
-    const v1::Replica& one = replicas.items[i];
-    const QString state = one.served()   ? WindowControl::tr("served now")
-                          : one.online() ? WindowControl::tr("online")
-                                         : WindowControl::tr("off");
-    lines << WindowControl::tr("%1 of %2: %3").arg(shown(one.node_name()), shown(one.owner()), state);
-  }
-  return lines.join(u'\n');
-}
-
 }  // namespace
 
 WindowControl::WindowControl(const Parts& parts) : parts_(parts), details_(parts.clock) {
@@ -124,6 +99,7 @@ void WindowControl::join_find() {
   connect(&page, &FindPage::search_wanted, this, &WindowControl::search);
   connect(&parts_.found, &SearchModel::page_wanted, this, &WindowControl::ask_page);
   connect(&page, &FindPage::current_changed, this, &WindowControl::describe);
+  connect(&page, &FindPage::files_wanted, this, &WindowControl::list_files);
   connect(&page, &FindPage::facts_wanted, this, &WindowControl::find_facts);
   connect(&page, &FindPage::get_wanted, this, &WindowControl::get);
 }
@@ -169,9 +145,8 @@ void WindowControl::follow(const std::string& transfer_id) {
   });
 }
 
-void WindowControl::search(const QString& text) {
-  query_.Clear();
-  query_.set_query(text.toStdString());
+void WindowControl::search(const SearchQuery& query) {
+  query_ = search_request(query, parts_.clock.wall().ms);
   query_.set_limit(kPage);
   ask_page(parts_.found.start(), {});
 }
@@ -196,22 +171,35 @@ void WindowControl::ask_page(quint64 number, const std::string& page) {
 
 void WindowControl::describe(const std::string& content_id) {
   FindPage& find = parts_.window.find_page();
-  about_.clear();
+  about_ = {};
+  about_.id = content_id;
   parts_.server.describe(
       content_id,
       [this, &find](const Result<v1::Content>& content) {
-        const QString text = content ? content_text(*content) : shown(content.error().message);
-        about_ = about_.isEmpty() ? text : text + u'\n' + about_;
-        find.set_description(about_);
+        if (!content) return find.set_content_problem(about_.id, shown(content.error().message));
+        auto replicas = std::move(about_.replicas);
+        about_ = content_facts(*content);
+        about_.replicas = std::move(replicas);
+        find.set_content(about_);
       },
       [this, &find](const Result<client::api::Listed<v1::Replica>>& replicas) {
         if (!replicas) return;  // the content's own answer has said why
-        about_ += (about_.isEmpty() ? QString() : QStringLiteral("\n")) + replicas_text(*replicas);
-        find.set_description(about_);
+        about_.replicas.emplace();
+        for (const v1::Replica& replica : replicas->items) about_.replicas->push_back(replica_facts(replica));
+        if (about_.version > 0) find.set_content(about_);
       });
 }
 
-void WindowControl::find_facts(const std::string& content_id, const QString& folder) {
+void WindowControl::list_files(const std::string& content_id) {
+  parts_.server.files(ServerSession::FilesReader::kChoice, content_id, [this, content_id](Result<FileTree> tree) {
+    FindPage& find = parts_.window.find_page();
+    if (!tree) return find.set_files_problem(content_id, shown(tree.error().message));
+    find.set_files(content_id, *std::move(tree));
+  });
+}
+
+void WindowControl::find_facts(const std::string& content_id, const QString& folder,
+                               const std::vector<std::string>& globs) {
   FindPage& find = parts_.window.find_page();
   facts_ = {};
   measuring_.run<std::optional<std::uint64_t>>(
@@ -225,6 +213,7 @@ void WindowControl::find_facts(const std::string& content_id, const QString& fol
   v1::EstimateRequest request;
   request.set_content(content_id);
   request.set_to(folder.toStdString());
+  *request.mutable_globs() = {globs.begin(), globs.end()};
   request.set_no_probe(true);
   estimating_.watch<v1::EstimateEvent>(
       [&](auto on_event, auto on_end) { return node->estimate(request, std::move(on_event), std::move(on_end)); },
@@ -244,12 +233,13 @@ void WindowControl::find_facts(const std::string& content_id, const QString& fol
       });
 }
 
-void WindowControl::get(const std::string& content_id, const QString& folder) {
+void WindowControl::get(const std::string& content_id, const QString& folder, const std::vector<std::string>& globs) {
   FindPage& find = parts_.window.find_page();
   find.set_refusal({});
   v1::GetRequest request;
   request.set_content(content_id);
   request.set_to(folder.toStdString());
+  *request.mutable_globs() = {globs.begin(), globs.end()};
   parts_.node.get(std::move(request), [this, &find](const Result<v1::GetReply>& reply) {
     if (!reply) return find.set_refusal(shown(reply.error().message));
     parts_.window.show_page(Page::kTransfers);

@@ -4,6 +4,8 @@
 #include <QThreadPool>
 #include <string>
 
+#include "gui/models/content_facts.h"
+#include "gui/models/search_query.h"
 #include "gui/session/asking.h"
 #include "gui/session/node_session.h"
 #include "gui/session/server_session.h"
@@ -38,11 +40,12 @@ class WindowControl final : public QObject {
   void show_connections();
   void show_doctor();
   void follow(const std::string& transfer_id);
-  void search(const QString& text);
+  void search(const SearchQuery& query);
   void ask_page(quint64 number, const std::string& page);
   void describe(const std::string& content_id);
-  void find_facts(const std::string& content_id, const QString& folder);
-  void get(const std::string& content_id, const QString& folder);
+  void list_files(const std::string& content_id);
+  void find_facts(const std::string& content_id, const QString& folder, const std::vector<std::string>& globs);
+  void get(const std::string& content_id, const QString& folder, const std::vector<std::string>& globs);
   void limit(const std::vector<std::string>& ids);
   void forget(const std::vector<std::string>& ids);
   void save(const QString& path, const QByteArray& content);
@@ -53,7 +56,7 @@ class WindowControl final : public QObject {
   v1::SearchRequest query_;
   GetFacts facts_;
   bool search_lacks_ = true;  ///< the last search has no answer
-  QString about_;
+  ContentFacts about_;
   std::string followed_;
   Asking estimating_, measuring_, saving_;
 };

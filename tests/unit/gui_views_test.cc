@@ -12,6 +12,8 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <QToolButton>
+#include <QTreeView>
 #include <QUrl>
 
 #include "gui/views/details_pane.h"
@@ -236,7 +238,66 @@ TEST_F(Window, SearchesOnceAfterAPauseInTyping) {
   EXPECT_EQ(wanted.count(), 0);
   ASSERT_TRUE(wanted.wait(5000));
   EXPECT_EQ(wanted.count(), 1);
-  EXPECT_EQ(wanted[0][0].toString(), QStringLiteral("calib"));
+  EXPECT_EQ(wanted[0][0].value<SearchQuery>().text, "calib");
+}
+
+TEST_F(Window, SearchesByFiltersOnlyWhileTheyAreShown) {
+  window_.set_connections(connected());
+  window_.show_page(Page::kFind);
+  window_.find_page().set_groups({"lab"});
+  QSignalSpy wanted(&window_.find_page(), &FindPage::search_wanted);
+  auto* filters = window_.find_page().findChild<QToolButton*>();
+  ASSERT_NE(filters, nullptr);
+  filters->setChecked(true);
+  shown<QLineEdit>(QStringLiteral("Owner"))->setText(QStringLiteral("bob"));
+  shown<QComboBox>(QStringLiteral("Group"))->setCurrentIndex(1);
+  shown<QComboBox>(QStringLiteral("Published"))->setCurrentIndex(1);
+  window_.find_page().ask_again();
+  SearchQuery query = wanted.back()[0].value<SearchQuery>();
+  EXPECT_EQ(query.owner, "bob");
+  EXPECT_EQ(query.group, "lab");
+  EXPECT_EQ(query.within, std::chrono::days(7));
+  filters->setChecked(false);
+  EXPECT_EQ(wanted.back()[0].value<SearchQuery>(), SearchQuery());
+}
+
+TEST_F(Window, GetsTheFilesThatAreChosen) {
+  window_.set_connections(connected());
+  window_.show_page(Page::kFind);
+  FindPage& find = window_.find_page();
+  FoundRow row;
+  row.id = "c1";
+  row.name = "run-7";
+  row.bytes = 7;
+  found_.add(found_.start(), {{row}, {}});
+  find.set_folder(QStringLiteral("/scratch"));
+  QSignalSpy files(&find, &FindPage::files_wanted);
+  std::vector<std::string> globs;
+  QObject::connect(&find, &FindPage::get_wanted,
+                   [&](const std::string&, const QString&, const std::vector<std::string>& chosen) { globs = chosen; });
+  shown<QTableView>(QStringLiteral("Data sets found"))->setCurrentIndex(found_.index(0, 0));
+  EXPECT_EQ(files.count(), 0) << "nobody looks at them yet";
+  find.findChild<QTabWidget*>()->setCurrentIndex(1);
+  ASSERT_EQ(files.count(), 1);
+  find.set_files("c0", FileTree({{"of another one", 1}}));
+  find.set_files("c1", FileTree({{"raw/a", 2}, {"log", 5}}));
+  auto* tree = shown<QTreeView>(QStringLiteral("Files to get"));
+  ASSERT_NE(tree, nullptr);
+  tree->model()->fetchMore({});
+  ASSERT_EQ(tree->model()->rowCount(), 2);
+  tree->setFocus();
+  tree->setCurrentIndex(tree->model()->index(0, 0));
+  QTest::keyClick(tree, Qt::Key_Space);
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Needs 2 B, free unknown")));
+  QPushButton* get = nullptr;
+  for (QPushButton* button : find.findChildren<QPushButton*>())
+    if (button->text() == QStringLiteral("&Get")) get = button;
+  get->click();
+  EXPECT_EQ(globs, (std::vector<std::string>{"/raw"}));
+  tree->setCurrentIndex(tree->model()->index(1, 0));
+  QTest::keyClick(tree, Qt::Key_Space);
+  EXPECT_FALSE(get->isEnabled());
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Choose a file at least.")));
 }
 
 TEST_F(Window, SearchesAnewWhenThePageIsSeenAgainAndNothingIsChosen) {
@@ -262,7 +323,7 @@ TEST_F(Window, GetsNothingWithoutADataSetAndAFolder) {
   found_.add(found_.start(), {{row}, {}});
   std::string wanted;
   QObject::connect(&window_.find_page(), &FindPage::get_wanted,
-                   [&](const std::string& id, const QString&) { wanted = id; });
+                   [&](const std::string& id, const QString&, const std::vector<std::string>&) { wanted = id; });
   QPushButton* get = nullptr;
   for (QPushButton* button : window_.find_page().findChildren<QPushButton*>())
     if (button->text() == QStringLiteral("&Get")) get = button;
