@@ -1,8 +1,8 @@
 #include "gui/app/window_control.h"
 
 #include <QDir>
-#include <QInputDialog>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QSaveFile>
 #include <QStorageInfo>
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "gui/session/convert.h"
 #include "gui/views/details_pane.h"
 #include "gui/views/notice_bar.h"
+#include "gui/views/rate_dialog.h"
 #include "gui/views/transfers_page.h"
 
 namespace gridtorrent::gui {
@@ -18,7 +19,6 @@ namespace gridtorrent::gui {
 namespace {
 
 constexpr std::uint32_t kPage = 200;
-constexpr double kMegabit = 1e6;
 
 std::optional<bool> reachable(const v1::StatusReply& status) {
   std::optional<bool> answer;
@@ -80,7 +80,7 @@ void WindowControl::join_transfers() {
   connect(&page, &TransfersPage::pause_wanted, this, step("pause"));
   connect(&page, &TransfersPage::resume_wanted, this, step("resume"));
   connect(&page, &TransfersPage::limit_wanted, this, &WindowControl::limit);
-  connect(&page, &TransfersPage::forget_wanted, this, &WindowControl::forget);
+  connect(&page, &TransfersPage::end_wanted, this, &WindowControl::end);
   connect(&page, &TransfersPage::current_changed, this, &WindowControl::follow);
 
   DetailsPane& pane = page.details();
@@ -90,6 +90,8 @@ void WindowControl::join_transfers() {
           [&pane](const RateHistory& history, qint64 now_ms) { pane.set_history(history, now_ms); });
   connect(&details_, &TransferDetails::explanation, &pane,
           [&pane](const Explanation& explanation) { pane.set_explanation(explanation); });
+  connect(&pane, &DetailsPane::hold_wanted, this, &WindowControl::hold);
+  connect(&pane, &DetailsPane::limit_wanted, this, [this](const std::string& id) { limit({id}); });
   connect(&pane, &DetailsPane::save_wanted, this, &WindowControl::save);
 }
 
@@ -247,26 +249,45 @@ void WindowControl::get(const std::string& content_id, const QString& folder, co
 }
 
 void WindowControl::limit(const std::vector<std::string>& ids) {
-  bool wanted = false;
-  const double megabits = QInputDialog::getDouble(
-      &parts_.window, tr("Limit"),
-      tr("At most this many Mbit/s for each of %n transfer(s); 0: no limit", nullptr, static_cast<int>(ids.size())), 0,
-      0, 1e6, 1, &wanted);
-  if (!wanted) return;
-  v1::SetTransferRequest settings;
-  settings.set_limit_bits_per_s(static_cast<std::uint64_t>(megabits * kMegabit));
-  parts_.window.transfers_page().set_message({});
-  parts_.node.change(ids, "set", settings);
+  ask_rate(tr("Limit"),
+           tr("No faster than this, for each of the selected transfers (%1); 0 takes the limit off:").arg(ids.size()),
+           ids, [](v1::SetTransferRequest& settings, std::uint64_t rate) { settings.set_limit_bits_per_s(rate); });
 }
 
-void WindowControl::forget(const std::vector<std::string>& ids) {
-  const auto answer = QMessageBox::question(
-      &parts_.window, tr("Forget"),
-      tr("End %n transfer(s) on this node? It no longer fetches or seeds them. Files that are complete stay.", nullptr,
-         static_cast<int>(ids.size())));
-  if (answer != QMessageBox::Yes) return;
-  parts_.window.transfers_page().set_message({});
-  parts_.node.change(ids, "cancel");
+void WindowControl::hold(const std::string& id) {
+  ask_rate(tr("Hold at"), tr("Hold this rate, also where others use the path:"), {id},
+           [](v1::SetTransferRequest& settings, std::uint64_t rate) {
+             settings.mutable_wish()->set_target_bits_per_s(rate);
+           });
+}
+
+void WindowControl::ask_rate(const QString& title, const QString& question, const std::vector<std::string>& ids,
+                             const std::function<void(v1::SetTransferRequest&, std::uint64_t)>& set) {
+  auto* dialog = new RateDialog(title, question, &parts_.window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &RateDialog::chosen, this, [this, ids, set](quint64 rate) {
+    v1::SetTransferRequest settings;
+    set(settings, rate);
+    parts_.window.transfers_page().set_message({});
+    parts_.node.change(ids, "set", settings);
+  });
+  dialog->open();
+}
+
+void WindowControl::end(Ending ending, const std::vector<std::string>& ids) {
+  if (ids.empty()) return;
+  auto* box = new QMessageBox(QMessageBox::Question, ending_title(ending), ending_question(ending, ids.size()),
+                              QMessageBox::NoButton, &parts_.window);
+  box->setTextFormat(Qt::PlainText);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  QPushButton* const yes = box->addButton(ending_title(ending), QMessageBox::AcceptRole);
+  box->addButton(tr("Leave as it is"), QMessageBox::RejectRole);
+  box->setDefaultButton(yes);
+  connect(yes, &QPushButton::clicked, this, [this, ids] {
+    parts_.window.transfers_page().set_message({});
+    parts_.node.change(ids, "cancel");
+  });
+  box->open();
 }
 
 void WindowControl::save(const QString& path, const QByteArray& content) {

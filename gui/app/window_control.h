@@ -2,9 +2,11 @@
 
 #include <QObject>
 #include <QThreadPool>
+#include <functional>
 #include <string>
 
 #include "gui/models/content_facts.h"
+#include "gui/models/ending.h"
 #include "gui/models/search_query.h"
 #include "gui/session/asking.h"
 #include "gui/session/node_session.h"
@@ -47,7 +49,10 @@ class WindowControl final : public QObject {
   void find_facts(const std::string& content_id, const QString& folder, const std::vector<std::string>& globs);
   void get(const std::string& content_id, const QString& folder, const std::vector<std::string>& globs);
   void limit(const std::vector<std::string>& ids);
-  void forget(const std::vector<std::string>& ids);
+  void hold(const std::string& id);
+  void ask_rate(const QString& title, const QString& question, const std::vector<std::string>& ids,
+                const std::function<void(v1::SetTransferRequest&, std::uint64_t)>& set);
+  void end(Ending ending, const std::vector<std::string>& ids);
   void save(const QString& path, const QByteArray& content);
 
   const Parts parts_;

@@ -19,6 +19,11 @@ QTreeView* make_tree(QAbstractItemModel& model, std::span<const ColumnSpec> spec
   return view;
 }
 
+/// Or will, so that a rate can be held.
+bool fetches(TransferState state) {
+  return state == TransferState::kFetching || state == TransferState::kQueued || state == TransferState::kPaused;
+}
+
 }  // namespace
 
 DetailsPane::DetailsPane(Format format, QWidget* parent)
@@ -35,6 +40,8 @@ DetailsPane::DetailsPane(Format format, QWidget* parent)
   addTab(make_tree(files_, FilesModel::columns(), tr("Files")), tr("Files"));
   addTab(rate_, tr("Rate"));
   addTab(why_, tr("Why this speed?"));
+  connect(why_, &WhyTab::hold_wanted, this, [this] { Q_EMIT hold_wanted(transfer_); });
+  connect(why_, &WhyTab::limit_wanted, this, [this] { Q_EMIT limit_wanted(transfer_); });
   connect(rate_, &RateTab::save_wanted, this, &DetailsPane::save_wanted);
 }
 
@@ -48,6 +55,7 @@ void DetailsPane::set_transfer(const TransferRow* row) {
     set_explanation({});
   }
   overview_->set_transfer(row);
+  why_->set_actions(row != nullptr && fetches(row->state), row != nullptr);
 }
 
 void DetailsPane::set_history(RateHistory history, std::int64_t now_ms) {

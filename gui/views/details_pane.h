@@ -31,6 +31,8 @@ class DetailsPane final : public QTabWidget {
   void set_explanation(Explanation explanation);
 
  Q_SIGNALS:
+  void hold_wanted(const std::string& transfer_id);
+  void limit_wanted(const std::string& transfer_id);
   void save_wanted(const QString& path, const QByteArray& content);
 
  private:

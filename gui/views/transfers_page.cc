@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -64,8 +65,9 @@ TransfersPage::TransfersPage(TransfersModel& model, Format format, QWidget* pare
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &TransfersPage::follow_selection);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TransfersPage::follow_current);
   connect(&model_, &QAbstractItemModel::dataChanged, this, &TransfersPage::follow_current);
-  connect(&model_, &QAbstractItemModel::rowsInserted, this, &TransfersPage::choose_face);
-  connect(&model_, &QAbstractItemModel::rowsRemoved, this, &TransfersPage::choose_face);
+  connect(&model_, &QAbstractItemModel::dataChanged, this, &TransfersPage::follow_selection);
+  // Not rowsRemoved: the model still counts the row then.
+  connect(&model_, &TransfersModel::rates_changed, this, &TransfersPage::choose_face);
   follow_selection();
   choose_face();
 }
@@ -96,19 +98,47 @@ QWidget* TransfersPage::make_tools() {
   };
   add(add_action(tr("Pause"), QKeySequence(Qt::CTRL | Qt::Key_P), &TransfersPage::pause_wanted));
   add(add_action(tr("Resume"), QKeySequence(Qt::CTRL | Qt::Key_R), &TransfersPage::resume_wanted));
-  add(add_action(tr("Limit…"), QKeySequence(Qt::CTRL | Qt::Key_L), &TransfersPage::limit_wanted));
-  add(add_action(tr("Forget…"), QKeySequence(Qt::Key_Delete), &TransfersPage::forget_wanted));
+  line->addWidget(make_more());
   return tools;
 }
 
-QAction* TransfersPage::add_action(const QString& text, const QKeySequence& key, Ask ask) {
+/// What is done less often, so that the least width of the window suffices.
+QToolButton* TransfersPage::make_more() {
+  auto* menu = new QMenu(tr("More"), this);
+  menu->addAction(add_action(tr("Limit…"), QKeySequence(Qt::CTRL | Qt::Key_L), &TransfersPage::limit_wanted));
+  menu->addSeparator();
+  menu->addAction(add_ending(Ending::kCancel, QKeySequence(Qt::CTRL | Qt::Key_K)));
+  menu->addAction(add_ending(Ending::kStopSeeding, QKeySequence(Qt::CTRL | Qt::Key_T)));
+  menu->addAction(add_ending(Ending::kForget, QKeySequence(Qt::Key_Delete)));
+  auto* button = new QToolButton;
+  button->setText(tr("&More"));
+  button->setToolTip(tr("Limit, cancel, stop seeding, forget"));
+  button->setMenu(menu);
+  button->setPopupMode(QToolButton::InstantPopup);
+  button->setFocusPolicy(Qt::TabFocus);
+  return button;
+}
+
+QAction* TransfersPage::new_action(const QString& text, const QKeySequence& key) {
   auto* action = new QAction(text, this);
   action->setShortcut(key);
   action->setShortcutContext(Qt::WidgetShortcut);
   action->setToolTip(tr("%1 what is selected (%2)").arg(text, key.toString(QKeySequence::NativeText)));
-  connect(action, &QAction::triggered, this, [this, ask] { Q_EMIT(this->*ask)(selected()); });
   table_->addAction(action);
+  return action;
+}
+
+QAction* TransfersPage::add_action(const QString& text, const QKeySequence& key, Ask ask) {
+  QAction* action = new_action(text, key);
+  connect(action, &QAction::triggered, this, [this, ask] { Q_EMIT(this->*ask)(selected()); });
   on_selection_.push_back(action);
+  return action;
+}
+
+QAction* TransfersPage::add_ending(Ending ending, const QKeySequence& key) {
+  QAction* action = new_action(ending_title(ending) + u'…', key);
+  connect(action, &QAction::triggered, this, [this, ending] { Q_EMIT end_wanted(ending, selected(ending)); });
+  endings_.emplace_back(ending, action);
   return action;
 }
 
@@ -162,10 +192,13 @@ void TransfersPage::hideEvent(QHideEvent* event) {
 }
 
 /// By ranges: selectedRows() takes a tenth of a second where thousands of scattered rows are selected.
-std::vector<std::string> TransfersPage::selected() const {
+std::vector<std::string> TransfersPage::selected(std::optional<Ending> ending) const {
   std::vector<std::string> ids;
   for (const QItemSelectionRange& range : table_->selectionModel()->selection())
-    for (int row = range.top(); row <= range.bottom(); ++row) ids.push_back(model_.at(model_.index(row, 0))->id);
+    for (int row = range.top(); row <= range.bottom(); ++row) {
+      const TransferRow& transfer = *model_.at(model_.index(row, 0));
+      if (!ending || ending_of(transfer.state) == ending) ids.push_back(transfer.id);
+    }
   return ids;
 }
 
@@ -179,6 +212,12 @@ void TransfersPage::filter() {
 void TransfersPage::follow_selection() {
   const bool any = table_->selectionModel()->hasSelection();
   for (QAction* action : on_selection_) action->setEnabled(any);
+  std::array<bool, 3> fits{};
+  for (const QItemSelectionRange& range : table_->selectionModel()->selection())
+    for (int row = range.top(); row <= range.bottom(); ++row)
+      if (const auto ending = ending_of(model_.at(model_.index(row, 0))->state))
+        fits[static_cast<std::size_t>(*ending)] = true;
+  for (const auto& [ending, action] : endings_) action->setEnabled(fits[static_cast<std::size_t>(ending)]);
 }
 
 void TransfersPage::follow_current() {

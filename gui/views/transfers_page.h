@@ -1,9 +1,12 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "gui/models/ending.h"
 #include "gui/models/transfers_model.h"
 
 class QAction;
@@ -13,6 +16,7 @@ class QLineEdit;
 class QStackedWidget;
 class QTableView;
 class QTimer;
+class QToolButton;
 
 namespace gridtorrent::gui {
 
@@ -41,8 +45,8 @@ class TransfersPage final : public QWidget {
   void pause_wanted(const std::vector<std::string>& ids);
   void resume_wanted(const std::vector<std::string>& ids);
   void limit_wanted(const std::vector<std::string>& ids);
-  /// To end the transfer on this node, seeding included; files that are complete stay.
-  void forget_wanted(const std::vector<std::string>& ids);
+  /// To take these off the node, after a question. Only ids of transfers for which this is the word.
+  void end_wanted(gridtorrent::gui::Ending ending, const std::vector<std::string>& ids);
   /// The transfer whose details are to be shown; empty: none.
   void current_changed(const std::string& id);
 
@@ -54,9 +58,12 @@ class TransfersPage final : public QWidget {
   using Ask = void (TransfersPage::*)(const std::vector<std::string>&);
 
   QAction* add_action(const QString& text, const QKeySequence& key, Ask ask);
+  QAction* add_ending(Ending ending, const QKeySequence& key);
+  QAction* new_action(const QString& text, const QKeySequence& key);
+  QToolButton* make_more();
   QWidget* make_tools();
   QWidget* make_empty();
-  std::vector<std::string> selected() const;
+  std::vector<std::string> selected(std::optional<Ending> ending = std::nullopt) const;
   void filter();
   void follow_selection();
   void follow_current();
@@ -70,6 +77,7 @@ class TransfersPage final : public QWidget {
   QStackedWidget* faces_;
   QLabel *empty_text_, *message_;
   std::vector<QAction*> on_selection_;
+  std::vector<std::pair<Ending, QAction*>> endings_;
   QTimer* second_;
 };
 

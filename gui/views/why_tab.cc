@@ -12,17 +12,9 @@
 #include "gui/models/transfer_row.h"
 #include "gui/plots/cursor.h"
 #include "gui/views/plain_label.h"
+#include "gui/views/scrolling.h"
 
 namespace gridtorrent::gui {
-
-namespace {
-
-void say(QLabel* label, const QString& text) {
-  label->setText(text);
-  label->setVisible(!text.isEmpty());
-}
-
-}  // namespace
 
 WhyTab::WhyTab(Format format, QWidget* parent)
     : QWidget(parent),
@@ -33,6 +25,8 @@ WhyTab::WhyTab(Format format, QWidget* parent)
       plan_(new PlainLabel),
       command_(new QLineEdit),
       copy_(new QPushButton(tr("&Copy"))),
+      hold_(new QPushButton(tr("&Hold at…"))),
+      limit_(new QPushButton(tr("&Limit…"))),
       decisions_(new QListWidget) {
   QFont bold = font();
   bold.setBold(true);
@@ -49,28 +43,47 @@ WhyTab::WhyTab(Format format, QWidget* parent)
   auto* line = new QHBoxLayout;
   line->addWidget(command_, 1);
   line->addWidget(copy_);
-  auto* left = new QVBoxLayout;
+  auto* texts = new QWidget;
+  auto* left = new QVBoxLayout(texts);
+  left->setContentsMargins(0, 0, 0, 0);
   for (QLabel* label : {word_, detail_, advice_}) left->addWidget(label);
   left->addLayout(line);
   left->addWidget(plan_);
   left->addStretch(1);
+  hold_->setToolTip(tr("Hold a rate, also where others use the path"));
+  limit_->setToolTip(tr("Go no faster than a rate"));
+  connect(hold_, &QPushButton::clicked, this, &WhyTab::hold_wanted);
+  connect(limit_, &QPushButton::clicked, this, &WhyTab::limit_wanted);
+  auto* actions = new QHBoxLayout;
+  actions->addWidget(hold_);
+  actions->addWidget(limit_);
+  actions->addStretch(1);
+  auto* whole = new QVBoxLayout;
+  whole->addWidget(scrolling(texts), 1);
+  whole->addLayout(actions);
   auto* right = new QVBoxLayout;
   auto* heading = new QLabel(tr("Decisions"));
   heading->setBuddy(decisions_);
   right->addWidget(heading);
   right->addWidget(decisions_, 1);
   auto* both = new QHBoxLayout(this);
-  both->addLayout(left, 1);
+  both->addLayout(whole, 1);
   both->addLayout(right, 1);
   set_explanation({});
+  set_actions(false, false);
+}
+
+void WhyTab::set_actions(bool can_hold, bool can_limit) {
+  hold_->setEnabled(can_hold);
+  limit_->setEnabled(can_limit);
 }
 
 void WhyTab::set_explanation(const Explanation& explanation) {
-  say(word_, explanation.limit_word.empty() ? tr("Nothing is known of what limits this transfer.")
-                                            : tr("Limited by: %1").arg(limit_text(explanation.limit_word)));
-  say(detail_, shown(explanation.limit_detail));
-  say(advice_, shown(explanation.advice));
-  say(plan_, shown(explanation.plan));
+  say(*word_, explanation.limit_word.empty() ? tr("Nothing is known of what limits this transfer.")
+                                             : tr("Limited by: %1").arg(limit_text(explanation.limit_word)));
+  say(*detail_, shown(explanation.limit_detail));
+  say(*advice_, shown(explanation.advice));
+  say(*plan_, shown(explanation.plan));
   const bool any = !explanation.advice_command.empty();
   command_->setText(shown(explanation.advice_command));
   command_->setCursorPosition(0);

@@ -22,12 +22,19 @@ class WhyTab final : public QWidget {
   void set_explanation(const Explanation& explanation);
   /// The newest stands first.
   void set_decisions(const std::vector<LaneDecision>& decisions);
+  /// What can be done about the transfer that is shown.
+  void set_actions(bool can_hold, bool can_limit);
+
+ Q_SIGNALS:
+  /// A rate is to be held.
+  void hold_wanted();
+  void limit_wanted();
 
  private:
   Format format_;
   QLabel *word_, *detail_, *advice_, *plan_;
   QLineEdit* command_;
-  QPushButton* copy_;
+  QPushButton *copy_, *hold_, *limit_;
   QListWidget* decisions_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <QCheckBox>
 #include <QCompleter>
+#include <QDialogButtonBox>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
@@ -10,6 +11,7 @@
 #include <QTest>
 
 #include "gui/views/publish_dialog.h"
+#include "gui/views/rate_dialog.h"
 #include "gui/views/words_edit.h"
 
 namespace gridtorrent::gui {
@@ -168,6 +170,22 @@ TEST_F(Publishing, HasANameForEverythingThatTakesTheFocus) {
     EXPECT_FALSE(widget->accessibleName().isEmpty() && (button == nullptr || button->text().isEmpty()))
         << widget->metaObject()->className();
   }
+}
+
+TEST(ARate, IsTakenAsTheCommandLineTakesIt) {
+  RateDialog dialog(QStringLiteral("Limit"), QStringLiteral("No faster than:"));
+  std::vector<quint64> rates;
+  QObject::connect(&dialog, &RateDialog::chosen, [&](quint64 rate) { rates.push_back(rate); });
+  auto* line = dialog.findChild<QLineEdit*>();
+  auto* ok = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+  line->setText(QStringLiteral("fast"));
+  EXPECT_FALSE(ok->isEnabled());
+  for (const char* text : {"30 Mbit", "25MB", "1,5 Gbit", "0"}) {
+    line->setText(QString::fromLatin1(text));
+    ASSERT_TRUE(ok->isEnabled()) << text;
+    ok->click();
+  }
+  EXPECT_EQ(rates, (std::vector<quint64>{30'000'000, 200'000'000, 1'500'000'000, 0}));
 }
 
 }  // namespace

@@ -221,6 +221,61 @@ TEST_F(Window, OffersToPublishByAKey) {
   EXPECT_TRUE(window_.publish_dialog().isVisible());
 }
 
+TEST_F(Window, SaysThatNothingIsHereWhenTheLastTransferHasGone) {
+  window_.set_connections(connected());
+  transfers_.replace({transfer("x1", "a")});
+  transfers_.apply({{}, {"x1"}});
+  EXPECT_TRUE(
+      visible_texts().contains(QStringLiteral("Nothing here yet. Drop a folder to publish it, or find a data set.")));
+}
+
+TEST_F(Window, OffersForEachTransferTheWordThatEndsIt) {
+  window_.set_connections(connected());
+  TransferRow seeding = transfer("x2", "b");
+  seeding.state = TransferState::kSeeding;
+  TransferRow failed = transfer("x3", "c");
+  failed.state = TransferState::kFailed;
+  transfers_.replace({transfer("x1", "a"), seeding, failed});
+  auto* table = shown<QTableView>(QStringLiteral("Transfers"));
+  table->setFocus();
+  std::vector<std::pair<Ending, std::string>> asked;
+  QObject::connect(&window_.transfers_page(), &TransfersPage::end_wanted,
+                   [&](Ending ending, const std::vector<std::string>& ids) {
+                     for (const std::string& id : ids) asked.emplace_back(ending, id);
+                   });
+  table->selectAll();
+  QTest::keyClick(table, Qt::Key_T, Qt::ControlModifier);
+  QTest::keyClick(table, Qt::Key_Delete);
+  QTest::keyClick(table, Qt::Key_K, Qt::ControlModifier);
+  EXPECT_EQ(asked, (std::vector<std::pair<Ending, std::string>>{
+                       {Ending::kStopSeeding, "x2"}, {Ending::kForget, "x3"}, {Ending::kCancel, "x1"}}));
+  asked.clear();
+  table->selectionModel()->setCurrentIndex(transfers_.index_of("x1"),
+                                           QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  QTest::keyClick(table, Qt::Key_T, Qt::ControlModifier);
+  EXPECT_TRUE(asked.empty()) << "it does not seed";
+}
+
+TEST_F(Window, OffersToHoldARateOnlyOfWhatFetches) {
+  window_.set_connections(connected());
+  TransferRow seeding = transfer("x2", "b");
+  seeding.state = TransferState::kSeeding;
+  transfers_.replace({transfer("x1", "a"), seeding});
+  auto* table = shown<QTableView>(QStringLiteral("Transfers"));
+  DetailsPane& details = window_.transfers_page().details();
+  std::string held;
+  QObject::connect(&details, &DetailsPane::hold_wanted, [&](const std::string& id) { held = id; });
+  QPushButton* hold = nullptr;
+  for (QPushButton* button : details.findChildren<QPushButton*>())
+    if (button->text() == QStringLiteral("&Hold at…")) hold = button;
+  ASSERT_NE(hold, nullptr);
+  table->setCurrentIndex(transfers_.index_of("x2"));
+  EXPECT_FALSE(hold->isEnabled());
+  table->setCurrentIndex(transfers_.index_of("x1"));
+  hold->click();
+  EXPECT_EQ(held, "x1");
+}
+
 TEST_F(Window, KeepsHowColumnsWereArranged) {
   TransfersPage& page = window_.transfers_page();
   page.set_columns("lanes:120 name:300 -up:0 down:90");
