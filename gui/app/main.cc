@@ -9,6 +9,7 @@
 #include "common/version.h"
 #include "gui/app/options.h"
 #include "gui/app/publish_control.h"
+#include "gui/app/settings_store.h"
 #include "gui/app/window_control.h"
 #include "gui/views/main_window.h"
 
@@ -49,10 +50,16 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
   ServerSession server(options.str("profile"), pool, clock);
   const WindowControl control({window, transfers, found, node, server, pool, clock, options.str("profile")});
   const PublishControl publishing(window, node, server, clock);
+  SettingsFile settings(SettingsFile::usual_path());
+  window.apply(read_settings(settings.load()));
   node.start();
   server.start();
   window.show();
-  return QApplication::exec();
+  const int code = QApplication::exec();
+  if (const QString problem = settings.save(write_settings(window.settings())); !problem.isEmpty())
+    std::fprintf(stderr, "gridtorrent-gui: %s was not written: %s\n", qPrintable(SettingsFile::usual_path()),
+                 qPrintable(problem));
+  return code;
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <QBoxLayout>
 #include <QDragEnterEvent>
+#include <QFile>
 #include <QListWidget>
 #include <QMimeData>
+#include <QScreen>
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -130,6 +132,27 @@ void MainWindow::set_connections(const Connections& connections) {
 
 void MainWindow::show_page(Page page) {
   rail_->setCurrentRow(static_cast<int>(page));
+}
+
+WindowSettings MainWindow::settings() const {
+  const QSize usual = isMaximized() ? normalGeometry().size() : size();
+  return {.width = usual.width(),
+          .height = usual.height(),
+          .maximized = isMaximized(),
+          .page = std::string(page_key(kPages[static_cast<std::size_t>(rail_->currentRow())])),
+          .folder = QFile::encodeName(find_page_->folder()).toStdString(),
+          .transfers_columns = transfers_page_->columns(),
+          .found_columns = find_page_->columns()};
+}
+
+void MainWindow::apply(const WindowSettings& settings) {
+  if (settings.width > 0 && settings.height > 0)
+    resize(QSize(settings.width, settings.height).boundedTo(screen()->availableSize()).expandedTo(kLeast));
+  if (settings.maximized) setWindowState(windowState() | Qt::WindowMaximized);
+  if (const auto page = page_of(settings.page)) show_page(*page);
+  if (!settings.folder.empty()) find_page_->set_folder(QFile::decodeName(QByteArray::fromStdString(settings.folder)));
+  transfers_page_->set_columns(settings.transfers_columns);
+  find_page_->set_columns(settings.found_columns);
 }
 
 void MainWindow::show_publish(const QStringList& paths) {

@@ -6,6 +6,7 @@
 #include "gui/models/connection.h"
 #include "gui/models/search_model.h"
 #include "gui/models/transfers_model.h"
+#include "gui/models/window_settings.h"
 #include "gui/views/pages.h"
 
 class QListWidget;
@@ -32,6 +33,10 @@ class MainWindow final : public QMainWindow {
   void show_page(Page page);
   /// Opens the dialog for what is to be published; no path: the person has yet to choose one.
   void show_publish(const QStringList& paths = {});
+  /// How the person has arranged it, to be kept.
+  WindowSettings settings() const;
+  /// Before it is shown. Sizes that do not fit the screen are cut to it.
+  void apply(const WindowSettings& settings);
   FindPage& find_page() { return *find_page_; }
   TransfersPage& transfers_page() { return *transfers_page_; }
   PublishDialog& publish_dialog() { return *publish_; }

@@ -56,6 +56,18 @@ QString page_title(Page page) {
   return {};
 }
 
+std::string_view page_key(Page page) {
+  constexpr std::array<std::string_view, kPages.size()> kKeys{"find",  "transfers", "inbox",   "people",
+                                                              "nodes", "activity",  "settings"};
+  return kKeys[static_cast<std::size_t>(page)];
+}
+
+std::optional<Page> page_of(std::string_view key) {
+  for (const Page page : kPages)
+    if (page_key(page) == key) return page;
+  return std::nullopt;
+}
+
 std::optional<Guidance> page_guidance(Page page, const Connections& connections) {
   const Missing lacks = missing(connections);
   switch (page) {

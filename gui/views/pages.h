@@ -3,6 +3,7 @@
 #include <QString>
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include "gui/models/connection.h"
 #include "gui/views/command_page.h"
@@ -15,6 +16,10 @@ inline constexpr std::array kPages{Page::kFind,  Page::kTransfers, Page::kInbox,
                                    Page::kNodes, Page::kActivity,  Page::kSettings};
 
 QString page_title(Page page);
+/// Its name in what is saved; never translated.
+std::string_view page_key(Page page);
+/// The page of a key; nothing: there is none.
+std::optional<Page> page_of(std::string_view key);
 
 /// What stands on the page instead of its content: what is missing for it, or the command that does what the page
 /// cannot do yet. Nothing where the page shows its content. Pure, translated.

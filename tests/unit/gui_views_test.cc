@@ -9,6 +9,7 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScreen>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -254,6 +255,24 @@ TEST_F(Window, OffersForEachTransferTheWordThatEndsIt) {
                                            QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
   QTest::keyClick(table, Qt::Key_T, Qt::ControlModifier);
   EXPECT_TRUE(asked.empty()) << "it does not seed";
+}
+
+TEST_F(Window, IsArrangedAsItWasBefore) {
+  const WindowSettings settings{.width = 900,
+                                .height = 600,
+                                .maximized = false,
+                                .page = "find",
+                                .folder = "/scratch",
+                                .transfers_columns = "lanes:120 name:300",
+                                .found_columns = "owner:77 name:200"};
+  MainWindow other(transfers_, found_, kFormat);
+  other.apply(settings);
+  const WindowSettings kept = other.settings();
+  EXPECT_EQ(kept.width, std::min(900, other.screen()->availableSize().width()));
+  EXPECT_EQ(kept.page, "find");
+  EXPECT_EQ(kept.folder, "/scratch");
+  EXPECT_TRUE(kept.transfers_columns.starts_with("lanes:120 name:300"));
+  EXPECT_TRUE(kept.found_columns.starts_with("owner:77 name:200"));
 }
 
 TEST_F(Window, OffersToHoldARateOnlyOfWhatFetches) {
