@@ -1,4 +1,5 @@
 #include <QApplication>
+#include <QIcon>
 #include <QThreadPool>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,12 @@ bool has_screen() {
          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
+QIcon icon() {
+  QIcon icon;
+  for (const int size : {16, 32, 48, 128}) icon.addFile(QStringLiteral(":/icon-%1.png").arg(size));
+  return icon;
+}
+
 int show_window(const options::Parsed& options, int argc, char** argv) {
   if (!has_screen()) {
     std::fputs(
@@ -37,6 +44,7 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
   QCoreApplication::setApplicationName(QStringLiteral("gridtorrent-gui"));
   QGuiApplication::setApplicationDisplayName(QStringLiteral("GridTorrent"));
   QGuiApplication::setDesktopFileName(QStringLiteral("gridtorrent-gui"));
+  QGuiApplication::setWindowIcon(icon());
   QCoreApplication::setApplicationVersion(QString::fromLatin1(kVersion));
   client::api::forbid_waiting();
   const SystemClock clock;
