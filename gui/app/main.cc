@@ -1,6 +1,7 @@
 #include <QApplication>
 #include <QIcon>
 #include <QThreadPool>
+#include <QTranslator>
 #include <cstdio>
 #include <cstdlib>
 
@@ -32,6 +33,13 @@ QIcon icon() {
   return icon;
 }
 
+/// The texts in the user's language, where somebody has installed them; else they are English.
+void install_translation(QTranslator& translator) {
+  const QString folder = QCoreApplication::applicationDirPath() + QStringLiteral("/../share/gridtorrent/translations");
+  if (translator.load(QLocale(), QStringLiteral("gridtorrent"), QStringLiteral("_"), folder))
+    QCoreApplication::installTranslator(&translator);
+}
+
 int show_window(const options::Parsed& options, int argc, char** argv) {
   if (!has_screen()) {
     std::fputs(
@@ -45,6 +53,8 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
   QGuiApplication::setApplicationDisplayName(QStringLiteral("GridTorrent"));
   QGuiApplication::setDesktopFileName(QStringLiteral("gridtorrent-gui"));
   QGuiApplication::setWindowIcon(icon());
+  QTranslator translator;
+  install_translation(translator);
   QCoreApplication::setApplicationVersion(QString::fromLatin1(kVersion));
   client::api::forbid_waiting();
   const SystemClock clock;
