@@ -14,6 +14,10 @@ if(TARGET gt_gui_views)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_publish_dialog_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_views_test.cc
     DEPENDS common gui/models gui/plots gui/views
     LINK gt_test_desktop gt_qt Qt6::Test)
+  # Built on demand, to look at: ninja gui_pictures
+  add_executable(gui_pictures EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/support/gui_pictures.cc)
+  target_include_directories(gui_pictures PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(gui_pictures PRIVATE gt_build_options gt_gui_views gt_qt)
   if(TARGET gt_gui_session AND TARGET gt_client_control)
     gt_test(gui_session_test
       SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_session_test.cc ${CMAKE_CURRENT_LIST_DIR}/remote_support.cc
