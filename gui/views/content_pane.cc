@@ -50,7 +50,7 @@ QWidget* ContentPane::make_files() {
   filter_->setAccessibleName(tr("Filter files by a part of their path"));
   filter_->setClearButtonEnabled(true);
   auto* all = new QPushButton(tr("A&ll"));
-  auto* none = new QPushButton(tr("N&one"));
+  auto* none = new QPushButton(tr("&None"));
   all->setAccessibleName(tr("Choose all files that are shown"));
   none->setAccessibleName(tr("Choose none of the files that are shown"));
   connect(all, &QPushButton::clicked, this, [this] { model_.choose(true); });

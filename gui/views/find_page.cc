@@ -104,7 +104,7 @@ QWidget* FindPage::make_details() {
   name_->setFont(bold);
   folder_->setPlaceholderText(tr("Folder to put it in"));
   folder_->setAccessibleName(tr("Folder for fetched data"));
-  auto* choose = new QPushButton(tr("&Folder…"));
+  auto* choose = new QPushButton(tr("Fold&er…"));
   connect(choose, &QPushButton::clicked, this, &FindPage::choose_folder);
   connect(folder_, &QLineEdit::editingFinished, this, &FindPage::ask_for_facts);
   connect(folder_, &QLineEdit::textChanged, this, &FindPage::allow_get);

@@ -9,9 +9,9 @@
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QStatusBar>
-#include <QUrl>
 
 #include "gui/models/text.h"
+#include "gui/views/dropped.h"
 #include "gui/views/find_page.h"
 #include "gui/views/notice_bar.h"
 #include "gui/views/publish_dialog.h"
@@ -25,14 +25,6 @@ namespace {
 constexpr int kRailWidth = 165;
 constexpr QSize kUsual{1100, 720};
 constexpr QSize kLeast{760, 480};
-
-/// Those that lie on this computer.
-QStringList dropped_paths(const QMimeData& data) {
-  QStringList paths;
-  for (const QUrl& url : data.urls())
-    if (url.isLocalFile()) paths.append(url.toLocalFile());
-  return paths;
-}
 
 }  // namespace
 

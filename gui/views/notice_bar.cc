@@ -15,7 +15,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), text_(new PlainLabel) {
   yellow.setColor(QPalette::WindowText, QColor(0x20, 0x1A, 0x00));
   setPalette(yellow);
   text_->setPalette(yellow);
-  auto* now = new QPushButton(tr("Try &now"));
+  auto* now = new QPushButton(tr("Tr&y now"));
   auto* doctor = new QPushButton(tr("&Doctor"));
   now->setPalette(QPalette());
   doctor->setPalette(QPalette());

@@ -2,17 +2,22 @@
 
 #include <QBoxLayout>
 #include <QCheckBox>
+#include <QDragEnterEvent>
+#include <QDropEvent>
 #include <QFile>
 #include <QFileDialog>
-#include <QFormLayout>
+#include <QGridLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QTimer>
 
 #include "gui/models/text.h"
+#include "gui/views/dropped.h"
 #include "gui/views/plain_label.h"
 #include "gui/views/scrolling.h"
 #include "gui/views/words_edit.h"
@@ -27,6 +32,17 @@ constexpr QSize kUsual{600, 620};
 
 QString last_part(const QString& path) {
   return path.section(u'/', -1, -1, QString::SectionSkipEmpty);
+}
+
+/// A grid, because QFormLayout keeps room for more lines than a text that wraps has.
+void add_row(QGridLayout& form, const QString& title, QWidget* field) {
+  const int row = form.rowCount();
+  form.addWidget(field, row, 1);
+  if (title.isEmpty()) return;
+  auto* label = new QLabel(title);
+  label->setBuddy(field);
+  const bool one_line = field->sizeHint().height() < 2 * label->sizeHint().height();
+  form.addWidget(label, row, 0, one_line ? Qt::AlignVCenter : Qt::AlignTop);
 }
 
 QTimer* make_pause(QObject* parent) {
@@ -50,9 +66,9 @@ PublishDialog::PublishDialog(Format format, QWidget* parent)
       people_(new WordsEdit),
       only_me_(new QRadioButton(tr("Only &me"))),
       chosen_(new QRadioButton(tr("T&hese:"))),
-      everyone_(new QRadioButton(tr("&Everyone on this server"))),
+      everyone_(new QRadioButton(tr("E&veryone on this server"))),
       buddies_(new QCheckBox(tr("My &buddies"))),
-      strict_(new QCheckBox(tr("Refuse &links and devices instead of skipping them"))),
+      strict_(new QCheckBox(tr("Refuse lin&ks and devices instead of skipping them"))),
       several_(new PlainLabel),
       scan_(new PlainLabel),
       audience_(new PlainLabel),
@@ -66,6 +82,8 @@ PublishDialog::PublishDialog(Format format, QWidget* parent)
       path_pause_(make_pause(this)),
       audience_pause_(make_pause(this)) {
   setWindowTitle(tr("Publish"));
+  setAcceptDrops(true);
+  path_->setAcceptDrops(false);  // it would take the URL for text
   auto* column = new QVBoxLayout(this);
   column->addWidget(make_form(), 1);
   for (QLabel* label : {fault_, refusal_}) column->addWidget(label);
@@ -78,15 +96,14 @@ PublishDialog::PublishDialog(Format format, QWidget* parent)
 QWidget* PublishDialog::make_form() {
   auto* column = new QVBoxLayout(form_);
   column->setContentsMargins(0, 0, 0, 0);
-  auto* fields = new QFormLayout;
+  auto* fields = new QGridLayout;
   add_fields(*fields);
   column->addLayout(fields);
   column->addStretch(1);
   return scrolling(form_);
 }
 
-void PublishDialog::add_fields(QFormLayout& form) {
-  form.setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+void PublishDialog::add_fields(QGridLayout& form) {
   name_->setAccessibleName(tr("Name of the data set"));
   description_->setAccessibleName(tr("Description"));
   description_->setTabChangesFocus(true);
@@ -98,22 +115,22 @@ void PublishDialog::add_fields(QFormLayout& form) {
   warnings_->setAccessibleName(tr("What is skipped, and why"));
   warnings_->setFixedHeight(warnings_->fontMetrics().lineSpacing() * kLines + 12);
 
-  form.addRow(tr("&File or folder"), make_path());
-  form.addRow(QString(), several_);
-  form.addRow(QString(), scan_);
-  form.addRow(QString(), warnings_);
-  form.addRow(tr("&Name"), name_);
-  form.addRow(tr("&Description"), description_);
-  form.addRow(tr("&Tags"), tags_);
-  form.addRow(tr("L&icence"), license_);
-  form.addRow(tr("Who gets it"), make_access());
-  form.addRow(QString(), audience_);
-  form.addRow(QString(), strict_);
+  add_row(form, tr("&File or folder"), make_path());
+  add_row(form, {}, several_);
+  add_row(form, {}, scan_);
+  add_row(form, {}, warnings_);
+  add_row(form, tr("&Name"), name_);
+  add_row(form, tr("&Description"), description_);
+  add_row(form, tr("&Tags"), tags_);
+  add_row(form, tr("&Licence"), license_);
+  add_row(form, tr("Who gets it"), make_access());
+  add_row(form, {}, audience_);
+  add_row(form, {}, strict_);
 }
 
 QWidget* PublishDialog::make_path() {
   path_->setAccessibleName(tr("File or folder to publish"));
-  auto* file = new QPushButton(tr("Fi&le…"));
+  auto* file = new QPushButton(tr("F&ile…"));
   auto* folder = new QPushButton(tr("F&older…"));
   connect(file, &QPushButton::clicked, this, [this] { choose_path(false); });
   connect(folder, &QPushButton::clicked, this, [this] { choose_path(true); });
@@ -133,12 +150,11 @@ QWidget* PublishDialog::make_access() {
   groups_->setPlaceholderText(tr("Names with commas between them"));
   people_->setAccessibleName(tr("People by their exact user names, with commas between them"));
   people_->setPlaceholderText(tr("Exact user names with commas between them"));
-  auto* form = new QFormLayout(targets_);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  auto* form = new QGridLayout(targets_);
   form->setContentsMargins(24, 0, 0, 0);
-  form->addRow(tr("&Groups"), groups_);
-  form->addRow(tr("Peop&le"), people_);
-  form->addRow(QString(), buddies_);
+  add_row(*form, tr("&Groups"), groups_);
+  add_row(*form, tr("P&eople"), people_);
+  add_row(*form, {}, buddies_);
   auto* access = new QWidget;
   auto* column = new QVBoxLayout(access);
   column->setContentsMargins(0, 0, 0, 0);
@@ -182,7 +198,7 @@ void PublishDialog::join_fields() {
 }
 
 void PublishDialog::open_for(const QStringList& paths) {
-  if (!paths.isEmpty()) {
+  if (!paths.isEmpty() && !asked_) {
     path_->setText(paths.front());
     say(*several_, paths.size() < 2
                        ? QString()
@@ -197,6 +213,17 @@ void PublishDialog::open_for(const QStringList& paths) {
   Q_EMIT opened();
   scan_again();
   preview_again();
+}
+
+void PublishDialog::dragEnterEvent(QDragEnterEvent* event) {
+  if (!dropped_paths(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void PublishDialog::dropEvent(QDropEvent* event) {
+  const QStringList paths = dropped_paths(*event->mimeData());
+  if (paths.isEmpty()) return;
+  event->acceptProposedAction();
+  open_for(paths);
 }
 
 void PublishDialog::scan_again() {

@@ -7,7 +7,7 @@
 #include "gui/models/publish_draft.h"
 
 class QCheckBox;
-class QFormLayout;
+class QGridLayout;
 class QLabel;
 class QLineEdit;
 class QListWidget;
@@ -29,7 +29,8 @@ class PublishDialog final : public QDialog {
   explicit PublishDialog(Format format, QWidget* parent = nullptr);
 
   /// Shows the dialog. Paths that were dropped replace the one before; none: it stays. A data set is one file or
-  /// folder: of several paths, the first is taken, and the dialog says so.
+  /// folder: of several paths, the first is taken, and the dialog says so. While the node is asked, the draft stays as
+  /// it is.
   void open_for(const QStringList& paths);
   PublishDraft draft() const;
 
@@ -60,6 +61,8 @@ class PublishDialog final : public QDialog {
   void publish_wanted(const gridtorrent::gui::PublishDraft& draft);
 
  protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
   void hideEvent(QHideEvent* event) override;
 
  private:
@@ -67,7 +70,7 @@ class PublishDialog final : public QDialog {
   QWidget* make_path();
   QWidget* make_access();
   QLayout* make_buttons();
-  void add_fields(QFormLayout& form);
+  void add_fields(QGridLayout& form);
   void join_fields();
   void choose_path(bool folder);
   void follow_path();

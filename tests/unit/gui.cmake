@@ -11,7 +11,7 @@ if(TARGET gt_gui_views)
     DEPENDS common gui/plots
     LINK gt_test_desktop gt_qt Qt6::Test)
   gt_test(gui_views_test
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_publish_dialog_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_views_test.cc
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gui_keys_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_publish_dialog_test.cc ${CMAKE_CURRENT_LIST_DIR}/gui_views_test.cc
     DEPENDS common gui/models gui/plots gui/views
     LINK gt_test_desktop gt_qt Qt6::Test)
   # Built on demand, to look at: ninja gui_pictures
