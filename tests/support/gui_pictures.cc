@@ -42,6 +42,13 @@ QPalette dark() {
   return palette;
 }
 
+std::uint64_t share_done(TransferState state, std::uint64_t total) {
+  if (state == TransferState::kFetching) return total / 100 * 71;
+  if (state == TransferState::kHashing) return total / 100 * 12;
+  if (state == TransferState::kPaused || state == TransferState::kFailed) return total / 100 * 43;
+  return total;
+}
+
 TransferRow transfer(int number, TransferState state, std::string name) {
   TransferRow row;
   row.id = "x" + std::to_string(number);
@@ -49,7 +56,7 @@ TransferRow transfer(int number, TransferState state, std::string name) {
   row.owner = number % 2 == 0 ? "bob" : "mia";
   row.state = state;
   row.total_bytes = 1'200'000'000'000;
-  row.verified_bytes = state == TransferState::kFetching ? 852'000'000'000 : row.total_bytes;
+  row.verified_bytes = share_done(state, row.total_bytes);
   if (state == TransferState::kFetching) {
     row.down_bits_per_s = 842'000'000;
     row.lanes = 12;
@@ -138,7 +145,7 @@ class Pictures {
     window_.show_page(Page::kTransfers);
     transfers_.replace({});
     save(window_, "transfers-empty");
-    fill_transfers();
+    fill_transfers(size.width() < 1000);
     auto* tabs = &window_.transfers_page().details();
     const char* names[] = {"overview", "peers", "files", "rate", "why"};
     for (int tab = 0; tab < tabs->count(); ++tab) {
@@ -176,14 +183,15 @@ class Pictures {
   }
 
  private:
-  void fill_transfers() {
-    std::vector<TransferRow> rows{
-        transfer(0, TransferState::kFetching, "run-7 calib"), transfer(1, TransferState::kSeeding, "sky-survey"),
-        transfer(2, TransferState::kHashing, "beam-2026"),
-        transfer(3, TransferState::kPaused, "a name that is so long that no column will ever show all of it"),
-        transfer(4, TransferState::kFailed, "<b>hostile</b>\n\xE2\x80\xAE")};
+  void fill_transfers(bool small) {
+    std::vector<TransferRow> rows{transfer(0, TransferState::kFetching, "run-7 calib"),
+                                  transfer(1, TransferState::kSeeding, "sky-survey DR3"),
+                                  transfer(2, TransferState::kHashing, "beam-2026"),
+                                  transfer(3, TransferState::kPaused, "ocean-model monthly means 1979 to 2025"),
+                                  transfer(4, TransferState::kFailed, "genome panel"),
+                                  transfer(5, TransferState::kSeeding, "run-6 calib")};
+    if (small) rows.push_back(transfer(6, TransferState::kComplete, "<b>hostile</b>\n\xE2\x80\xAE"));
     transfers_.replace(rows);
-    window_.findChild<QTableView*>();
     for (QTableView* table : window_.transfers_page().findChildren<QTableView*>())
       table->setCurrentIndex(transfers_.index_of("x0"));
     DetailsPane& details = window_.transfers_page().details();
@@ -202,14 +210,14 @@ class Pictures {
     for (int i = 0; i < 30; ++i) {
       FoundRow row;
       row.id = "c" + std::to_string(i);
-      row.name = "run-" + std::to_string(i) + " calib";
+      row.name = "run-" + std::to_string(30 - i) + (i % 4 == 3 ? " raw" : " calib");
       row.owner = i % 3 == 0 ? "bob" : "mia";
       row.bytes = std::uint64_t{1'200'000'000'000} / static_cast<std::uint64_t>(i + 1);
       row.files = 8412;
       row.access = i % 2 == 0 ? "group:SNO+" : "public";
       row.seeders = 3;
       row.here = i == 1;
-      row.published_ms = kNow;
+      row.published_ms = kNow - i * 90'000'000LL;
       row.tags = {"calib", "2026"};
       rows.push_back(row);
     }
@@ -230,8 +238,10 @@ class Pictures {
     save(window_, "find-about");
     page.findChild<QTabWidget*>()->setCurrentIndex(1);
     page.set_files("c0", files());
-    for (QTreeView* tree : page.findChildren<QTreeView*>())
+    for (QTreeView* tree : page.findChildren<QTreeView*>()) {
+      tree->model()->fetchMore({});
       tree->model()->setData(tree->model()->index(1, 0), Qt::Unchecked, Qt::CheckStateRole);
+    }
     page.findChild<QToolButton*>()->setChecked(true);
     page.set_refusal(QStringLiteral("/scratch/incoming is no folder; create it first"));
     save(window_, "find-files");
