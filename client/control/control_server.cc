@@ -20,7 +20,8 @@ class RunningServer final : public ControlServer {
  public:
   RunningServer(ControlOptions options, Node& node, std::unique_ptr<rpc::UnixListener> listener)
       : options_(std::move(options)),
-        service_(node, *options_.clock, options_.hash_backend, options_.watch_pause),
+        service_(node, *options_.clock, options_.hash_backend, options_.watch_pause,
+                 {options_.transfers_pause, options_.max_transfer_streams}),
         listener_(std::move(listener)) {}
 
   ~RunningServer() override {

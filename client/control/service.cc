@@ -60,16 +60,20 @@ gridtorrent::Status cancelled() {
 
 void ControlService::stop() {
   stopping_ = true;
+  streams_.stop();
+}
+
+ControlService::Owner ControlService::owner_of(const NodeStatus& status) {
+  return {status.owner_id.str(), status.owner, status.node_name};
 }
 
 gridtorrent::Status ControlService::check_caller(const std::string& user_id) {
   if (stopping()) return Error{Code::kUnreachable, "the node is shutting down: try again once it runs"};
   if (user_id.empty()) return {};
-  const NodeStatus status = node_.status();
-  if (user_id == status.owner_id.str()) return {};
-  return Error{Code::kDenied, "node " + status.node_name + " belongs to user " + status.owner +
+  if (user_id == owner_.user_id) return {};
+  return Error{Code::kDenied, "node " + owner_.node_name + " belongs to user " + owner_.name +
                                   ", and you are logged in as another (" + escape_for_display(user_id) +
-                                  "): log in as " + status.owner + ", or use a node of your own"};
+                                  "): log in as " + owner_.name + ", or use a node of your own"};
 }
 
 grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest* request, v1::StatusReply* reply) {
@@ -185,19 +189,25 @@ grpc::Status ControlService::Seed(grpc::ServerContext*, const v1::SeedRequest* r
   return grpc::Status::OK;
 }
 
-gridtorrent::Status ControlService::watch(grpc::ServerContext& context, const TransferId& id,
+gridtorrent::Status ControlService::watch(grpc::ServerContext& context, const TransferId& id, bool while_seeding,
                                           grpc::ServerWriter<v1::TransferReply>& writer) {
+  const auto ends = [&](TransferState state) {
+    return while_seeding ? state == TransferState::kCancelled : is_final(state);
+  };
   auto view = node_.transfer(id);
+  bool told = false;
   for (;;) {
+    if (!view && told && while_seeding && view.error().code == Code::kNotFound) return {};
     if (!view) return view.error();
     v1::TransferReply reply;
     *reply.mutable_transfer() = to_message(*view);
     if (!writer.Write(reply)) return cancelled();
-    if (is_final(view->state)) return {};
+    told = true;
+    if (ends(view->state)) return {};
     const std::uint64_t written = view->revision;
     const auto next_write = std::chrono::steady_clock::now() + watch_pause_;
     // Changes come faster than anyone reads: what happens until the next write goes into it. Ends are told at once.
-    while (view && !is_final(view->state)) {
+    while (view && !ends(view->state)) {
       if (context.IsCancelled() || stopping()) return cancelled();
       const auto left = std::chrono::ceil<milliseconds>(next_write - std::chrono::steady_clock::now());
       const bool changed = view->revision != written;
@@ -212,8 +222,14 @@ grpc::Status ControlService::WatchTransfer(grpc::ServerContext* context, const v
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   const auto id = TransferId::parse(request->transfer_id());
   if (!id) return rpc::to_grpc(id.error());
-  const auto ended = watch(*context, *id, *writer);
+  const auto ended = watch(*context, *id, request->while_seeding(), *writer);
   return ended ? grpc::Status::OK : rpc::to_grpc(ended.error());
+}
+
+grpc::ServerWriteReactor<v1::TransfersEvent>* ControlService::WatchTransfers(grpc::CallbackServerContext* context,
+                                                                             const v1::WatchTransfersRequest* request) {
+  if (auto ok = check_caller(request->user_id()); !ok) return TransferStreams::refuse(ok.error());
+  return streams_.open(*context, *request);
 }
 
 grpc::Status ControlService::ListTransfers(grpc::ServerContext*, const v1::ListTransfersRequest* request,

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "client/control/transfer_streams.h"
 #include "client/core/node.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/control.grpc.pb.h"
@@ -16,11 +17,17 @@
 namespace gridtorrent::client::control {
 
 /// The handlers of service Control. Synchronous: each call has a gRPC thread to itself, so blocking in `Node` is fine.
-/// Thread-safe; the node outlives it.
-class ControlService final : public v1::Control::Service {
+/// WatchTransfers alone, which lasts for hours, is a reactor without a thread. Thread-safe; the node outlives it.
+class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfers<v1::Control::Service> {
  public:
-  ControlService(Node& node, const Clock& clock, std::string hash_backend, std::chrono::milliseconds watch_pause)
-      : node_(node), clock_(clock), hash_backend_(std::move(hash_backend)), watch_pause_(watch_pause) {}
+  ControlService(Node& node, const Clock& clock, std::string hash_backend, std::chrono::milliseconds watch_pause,
+                 TransferStreams::Limits streams)
+      : node_(node),
+        owner_(owner_of(node.status())),
+        clock_(clock),
+        hash_backend_(std::move(hash_backend)),
+        watch_pause_(watch_pause),
+        streams_(node, streams) {}
 
   /// From now on streams end with kCancelled and their work stops; calls return as soon as `Node` lets them.
   void stop();
@@ -36,6 +43,8 @@ class ControlService final : public v1::Control::Service {
   grpc::Status Seed(grpc::ServerContext* context, const v1::SeedRequest* request, v1::GetReply* reply) override;
   grpc::Status WatchTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
                              grpc::ServerWriter<v1::TransferReply>* writer) override;
+  grpc::ServerWriteReactor<v1::TransfersEvent>* WatchTransfers(grpc::CallbackServerContext* context,
+                                                               const v1::WatchTransfersRequest* request) override;
   grpc::Status ListTransfers(grpc::ServerContext* context, const v1::ListTransfersRequest* request,
                              v1::ListTransfersReply* reply) override;
   grpc::Status GetTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
@@ -64,9 +73,14 @@ class ControlService final : public v1::Control::Service {
                       grpc::ServerWriter<v1::VerifyEvent>* writer) override;
 
  private:
+  /// Asked once: it stays while the node runs, and a node's status asks the disk.
+  struct Owner {
+    std::string user_id, name, node_name;
+  };
+  static Owner owner_of(const NodeStatus& status);
   /// kDenied for the login of anyone but the node's owner. No login: the socket's peer credentials have decided.
   gridtorrent::Status check_caller(const std::string& user_id);
-  gridtorrent::Status watch(grpc::ServerContext& context, const TransferId& id,
+  gridtorrent::Status watch(grpc::ServerContext& context, const TransferId& id, bool while_seeding,
                             grpc::ServerWriter<v1::TransferReply>& writer);
   gridtorrent::Status watch_tuning(grpc::ServerContext& context, const TransferId& id,
                                    grpc::ServerWriter<v1::Tuning>& writer);
@@ -81,10 +95,12 @@ class ControlService final : public v1::Control::Service {
   bool stopping() const { return stopping_.load(); }
 
   Node& node_;
+  const Owner owner_;
   const Clock& clock_;
   const std::string hash_backend_;
   const std::chrono::milliseconds watch_pause_;
   std::atomic<bool> stopping_{false};
+  TransferStreams streams_;
 };
 
 }  // namespace gridtorrent::client::control

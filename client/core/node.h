@@ -11,6 +11,7 @@
 #include "client/core/file_work.h"
 #include "client/core/plan.h"
 #include "client/core/server_link.h"
+#include "client/core/transfer_journal.h"
 #include "client/core/tuning_log.h"
 #include "client/plan/findings.h"
 #include "client/plan/memory.h"
@@ -149,6 +150,17 @@ inline constexpr std::uint64_t kLeastNodeLimit = 1'000'000;
 /// kInvalid names the option ("upload-limit", "download-limit").
 Status check_limits(const NodeLimits& limits);
 
+/// So many transfers at most are told at once: what a watcher of all of them gets as one event.
+inline constexpr std::size_t kTransfersPage = 500;
+/// What a watcher of all transfers is told next.
+struct TransfersUpdate {
+  JournalPage page;
+  std::string epoch;
+  std::size_t total = 0;  ///< transfers in all
+  NodeLimits limits;
+  std::vector<TransferView> changed;  ///< of page.changed, in its order; without peers
+};
+
 /// What tunes a transfer of which nobody asked anything.
 struct TuningDefaults {
   std::string tuner{kTuners.front().name};
@@ -212,6 +224,14 @@ class Node {
   virtual Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) = 0;
 
   virtual std::vector<TransferView> transfers() = 0;
+  /// What a watcher of all transfers has to see next, as TransferJournal::next. Holds up nobody for longer than a page
+  /// takes.
+  virtual std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) = 0;
+  /// Grows with each change that next_transfers tells of.
+  virtual std::uint64_t transfers_revision() = 0;
+  /// Calls `bell` once, as soon as transfers_revision() is over `seen`; on any thread, with locks held: it must not
+  /// call the node. A later call takes the place of an earlier one; with {} nothing is called any more.
+  virtual void ring_after(std::uint64_t seen, std::function<void()> bell) = 0;
   virtual Result<TransferView> transfer(const TransferId& id) = 0;
   /// Returns as soon as the transfer's revision differs from `seen`, or after `timeout`, or when it is forgotten.
   virtual Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,

@@ -18,7 +18,7 @@ NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, 
     : ports(node_ports),
       options(std::move(node_options)),
       events(engine_events),
-      book(node_ports.store, node_ports.log),
+      book(node_ports.store, node_ports.log, make_request_id(node_ports.clock.wall(), node_ports.rng)),
       rights(options.list_lifetime),
       history(node_ports.store, node_ports.log),
       settings_(options.settings) {}

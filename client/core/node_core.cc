@@ -319,9 +319,17 @@ NodeStatus NodeCore::status() {
   return status;
 }
 
+void NodeCore::reconfigure(NodeSettings settings) {
+  c_.set_settings(std::move(settings));
+  const auto lock = c_.book.lock();
+  c_.book.touch_all();
+}
+
 Status NodeCore::set_limits(const NodeLimits& limits) {
   GT_TRY(check_limits(limits));
   c_.set_limits(limits);
+  const auto lock = c_.book.lock();
+  c_.book.touch_all();
   return {};
 }
 
@@ -345,10 +353,34 @@ std::vector<TransferView> NodeCore::transfers() {
   std::vector<TransferView> views;
   const auto lock = c_.book.lock();
   for (const auto& [id, transfer] : c_.book.all()) {
-    const bool cancelled = transfer->row.step == TransferStep::kCancel && transfer->discarded;
-    if (!cancelled && transfer->row.step != TransferStep::kForgotten) views.push_back(make_view(*transfer));
+    if (!is_gone(*transfer)) views.push_back(make_view(*transfer));
   }
   return views;
+}
+
+std::optional<TransfersUpdate> NodeCore::next_transfers(JournalPlace& place, std::uint64_t until) {
+  const NodeLimits limits = c_.settings().limits;
+  const auto lock = c_.book.lock();
+  auto page = c_.book.journal().next(place, until, kTransfersPage);
+  if (!page) return std::nullopt;
+  TransfersUpdate update{.page = std::move(*page),
+                         .epoch = c_.book.journal().epoch(),
+                         .total = c_.book.journal().size(),
+                         .limits = limits,
+                         .changed = {}};
+  update.changed.reserve(update.page.changed.size());
+  for (const auto& id : update.page.changed) update.changed.push_back(make_summary(*c_.book.find(id)));
+  return update;
+}
+
+std::uint64_t NodeCore::transfers_revision() {
+  const auto lock = c_.book.lock();
+  return c_.book.journal().revision();
+}
+
+void NodeCore::ring_after(std::uint64_t seen, std::function<void()> bell) {
+  const auto lock = c_.book.lock();
+  c_.book.ring_after(seen, std::move(bell));
 }
 
 Result<TransferView> NodeCore::transfer(const TransferId& id) {

@@ -38,7 +38,7 @@ class NodeCore final : public Node, private ServerListener {
   void stop();
 
   /// Roots count for tasks that begin from now on; any thread.
-  void reconfigure(NodeSettings settings) { c_.set_settings(std::move(settings)); }
+  void reconfigure(NodeSettings settings);
 
   /// The engine listens on others: the server is to know.
   void addresses_changed();
@@ -50,6 +50,9 @@ class NodeCore final : public Node, private ServerListener {
   Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) override;
   Result<TransferView> seed(const std::string& content, const Place& from) override;
   std::vector<TransferView> transfers() override;
+  std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) override;
+  std::uint64_t transfers_revision() override;
+  void ring_after(std::uint64_t seen, std::function<void()> bell) override;
   Result<TransferView> transfer(const TransferId& id) override;
   Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,
                                        std::chrono::milliseconds timeout) override;

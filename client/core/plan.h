@@ -93,6 +93,7 @@ struct PeerSnapshot {
 struct PathProblem {
   NodeId node;
   std::string message;
+  friend bool operator==(const PathProblem&, const PathProblem&) = default;
 };
 
 }  // namespace gridtorrent::client

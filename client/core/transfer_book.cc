@@ -1,6 +1,7 @@
 #include "client/core/transfer_book.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gridtorrent::client {
 namespace {
@@ -84,12 +85,19 @@ Transfer& TransferBook::insert(TransferRow row) {
   transfer->row = std::move(row);
   auto& slot = transfers_[transfer->row.id];
   slot = std::move(transfer);
+  journal_.touched(slot->row.id);
+  ring();
   return *slot;
 }
 
 void TransferBook::erase(const TransferId& id) {
-  transfers_.erase(id);
-  changed_.notify_all();
+  const auto found = transfers_.find(id);
+  if (found == transfers_.end()) return;
+  const auto watched = found->second->watched;
+  transfers_.erase(found);
+  if (watched) watched->notify_all();
+  journal_.removed(id);
+  ring();
 }
 
 Status TransferBook::save(Transfer& transfer) {
@@ -104,18 +112,53 @@ void TransferBook::save_or_log(Transfer& transfer) {
 
 void TransferBook::touch(Transfer& transfer) {
   ++transfer.revision;
-  changed_.notify_all();
+  if (transfer.watched) transfer.watched->notify_all();
+  if (is_gone(transfer)) {
+    journal_.removed(transfer.row.id);
+  } else {
+    journal_.touched(transfer.row.id);
+  }
+  ring();
+}
+
+void TransferBook::touch_all() {
+  journal_.touched_otherwise();
+  ring();
+}
+
+void TransferBook::ring_after(std::uint64_t seen, std::function<void()> bell) {
+  bell_ = std::move(bell);
+  if (journal_.revision() > seen) ring();
+}
+
+void TransferBook::ring() {
+  if (const auto bell = std::exchange(bell_, {})) bell();
 }
 
 void TransferBook::wait_for_change(Lock& lock, const TransferId& id, std::uint64_t seen,
                                    std::chrono::milliseconds timeout) {
-  changed_.wait_for(lock, timeout, [&] {
-    const auto* transfer = find(id);
+  auto* transfer = find(id);
+  if (transfer == nullptr || transfer->revision != seen) return;
+  if (!transfer->watched) transfer->watched = std::make_shared<std::condition_variable>();
+  const auto watched = transfer->watched;  // outlives the transfer while somebody waits
+  watched->wait_for(lock, timeout, [&] {
+    transfer = find(id);
     return transfer == nullptr || transfer->revision != seen;
   });
 }
 
+bool is_gone(const Transfer& transfer) {
+  return transfer.row.step == TransferStep::kForgotten ||
+         (transfer.row.step == TransferStep::kCancel && transfer.discarded);
+}
+
 TransferView make_view(const Transfer& transfer) {
+  TransferView view = make_summary(transfer);
+  view.peers = merged_peers(transfer);
+  return view;
+}
+
+TransferView make_summary(const Transfer& transfer) {
   const auto& row = transfer.row;
   TransferView view;
   view.id = row.id;
@@ -141,7 +184,6 @@ TransferView make_view(const Transfer& transfer) {
   view_live_figures(transfer, view);
   view.lanes_peak = std::max(row.lanes_peak, view.lanes);
   view.path = join_path(row.target, row.base_name);
-  view.peers = merged_peers(transfer);
   view.error = row.error;
   view.waiting_for = waiting_text(transfer);
   view.received_bytes = transfer.earlier_received;

@@ -12,6 +12,7 @@
 
 #include "client/core/node_ports.h"
 #include "client/core/transfer.h"
+#include "client/core/transfer_journal.h"
 
 namespace gridtorrent::client {
 
@@ -95,8 +96,10 @@ struct Transfer {
 
   std::string waiting_for, notice;
   MonoTime notice_at{};
+  TransferState state_told = TransferState::kQueued;  ///< that the last round saw
   std::uint64_t revision = 1;
-  bool discarded = false;  ///< kCancel: its staging is removed
+  std::shared_ptr<std::condition_variable> watched;  ///< notified with each change; made by who waits for one
+  bool discarded = false;                            ///< kCancel: its staging is removed
   MonoTime forget_at{};
   MonoTime sums_not_before{};
   std::stop_source sums_stop;
@@ -114,10 +117,13 @@ struct Transfer {
 };
 
 /// All transfers of a node. Every access to a Transfer happens under `mutex()`; pool threads find theirs by id again,
-/// since it may be gone. `wake` tells the transfers' thread, `touch` tells those who wait for a change.
+/// since it may be gone. `wake` tells the transfers' thread, `touch` tells those who wait for a change of this
+/// transfer, and the journal.
 class TransferBook {
  public:
-  TransferBook(NodeStore& store, NodeLogFn log) : store_(store), log_(std::move(log)) {}
+  /// `epoch` names the process.
+  TransferBook(NodeStore& store, NodeLogFn log, std::string epoch)
+      : store_(store), log_(std::move(log)), journal_(std::move(epoch)) {}
 
   using Lock = std::unique_lock<std::mutex>;
   Lock lock() { return Lock(mutex_); }
@@ -132,19 +138,33 @@ class TransferBook {
   /// As save, for where nobody waits for the answer: logs.
   void save_or_log(Transfer& transfer);
   void touch(Transfer& transfer);
+  /// Something else that is shown with the transfers has changed, such as the node's limits.
+  void touch_all();
   /// Waits with `lock` until the transfer is gone, its revision is not `seen`, or the deadline passed.
   void wait_for_change(Lock& lock, const TransferId& id, std::uint64_t seen, std::chrono::milliseconds timeout);
 
+  const TransferJournal& journal() const { return journal_; }
+  /// Calls `bell` once, with the lock held: now, if there is something after revision `seen`, else with the next
+  /// change. A later call takes the place of an earlier one; {}: nobody waits.
+  void ring_after(std::uint64_t seen, std::function<void()> bell);
+
  private:
+  void ring();
+
   NodeStore& store_;
   NodeLogFn log_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<TransferId, std::unique_ptr<Transfer>> transfers_;
+  TransferJournal journal_;
+  std::function<void()> bell_;  ///< for the next change; once
 };
 
 /// What people see of it.
 TransferView make_view(const Transfer& transfer);
+/// The same without peers.
+TransferView make_summary(const Transfer& transfer);
+/// It was cancelled or forgotten, and is kept for those who still wait for it: lists leave it out.
+bool is_gone(const Transfer& transfer);
 /// Payload per node over the whole life: what was before, and the engine's present count.
 std::map<NodeId, PeerTotals> traffic_totals(const Transfer& transfer);
 /// Puts counters into the row, as they are to be saved.

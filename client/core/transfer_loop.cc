@@ -1,6 +1,8 @@
 #include "client/core/transfer_loop.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "client/core/dialling.h"
 #include "client/core/plan_input.h"
@@ -23,6 +25,26 @@ constexpr int kDiskAttempts = 3;
 /// All that it wanted is here.
 bool has_fetched(TransferStep step) {
   return step == TransferStep::kVerify || step == TransferStep::kCommit || step == TransferStep::kHold;
+}
+
+int open_lanes(const TorrentSnapshot& snapshot) {
+  int lanes = 0;
+  for (const auto& peer : snapshot.peers) {
+    lanes += static_cast<int>(std::count_if(peer.lanes.begin(), peer.lanes.end(),
+                                            [](const auto& lane) { return lane.state == LaneState::kOpen; }));
+  }
+  return lanes;
+}
+
+/// Nothing that people see has moved: thousands that seed to idle peers are no news.
+bool looks_alike(const TorrentSnapshot& one, const TorrentSnapshot& other) {
+  const auto figures = [](const TorrentSnapshot& snapshot) {
+    return std::tuple(snapshot.state, snapshot.verified_bytes, snapshot.received_payload_bytes,
+                      snapshot.sent_payload_bytes, snapshot.receive_bits_per_s, snapshot.send_bits_per_s,
+                      open_lanes(snapshot));
+  };
+  return figures(one) == figures(other) && one.problems == other.problems &&
+         std::ranges::equal(one.peers, other.peers, {}, &PeerSnapshot::node, &PeerSnapshot::node);
 }
 
 }  // namespace
@@ -101,13 +123,8 @@ void TransferLoop::refresh(Transfer& transfer, MonoTime now) {
   transfer.snapshot_at = now;
   if (!snapshot) return;
   transfer.problems = snapshot->problems;
-  int lanes = 0;
-  for (const auto& peer : snapshot->peers) {
-    lanes += static_cast<int>(std::count_if(peer.lanes.begin(), peer.lanes.end(),
-                                            [](const auto& lane) { return lane.state == LaneState::kOpen; }));
-  }
-  transfer.row.lanes_peak = std::max(transfer.row.lanes_peak, lanes);
-  const bool quiet = seeding && transfer.snapshot && snapshot->peers.empty() && transfer.snapshot->peers.empty();
+  transfer.row.lanes_peak = std::max(transfer.row.lanes_peak, open_lanes(*snapshot));
+  const bool quiet = seeding && transfer.snapshot && looks_alike(*transfer.snapshot, *snapshot);
   transfer.snapshot = std::move(snapshot);
   if (!quiet) c_.book.touch(transfer);
 }
@@ -155,6 +172,13 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
     c_.book.touch(transfer);
   }
   say_what_is_missing(transfer);
+  tell_state(transfer);
+}
+
+/// What decides it is changed in many places.
+void TransferLoop::tell_state(Transfer& transfer) {
+  const auto state = visible_state(transfer.row, transfer.active, transfer.held_back, transfer.seeds());
+  if (std::exchange(transfer.state_told, state) != state) c_.book.touch(transfer);
 }
 
 void TransferLoop::set_engine_paused(Transfer& transfer, bool paused, MonoTime now) {

@@ -45,6 +45,7 @@ class TransferLoop {
   /// Tells the controller and the diagnosis which transfers no longer fetch.
   void forget_controlled();
   void say_what_is_missing(Transfer& transfer);
+  void tell_state(Transfer& transfer);
   std::size_t held_in_engine();
   void send_to_sleep(Transfer& transfer);
   bool forgotten(const Transfer& transfer, MonoTime now) const;

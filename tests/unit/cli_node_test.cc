@@ -11,6 +11,7 @@
 
 #include "client/cli/interrupt.h"
 #include "client/control/control_server.h"
+#include "tests/support/played_transfers.h"
 #include "tests/unit/cli_fixture.h"
 
 namespace gridtorrent::client::cli {
@@ -97,6 +98,12 @@ class PlayedNode final : public Node {
     const std::lock_guard lock(mutex_);
     return {script.begin(), script.end()};
   }
+  std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) override {
+    return played.next(place, until, limits);
+  }
+  std::uint64_t transfers_revision() override { return played.revision(); }
+  void ring_after(std::uint64_t seen, std::function<void()> bell) override { played.ring_after(seen, std::move(bell)); }
+  PlayedTransfers played;
   Result<TransferView> transfer(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     if (script.empty() || id != script.front().id) return Error{Code::kNotFound, "no transfer " + id.str()};
@@ -126,6 +133,7 @@ class PlayedNode final : public Node {
   void play(std::deque<TransferView> states) {
     const std::lock_guard lock(mutex_);
     script = std::move(states);
+    for (const auto& view : script) played.put(view);
   }
   Result<TransferView> pause(const TransferId& id) override { return ask("pause", id); }
   Result<TransferView> resume(const TransferId& id) override { return ask("resume", id); }

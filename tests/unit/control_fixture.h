@@ -17,6 +17,7 @@
 
 #include "client/api/node/node_api.h"
 #include "client/control/control_server.h"
+#include "tests/support/played_transfers.h"
 
 namespace gridtorrent::client {
 
@@ -98,6 +99,12 @@ class FakeNode final : public Node {
     for (const auto& [id, one] : transfers_) all.push_back(one);
     return all;
   }
+  std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) override {
+    return played.next(place, until, limits);
+  }
+  std::uint64_t transfers_revision() override { return played.revision(); }
+  void ring_after(std::uint64_t seen, std::function<void()> bell) override { played.ring_after(seen, std::move(bell)); }
+  PlayedTransfers played;
   Result<TransferView> transfer(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     const auto found = transfers_.find(id);
@@ -179,6 +186,7 @@ class FakeNode final : public Node {
       if (found == transfers_.end()) return Error{Code::kNotFound, "no transfer " + id.str() + " on this node"};
       found->second.state = state;
       ++found->second.revision;
+      played.put(found->second);
     }
     changed_.notify_all();
     return transfer(id);
@@ -186,6 +194,15 @@ class FakeNode final : public Node {
   void add(const TransferId& id, TransferState state) {
     const std::lock_guard lock(mutex_);
     transfers_[id] = view(id, state);
+    played.put(transfers_[id]);
+  }
+  void remove(const TransferId& id) {
+    {
+      const std::lock_guard lock(mutex_);
+      transfers_.erase(id);
+    }
+    changed_.notify_all();
+    played.remove(id);
   }
   void wait_until(const bool& flag) {
     std::unique_lock lock(mutex_);

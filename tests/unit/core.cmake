@@ -2,6 +2,9 @@ if(TARGET gt_client_core)
   gt_test(core_rules_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_rules_test.cc
     DEPENDS client/core)
+  gt_test(core_transfer_journal_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_transfer_journal_test.cc
+    DEPENDS client/core)
   gt_test(core_tuning_log_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_tuning_log_test.cc
     DEPENDS client/core)
@@ -22,5 +25,6 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_task_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_limits_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_tuner_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_watch_test.cc
     DEPENDS client/core client/tuning)
 endif()

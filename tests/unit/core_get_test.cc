@@ -156,7 +156,9 @@ TEST_F(Get, OnlySoManyFetchAtOnceByPriority) {
     seeder.complete = true;
     state.peers = {seeder};
   });
-  const auto one = get(job("one", "/1")), two = get(job("two", "/2"));
+  const auto one = get(job("one", "/1"));
+  clock_.advance(std::chrono::milliseconds(1));  // the one that was wanted first keeps its place
+  const auto two = get(job("two", "/2"));
   auto urgent = job("three", "/3");
   wait_for(one->id, TransferState::kFetching);
   wait_for(two->id, TransferState::kFetching);
