@@ -13,7 +13,6 @@ Overview::Overview(Format format, QWidget* parent) : QWidget(parent), format_(st
   for (int i = 0; i < titles.size(); ++i) {
     auto* title = new QLabel(titles[i]);
     auto* value = new PlainLabel;
-    value->setAccessibleName(titles[i]);
     title->setBuddy(value);
     grid->addWidget(title, i, 0, Qt::AlignTop | Qt::AlignRight);
     grid->addWidget(value, i, 1);

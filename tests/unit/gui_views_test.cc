@@ -5,6 +5,7 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
@@ -16,6 +17,7 @@
 #include <QToolButton>
 #include <QTreeView>
 #include <QUrl>
+#include <algorithm>
 
 #include "gui/views/details_pane.h"
 #include "gui/views/find_page.h"
@@ -409,6 +411,23 @@ TEST_F(Window, GetsNothingWithoutADataSetAndAFolder) {
   ASSERT_TRUE(get->isEnabled());
   get->click();
   EXPECT_EQ(wanted, "c1");
+}
+
+TEST_F(Window, ScreenReaderSpeaksTheDetailsThatAreShown) {
+  window_.set_connections(connected());
+  TransferRow failed = transfer("x1", "a");
+  failed.message = "not yours to have any more";
+  transfers_.replace({failed});
+  shown<QTableView>(QStringLiteral("Transfers"))->setCurrentIndex(transfers_.index(0, 0));
+  const auto labels = window_.transfers_page().details().findChildren<QLabel*>();
+  const auto message = std::ranges::find(labels, QStringLiteral("not yours to have any more"), &QLabel::text);
+  ASSERT_NE(message, labels.end());
+  QAccessibleInterface* spoken = QAccessible::queryAccessibleInterface(*message);
+  ASSERT_NE(spoken, nullptr);
+  EXPECT_EQ(spoken->text(QAccessible::Name), QStringLiteral("not yours to have any more"));
+  const auto titles = spoken->relations(QAccessible::Label);
+  ASSERT_EQ(titles.size(), 1);
+  EXPECT_EQ(titles.front().first->text(QAccessible::Name), QStringLiteral("Message"));
 }
 
 TEST_F(Window, HasANameForEverythingThatTakesTheFocus) {
