@@ -9,8 +9,9 @@ namespace gridtorrent::gui {
 
 /// One other side is asked this often how it is.
 inline constexpr std::chrono::seconds kAskEach{2};
-/// What has not answered for so long counts as silent, though nothing has failed.
-inline constexpr std::chrono::seconds kSilence{10};
+/// What has not answered for so long counts as silent, though nothing has failed. Told within 10 s, since it is looked
+/// at once a second, and takes a moment to be drawn.
+inline constexpr std::chrono::seconds kSilence{8};
 
 /// How long to wait before the next attempt, after so many that failed one after the other: 1, 2, 4, then 8 s. Pure.
 std::chrono::seconds pause_after(int failures);
