@@ -134,11 +134,11 @@ PublishScan publish_scan(const v1::ScannedFiles& scanned, bool complete) {
           .complete = complete};
 }
 
-FileTree file_tree(const std::vector<client::api::FileEntry>& entries, const std::string& base_name) {
+FileTree file_tree(const std::vector<client::api::FileEntry>& entries) {
   std::vector<FileRow> files;
   files.reserve(entries.size());
   for (const client::api::FileEntry& entry : entries)
-    if (!entry.folder) files.push_back({entry.path.empty() ? base_name : entry.path, entry.bytes});
+    if (!entry.folder) files.push_back({entry.path.substr(entry.path.find('/') + 1), entry.bytes});
   return FileTree(std::move(files));
 }
 

@@ -27,9 +27,9 @@ ReplicaFacts replica_facts(const v1::Replica& replica);
 ContentFacts content_facts(const v1::Content& content);
 /// Times are counted back from `now_ms`.
 v1::SearchRequest search_request(const SearchQuery& query, std::int64_t now_ms);
-/// Folders are left out: the tree makes them of the paths. A content that is a single file has no path below its base:
-/// it gets `base_name`. Sorts; up to a million files.
-FileTree file_tree(const std::vector<client::api::FileEntry>& entries, const std::string& base_name = {});
+/// Paths are those below the base, which the patterns of a get are for; a content that is a single file has its base
+/// alone. Folders are left out: the tree makes them of the paths. Sorts; up to a million files.
+FileTree file_tree(const std::vector<client::api::FileEntry>& entries);
 /// Without user and request id.
 v1::PublishRequest publish_request(const PublishDraft& draft);
 PublishScan publish_scan(const v1::ScannedFiles& scanned, bool complete);

@@ -126,12 +126,12 @@ void ServerSession::files(FilesReader reader, const std::string& content_id,
         question.listing.call<FileTree>(
             [&](api::Answer<FileTree> answer) {
               // The tree is made where the answer comes, which is not the GUI thread.
-              return api_->async().contents().manifest(content_id, content->version(),
-                                                       [answer = std::move(answer), base_name = content->base_name()](
-                                                           const Result<std::vector<api::FileEntry>>& entries) {
-                                                         if (!entries) return answer(entries.error());
-                                                         answer(file_tree(*entries, base_name));
-                                                       });
+              return api_->async().contents().manifest(
+                  content_id, content->version(),
+                  [answer = std::move(answer)](const Result<std::vector<api::FileEntry>>& entries) {
+                    if (!entries) return answer(entries.error());
+                    answer(file_tree(*entries));
+                  });
             },
             done);
       });

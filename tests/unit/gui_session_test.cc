@@ -189,10 +189,21 @@ TEST(Converting, ASearchCountsItsDaysBackFromNow) {
 
 TEST(Converting, AContentThatIsOneFileHasTheNameOfItsBase) {
   client::api::FileEntry file;
+  file.path = "scan.nc";
   file.bytes = 5;
-  const FileTree tree = file_tree({file}, "scan.nc");
+  const FileTree tree = file_tree({file});
   ASSERT_EQ(tree.files(), 1U);
   EXPECT_EQ(tree.file(0).path, "scan.nc");
+}
+
+TEST(Converting, FilesOfAFolderHaveTheirPathsBelowItsBase) {
+  client::api::FileEntry file, folder;
+  folder.path = "run7";
+  folder.folder = true;
+  file.path = "run7/raw/run7/a.dat";
+  const FileTree tree = file_tree({folder, file});
+  ASSERT_EQ(tree.files(), 1U);
+  EXPECT_EQ(tree.file(0).path, "raw/run7/a.dat");
 }
 
 class NodeSide : public client::Control {
