@@ -59,6 +59,17 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
   gt_hold(lost_database 300)
   gt_hold(replicas 300)
   gt_hold(roots 300)
+  # gt_gui(<script> <timeout in s>): a window on a screen of its own, under the script's plain name; looks at the clock
+  function(gt_gui script timeout)
+    add_test(NAME ${script} COMMAND ${GT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/e2e/${script}.py)
+    set_tests_properties(${script} PROPERTIES
+      ENVIRONMENT "GT_BIN=${CMAKE_BINARY_DIR}/bin;PYTHONDONTWRITEBYTECODE=1"
+      TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS e2e PROCESSORS 2)
+  endfunction()
+  if(TARGET gridtorrent-gui)
+    gt_gui(gui_click 180)
+    gt_gui(gui_away 180)
+  endif()
   # These look at the clock: nothing else runs beside them.
   gt_e2e(netns_lanes_test 300 2)
   gt_e2e(netns_firewall_test 300 2)

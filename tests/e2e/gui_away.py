@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Node and server are killed or stopped, and the login ends, while the window runs: it says so within seconds, goes on by itself, and
+what was typed stays."""
+import os
+import re
+import signal
+import sqlite3
+import time
+
+import cases
+import desk
+import harness
+
+FIND, NAME = 'Find data sets by a part of their name', 'Name of the data set'
+TYPED = 'half a name'
+# What is asked is 3 s and 10 s; a busy machine has three more.
+BROKEN_S, SILENT_S, AGAIN_S = 6, 13, 20
+
+
+def told(words, limit_s, since):
+    """The bar above the page says so in time, and the page still has what was typed."""
+    window.wait_for(re.compile(words), timeout_s=limit_s)
+    print(f'        told after {time.monotonic() - since:.1f} s', flush=True)
+    cases.check(window.text_of(FIND) == TYPED, 'what was typed is gone')
+
+
+def over(words):
+    """It goes on by itself."""
+    since = time.monotonic()
+    window.wait_gone(re.compile(words), AGAIN_S)
+    window.wait_for('● Server connected', timeout_s=AGAIN_S)
+    window.wait_for(re.compile('● Node running.*'), timeout_s=AGAIN_S)
+    print(f'        over after {time.monotonic() - since:.1f} s', flush=True)
+    cases.check(window.text_of(FIND) == TYPED, 'what was typed is gone')
+
+
+def broken(daemon, words):
+    since = time.monotonic()
+    daemon.kill()
+    told(words, BROKEN_S, since)
+    daemon.start()
+    over(words)
+
+
+def silent(daemon, words):
+    since = time.monotonic()
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        told(words, SILENT_S, since)
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    over(words)
+
+
+def a_node_that_is_killed():
+    broken(node, 'The node does not answer.*')
+
+
+def a_node_that_is_stopped():
+    silent(node, 'The node does not answer.*')
+
+
+def a_server_that_is_killed():
+    broken(server, 'The server does not answer.*')
+
+
+def a_server_that_is_stopped():
+    silent(server, 'The server does not answer.*')
+
+
+def a_login_that_ends():
+    with sqlite3.connect(f'file:{server.data / "gridtorrent.db"}?mode=ro', uri=True) as database:
+        tokens = [row[0] for row in database.execute("SELECT token_id FROM token t JOIN user u ON u.user_id = t.user_id WHERE u.name = 'alice'")]
+    since = time.monotonic()
+    for token in tokens:
+        scene.admin().cli('token', 'revoke', token)
+    words = 'Your login has ended.*gridtorrent login'
+    told(words, BROKEN_S, since)
+    alice.cli('login', '--user', 'alice', '--password-file', scene.dir / 'alice.password')
+    over(words)
+
+
+def a_draft_outlives_a_node_that_is_killed():
+    window.keys('ctrl+n')
+    window.type_into(NAME, TYPED)
+    window.keys('Escape')
+    window.wait_gone(NAME)
+    broken(node, 'The node does not answer.*')
+    window.keys('ctrl+n')
+    window.wait_for(NAME)
+    cases.check(window.text_of(NAME) == TYPED, 'the draft is gone')
+    window.keys('Escape')
+    window.wait_gone(NAME)
+
+
+desk.need()
+with harness.Scene() as scene, desk.Desk(scene, 'gui_away') as screen:
+    server = scene.server()
+    alice = scene.user('alice')
+    node = scene.node(alice, 'alpha')
+    window = screen.window(alice, node)
+    window.wait_for('● Server connected')
+    window.keys('ctrl+1')
+    window.type_into(FIND, TYPED)
+    for case in (a_node_that_is_killed, a_node_that_is_stopped, a_server_that_is_killed, a_server_that_is_stopped, a_login_that_ends,
+                 a_draft_outlives_a_node_that_is_killed):
+        with screen.step(case.__name__.replace('_', ' ')):
+            case()
