@@ -4,6 +4,7 @@
 #include <QTranslator>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "client/api/call/waiting.h"
 #include "common/clock.h"
@@ -12,6 +13,7 @@
 #include "gui/app/options.h"
 #include "gui/app/publish_control.h"
 #include "gui/app/settings_store.h"
+#include "gui/app/timed_application.h"
 #include "gui/app/window_control.h"
 #include "gui/views/main_window.h"
 
@@ -40,6 +42,12 @@ void install_translation(QTranslator& translator) {
     QCoreApplication::installTranslator(&translator);
 }
 
+std::unique_ptr<QApplication> make_application(int& argc, char** argv) {
+  const QByteArray times = qgetenv("GRIDTORRENT_EVENT_TIMES");
+  if (times.isEmpty()) return std::make_unique<QApplication>(argc, argv);
+  return std::make_unique<TimedApplication>(argc, argv, times.toStdString());
+}
+
 int show_window(const options::Parsed& options, int argc, char** argv) {
   if (!has_screen()) {
     std::fputs(
@@ -48,7 +56,7 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
         stderr);
     return static_cast<int>(Exit::kOther);
   }
-  QApplication application(argc, argv);
+  const std::unique_ptr<QApplication> application = make_application(argc, argv);
   QCoreApplication::setApplicationName(QStringLiteral("gridtorrent-gui"));
   QGuiApplication::setApplicationDisplayName(QStringLiteral("GridTorrent"));
   QGuiApplication::setDesktopFileName(QStringLiteral("gridtorrent-gui"));
