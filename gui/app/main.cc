@@ -15,6 +15,7 @@
 #include "gui/app/settings_store.h"
 #include "gui/app/timed_application.h"
 #include "gui/app/window_control.h"
+#include "gui/views/dark_style.h"
 #include "gui/views/main_window.h"
 
 namespace gridtorrent::gui {
@@ -61,6 +62,7 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
   QGuiApplication::setApplicationDisplayName(QStringLiteral("GridTorrent"));
   QGuiApplication::setDesktopFileName(QStringLiteral("gridtorrent-gui"));
   QGuiApplication::setWindowIcon(icon());
+  QApplication::setStyle(new DarkStyle);
   QTranslator translator;
   install_translation(translator);
   QCoreApplication::setApplicationVersion(QString::fromLatin1(kVersion));

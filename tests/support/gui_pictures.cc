@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QStyleFactory>
 #include <QTableView>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "gui/views/dark_style.h"
 #include "gui/views/details_pane.h"
 #include "gui/views/find_page.h"
 #include "gui/views/main_window.h"
@@ -162,19 +164,26 @@ class Pictures {
   void dialogs() {
     size_.clear();
     PublishDialog& dialog = window_.publish_dialog();
-    dialog.open_for({QStringLiteral("/data/run-7"), QStringLiteral("/data/run-8")});
-    dialog.set_scan({.files = 8412,
-                     .bytes = 1'200'000'000'000,
-                     .skipped = 3,
-                     .warnings = {"/data/run-7/latest: a link, skipped", "/data/run-7/sock: a socket, skipped"},
-                     .name = "run-7",
-                     .complete = true});
+    dialog.open_for({QStringLiteral("/data/run-7")});
+    const PublishScan scan{.files = 8412,
+                           .bytes = 1'200'000'000'000,
+                           .skipped = 2,
+                           .warnings = {"/data/run-7/latest: a link, skipped", "/data/run-7/sock: a socket, skipped"},
+                           .name = "run-7",
+                           .complete = true};
+    dialog.set_scan(scan);
     for (auto* button : dialog.findChildren<QRadioButton*>())
       if (button->text().contains(QStringLiteral("hese"))) button->setChecked(true);
     save(dialog, "publish-nobody");
+    dialog.findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("Calibration of run 7, laser at 404 nm."));
     dialog.findChildren<QLineEdit*>().back()->setText(QStringLiteral("carol"));
+    dialog.set_preview("user:carol", QStringLiteral("carol can find and fetch this. Nobody else sees that it exists."));
+    save(dialog, "publish");
     dialog.set_refusal(QStringLiteral("alice/run-7 is there already; take another name"));
     save(dialog, "publish-refused");
+    dialog.open_for({QStringLiteral("/data/run-8"), QStringLiteral("/data/run-9")});
+    dialog.set_scan({});
+    save(dialog, "publish-several");
     dialog.hide();
     RateDialog rate(QStringLiteral("Hold at"), QStringLiteral("Hold this rate, also where others use the path:"));
     rate.show();
@@ -288,7 +297,9 @@ int main(int argc, char** argv) {
     std::fputs("gui_pictures: name the folder for the pictures: gui_pictures FOLDER\n", stderr);
     return 2;
   }
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  auto* style = new gridtorrent::gui::DarkStyle;
+  style->setBaseStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setStyle(style);
   const QPalette light = QApplication::palette();
   for (const bool is_dark : {false, true}) {
     QApplication::setPalette(is_dark ? gridtorrent::gui::dark() : light);
