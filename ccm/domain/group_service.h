@@ -75,6 +75,16 @@ class GroupService {
   /// Forgets requests and invitations that have ended. Call every few minutes.
   Status sweep();
 
+  /// A step that was taken, and whom it concerns.
+  struct Changed {
+    Membership before, after;
+    std::vector<UserId> people;  ///< whose inboxes changed
+  };
+  /// In the caller's transaction: the person becomes a member, by an invitation of this manager that they accept at
+  /// once. Nothing where they are one. After the commit, announce() it.
+  Result<std::optional<Changed>> admit(Tx& tx, const Actor& manager, const Actor& person, const GroupId& group) const;
+  void announce(const Changed& changed) { after(changed.after.group, changed); }
+
   static constexpr std::size_t kMaxPage = 200;
   static constexpr std::chrono::milliseconds kPendingLifetime = std::chrono::hours(24 * 14);
   static constexpr std::chrono::milliseconds kNoticeLifetime = std::chrono::hours(24 * 30);
@@ -89,10 +99,6 @@ class GroupService {
   Result<GroupView> view(Tx& tx, const Actor& actor, const Group& group, const PageRequest& page = {}) const;
   /// With oneself and the person alone, as the answer to a step: groups are large.
   Result<GroupView> brief(Tx& tx, const Actor& actor, const Group& group, const UserId& person) const;
-  struct Changed {
-    Membership before, after;
-    std::vector<UserId> people;  ///< whose inboxes changed
-  };
   Result<Changed> change_in(Tx& tx, const Actor& actor, const MembershipChange& change, const Opened& opened) const;
   /// Within the quotas: what the actor has asked for, how large the group is, what a manager-to-be manages.
   Status check_room(Tx& tx, const Actor& actor, const Changed& changed) const;

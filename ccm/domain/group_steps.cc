@@ -150,6 +150,26 @@ Result<GroupService::Changed> GroupService::change_in(Tx& tx, const Actor& actor
   return changed;
 }
 
+Result<std::optional<GroupService::Changed>> GroupService::admit(Tx& tx, const Actor& manager, const Actor& person,
+                                                                 const GroupId& group) const {
+  GT_ASSIGN(const auto kept, tx.groups.membership(group, person.user));
+  if (kept && is_active(kept->standing)) return std::optional<Changed>();
+  GT_ASSIGN(const Opened managers, open(tx, manager, group.str()));
+  GT_ASSIGN(const Changed invited,
+            change_in(tx, manager, {"", "", person.user.str(), MembershipStep::kInvite, ""}, managers));
+  const auto record = [&](const Actor& actor, MembershipStep step) {
+    return tx.audit.append(audit_record(actor, d_.clock.wall(), "group." + std::string(step_name(step)),
+                                        managers.group.name + " " + person.name, ""));
+  };
+  GT_TRY(record(manager, MembershipStep::kInvite));
+  if (is_active(invited.after.standing)) return std::optional(invited);  // they had asked to be let in
+  GT_TRY(record(person, MembershipStep::kAcceptInvitation));
+  GT_ASSIGN(const Opened own, open(tx, person, group.str()));
+  GT_ASSIGN(Changed accepted, change_in(tx, person, {"", "", "", MembershipStep::kAcceptInvitation, ""}, own));
+  accepted.before = invited.before;
+  return std::optional(std::move(accepted));
+}
+
 Result<GroupView> GroupService::change(const Actor& actor, const MembershipChange& change) {
   const std::string method = "group." + std::string(step_name(change.step));
   GroupView shown;

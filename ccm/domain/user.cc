@@ -16,10 +16,11 @@ constexpr std::array<std::pair<Scope, std::string_view>, 8> kScopes = {{{Scope::
                                                                         {Scope::kAccount, "account"},
                                                                         {Scope::kAdmin, "admin"},
                                                                         {Scope::kGroup, "group"}}};
-constexpr std::array<std::pair<TokenKind, std::string_view>, 4> kTokenKinds = {{{TokenKind::kPersonal, "personal"},
+constexpr std::array<std::pair<TokenKind, std::string_view>, 5> kTokenKinds = {{{TokenKind::kPersonal, "personal"},
                                                                                 {TokenKind::kNode, "node"},
                                                                                 {TokenKind::kEnroll, "enroll"},
-                                                                                {TokenKind::kDevice, "device"}}};
+                                                                                {TokenKind::kDevice, "device"},
+                                                                                {TokenKind::kInvite, "invite"}}};
 }  // namespace
 
 std::string_view role_name(Role role) {

@@ -71,6 +71,7 @@ enum class TokenKind : std::uint8_t {
   kNode,
   kEnroll,
   kDevice,  ///< shown beside the password at a login from a device that logged in before; opens nothing by itself
+  kInvite,  ///< makes an account or a membership, at InviteService; opens nothing else
 };
 std::string_view token_kind_name(TokenKind kind);
 Result<TokenKind> parse_token_kind(std::string_view text);
@@ -85,12 +86,12 @@ struct Token {
   Scopes scopes;
   std::string label;
   WallTime created, expires;
-  WallTime last_used;  ///< 0: never; exact to a minute
-  WallTime revoked;    ///< 0: not
-  // Of kEnroll:
-  std::uint32_t uses_left = 0;
-  std::string node_name;  ///< the only name it may enrol, or empty
-  bool ephemeral = false;
+  WallTime last_used;           ///< 0: never; exact to a minute
+  WallTime revoked;             ///< 0: not
+  std::uint32_t uses_left = 0;  ///< of kEnroll and kInvite
+  std::string only_name;        ///< of kEnroll the only node, of kInvite the only account that it may make; or empty
+  bool ephemeral = false;       ///< of kEnroll
+  GroupId group;                ///< of kInvite, that the account becomes a member of; nil: none
 
   bool is_good(WallTime now) const { return revoked.ms == 0 && now < expires; }
   friend bool operator==(const Token&, const Token&) = default;

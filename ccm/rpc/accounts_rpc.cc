@@ -21,6 +21,8 @@ constexpr wire::Allowance kAudited{.rate_per_s = 5, .burst = 300};
 // more.
 constexpr wire::Method kLogin{
     "Accounts/Login", Need::nobody(), wire::Lane::kPasswords, {.rate_per_s = 5, .burst = 300, .quota = "tokens"}};
+constexpr wire::Method kJoin{
+    "Accounts/Join", Need::nobody(), wire::Lane::kPasswords, {.rate_per_s = 5, .burst = 300, .quota = "tokens"}};
 constexpr wire::Method kLogout{"Accounts/Logout", Need::scope(bit(Scope::kAccount))};
 constexpr wire::Method kWhoAmI{"Accounts/WhoAmI", Need::scope(0), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kCreateToken{"Accounts/CreateToken",
@@ -37,6 +39,8 @@ constexpr wire::Method kDisableUser{"Accounts/DisableUser", Need::scope(bit(Scop
                                     kByAdmin};
 constexpr wire::Method kEnableUser{"Accounts/EnableUser", Need::scope(bit(Scope::kAdmin)), wire::Lane::kNormal,
                                    kByAdmin};
+constexpr wire::Method kCreateInvite{"Accounts/CreateInvite", Need::scope(bit(Scope::kAccount)), wire::Lane::kNormal,
+                                     kByAdmin};
 constexpr wire::Method kChangePassword{
     "Accounts/ChangePassword", Need::scope(bit(Scope::kAccount)), wire::Lane::kPasswords, {.rate_per_s = 0.1}};
 constexpr wire::Method kGetQuotas{"Accounts/GetQuotas", Need::scope(bit(Scope::kAccount)), wire::Lane::kReads,
@@ -45,9 +49,10 @@ constexpr wire::Method kChangeQuotas{"Accounts/ChangeQuotas", Need::scope(bit(Sc
                                      kByAdmin};
 constexpr wire::Method kListAuditRecords{"Accounts/ListAuditRecords", Need::scope(bit(Scope::kAdmin)),
                                          wire::Lane::kReads, kAudited};
-constexpr std::array kMethods = {&kLogin,          &kLogout,    &kWhoAmI,       &kCreateToken,     &kListTokens,
-                                 &kRevokeToken,    &kAddUser,   &kListUsers,    &kDisableUser,     &kEnableUser,
-                                 &kChangePassword, &kGetQuotas, &kChangeQuotas, &kListAuditRecords};
+constexpr std::array kMethods = {&kLogin,          &kJoin,        &kLogout,       &kWhoAmI,
+                                 &kCreateToken,    &kListTokens,  &kRevokeToken,  &kAddUser,
+                                 &kListUsers,      &kDisableUser, &kEnableUser,   &kCreateInvite,
+                                 &kChangePassword, &kGetQuotas,   &kChangeQuotas, &kListAuditRecords};
 constexpr std::uint32_t kAuditPage = 100;
 
 /// Of somebody who has shown a token: with the known ones, each user in turn.
@@ -72,8 +77,9 @@ Result<Role> role_of(const google::protobuf::RepeatedPtrField<std::string>& name
 }  // namespace
 
 // Here, as it takes seconds to compile the handlers of all methods.
-AccountsRpc::AccountsRpc(wire::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock)
-    : door_(door), accounts_(accounts), secrets_(secrets), clock_(clock) {}
+AccountsRpc::AccountsRpc(wire::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock,
+                         std::string address)
+    : door_(door), accounts_(accounts), secrets_(secrets), clock_(clock), address_(std::move(address)) {}
 
 wire::Methods AccountsRpc::methods() {
   return kMethods;
@@ -81,11 +87,20 @@ wire::Methods AccountsRpc::methods() {
 
 AccountsRpc::Reactor* AccountsRpc::Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) {
   return door_.unary_in_turn(context, kLogin, request, reply,
-                             [this](const Call& call, const auto& q, auto& p) { return plan_login(call, q, p); });
+                             [this](const Call& call, const auto& q, auto& p) { return plan_login(call, q, "", p); });
+}
+
+AccountsRpc::Reactor* AccountsRpc::Join(Context* context, const v1::JoinRequest* request, v1::LoginReply* reply) {
+  return door_.unary_in_turn(context, kJoin, request, reply,
+                             [this](const Call& call, const auto& q, auto& p) -> Result<wire::SlowWork> {
+                               if (q.code().empty())
+                                 return Error{Code::kInvalid, "the code of the invitation is missing"};
+                               return plan_login(call, q.login(), q.code(), p);
+                             });
 }
 
 Result<wire::SlowWork> AccountsRpc::plan_login(const Call& call, const v1::LoginRequest& request,
-                                               v1::LoginReply& reply) {
+                                               const std::string& code, v1::LoginReply& reply) {
   GT_TRY(wire::check_hello(request.hello(), clock_.wall(), "the client", "the server's"));
   Secrets::LoginWish wish{request.user(), request.password(), request.device(), {}, call.address};
   if (request.has_device_secret()) wish.device_secret = request.device_secret();
@@ -93,13 +108,15 @@ Result<wire::SlowWork> AccountsRpc::plan_login(const Call& call, const v1::Login
   wire::SlowWork slow;
   slow.rank = attempt.is_known() ? wire::Rank::kKnown : wire::Rank::kStranger;
   slow.key = attempt.is_known() ? attempt.account : attempt.address;
-  slow.work = [this, wish = std::move(wish), attempt, &reply] { return log_in(wish, attempt, reply); };
+  slow.work = [this, wish = std::move(wish), code, attempt, &reply] { return log_in(wish, code, attempt, reply); };
   slow.no_turn = [this, attempt] { secrets_.withdraw(attempt); };
   return slow;
 }
 
-Status AccountsRpc::log_in(const Secrets::LoginWish& wish, const LoginAttempt& attempt, v1::LoginReply& reply) {
-  GT_ASSIGN(const Secrets::Issued issued, secrets_.login(wish, attempt));
+Status AccountsRpc::log_in(const Secrets::LoginWish& wish, const std::string& code, const LoginAttempt& attempt,
+                           v1::LoginReply& reply) {
+  GT_ASSIGN(const Secrets::Issued issued,
+            code.empty() ? secrets_.login(wish, attempt) : secrets_.join(wish, code, attempt));
   secrets_.forget_tokens();  // it may have taken another one's place
   *reply.mutable_hello() = wire::make_hello(clock_.wall());
   reply.set_token(issued.text);
@@ -146,6 +163,22 @@ AccountsRpc::Reactor* AccountsRpc::CreateToken(Context* context, const v1::Creat
     *p.mutable_info() = to_wire(issued.token);
     return {};
   });
+}
+
+AccountsRpc::Reactor* AccountsRpc::CreateInvite(Context* context, const v1::CreateInviteRequest* request,
+                                                v1::CreateInviteReply* reply) {
+  return door_.unary(context, kCreateInvite, request, reply,
+                     [this](const Call& call, const auto& q, auto& p) -> Status {
+                       GT_ASSIGN(const Secrets::Issued issued,
+                                 secrets_.create_invite(actor_of(call), {q.request_id(), q.user(), q.group(), q.uses(),
+                                                                         std::chrono::milliseconds(q.ttl_ms())}));
+                       p.set_code(issued.text);
+                       p.set_token_id(issued.token.id);
+                       p.set_expires_ms(issued.token.expires.ms);
+                       p.set_uses(issued.token.uses_left);
+                       p.set_address(address_);
+                       return {};
+                     });
 }
 
 AccountsRpc::Reactor* AccountsRpc::ListTokens(Context* context, const v1::ListTokensRequest* request,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "base/rpc/door.h"
 #include "ccm/domain/account_service.h"
 #include "ccm/rpc/secrets.h"
@@ -11,7 +13,9 @@ namespace gridtorrent::ccm::rpc {
 /// gridtorrent.v1.Accounts over AccountService and Secrets: validates, calls, maps. Thread-safe.
 class AccountsRpc final : public v1::Accounts::CallbackService {
  public:
-  AccountsRpc(gridtorrent::rpc::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock);
+  /// `address`: HOST:PORT that people connect to, for invitations; or empty.
+  AccountsRpc(gridtorrent::rpc::Door& door, AccountService& accounts, Secrets& secrets, const Clock& clock,
+              std::string address = "");
 
   /// As they are declared, each with what a caller may do with it.
   static gridtorrent::rpc::Methods methods();
@@ -19,6 +23,7 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
   using Context = grpc::CallbackServerContext;
   using Reactor = grpc::ServerUnaryReactor;
   Reactor* Login(Context* context, const v1::LoginRequest* request, v1::LoginReply* reply) override;
+  Reactor* Join(Context* context, const v1::JoinRequest* request, v1::LoginReply* reply) override;
   Reactor* Logout(Context* context, const v1::LogoutRequest* request, v1::LogoutReply* reply) override;
   Reactor* WhoAmI(Context* context, const v1::WhoAmIRequest* request, v1::WhoAmIReply* reply) override;
   Reactor* CreateToken(Context* context, const v1::CreateTokenRequest* request, v1::CreateTokenReply* reply) override;
@@ -28,6 +33,8 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
   Reactor* ListUsers(Context* context, const v1::ListUsersRequest* request, v1::ListUsersReply* reply) override;
   Reactor* DisableUser(Context* context, const v1::DisableUserRequest* request, v1::DisableUserReply* reply) override;
   Reactor* EnableUser(Context* context, const v1::EnableUserRequest* request, v1::EnableUserReply* reply) override;
+  Reactor* CreateInvite(Context* context, const v1::CreateInviteRequest* request,
+                        v1::CreateInviteReply* reply) override;
   Reactor* ChangePassword(Context* context, const v1::ChangePasswordRequest* request,
                           v1::ChangePasswordReply* reply) override;
   Reactor* GetQuotas(Context* context, const v1::GetQuotasRequest* request, v1::QuotasReply* reply) override;
@@ -36,9 +43,11 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
                             v1::ListAuditRecordsReply* reply) override;
 
  private:
+  /// `code` of an invitation; empty: a login.
   Result<gridtorrent::rpc::SlowWork> plan_login(const gridtorrent::rpc::Call& call, const v1::LoginRequest& request,
-                                                v1::LoginReply& reply);
-  Status log_in(const Secrets::LoginWish& wish, const LoginAttempt& attempt, v1::LoginReply& reply);
+                                                const std::string& code, v1::LoginReply& reply);
+  Status log_in(const Secrets::LoginWish& wish, const std::string& code, const LoginAttempt& attempt,
+                v1::LoginReply& reply);
   Status answer_quotas(const Actor& actor, const std::string& user, v1::QuotasReply& reply);
   Status add_user(const gridtorrent::rpc::Call& call, const v1::AddUserRequest& request, v1::AddUserReply& reply);
 
@@ -46,6 +55,7 @@ class AccountsRpc final : public v1::Accounts::CallbackService {
   AccountService& accounts_;
   Secrets& secrets_;
   const Clock& clock_;
+  const std::string address_;
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -12,7 +12,7 @@
 namespace gridtorrent::ccm::rpc {
 
 /// Port: what makes and checks passwords and tokens. The wiring of the server puts tracker/authority behind it.
-/// Thread-safe; login, change_password and hash_new_password are slow on purpose.
+/// Thread-safe; login, join, change_password and hash_new_password are slow on purpose.
 class Secrets {
  public:
   virtual ~Secrets() = default;
@@ -32,6 +32,15 @@ class Secrets {
   virtual Result<ccm::LoginAttempt> admit_login(const LoginWish& wish) = 0;
   /// kUnauthenticated with one text for whatever is wrong.
   virtual Result<Issued> login(const LoginWish& wish, const ccm::LoginAttempt& attempt) = 0;
+  /// As login(), by whoever has the code of an invitation; an account may be made. Ends what admit_login() began.
+  /// kUnauthenticated: code or password; kInvalid: a weak password; else as InviteService::join.
+  virtual Result<Issued> join(const LoginWish& wish, const std::string& code, const ccm::LoginAttempt& attempt) = 0;
+  struct InviteWish {
+    std::string request_id, user, group;
+    std::uint32_t uses = 0;            ///< 0: one
+    std::chrono::milliseconds ttl{0};  ///< 0: 48 hours
+  };
+  virtual Result<Issued> create_invite(const ccm::Actor& actor, const InviteWish& wish) = 0;
   /// It got no turn.
   virtual void withdraw(const ccm::LoginAttempt& attempt) = 0;
   struct TokenWish {

@@ -96,7 +96,7 @@ TEST_P(Stores, TokensEndByRevocationAndUse) {
   token.created = now_;
   token.expires = now_ + std::chrono::hours(1);
   token.uses_left = 1;
-  token.node_name = "n";
+  token.only_name = "n";
   token.ephemeral = true;
   ccm::Token newer = token;
   newer.id = "t2";

@@ -131,7 +131,8 @@ class Tokens final : public ccm::TokenStore {
   Result<std::uint64_t> count_good(const UserId& user, ccm::TokenKind kind, WallTime now) override {
     std::uint64_t count = 0;
     for (const auto& [id, t] : s_.tokens) {
-      const bool usable = kind != ccm::TokenKind::kEnroll || t.uses_left > 0;
+      const bool counts_uses = kind == ccm::TokenKind::kEnroll || kind == ccm::TokenKind::kInvite;
+      const bool usable = !counts_uses || t.uses_left > 0;
       if (t.user == user && t.kind == kind && t.is_good(now) && usable) ++count;
     }
     return count;

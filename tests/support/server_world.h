@@ -15,6 +15,7 @@
 #include "ccm/domain/group_service.h"
 #include "ccm/domain/handover_service.h"
 #include "ccm/domain/inbox_service.h"
+#include "ccm/domain/invite_service.h"
 #include "common/clock.h"
 #include "common/rng.h"
 #include "tests/support/memory_store.h"
@@ -104,6 +105,7 @@ class ServerWorld {
  public:
   ccm::ContentService contents{{store.ccm(), files, swarms, news, inboxes, editions, clock, rng, quotas_}};
   ccm::GroupService groups{{store.ccm(), news, inboxes, clock, rng, quotas_}};
+  ccm::InviteService invites{{store.ccm(), groups, clock, rng, quotas_}};
   ccm::BuddyService buddies{{store.ccm(), news, inboxes, clock, quotas_}};
   ccm::InboxService inbox{{store.ccm(), inboxes, clock}};
   ccm::HandoverService handovers{{store.ccm(), news, inboxes, clock, quotas_}};

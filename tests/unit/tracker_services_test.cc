@@ -22,7 +22,7 @@ class TrackerServices : public testing::TestWithParam<const char*> {
     token.id = id;
     token.secret_hash = "h";
     token.uses_left = uses;
-    token.node_name = name;
+    token.only_name = name;
     token.expires = w.clock.wall() + std::chrono::minutes(15);
     return token;
   }

@@ -47,6 +47,15 @@ Result<ccm::rpc::Secrets::Issued> RpcSecrets::login(const LoginWish& wish, const
   return convert(logins_.login(convert(wish), attempt));
 }
 
+Result<ccm::rpc::Secrets::Issued> RpcSecrets::join(const LoginWish& wish, const std::string& code,
+                                                   const ccm::LoginAttempt& attempt) {
+  return convert(invitations_.join(convert(wish), code, attempt));
+}
+
+Result<ccm::rpc::Secrets::Issued> RpcSecrets::create_invite(const ccm::Actor& actor, const InviteWish& wish) {
+  return convert(invitations_.create(actor, {wish.request_id, wish.user, wish.group, wish.uses, wish.ttl}));
+}
+
 Result<ccm::rpc::Secrets::Issued> RpcSecrets::create_token(const ccm::Actor& actor, const std::string& request_id,
                                                            const TokenWish& wish) {
   return convert(logins_.create_token(actor, request_id, {wish.for_user, wish.label, wish.scopes, wish.ttl}));

@@ -5,6 +5,7 @@
 #include "ccm/domain/account_service.h"
 #include "ccm/rpc/secrets.h"
 #include "tracker/authority/authenticator.h"
+#include "tracker/authority/invitations.h"
 #include "tracker/authority/logins.h"
 
 // What lets rooms that do not know each other speak.
@@ -33,9 +34,12 @@ class AccountRates final : public gridtorrent::rpc::OwnRates {
 /// ccm/rpc's port over tracker/authority. Thread-safe.
 class RpcSecrets final : public ccm::rpc::Secrets {
  public:
-  RpcSecrets(authority::Logins& logins, authority::TokenAuthenticator& tokens) : logins_(logins), tokens_(tokens) {}
+  RpcSecrets(authority::Logins& logins, authority::Invitations& invitations, authority::TokenAuthenticator& tokens)
+      : logins_(logins), invitations_(invitations), tokens_(tokens) {}
   Result<ccm::LoginAttempt> admit_login(const LoginWish& wish) override;
   Result<Issued> login(const LoginWish& wish, const ccm::LoginAttempt& attempt) override;
+  Result<Issued> join(const LoginWish& wish, const std::string& code, const ccm::LoginAttempt& attempt) override;
+  Result<Issued> create_invite(const ccm::Actor& actor, const InviteWish& wish) override;
   void withdraw(const ccm::LoginAttempt& attempt) override { logins_.withdraw(attempt); }
   Result<Issued> create_token(const ccm::Actor& actor, const std::string& request_id, const TokenWish& wish) override;
   Result<ccm::LoginAttempt> admit_password_change(const ccm::Actor& actor, const PasswordWish& wish) override;
@@ -46,6 +50,7 @@ class RpcSecrets final : public ccm::rpc::Secrets {
 
  private:
   authority::Logins& logins_;
+  authority::Invitations& invitations_;
   authority::TokenAuthenticator& tokens_;
 };
 

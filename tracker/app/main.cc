@@ -123,6 +123,7 @@ int serve(options::Parsed parsed) {
   }
   config.as_new = parsed.flag("new");
   config.reflection = parsed.flag("reflection");
+  config.managers_make_accounts = parsed.flag("managers-invite");
   config.connections_by_address = static_cast<std::size_t>(parsed.integer("max-connections-per-address"));
   config.on_fatal = [&broken](const Error& error) {
     logging::error("cannot go on", {{"reason", error.message}});

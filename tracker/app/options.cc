@@ -54,6 +54,8 @@ options::Program make_program() {
            const auto network = Network::parse(text);
            return network ? Status() : Status(network.error());
          }},
+        {.name = "managers-invite",
+         .help = "let managers of groups invite people who have no account yet; otherwise only administrators do"},
         {.name = "new",
          .help = "start a new server beside the CA, sealing key or metadata of one whose database is lost. Without it "
                  "the server refuses; refused where there is a database",

@@ -25,6 +25,7 @@
 #include "ccm/domain/group_service.h"
 #include "ccm/domain/handover_service.h"
 #include "ccm/domain/inbox_service.h"
+#include "ccm/domain/invite_service.h"
 #include "ccm/rpc/accounts_rpc.h"
 #include "ccm/rpc/collaboration_rpc.h"
 #include "ccm/rpc/contents_rpc.h"
@@ -114,15 +115,17 @@ struct Server::Parts {
   ccm::GroupService groups{{*sqlite, news, inboxes, clock, rng, {}}};
   ccm::BuddyService buddies{{*sqlite, news, inboxes, clock, {}}};
   ccm::InboxService inbox{{*sqlite, inboxes, clock}};
+  ccm::InviteService invites{{*sqlite, groups, clock, rng, {}, config.managers_make_accounts}};
   ccm::HandoverService handovers{{*sqlite, news, inboxes, clock, {}}};
   NodeService nodes{{*sqlite, swarms, node_hub, audiences, clock, rng, {}}};
   TaskService tasks{{*sqlite, node_hub, task_hub, clock, rng, {}}};
   authority::TokenAuthenticator tokens{accounts, clock};
   authority::GenerationMover generations{{*sqlite, data_ca, news, clock}};
   authority::Logins logins;
+  authority::Invitations invitations{accounts, invites, logins, clock};
   authority::Enrollment enrollment{accounts, nodes, clock};
   RpcAuthenticator authenticator{tokens};
-  RpcSecrets secrets{logins, tokens};
+  RpcSecrets secrets{logins, invitations, tokens};
   AccountRates own_rates{accounts};
 
   wire::Executor executor{"rpc-work", std::clamp<std::size_t>(cores() * 2, 4, 8), 1024};
@@ -133,7 +136,7 @@ struct Server::Parts {
   wire::Door door{{authenticator, executor, passwords, ticker, clock, rng, metrics, reads, &own_rates, &known}};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
-  ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock};
+  ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock, config.advertise};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, *uploads, clock}};
   ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, handovers, inboxes, clock}};
   tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock, [this] { wake_housekeeping(); }}};

@@ -19,7 +19,8 @@ struct ServerConfig {
   std::string metrics_listen;  ///< empty: none
   std::string sealing_key;     ///< file of the key that the data CA's keys are sealed under; empty: in data_dir
   bool reflection = false;
-  bool as_new = false;  ///< start a new server deliberately, where the database is lost (first_start.h)
+  bool managers_make_accounts = false;  ///< by invitations to a group of theirs
+  bool as_new = false;                  ///< start a new server deliberately, where the database is lost (first_start.h)
   std::vector<Network> dial_back_allow;  ///< networks in which nodes' endpoints are dialled, wherever a node is seen
   std::size_t connections_by_address = 512;
   std::chrono::milliseconds probe_period{15'000};

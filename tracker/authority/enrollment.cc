@@ -36,7 +36,7 @@ Result<Enrollment::IssuedToken> Enrollment::create_token(const ccm::Actor& actor
   token.created = clock_.wall();
   token.expires = token.created + ttl;
   token.uses_left = wish.uses == 0 ? 1 : wish.uses;
-  token.node_name = wish.node_name;
+  token.only_name = wish.node_name;
   token.ephemeral = wish.ephemeral;
   GT_TRY(nodes_.add_enroll_token(actor, wish.request_id, token));
   return IssuedToken{minted.text, token.expires};

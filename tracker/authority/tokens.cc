@@ -27,6 +27,8 @@ char kind_letter(ccm::TokenKind kind) {
       return 'e';
     case ccm::TokenKind::kDevice:
       return 'd';
+    case ccm::TokenKind::kInvite:
+      return 'i';
   }
   return '?';
 }
@@ -78,8 +80,8 @@ std::optional<ParsedToken> parse_token(std::string_view text) {
   const std::string_view checked = text.substr(0, kTokenCharacters - kChecksumCharacters);
   if (!is_base62(id) || !is_base62(secret) || text.substr(checked.size()) != token_checksum(checked))
     return std::nullopt;
-  for (const auto kind :
-       {ccm::TokenKind::kPersonal, ccm::TokenKind::kNode, ccm::TokenKind::kEnroll, ccm::TokenKind::kDevice}) {
+  for (const auto kind : {ccm::TokenKind::kPersonal, ccm::TokenKind::kNode, ccm::TokenKind::kEnroll,
+                          ccm::TokenKind::kDevice, ccm::TokenKind::kInvite}) {
     if (text[2] == kind_letter(kind)) return ParsedToken{kind, std::string(id), hash_of(secret)};
   }
   return std::nullopt;

@@ -16,9 +16,9 @@ struct MintedToken {
   std::string secret_hash;  ///< SHA-256 of the secret, bytes; a fast hash is right for 256 random bits
 };
 
-/// "gt<k>_<id>_<secret><crc>": k is p (personal), n (node), e (enrolment) or d (device); id 10, secret 43 (256 bits)
-/// and crc 6 characters of 0-9A-Za-z; crc is the CRC-32 of all before it, so that typos never reach the database and
-/// scanners can find leaked tokens.
+/// "gt<k>_<id>_<secret><crc>": k is p (personal), n (node), e (enrolment), d (device) or i (invitation); id 10, secret
+/// 43 (256 bits) and crc 6 characters of 0-9A-Za-z; crc is the CRC-32 of all before it, so that typos never reach the
+/// database and scanners can find leaked tokens.
 MintedToken mint_token(ccm::TokenKind kind);
 
 /// A text taken apart; nothing if it is not exactly of that form, or the CRC is wrong.

@@ -65,10 +65,10 @@ Status check_enrollable(Tx& tx, const EnrollNode& request, WallTime now) {
 
 /// The name asked for; or the token's, or one made up, told apart by a suffix where it is taken.
 Result<std::string> choose_name(Tx& tx, const ccm::Token& token, const std::string& wished, const NodeId& id) {
-  if (!wished.empty() && !token.node_name.empty() && wished != token.node_name) {
-    return Error{Code::kDenied, "the enrolment token is for node " + token.node_name + ", not " + wished};
+  if (!wished.empty() && !token.only_name.empty() && wished != token.only_name) {
+    return Error{Code::kDenied, "the enrolment token is for node " + token.only_name + ", not " + wished};
   }
-  const std::string name = !wished.empty() ? wished : token.node_name;
+  const std::string name = !wished.empty() ? wished : token.only_name;
   if (name.empty()) return "node-" + suffix_of(id);
   GT_ASSIGN(const auto taken, tx.nodes.by_owner_and_name(token.user, name));
   if (!taken) return name;
@@ -100,7 +100,7 @@ NodeView NodeService::view(NodeRecord record) const {
 Status NodeService::add_enroll_token(const ccm::Actor& actor, const std::string& request_id, const ccm::Token& token) {
   constexpr std::string_view kMethod = "node.enroll_token";
   const WallTime now = d_.clock.wall();
-  if (!token.node_name.empty()) GT_TRY(ccm::check_name("node name", token.node_name));
+  if (!token.only_name.empty()) GT_TRY(ccm::check_name("node name", token.only_name));
   if (token.uses_left == 0 || token.uses_left > kMaxUses) {
     return Error{Code::kInvalid, "an enrolment token has 1 to 100000 uses; give another --uses"};
   }
@@ -114,7 +114,7 @@ Status NodeService::add_enroll_token(const ccm::Actor& actor, const std::string&
   kept.node = NodeId();
   kept.scopes = ccm::Scopes();
   kept.created = now;
-  kept.label = token.node_name.empty() ? "enrolment" : token.node_name;
+  kept.label = token.only_name.empty() ? "enrolment" : token.only_name;
   return d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
     if (answered) {

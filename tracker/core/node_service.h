@@ -49,7 +49,7 @@ class NodeService {
   };
   explicit NodeService(Deps deps) : d_(deps) {}
 
-  /// Writes down an enrolment token (id, secret_hash, expires, uses_left, node_name, ephemeral are the caller's).
+  /// Writes down an enrolment token (id, secret_hash, expires, uses_left, only_name, ephemeral are the caller's).
   Status add_enroll_token(const ccm::Actor& actor, const std::string& request_id, const ccm::Token& token);
 
   /// Takes one use of the token, makes the node and its credential: all or nothing. The same key again (the answer was

@@ -20,17 +20,18 @@ constexpr std::string_view kUsers =
 
 constexpr std::string_view kTokenById =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
-    "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE token_id = ?";
+    "revoked_ms, uses_left, node_name, ephemeral, group_id FROM token WHERE token_id = ?";
 constexpr std::string_view kTokensOfUser =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
-    "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE user_id = ?1 AND (created_ms < ?2 OR (created_ms = "
+    "revoked_ms, uses_left, node_name, ephemeral, group_id FROM token WHERE user_id = ?1 AND (created_ms < ?2 OR "
+    "(created_ms = "
     "?2 AND token_id > ?3)) "
     "ORDER BY created_ms DESC, token_id LIMIT ?4";
 
 constexpr std::string_view kGoodTokens =
     "SELECT token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, last_used_ms, "
-    "revoked_ms, uses_left, node_name, ephemeral FROM token WHERE user_id = ? AND kind = ? AND "
-    "revoked_ms = 0 AND expires_ms > ? AND (kind <> 'enroll' OR uses_left > 0)";
+    "revoked_ms, uses_left, node_name, ephemeral, group_id FROM token WHERE user_id = ? AND kind = ? AND "
+    "revoked_ms = 0 AND expires_ms > ? AND (kind NOT IN ('enroll', 'invite') OR uses_left > 0)";
 
 Result<ccm::Token> token_from(const sql::Row& row) {
   ccm::Token token;
@@ -48,8 +49,9 @@ Result<ccm::Token> token_from(const sql::Row& row) {
   token.last_used = time_at(row, 9);
   token.revoked = time_at(row, 10);
   token.uses_left = row.u32(11);
-  token.node_name = row.text(12);
+  token.only_name = row.text(12);
   token.ephemeral = row.boolean(13);
+  GT_ASSIGN(token.group, id_at<GroupId>(row, 14));
   return token;
 }
 
@@ -105,9 +107,11 @@ Status SqlUsers::change_quota(const UserId& id, const ccm::QuotaChange& change) 
 Status SqlTokens::insert(const ccm::Token& t) {
   const Status done = tx_.exec(
       "INSERT INTO token(token_id, secret_hash, kind, user_id, node_id, scopes, label, created_ms, expires_ms, "
-      "last_used_ms, revoked_ms, uses_left, node_name, ephemeral) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "last_used_ms, revoked_ms, uses_left, node_name, ephemeral, group_id) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {t.id, sql::Blob(t.secret_hash), ccm::token_kind_name(t.kind), t.user.str(), id_or_null(t.node), t.scopes.bits(),
-       t.label, t.created.ms, t.expires.ms, t.last_used.ms, t.revoked.ms, t.uses_left, t.node_name, t.ephemeral});
+       t.label, t.created.ms, t.expires.ms, t.last_used.ms, t.revoked.ms, t.uses_left, t.only_name, t.ephemeral,
+       id_or_null(t.group)});
   return done ? done : Status(conflict_or(done.error(), "token " + t.id + " exists"));
 }
 Result<std::optional<ccm::Token>> SqlTokens::by_id(std::string_view id) {
@@ -162,7 +166,7 @@ Result<bool> SqlTokens::take_use(std::string_view id) {
 Result<std::uint64_t> SqlTokens::count_good(const UserId& user, ccm::TokenKind kind, WallTime now) {
   GT_ASSIGN(const auto count,
             tx_.one("SELECT count(*) FROM token WHERE user_id = ? AND kind = ? AND revoked_ms = 0 AND expires_ms > ? "
-                    "AND (kind <> 'enroll' OR uses_left > 0)",
+                    "AND (kind NOT IN ('enroll', 'invite') OR uses_left > 0)",
                     {user.str(), ccm::token_kind_name(kind), now.ms}, [](const sql::Row& row) { return row.u64(0); }));
   return count.value_or(0);
 }

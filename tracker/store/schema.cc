@@ -357,7 +357,15 @@ CREATE INDEX token_good ON token(user_id, kind, expires_ms)
   WHERE revoked_ms = 0 AND (kind <> 'enroll' OR uses_left > 0);
 )sql";
 
-constexpr std::array<sql::Migration, 14> kMigrations = {{{1, "accounts", kAccounts},
+// An invitation is a token: node_name is the only account that it makes, group_id the group that one joins by it.
+constexpr std::string_view kInvitations = R"sql(
+ALTER TABLE token ADD COLUMN group_id TEXT;
+DROP INDEX token_good;
+CREATE INDEX token_good ON token(user_id, kind, expires_ms)
+  WHERE revoked_ms = 0 AND (kind NOT IN ('enroll', 'invite') OR uses_left > 0);
+)sql";
+
+constexpr std::array<sql::Migration, 15> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -370,7 +378,8 @@ constexpr std::array<sql::Migration, 14> kMigrations = {{{1, "accounts", kAccoun
                                                          {11, "quota of tasks", kTaskQuota},
                                                          {12, "when replicas were verified", kVerified},
                                                          {13, "base names", kBaseNames},
-                                                         {14, "lists by page", kLists}}};
+                                                         {14, "lists by page", kLists},
+                                                         {15, "invitations", kInvitations}}};
 
 }  // namespace
 
