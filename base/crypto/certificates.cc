@@ -13,6 +13,7 @@
 #include <ctime>
 #include <memory>
 
+#include "common/hex.h"
 #include "common/text.h"
 
 namespace gridtorrent::crypto {
@@ -205,6 +206,16 @@ Result<CertificateFacts> read_certificate(std::string_view pem) {
   if (size > 0) facts.public_der.assign(reinterpret_cast<const char*>(der), static_cast<std::size_t>(size));
   OPENSSL_free(der);
   return facts;
+}
+
+Result<std::string> certificate_digest(std::string_view pem) {
+  const X509Ptr certificate = parse(pem);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  unsigned int size = 0;
+  if (!certificate) return Error{Code::kCorrupt, "it holds no certificate in PEM form"};
+  if (X509_digest(certificate.get(), EVP_sha256(), digest.data(), &size) != 1)
+    return openssl_error("hash a certificate");
+  return hex_encode(digest);
 }
 
 Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view authority_pem) {

@@ -49,6 +49,9 @@ struct CertificateFacts {
 /// kCorrupt: the text holds no certificate. The first one counts.
 Result<CertificateFacts> read_certificate(std::string_view pem);
 
+/// The SHA-256 of the certificate in DER, in 64 hexadecimal digits: how people name one. kCorrupt as above.
+Result<std::string> certificate_digest(std::string_view pem);
+
 /// Whether `certificate_pem` was signed by the authority's certificate (dates are not looked at).
 Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view authority_pem);
 

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
@@ -119,6 +120,29 @@ Status shake_hands(SSL& tls, int fd, std::chrono::milliseconds timeout) {
   }
 }
 
+struct Session {
+  UniqueFd fd;
+  Owned<SSL, &SSL_free> tls;
+};
+
+/// Whoever it is: nothing is verified.
+Result<Session> shake_hands_with(const std::string& host, std::uint16_t port, SSL_CTX& context,
+                                 std::chrono::milliseconds timeout) {
+  SSL_CTX_set_verify(&context, SSL_VERIFY_NONE, nullptr);
+  Session session;
+  GT_ASSIGN(session.fd, connect_any(host, port, timeout));
+  session.tls.reset(SSL_new(&context));
+  static constexpr unsigned char kAlpn[] = {2, 'h', '2'};
+  SSL* const tls = session.tls.get();
+  if (tls == nullptr || SSL_set_fd(tls, session.fd.get()) != 1 || SSL_set_alpn_protos(tls, kAlpn, sizeof kAlpn) != 0) {
+    return Error{Code::kInternal, "OpenSSL gave no TLS connection"};
+  }
+  // SSL_set_tlsext_host_name without its old-style cast; OpenSSL copies the name.
+  SSL_ctrl(tls, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
+  GT_TRY(shake_hands(*tls, session.fd.get(), timeout));
+  return session;
+}
+
 }  // namespace
 
 Result<TlsProbe> probe_tls(const std::string& host, std::uint16_t port, const std::string& ca_file,
@@ -129,20 +153,10 @@ Result<TlsProbe> probe_tls(const std::string& host, std::uint16_t port, const st
     ERR_clear_error();
     return Error{Code::kInvalid, escape_for_display(ca_file) + " holds no certificate in PEM form"};
   }
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
-  GT_ASSIGN(const UniqueFd fd, connect_any(host, port, timeout));
-  const Owned<SSL, &SSL_free> tls(SSL_new(context.get()));
-  static constexpr unsigned char kAlpn[] = {2, 'h', '2'};
-  if (!tls || SSL_set_fd(tls.get(), fd.get()) != 1 || SSL_set_alpn_protos(tls.get(), kAlpn, sizeof kAlpn) != 0) {
-    return Error{Code::kInternal, "OpenSSL gave no TLS connection"};
-  }
-  // SSL_set_tlsext_host_name without its old-style cast; OpenSSL copies the name.
-  SSL_ctrl(tls.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
-  GT_TRY(shake_hands(*tls, fd.get(), timeout));
-
-  const Owned<X509, &X509_free> certificate(SSL_get1_peer_certificate(tls.get()));
+  GT_ASSIGN(const Session session, shake_hands_with(host, port, *context, timeout));
+  const Owned<X509, &X509_free> certificate(SSL_get1_peer_certificate(session.tls.get()));
   if (!certificate) return Error{Code::kUnsupported, "what answers there shows no certificate"};
-  STACK_OF(X509)* chain = SSL_get_peer_cert_chain(tls.get());
+  STACK_OF(X509)* chain = SSL_get_peer_cert_chain(session.tls.get());
   TlsProbe probe;
   probe.chain_trusted = chain_trusted(*context, *certificate, chain);
   probe.name_matches = matches(*certificate, host);
@@ -156,6 +170,25 @@ Result<TlsProbe> probe_tls(const std::string& host, std::uint16_t port, const st
   read_names(*certificate, probe.names);
   ERR_clear_error();
   return probe;
+}
+
+Result<std::string> shown_authority(const std::string& host, std::uint16_t port, std::chrono::milliseconds timeout) {
+  const Owned<SSL_CTX, &SSL_CTX_free> context(SSL_CTX_new(TLS_client_method()));
+  if (!context) return Error{Code::kInternal, "OpenSSL gave no TLS context"};
+  GT_ASSIGN(const Session session, shake_hands_with(host, port, *context, timeout));
+  STACK_OF(X509)* chain = SSL_get_peer_cert_chain(session.tls.get());
+  X509* const last = chain == nullptr ? nullptr : sk_X509_value(chain, sk_X509_num(chain) - 1);
+  if (last == nullptr || X509_self_signed(last, 1) != 1) {
+    ERR_clear_error();
+    return Error{Code::kUnsupported, "what answers there does not show its certificate authority"};
+  }
+  const Owned<BIO, &BIO_free_all> text(BIO_new(BIO_s_mem()));
+  if (!text || PEM_write_bio_X509(text.get(), last) != 1) {
+    return Error{Code::kInternal, "OpenSSL could not write a certificate"};
+  }
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(text.get(), &data);
+  return std::string(data, static_cast<std::size_t>(size));
 }
 
 }  // namespace gridtorrent::crypto

@@ -24,4 +24,10 @@ struct TlsProbe {
 Result<TlsProbe> probe_tls(const std::string& host, std::uint16_t port, const std::string& ca_file,
                            std::chrono::milliseconds timeout = std::chrono::milliseconds(3'000));
 
+/// The authority that a TLS server says it belongs to: the last certificate of its chain, where that is signed by
+/// itself. PEM. Whoever answers can show any: trust it by its SHA-256 (certificate_digest) or not at all. Blocks as
+/// probe_tls(). kUnreachable; kUnsupported: no TLS, or no authority is shown.
+Result<std::string> shown_authority(const std::string& host, std::uint16_t port,
+                                    std::chrono::milliseconds timeout = std::chrono::milliseconds(3'000));
+
 }  // namespace gridtorrent::crypto

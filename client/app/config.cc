@@ -50,7 +50,8 @@ std::vector<options::Option> node_options() {
        .help = "addresses to publish instead of the one that the server sees"},
       {.name = "lane-ports",
        .value = "FIRST-LAST",
-       .help = "ports that lanes are accepted on; 0 takes free ones",
+       .help =
+           "ports that lanes are accepted on; 0 takes free ones, and so does a node that finds the default ones taken",
        .default_value = "50000-50015",
        .check = options::is_port_range},
       {.name = "tls-lane-ports",
@@ -197,6 +198,8 @@ Result<Config> read_config(const options::Parsed& parsed) {
   for (const auto& address : config.addresses) GT_TRY(check_address(address));
   config.lane_ports = options::split_port_range(parsed.str("lane-ports"));
   config.tls_lane_ports = options::split_port_range(parsed.str("tls-lane-ports"));
+  config.usual_ports = parsed.source("lane-ports") == options::Source::kDefault &&
+                       parsed.source("tls-lane-ports") == options::Source::kDefault;
   const bool free_ports = config.lane_ports.first == 0 || config.tls_lane_ports.first == 0;
   if (!free_ports && config.lane_ports.first <= config.tls_lane_ports.second &&
       config.tls_lane_ports.first <= config.lane_ports.second) {

@@ -21,6 +21,7 @@ struct Config {
   std::string node_name;
   std::vector<std::string> addresses;
   std::pair<std::uint16_t, std::uint16_t> lane_ports, tls_lane_ports;
+  bool usual_ports = false;  ///< nobody chose either: free ones do where these are taken
   std::vector<NamedRoot> share_roots, download_roots;
   std::string socket;
   std::string metrics_listen;

@@ -154,7 +154,16 @@ Status make_engine(const Config& config, const NodeIdentity& identity, Parts& pa
   options.last_tls_port = config.tls_lane_ports.second;
   options.congestion_controls = config.lane_congestion_controls;
   warn_of_forbidden(config.lane_congestion_controls);
-  GT_ASSIGN(parts.engine, engine::make_libtorrent_engine(options, parts.events));
+  auto engine = engine::make_libtorrent_engine(options, parts.events);
+  if (!engine && engine.error().code == Code::kConflict && config.usual_ports) {
+    // Another node of this host has them; nobody asked for these very ports.
+    logging::warning(engine.error().message + "; taking free ports, which a firewall may not let through");
+    options.first_lane_port = options.last_lane_port = 0;
+    options.first_tls_port = options.last_tls_port = 0;
+    engine = engine::make_libtorrent_engine(options, parts.events);
+  }
+  if (!engine) return engine.error();
+  parts.engine = std::move(*engine);
   return {};
 }
 

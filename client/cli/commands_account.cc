@@ -1,8 +1,7 @@
-#include <unistd.h>
-
 #include "client/cli/admin.h"
 #include "client/cli/context.h"
 #include "client/cli/listing.h"
+#include "client/cli/local_node.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -10,13 +9,6 @@
 namespace gridtorrent::client::cli {
 
 namespace {
-
-std::string device_label() {
-  std::string name(256, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "command line";
-  name.resize(name.find('\0'));
-  return name;
-}
 
 /// Proves who it is by the token or the password; the token to keep and whose it is.
 Status authenticate(Context& c, const ProfileStore& store, api::ServerApi& server, Profile& profile,
@@ -38,7 +30,7 @@ Status authenticate(Context& c, const ProfileStore& store, api::ServerApi& serve
     return Error{Code::kInvalid, "who are you? Say it with --user NAME, or give --token-file FILE"};
   v1::LoginRequest request;
   request.set_user(profile.user);
-  request.set_device(device_label());
+  request.set_device(host_label());
   if (c.options.has("password-file")) {
     GT_ASSIGN(*request.mutable_password(), c.options.secret("password-file"));
   } else {
@@ -137,7 +129,8 @@ Status token_create(Context& c) {
 std::string token_state(const v1::TokenInfo& token, WallTime now) {
   if (token.revoked()) return "revoked";
   if (token.expires_ms() <= now.ms) return "expired";
-  return token.kind() == "enroll" && token.uses_left() == 0 ? "used up" : "good";
+  const bool counts_uses = token.kind() == "enroll" || token.kind() == "invite";
+  return counts_uses && token.uses_left() == 0 ? "used up" : "good";
 }
 
 Status token_list(Context& c) {

@@ -3,6 +3,7 @@
 #include "client/cli/context.h"
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/local_node.h"
 #include "client/cli/pace.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
@@ -112,6 +113,7 @@ Status publish_here(Context& c) {
   SystemRng rng;
   request.set_request_id(make_request_id(c.clock.wall(), rng));
 
+  GT_TRY(node_for_work(c));
   PublishPrinter printer(c);
   Interrupt interrupt;
   std::optional<MonoTime> unreachable_since;
@@ -193,7 +195,7 @@ Status get_here(Context& c) {
   request.set_allow_hidden(c.options.flag("allow-hidden"));
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   if (!is_empty(wish)) *request.mutable_wish() = wish;
-  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
   GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
   if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
     c.terminal.message(
@@ -246,7 +248,7 @@ Status seed(Context& c) {
   v1::SeedRequest request;
   request.set_content(c.options.str("CONTENT"));
   GT_ASSIGN(*request.mutable_from(), Context::absolute(c.options.str("from")));
-  GT_ASSIGN(api::NodeApi* const node, c.node());
+  GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
   GT_ASSIGN(const v1::GetReply reply, node->seed(std::move(request)));
   return follow_or_detach(c, reply.transfer());
 }

@@ -71,6 +71,9 @@ Result<api::ServerApi*> Context::server(std::chrono::milliseconds deadline) {
   if (server_) return server_.get();
   GT_ASSIGN(const Login found, known_login());
   GT_ASSIGN(const std::string secret, token(found));
+  if (found.server.empty() && !options.has("ca") && !options.has("token-file")) {
+    if (const auto here = server_here()) return log_in_here(*here, deadline);
+  }
   if (found.server.empty() || secret.empty()) {
     const std::string where = found.server.empty() ? "" : " to " + found.server;
     return Error{Code::kUnauthenticated, "not logged in" + where + ": " + kHowToLogIn};
@@ -78,6 +81,19 @@ Result<api::ServerApi*> Context::server(std::chrono::milliseconds deadline) {
   GT_TRY(check_complete(found));
   GT_ASSIGN(server_, api::ServerApi::open(
                          {.address = found.server, .ca_file = found.ca_file, .token = secret, .deadline = deadline}));
+  return server_.get();
+}
+
+Result<api::ServerApi*> Context::log_in_here(const ServerHere& here, std::chrono::milliseconds deadline) {
+  GT_ASSIGN(const ProfileStore store, profiles());
+  GT_ASSIGN(auto connected,
+            api::ServerApi::open(
+                {.address = here.address, .ca_file = here.ca_file, .token = here.token, .deadline = deadline}));
+  GT_ASSIGN(const v1::WhoAmIReply who, connected->accounts().who_am_i());
+  GT_TRY(store.save({here.address, here.ca_file, who.user(), who.user_id()}, here.token));
+  terminal.message("logged in to the server of this machine, " + here.address + ", as " +
+                   escape_for_display(who.user()));
+  server_ = std::move(connected);
   return server_.get();
 }
 

@@ -11,6 +11,7 @@
 #include "client/cli/json.h"
 #include "client/cli/terminal.h"
 #include "client/profile/profile.h"
+#include "client/profile/saved_login.h"
 #include "common/clock.h"
 #include "common/result.h"
 
@@ -57,6 +58,8 @@ class Context {
   Result<std::string> token(const Login& login) const;
   static Status check_complete(const Login& login);
   Result<std::string> caller_id();
+  /// Who administers a server of this machine need not log in: the login is kept as if they had.
+  Result<api::ServerApi*> log_in_here(const ServerHere& here, std::chrono::milliseconds deadline);
 
   std::unique_ptr<api::ServerApi> server_;
   std::unique_ptr<api::NodeApi> node_;
@@ -77,6 +80,8 @@ std::vector<CommandEntry> estimate_commands();
 std::vector<CommandEntry> group_commands();
 std::vector<CommandEntry> handover_commands();
 std::vector<CommandEntry> inbox_commands();
+std::vector<CommandEntry> join_commands();
+std::vector<CommandEntry> local_node_commands();
 std::vector<CommandEntry> node_commands();
 std::vector<CommandEntry> task_commands();
 std::vector<CommandEntry> tune_commands();

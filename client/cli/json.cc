@@ -242,7 +242,7 @@ Json to_json(const v1::TokenInfo& token) {
                {"expires", json_time(token.expires_ms())},
                {"last_used", json_time(token.last_used_ms())},
                {"revoked", token.revoked()}};
-  if (token.kind() == "enroll") json["uses_left"] = token.uses_left();
+  if (token.kind() == "enroll" || token.kind() == "invite") json["uses_left"] = token.uses_left();
   return json;
 }
 

@@ -86,6 +86,17 @@ Status Terminal::finish() {
   return {};
 }
 
+Status ask_yes(const std::string& question) {
+  const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  if (!terminal) return Error{Code::kInvalid, "there is no terminal to ask on: answer with --yes"};
+  const std::string asked = question + " [y/N] ";
+  std::string answer(64, '\0');
+  if (::write(terminal.get(), asked.data(), asked.size()) < 0) return Error{Code::kCancelled, "cancelled"};
+  const ssize_t size = ::read(terminal.get(), answer.data(), answer.size());
+  if (size > 0 && (answer.front() == 'y' || answer.front() == 'Y')) return {};
+  return Error{Code::kCancelled, "the answer was no: nothing was done"};
+}
+
 Result<std::string> ask_password(const std::string& prompt, const std::string& option) {
   const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   termios before{};

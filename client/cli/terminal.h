@@ -53,6 +53,8 @@ class Terminal {
   MonoTime last_plain_;
 };
 
+/// Asks "question [y/N]" on the controlling terminal. kCancelled: the answer is no; kInvalid: there is no terminal.
+Status ask_yes(const std::string& question);
 /// Asks on the controlling terminal without echo. kInvalid where there is none.
 /// `option` is what to use where there is no terminal.
 Result<std::string> ask_password(const std::string& prompt, const std::string& option = "--password-file");

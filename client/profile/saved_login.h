@@ -22,8 +22,17 @@ std::optional<std::string> environment_variable(const std::string& name);
 Result<std::optional<SavedLogin>> saved_login(const std::string& profile_name,
                                               const ProfileStore::Variable& variable = environment_variable);
 
-/// Where this user's node has its control socket, unless it was told otherwise. kUnreachable: XDG_RUNTIME_DIR does not
-/// say so. Pure but for `variable`.
+/// A server that runs on this machine and whose first token this process may read: its administrator's way in.
+struct ServerHere {
+  std::string address, ca_file, token;
+};
+/// By the ready file of the packaged server (/run/gridtorrent-server), or of one that runs as this user
+/// ($XDG_RUNTIME_DIR/gridtorrent-server). Nothing where there is none, or its files are not this user's to read.
+std::optional<ServerHere> server_here(const ProfileStore::Variable& variable = environment_variable);
+
+/// Where this user's node has its control socket, unless it was told otherwise: below XDG_RUNTIME_DIR, or, where that
+/// is unset, in the data folder that `gridtorrent node start` makes. kUnreachable: HOME is unset, too. Pure but for
+/// `variable`.
 Result<std::string> default_control_socket(const ProfileStore::Variable& variable = environment_variable);
 
 }  // namespace gridtorrent::client

@@ -5,10 +5,10 @@ if(TARGET gt_tracker_app)
             ${CMAKE_CURRENT_LIST_DIR}/server_node_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_start_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_door_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_access_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_dialer_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_endpoints_test.cc
-            ${CMAKE_CURRENT_LIST_DIR}/server_lists_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/server_lists_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_invite_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_recorded_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/server_http2_probe.cc ${CMAKE_CURRENT_LIST_DIR}/server_lab.cc
-    DEPENDS tracker/app
+    DEPENDS tracker/app client/api/server
     LINK OpenSSL::SSL nlohmann_json::nlohmann_json gt_test_memory_store LABELS integration)
   target_compile_definitions(server_test PRIVATE GT_RECORDED_DIR="${PROJECT_SOURCE_DIR}/tests/recorded")
   gt_test(server_reads_test

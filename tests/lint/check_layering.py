@@ -23,7 +23,7 @@ DOORS = {  # header prefix -> rooms that may include it
     'prometheus/': {'base/metrics'},
     'utf8proc.h': {'ccm/domain'},
     'Q': {'gui/models', 'gui/plots', 'gui/views', 'gui/session', 'gui/app'},  # Qt's headers, and no others, begin so
-    'nlohmann/': {'client/cli', 'client/core', 'client/app', 'client/profile', 'client/security', 'client/store', 'tracker/app', 'tracker/store',
+    'nlohmann/': {'client/cli', 'client/core', 'client/app', 'client/profile', 'client/security', 'client/service', 'client/store', 'tracker/app', 'tracker/store',
                   'base/logging'},
 }
 

@@ -17,23 +17,42 @@ Status check_hello(const ServerChannel& channel, const v1::Hello& hello) {
   return rpc::check_hello(hello, channel.now(), "the server " + channel.options().address);
 }
 
+/// Within the callback, so that a login that was cancelled changes nothing here.
+Answer<v1::LoginReply> with_token(ServerChannel& channel, Answer<v1::LoginReply> done) {
+  return [&channel, done = std::move(done)](Result<v1::LoginReply> reply) {
+    if (reply) channel.set_token(reply->token());
+    done(std::move(reply));
+  };
+}
+
+auto checked_login(ServerChannel& channel) {
+  return [&channel](v1::LoginReply&& reply) -> Result<v1::LoginReply> {
+    GT_TRY(check_hello(channel, reply.hello()));
+    return std::move(reply);
+  };
+}
+
 }  // namespace
 
 // --- accounts
 
 Call AsyncAccountsApi::login(v1::LoginRequest request, Answer<v1::LoginReply> done) {
   *request.mutable_hello() = rpc::make_hello(channel_.now());
-  // Within the callback, so that a login that was cancelled changes nothing here.
-  const Answer<v1::LoginReply> use_token = [&channel = channel_, done = std::move(done)](Result<v1::LoginReply> reply) {
-    if (reply) channel.set_token(reply->token());
-    done(std::move(reply));
-  };
   return ServerCalls(channel_, loop_)
-      .one(channel_.accounts(), &Accounts::PrepareAsyncLogin, request, use_token,
-           [&channel = channel_](v1::LoginReply&& reply) -> Result<v1::LoginReply> {
-             GT_TRY(check_hello(channel, reply.hello()));
-             return std::move(reply);
-           });
+      .one(channel_.accounts(), &Accounts::PrepareAsyncLogin, request, with_token(channel_, std::move(done)),
+           checked_login(channel_));
+}
+
+Call AsyncAccountsApi::join(v1::JoinRequest request, Answer<v1::LoginReply> done) {
+  *request.mutable_login()->mutable_hello() = rpc::make_hello(channel_.now());
+  return ServerCalls(channel_, loop_)
+      .one(channel_.accounts(), &Accounts::PrepareAsyncJoin, request, with_token(channel_, std::move(done)),
+           checked_login(channel_));
+}
+
+Call AsyncAccountsApi::create_invite(v1::CreateInviteRequest request, Answer<v1::CreateInviteReply> done) {
+  return ServerCalls(channel_, loop_)
+      .one(channel_.accounts(), &Accounts::PrepareAsyncCreateInvite, channel_.with_id(std::move(request)), done);
 }
 
 Call AsyncAccountsApi::logout(Ended done) {

@@ -29,6 +29,8 @@ class AsyncAccountsApi {
  public:
   AsyncAccountsApi(ServerChannel& channel, CallLoop& loop) : channel_(channel), loop_(loop) {}
   Call login(v1::LoginRequest request, Answer<v1::LoginReply> done);
+  Call join(v1::JoinRequest request, Answer<v1::LoginReply> done);
+  Call create_invite(v1::CreateInviteRequest request, Answer<v1::CreateInviteReply> done);
   Call logout(Ended done);
   Call who_am_i(Answer<v1::WhoAmIReply> done);
   Call create_token(v1::CreateTokenRequest request, Answer<v1::CreateTokenReply> done);

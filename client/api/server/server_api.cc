@@ -31,6 +31,14 @@ Result<v1::LoginReply> AccountsApi::login(v1::LoginRequest request) {
   return wait<v1::LoginReply>(channel_, {}, &AsyncAccountsApi::login, std::move(request));
 }
 
+Result<v1::LoginReply> AccountsApi::join(v1::JoinRequest request) {
+  return wait<v1::LoginReply>(channel_, {}, &AsyncAccountsApi::join, std::move(request));
+}
+
+Result<v1::CreateInviteReply> AccountsApi::create_invite(v1::CreateInviteRequest request) {
+  return wait<v1::CreateInviteReply>(channel_, {}, &AsyncAccountsApi::create_invite, std::move(request));
+}
+
 Status AccountsApi::logout() {
   return wait<void>(channel_, {}, &AsyncAccountsApi::logout);
 }

@@ -36,6 +36,9 @@ class AccountsApi {
   explicit AccountsApi(ServerChannel& channel) : channel_(channel) {}
   /// Needs no token; later calls of this ServerApi use the new one (see ServerApi::set_token).
   Result<v1::LoginReply> login(v1::LoginRequest request);
+  /// As login(), with the code of an invitation.
+  Result<v1::LoginReply> join(v1::JoinRequest request);
+  Result<v1::CreateInviteReply> create_invite(v1::CreateInviteRequest request);
   Status logout();
   Result<v1::WhoAmIReply> who_am_i();
   Result<v1::CreateTokenReply> create_token(v1::CreateTokenRequest request);

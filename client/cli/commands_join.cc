@@ -1,0 +1,212 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "client/api/server/authority.h"
+#include "client/cli/admin.h"
+#include "client/cli/context.h"
+#include "client/cli/doctor.h"
+#include "client/cli/local_node.h"
+#include "client/cli/text_view.h"
+#include "client/profile/link.h"
+#include "client/profile/saved_login.h"
+#include "common/text.h"
+#include "common/unique_fd.h"
+
+// One string that joins: made here, used there.
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+// --- invite
+
+/// The address for other people: what the server was told, else the one in use here unless it is of this host alone.
+Result<std::string> address_for_others(Context& c, const std::string& advertised, const std::string& used) {
+  if (c.options.has("address")) return c.options.str("address");
+  if (!advertised.empty()) return advertised;
+  for (const char* own : {"localhost:", "127.", "[::1]:"}) {
+    if (!used.starts_with(own)) continue;
+    return Error{Code::kInvalid,
+                 "the server does not know its address for other hosts: start it with --advertise "
+                 "HOST:PORT, or give the address with --address HOST:PORT"};
+  }
+  return used;
+}
+
+Status invite(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const Context::Login login, c.known_login());
+  Link link;
+  GT_ASSIGN(link.ca, api::authority_sha256(login.ca_file));
+  v1::CreateInviteRequest request;
+  request.set_user(c.options.str("USER"));
+  request.set_group(c.options.str("group"));
+  request.set_uses(static_cast<std::uint32_t>(c.options.integer("uses")));
+  request.set_ttl_ms(c.options.duration("ttl").count());
+  GT_ASSIGN(const v1::CreateInviteReply made, server->accounts().create_invite(std::move(request)));
+  const Result<std::string> address = address_for_others(c, made.address(), login.server);
+  if (!address) {
+    // The code goes nowhere: it must not stay open.
+    GT_TRY(server->accounts().revoke_token(made.token_id()));
+    return address.error();
+  }
+  link.server = *address;
+  link.code = made.code();
+  const std::string text = link_text(link);
+  if (c.json) {
+    c.print({{"link", text},
+             {"token_id", made.token_id()},
+             {"uses", made.uses()},
+             {"expires", json_time(made.expires_ms())}});
+    return {};
+  }
+  c.terminal.result(text);
+  c.terminal.message("good until " + short_time(made.expires_ms()) + " for " +
+                     (made.uses() == 1 ? "one person" : std::to_string(made.uses()) + " people") +
+                     "; whoever has it can use it, so send it by a private way. They run:\n  gridtorrent join '" +
+                     text + "'");
+  return {};
+}
+
+// --- join
+
+/// The certificate of the server's authority, which is the link's; asked about unless --yes.
+Result<std::string> checked_authority(Context& c, const Link& link) {
+  GT_ASSIGN(api::ShownAuthority shown, api::probe_authority(link.server));
+  if (shown.sha256 != link.ca) {
+    return Error{Code::kDenied, "the server " + link.server +
+                                    " is not the one of the invitation: its certificate authority has SHA-256 " +
+                                    shown.sha256 + ", the invitation says " + link.ca +
+                                    "; somebody may be listening in, so ask who invited you by another way"};
+  }
+  c.terminal.message("server  " + link.server + "\nCA      " + shown.sha256 + " (SHA-256), as the invitation says");
+  if (!c.options.flag("yes")) GT_TRY(ask_yes("Join it?"));
+  return std::move(shown.pem);
+}
+
+Result<std::string> own_name(Context& c) {
+  if (c.options.has("user")) return c.options.str("user");
+  const auto name = environment_variable("USER");
+  if (name && !name->empty() && *name != "root") return *name;
+  return Error{Code::kInvalid, "what shall your account be called? Say it with --user NAME"};
+}
+
+/// A file that lasts as long as this object.
+class TemporaryFile {
+ public:
+  static Result<TemporaryFile> with(const std::string& text) {
+    std::string path = (std::filesystem::temp_directory_path() / "gridtorrent-ca-XXXXXX").string();
+    const UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
+    if (!file) return Error{Code::kDisk, "cannot write " + path + ": " + errno_text(errno)};
+    TemporaryFile made(path);
+    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+      return Error{Code::kDisk, "cannot write " + path + ": " + errno_text(errno)};
+    }
+    return made;
+  }
+  TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+Result<Profile> join_server(Context& c, const Link& link, const std::string& ca_pem) {
+  GT_ASSIGN(const ProfileStore store, c.profiles());
+  GT_ASSIGN(const TemporaryFile ca, TemporaryFile::with(ca_pem));
+  GT_ASSIGN(const std::unique_ptr<api::ServerApi> server,
+            api::ServerApi::open({.address = link.server, .ca_file = ca.path(), .token = {}}));
+  v1::LoginRequest login;
+  GT_ASSIGN(*login.mutable_user(), own_name(c));
+  login.set_device(host_label());
+  GT_ASSIGN(*login.mutable_password(), new_password(c, login.user()));
+  GT_ASSIGN(*login.mutable_device_secret(), store.load_device_secret(link.server, login.user()));
+  v1::LoginReply reply;
+  if (link.code.empty()) {
+    GT_ASSIGN(reply, server->accounts().login(std::move(login)));
+  } else {
+    v1::JoinRequest request;
+    *request.mutable_login() = std::move(login);
+    request.set_code(link.code);
+    GT_ASSIGN(reply, server->accounts().join(std::move(request)));
+  }
+  if (!reply.device_secret().empty()) GT_TRY(store.save_device({link.server, reply.user(), reply.device_secret()}));
+  return store.save({link.server, ca.path(), reply.user(), reply.user_id()}, reply.token());
+}
+
+Status join(Context& c) {
+  GT_ASSIGN(const Link link, parse_link(c.options.str("LINK")));
+  GT_ASSIGN(const std::string ca_pem, checked_authority(c, link));
+  GT_ASSIGN(const Profile profile, join_server(c, link, ca_pem));
+  c.terminal.message("joined " + profile.server + " as " + escape_for_display(profile.user));
+  if (!c.options.flag("no-node")) GT_TRY(ensure_node_runs(c, c.options.str("node-name")));
+  if (c.json) {
+    c.print({{"server", profile.server}, {"user", json_text(profile.user)}, {"user_id", profile.user_id}});
+    return {};
+  }
+  if (!c.options.flag("no-node")) GT_TRY(doctor(c));
+  c.terminal.message(link.content.empty() ? "next: gridtorrent search" : "next: gridtorrent get " + link.content);
+  return {};
+}
+
+}  // namespace
+
+std::vector<CommandEntry> join_commands() {
+  const std::string group = "Who you are";
+  return {
+      {{.name = "join",
+        .summary = "join a server by an invitation: account, login and this machine's node in one step",
+        .description = "LINK is what 'gridtorrent invite' printed; quote it. The server shows its certificate "
+                       "authority, which must be the invitation's. Where there is no account of that name, one is made "
+                       "with the password that you give; where there is one, it is that one's password.",
+        .positionals = {{.name = "LINK", .help = "gridtorrent:HOST:PORT?ca=HEX&code=CODE"}},
+        .options = {{.name = "user", .value = "NAME", .help = "of your account; without it, your name on this machine"},
+                    password_file_option(),
+                    {.name = "yes", .help = "do not ask"},
+                    {.name = "no-node", .help = "start no node here"},
+                    {.name = "node-name",
+                     .value = "NAME",
+                     .help = "of a new node; without it, the host's",
+                     .check = options::is_not_empty}},
+        .examples = {{"gridtorrent join 'gridtorrent:lab.example.org:7443?ca=…&code=gti_…'", ""}},
+        .group = group},
+       join},
+      {{.name = "invite",
+        .summary = "print a string with which somebody joins",
+        .description = "Administrators invite to the server; managers invite people who have an account to their "
+                       "group, and others too where the server lets them (--managers-invite). The string is a secret: "
+                       "whoever has it can use it. 'token list' shows open ones, 'token revoke' ends them.",
+        .positionals = {{.name = "USER",
+                         .help = "the only account that may use it; without it, whoever has it",
+                         .required = false}},
+        .options = {{.name = "group", .value = "GROUP", .help = "they become a member of this group of yours"},
+                    {.name = "uses",
+                     .value = "N",
+                     .help = "how many people may use it",
+                     .default_value = "1",
+                     .check = options::integer_between(1, 10'000)},
+                    {.name = "ttl",
+                     .value = "TIME",
+                     .help = "how long it is good",
+                     .default_value = "48h",
+                     .check = options::is_duration},
+                    {.name = "address",
+                     .value = "HOST:PORT",
+                     .help = "of the server, for them; without it, what the server was told with --advertise",
+                     .check = options::is_host_port}},
+        .examples = {{"gridtorrent invite mia", "an account for mia"},
+                     {"gridtorrent invite --group lab --uses 20 --ttl 7d", "for a course"}},
+        .group = group},
+       invite}};
+}
+
+}  // namespace gridtorrent::client::cli

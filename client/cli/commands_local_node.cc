@@ -1,0 +1,87 @@
+#include "client/cli/context.h"
+#include "client/cli/local_node.h"
+#include "common/text.h"
+
+// This machine's node, as a service.
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+Status start(Context& c) {
+  GT_TRY(ensure_node_runs(c, c.options.str("name")));
+  if (c.json) {
+    GT_ASSIGN(api::NodeApi* const node, c.node());
+    GT_ASSIGN(const v1::StatusReply status, node->status());
+    c.print({{"node_id", status.node_id()}, {"node", json_text(status.node_name())}});
+  }
+  return {};
+}
+
+Status stop(Context& c) {
+  GT_ASSIGN(const NodeService service, local_node());
+  GT_TRY(service.stop());
+  if (c.json) {
+    c.print({{"running", false}});
+  } else {
+    c.terminal.message("the node has ended; what it was at goes on after: gridtorrent node start");
+  }
+  return {};
+}
+
+Status status(Context& c) {
+  GT_ASSIGN(const NodeService service, local_node());
+  GT_ASSIGN(const std::string socket, c.socket_path());
+  const auto node = c.node();
+  const auto answer = node ? (*node)->status() : Result<v1::StatusReply>(node.error());
+  if (!answer) {
+    return answer.error().with_context(service.is_enrolled()
+                                           ? "your node does not answer; start it with 'gridtorrent node start'"
+                                           : "you have no node here; make one with 'gridtorrent node start'");
+  }
+  const std::string keeper = service.keeper() == NodeKeeper::kSystemd ? "systemd" : "nobody";
+  if (c.json) {
+    c.print({{"node_id", answer->node_id()},
+             {"node", json_text(answer->node_name())},
+             {"owner", json_text(answer->owner())},
+             {"server", answer->server()},
+             {"server_connected", answer->server_connected()},
+             {"data_dir", json_text(answer->data_dir())},
+             {"socket", json_text(socket)},
+             {"kept_by", keeper}});
+    return {};
+  }
+  c.terminal.result(
+      "node     " + escape_for_display(answer->node_name()) + " of " + escape_for_display(answer->owner()) +
+      "\nserver   " + answer->server() +
+      (answer->server_connected() ? ", connected" : ", not connected: " + escape_for_display(answer->server_error())) +
+      "\ndata     " + escape_for_display(answer->data_dir()) + "\nsocket   " + escape_for_display(socket));
+  return {};
+}
+
+}  // namespace
+
+std::vector<CommandEntry> local_node_commands() {
+  const std::string group = "Nodes";
+  return {
+      {{.name = "node start",
+        .summary = "start this machine's node, and enrol it where it is new",
+        .description = "Your systemd runs it where there is one, also after the next boot; elsewhere it runs until "
+                       "'gridtorrent node stop' or a shutdown. A new node is enrolled for who is logged in. Its data "
+                       "is in ~/.local/share/gridtorrent/node, its options in "
+                       "~/.config/gridtorrent/gridtorrentd.toml.",
+        .options = {{.name = "name",
+                     .value = "NAME",
+                     .help = "of a new node; without it, the host's",
+                     .check = options::is_not_empty}},
+        .group = group},
+       start},
+      {{.name = "node stop",
+        .summary = "end this machine's node in order; what it was at goes on when it starts again",
+        .group = group},
+       stop},
+      {{.name = "node status", .summary = "say whether this machine's node runs, and for whom", .group = group},
+       status}};
+}
+
+}  // namespace gridtorrent::client::cli

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Joining by one string: an invitation makes account, login, membership and this machine's node; a node started so is stopped so."""
+import os
+
+import cases
+import harness
+
+
+class Newcomer(harness.User):
+    """Somebody who has a home and nothing else; no systemd of theirs runs here."""
+
+    def __init__(self, scene, name):
+        super().__init__(scene, name)
+        runtime = scene.sockets / name
+        runtime.mkdir(mode=0o700)
+        path = scene.dir / 'no-systemd'
+        path.mkdir(exist_ok=True)
+        (path / 'systemctl').write_text('#!/bin/sh\nexit 1\n')
+        (path / 'systemctl').chmod(0o755)
+        self.env.update({'XDG_RUNTIME_DIR': str(runtime), 'USER': name, 'PATH': f'{path}:{self.env["PATH"]}',
+                         'GRIDTORRENT_CONFIG': '', 'XDG_STATE_HOME': str(self.home / '.local/state')})
+        self.password = scene.dir / f'{name}.secret'
+        self.password.touch(mode=0o600)
+        self.password.write_text(f'{name} likes long passphrases')
+        scene.secret_files.append(self.password)
+        scene.users[name] = self
+
+    def join(self, link, *args, expect=0):
+        return self.cli('join', link, '--yes', '--password-file', self.password, *args, expect=expect)
+
+    def node_runs(self):
+        return self.cli('node', 'status', expect=None).code == 0
+
+    def stop_node(self):
+        self.cli('node', 'stop', expect=None)
+
+
+def said(result, exit_code, *parts):
+    """The last line, after what was shown of the server, is the error."""
+    line = result.err.strip().splitlines()[-1]
+    cases.check(result.code == exit_code and line.startswith('gridtorrent: ') and all(p in line for p in parts), result)
+
+
+def with_advertised_server(scene):
+    """The server knows an address for other hosts; here they are this one."""
+    port = harness.free_ports()
+    scene.server(listen=f'127.0.0.1:{port}', advertise=f'127.0.0.1:{port}')
+    return scene.admin()
+
+
+def two_people_meet_by_two_strings():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia, ben = Newcomer(scene, 'mia'), Newcomer(scene, 'ben')
+        try:
+            mia.join(admin.cli('invite', 'mia', '--json').json['link'])
+            cases.check(mia.node_runs(), 'her node runs')
+            source = cases.make_file(scene.dir / 'in/run42', 3_000_000)
+            mia.cli('group', 'create', 'lab')
+            cases.refused(mia.cli('invite', '--group', 'lab', expect=None), 4, 'administrator')
+            admin.cli('user', 'add', 'ben', '--password-file', ben.password)
+            invited = mia.cli('invite', 'ben', '--group', 'lab')
+            cases.check('private way' in invited.err and invited.out.startswith('gridtorrent:'), invited)
+            joined = ben.join(invited.out.strip())
+            cases.check('joined' in joined.err and 'all is well' in joined.out or 'warning' in joined.out, joined)
+            mia.cli('publish', source, '--name', 'run42', '--access', 'group:lab')
+            ben.cli('get', 'mia/run42', '--to', scene.dir / 'out')
+            cases.check((scene.dir / 'out/run42').read_bytes() == source.read_bytes(), 'what ben got is what mia has')
+            uses = [t for t in mia.cli('token', 'list', '--json').json['tokens'] if t['kind'] == 'invite']
+            cases.check([t['uses_left'] for t in uses] == [0], uses)
+        finally:
+            mia.stop_node()
+            ben.stop_node()
+
+
+def what_cannot_join_says_why_and_leaves_nothing():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        link = admin.cli('invite', 'mia', '--json').json['link']
+        cases.refused(mia.join('https://example.org', expect=None), 2, 'gridtorrent:')
+        cases.refused(mia.join(link.split('?')[0], expect=None), 2, 'ca= is missing')
+        other = link.replace('?ca=' + link.split('?ca=')[1][:64], '?ca=' + 'a' * 64)
+        cases.refused(mia.join(other, expect=None), 4, 'not the one of the invitation', 'SHA-256')
+        said(mia.join(link[:-1] + ('a' if link[-1] != 'a' else 'b'), expect=None), 4, 'no invitation')
+        said(mia.join(link, '--user', 'ben', expect=None), 4, 'for user mia')
+        said(mia.cli('join', link, '--password-file', mia.password, expect=None), 2, '--yes')
+        weak = scene.dir / 'weak'
+        weak.touch(mode=0o600)
+        weak.write_text('mia')
+        said(mia.cli('join', link, '--yes', '--password-file', weak, expect=None), 2, '12')
+        cases.check(not list(mia.home.rglob('profiles/*.json')), 'no login was kept')
+        cases.refused(mia.cli('node', 'status', expect=None), 5, 'node start')
+        cases.refused(mia.cli('node', 'stop', expect=None), 3, 'no node of yours')
+        cases.refused(mia.cli('node', 'start', expect=None), 4, 'log in')
+        mia.join(link, '--no-node')
+        cases.check(not mia.node_runs(), 'no node was asked for')
+
+
+def a_node_starts_stops_and_starts_again():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--no-node')
+        try:
+            first = mia.cli('node', 'start', '--name', 'desk', '--json').json
+            cases.check(first['node'] == 'desk', first)
+            cases.check('runs already' in mia.cli('node', 'start').err, 'one node')
+            state = mia.home / '.local/state/gridtorrent/node'
+            cases.check(not (state / 'enroll-token').exists() and not (state / 'first-start.env').exists(), 'its token is used up')
+            for path in (state, mia.home / '.local/share/gridtorrent/node'):
+                cases.check(os.stat(path).st_mode & 0o077 == 0, f'{path} is open to others')
+            mia.cli('node', 'stop')
+            cases.check(not mia.node_runs(), 'it has ended')
+            again = mia.cli('node', 'start', '--json').json
+            cases.check(again['node_id'] == first['node_id'], 'the same node')
+        finally:
+            mia.stop_node()
+
+
+def an_address_of_this_host_alone_is_in_no_invitation():
+    with harness.Scene() as scene:
+        scene.server()
+        admin = scene.admin()
+        cases.refused(admin.cli('invite', 'mia', expect=None), 2, '--advertise', '--address')
+        cases.check(all(t['revoked'] for t in admin.cli('token', 'list', '--json').json['tokens'] if t['kind'] == 'invite'), 'its code is void')
+        link = admin.cli('invite', 'mia', '--address', 'data.example.org:7443', '--json').json['link']
+        cases.check(link.startswith('gridtorrent:data.example.org:7443?ca='), link)
+
+
+cases.run(two_people_meet_by_two_strings, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again,
+          an_address_of_this_host_alone_is_in_no_invitation)
