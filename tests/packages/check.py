@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""./dev deb --check [--before DIR]: are the packages sound, and do they work on a clean Debian 12?
+
+They are checked by lintian, then installed on a machine that systemd-nspawn boots without a network. docs/quickstart.md is played there
+word for word; then all packages are upgraded during a transfer, and purged.
+--before DIR has the packages that are upgraded from; without it the same ones are installed again.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from machine import Failed, Machine, run, typed, wait_until
+
+PACKAGES = ('server', 'node', 'cli', 'gui')
+DATA_MB = 200
+PASSWORD = 'mia likes long passphrases'
+RATE = '40Mbit'  # so slow that the upgrade falls into the transfer
+
+
+def said(text):
+    print(f'  {text}', flush=True)
+
+
+def files_are_valid(debs):
+    run('lintian', '--fail-on', 'error', '--allow-root', *debs)
+    desktop = pathlib.Path(__file__).parents[2] / 'packaging/desktop'
+    run('desktop-file-validate', desktop / 'gridtorrent-gui.desktop')
+    run('appstreamcli', 'validate', '--no-net', desktop / 'gridtorrent-gui.metainfo.xml')
+    said('lintian, desktop-file-validate and appstreamcli: no errors')
+
+
+def units_are_valid(machine):
+    for unit in ('system/gridtorrent-server.service', 'system/gridtorrent-node@.service', 'user/gridtorrent-node.service'):
+        scope = ('--user',) if unit.startswith('user') else ()
+        path = f'/usr/lib/systemd/{unit}' if scope else f'/lib/systemd/{unit}'
+        machine.run('env', 'XDG_RUNTIME_DIR=/run', 'systemd-analyze', *scope, '--man=no', 'verify', path.replace('@.', '@root.'))
+    exposure = machine.run('systemd-analyze', 'security', 'gridtorrent-server.service').strip().splitlines()[-1]
+    said(f'units: valid; {exposure.lstrip("→ ")}')
+
+
+def install(machine):
+    machine.run('sh', '-c', 'apt-get install -y -qq --no-install-recommends /debs/*.deb')
+    said('installed without a network but what apt had downloaded')
+
+
+def quickstart(machine):
+    """Plays docs/quickstart.md word for word, on one host: both people's nodes are there. Returns the two."""
+    text = (pathlib.Path(__file__).parents[2] / 'docs/quickstart.md').read_text()
+    lines = re.findall(r'^(admin|mia)\$ (.*)$', text, re.MULTILINE)
+    mia = machine.user('mia')
+    machine.run('sh', '-c', 'echo \'advertise = "127.0.0.1:7443"\' >> /etc/gridtorrent/gridtorrent-server.toml; '
+                            f'mkdir -p /data/run42/sub; head -c {DATA_MB}000000 /dev/urandom > /data/run42/data.bin; echo x > /data/run42/sub/notes')
+    started, link = time.monotonic(), 'LINK'
+    for who, line in lines:
+        line = line.replace('LINK', link).replace('sudo ', '')
+        command = mia.in_shell(line) if who == 'mia' else machine.inside('sh', '-c', line)
+        out = typed(command, {'[y/N]': 'y', 'assword for': PASSWORD, 'again': PASSWORD})
+        found = re.search(r"gridtorrent:\S+code=\w+", out)
+        link = found.group() if found else link
+    seconds = time.monotonic() - started
+    machine.run('diff', '-r', '/data/run42', '/home/mia/run42')
+    if len(lines) > 6 or seconds > 120:
+        raise Failed(f'the quickstart took {len(lines)} commands and {seconds:.0f} s')
+    said(f'docs/quickstart.md: {len(lines)} commands, {seconds:.0f} s, {DATA_MB} MB in 2 files arrived, equal by diff')
+    return machine.admin(), mia
+
+
+def data_goes_over_while_all_is_upgraded(machine, admin, mia, newer):
+    admin.shell('mkdir -p /data/run43; head -c 100000000 /dev/urandom > /data/run43/data.bin; '
+                'gridtorrent publish /data/run43 --name run43 --access group:lab')
+    started = json.loads(mia.shell(f'gridtorrent get admin/run43 --to ~ --limit {RATE} --detach --json'))
+    wait_until(lambda: 0 < fetched(mia, started), 'the first bytes')
+    for deb in machine.debs.glob('*.deb'):
+        deb.unlink()
+    for deb in newer:
+        (machine.debs / deb.name).write_bytes(deb.read_bytes())
+    machine.run('sh', '-c', 'apt-get install -y -qq --reinstall --allow-downgrades /debs/*.deb')
+    mia.run('systemctl', '--user', 'restart', 'gridtorrent-node')
+    admin.shell('gridtorrent node stop; gridtorrent node start')
+    wait_until(lambda: fetched(mia, started) > 0, "mia's node is back")
+    at_upgrade = fetched(mia, started)
+    if at_upgrade >= 100_000_000:
+        raise Failed('the transfer ended before the upgrade: nothing was shown')
+    mia.shell(f'gridtorrent transfer set {started["transfer_id"]} --limit 0; gridtorrent transfer wait {started["transfer_id"]}')
+    machine.run('cmp', '/data/run43/data.bin', '/home/mia/run43/data.bin')
+    said(f'upgraded with {at_upgrade / 1e6:.0f} of 100 MB there; all of it arrived, equal by cmp')
+
+
+def fetched(user, started):
+    try:
+        listed = json.loads(user.shell('gridtorrent transfers --json'))
+    except Failed:
+        return 0
+    return next((t['verified_bytes'] for t in listed['transfers'] if t['transfer_id'] == started['transfer_id']), 0)
+
+
+def purged(machine, admin, mia):
+    for user in (admin, mia):
+        user.shell('gridtorrent node stop')
+    machine.run('apt-get', 'purge', '-y', '-qq', *(f'gridtorrent-{p}' for p in PACKAGES))
+    left = machine.run('find', '/', '-xdev', '-iname', '*gridtorrent*', '-not', '-path', '/proc/*', '-not', '-path', '/sys/*', '-not', '-path', '/debs*').split()
+    data = ('/var/lib/private/gridtorrent', '/var/lib/gridtorrent', '/home/', '/root/', '/data/', '/var/lib/gridtorrent-node')
+    stray = [path for path in left if not path.startswith(data)]
+    if stray:
+        raise Failed(f'a purge left {" ".join(stray)}')
+    machine.run('test', '-s', '/var/lib/private/gridtorrent/gridtorrent.db')
+    said('purged: nothing is left but data')
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument('--debs', type=pathlib.Path, required=True)
+    options.add_argument('--before', type=pathlib.Path)
+    options = options.parse_args()
+    newer = sorted(options.debs.glob('*.deb'))
+    before = sorted((options.before or options.debs).glob('*.deb'))
+    if not newer or not before:
+        raise Failed('there are no packages: ./dev deb makes them')
+    files_are_valid(newer)
+    with tempfile.TemporaryDirectory(prefix='gridtorrent-debs-') as debs:
+        for deb in before:
+            (pathlib.Path(debs) / deb.name).write_bytes(deb.read_bytes())
+        machine = Machine(debs)
+        try:
+            machine.make()
+            machine.start()
+            install(machine)
+            units_are_valid(machine)
+            admin, mia = quickstart(machine)
+            data_goes_over_while_all_is_upgraded(machine, admin, mia, newer)
+            purged(machine, admin, mia)
+        finally:
+            machine.close()
+    print('packages: all checks passed')
+
+
+try:
+    main()
+except Failed as failure:
+    sys.exit(f'packages: {failure}')
+except subprocess.SubprocessError as failure:
+    sys.exit(f'packages: {failure}')
