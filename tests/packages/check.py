@@ -30,7 +30,7 @@ def files_are_valid(debs):
     run('lintian', '--fail-on', 'error', '--allow-root', *debs)
     desktop = pathlib.Path(__file__).parents[2] / 'packaging/desktop'
     run('desktop-file-validate', desktop / 'gridtorrent-gui.desktop')
-    run('appstreamcli', 'validate', '--no-net', desktop / 'gridtorrent-gui.metainfo.xml')
+    run('appstreamcli', 'validate', '--no-net', desktop / 'org.gridtorrent.Desktop.metainfo.xml')
     said('lintian, desktop-file-validate and appstreamcli: no errors')
 
 

@@ -149,6 +149,7 @@ struct Server::Parts {
   wire::HostPort listen;
   std::optional<wire::HostPort> advertise;
   std::string admin_token_file;
+  bool is_new = false;  ///< its first account was made at this start
   std::unique_ptr<wire::TlsServer> server;
   std::unique_ptr<SelfProbe> probe;
 
@@ -193,14 +194,16 @@ Status Server::Parts::open_data_ca() {
 
 Status Server::Parts::make_first_account() {
   admin_token_file = config.data_dir + "/admin-token";
-  GT_TRY(accounts.make_first_user(kFirstUser, /*admin=*/true));
+  GT_ASSIGN(const std::optional<ccm::User> made, accounts.make_first_user(kFirstUser, /*admin=*/true));
   GT_ASSIGN(const std::optional<ccm::User> admin, accounts.find_user(kFirstUser));
   // The file may be removed once there are passwords; without any, nobody could ever log in again.
   if (!admin || admin->disabled || !admin->password_hash.empty()) return {};
   GT_ASSIGN(const bool good, admin_token_is_good());
   if (good) return {};
   GT_ASSIGN(const authority::Logins::Issued issued, logins.issue_to(*admin, "first start", kAdminTokenLife));
-  return crypto::write_secret_file(admin_token_file, issued.text + "\n");
+  GT_TRY(crypto::write_secret_file(admin_token_file, issued.text + "\n"));
+  is_new = made.has_value();
+  return {};
 }
 
 /// Not once its year is over, or where a restored database does not know it.
@@ -232,6 +235,11 @@ Status Server::Parts::serve() {
   if (!config.metrics_listen.empty()) {
     GT_ASSIGN(const int port, metrics.expose(config.metrics_listen));
     logging::info("serving metrics", {{"port", std::to_string(port)}});
+  }
+  if (is_new) {
+    logging::info(
+        "this server is new: 'gridtorrent invite NAME' gives people a way in, by the account admin and its token",
+        {{"admin_token_file", admin_token_file}});
   }
   SelfProbe::Options probing;
   probing.address = local_address();
