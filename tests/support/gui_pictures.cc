@@ -252,8 +252,9 @@ class Pictures {
       tree->model()->setData(tree->model()->index(1, 0), Qt::Unchecked, Qt::CheckStateRole);
     }
     page.findChild<QToolButton*>()->setChecked(true);
-    page.set_refusal(QStringLiteral("/scratch/incoming is no folder; create it first"));
     save(window_, "find-files");
+    page.set_refusal(QStringLiteral("/scratch/incoming is no folder; create it first"));
+    save(window_, "find-refused");
     page.findChild<QToolButton*>()->setChecked(false);
     page.findChild<QTabWidget*>()->setCurrentIndex(0);
   }
