@@ -21,7 +21,7 @@ constexpr std::size_t kMaxAuditPage = 1000;
 constexpr std::uint64_t kMaxQuota = std::uint64_t{1} << 50;
 
 Status require_admin(const Actor& actor) {
-  if (actor.admin && actor.scopes.has(Scope::kAdmin)) return {};
+  if (is_server_admin(actor)) return {};
   return Error{Code::kDenied, "user " + actor.name + " may not do this: it takes the role admin; ask an administrator"};
 }
 

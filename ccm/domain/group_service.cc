@@ -20,10 +20,6 @@ Error missing_group(std::string_view reference) {
                                "\", or hidden from you; look with: gridtorrent group list --all"};
 }
 
-bool is_server_admin(const Actor& actor) {
-  return actor.admin && actor.scopes.has(Scope::kAdmin);
-}
-
 bool shows(const Membership& member, const Standing viewer) {
   if (member.standing == Standing::kManager) return true;
   if (member.standing == Standing::kMember) return is_active(viewer);

@@ -17,21 +17,6 @@ Error invite_refused() {
           "the invitation is not valid, used up or out of date; ask for another: gridtorrent invite"};
 }
 
-bool is_server_admin(const Actor& actor) {
-  return actor.admin && actor.scopes.has(Scope::kAdmin);
-}
-
-/// As whom the use cases of groups see them.
-Actor actor_of(const User& user, const std::string& address) {
-  Actor actor;
-  actor.user = user.id;
-  actor.name = user.name;
-  actor.admin = user.admin;
-  actor.scopes = full_scopes(user.admin);
-  actor.address = address;
-  return actor;
-}
-
 }  // namespace
 
 Status check_may_invite(const Inviter& by, bool has_group, bool makes_account) {
@@ -69,8 +54,8 @@ Result<Token> InviteService::add(const Actor& actor, const NewInvite& invite) {
   kept.user = actor.user;
   kept.created = now;
   kept.only_name = invite.user;
-  kept.label = "invitation";
-  if (!invite.user.empty()) kept.label += " of " + invite.user;
+  const std::string label = invite.user.empty() ? "invitation" : "invitation of " + invite.user;
+  kept.label = label;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto answered, first_answer(tx, actor.user, invite.request_id, kMethod));
     if (answered) {
@@ -84,14 +69,10 @@ Result<Token> InviteService::add(const Actor& actor, const NewInvite& invite) {
       if (!actor.scopes.has(Scope::kGroup)) {
         return Error{Code::kDenied, "the token in use may not act for groups: it lacks the scope group"};
       }
-      GT_ASSIGN(const auto group, tx.groups.own_one(actor.user, invite.group));
-      if (!group) {
-        return Error{Code::kNotFound, "no group \"" + escape_for_display(invite.group.substr(0, 200)) +
-                                          "\" of yours; look with: gridtorrent group list"};
-      }
-      kept.group = group->id;
-      kept.label += " to " + group->name;
-      GT_ASSIGN(by.manages_group, manages(tx, actor.user, group->id));
+      GT_ASSIGN(const GroupTarget group, own_group(tx, actor, invite.group));
+      kept.group = group.id;
+      kept.label = label + " to " + group.name;
+      GT_ASSIGN(by.manages_group, manages(tx, actor.user, group.id));
     }
     GT_ASSIGN(const auto invited, tx.users.by_name(invite.user));
     if (invited && invited->service) {

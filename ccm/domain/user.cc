@@ -81,6 +81,20 @@ std::vector<Role> User::roles() const {
   return admin ? std::vector<Role>{Role::kUser, Role::kAdmin} : std::vector<Role>{Role::kUser};
 }
 
+Actor actor_of(const User& user, std::string address) {
+  Actor actor;
+  actor.user = user.id;
+  actor.name = user.name;
+  actor.admin = user.admin;
+  actor.scopes = full_scopes(user.admin);
+  actor.address = std::move(address);
+  return actor;
+}
+
+bool is_server_admin(const Actor& actor) {
+  return actor.admin && actor.scopes.has(Scope::kAdmin);
+}
+
 std::string_view token_kind_name(TokenKind kind) {
   for (const auto& [known, name] : kTokenKinds) {
     if (known == kind) return name;

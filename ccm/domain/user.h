@@ -118,5 +118,9 @@ struct Actor {
   std::string token_id;
   std::string address;  ///< numeric, of the caller, for the audit
 };
+/// The person with all that a login of theirs may do.
+Actor actor_of(const User& user, std::string address);
+/// Role and scope: a token without the scope admin is no administrator's.
+bool is_server_admin(const Actor& actor);
 
 }  // namespace gridtorrent::ccm

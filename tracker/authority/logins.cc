@@ -17,16 +17,6 @@ Error refused() {
   return {Code::kUnauthenticated, "wrong user name or password"};
 }
 
-ccm::Actor actor_of(const ccm::User& user, const std::string& address) {
-  ccm::Actor actor;
-  actor.user = user.id;
-  actor.name = user.name;
-  actor.admin = user.admin;
-  actor.scopes = ccm::full_scopes(user.admin);
-  actor.address = address;
-  return actor;
-}
-
 }  // namespace
 
 Result<ccm::LoginAttempt> Logins::admit_login(const LoginWish& wish) {
@@ -71,7 +61,7 @@ Result<Logins::Issued> Logins::login(const LoginWish& wish, const ccm::LoginAtte
   record.object = user.id.str();
   record.outcome = "ok";
   GT_TRY(accounts_.audit(record));
-  const ccm::Actor actor = actor_of(user, wish.address);
+  const ccm::Actor actor = ccm::actor_of(user, wish.address);
   GT_ASSIGN(Issued issued, issue(actor, "", user, wish.device.empty() ? "login" : wish.device, actor.scopes, kLoginLife,
                                  ccm::FullQuota::kReplaceSameLabel));
   if (wish.device_secret) {
@@ -184,7 +174,7 @@ Status Logins::check_old_password(const ccm::User& user, const PasswordWish& wis
 
 Result<Logins::Issued> Logins::issue_to(const ccm::User& user, const std::string& label,
                                         std::chrono::milliseconds ttl) {
-  const ccm::Actor actor = actor_of(user, "");
+  const ccm::Actor actor = ccm::actor_of(user, "");
   return issue(actor, "", user, label, actor.scopes, ttl);
 }
 
