@@ -88,8 +88,22 @@ Result<std::string> checked_authority(Context& c, const Link& link) {
   return std::move(shown.pem);
 }
 
-Result<std::string> own_name(Context& c) {
+/// Whom the profile is of, where that is this server; empty where nobody is logged in. kConflict: it is of another
+/// server or account, whose login would be lost.
+Result<std::string> check_profile(Context& c, const ProfileStore& store, const Link& link) {
+  GT_ASSIGN(const std::optional<Profile> present, store.load());
+  if (!present) return std::string();
+  const Result<std::string> ca = api::authority_sha256(present->ca_file);
+  const bool same_user = !c.options.has("user") || c.options.str("user") == present->user;
+  if (ca && *ca == link.ca && same_user) return present->user;
+  return Error{Code::kConflict, "you are logged in to " + present->server + " as " + escape_for_display(present->user) +
+                                    ": keep that login and join beside it with --profile NAME, or first: gridtorrent "
+                                    "logout"};
+}
+
+Result<std::string> own_name(Context& c, const std::string& logged_in) {
   if (c.options.has("user")) return c.options.str("user");
+  if (!logged_in.empty()) return logged_in;
   const auto name = environment_variable("USER");
   if (name && !name->empty() && *name != "root") return *name;
   return Error{Code::kInvalid, "what shall your account be called? Say it with --user NAME"};
@@ -120,13 +134,15 @@ class TemporaryFile {
   std::string path_;
 };
 
-Result<Profile> join_server(Context& c, const Link& link, const std::string& ca_pem) {
-  GT_ASSIGN(const ProfileStore store, c.profiles());
+Result<Profile> join_server(Context& c, const ProfileStore& store, const Link& link, const std::string& ca_pem,
+                            const std::string& logged_in) {
   GT_ASSIGN(const TemporaryFile ca, TemporaryFile::with(ca_pem));
   GT_ASSIGN(const std::unique_ptr<api::ServerApi> server,
             api::ServerApi::open({.address = link.server, .ca_file = ca.path(), .token = {}}));
   v1::LoginRequest login;
-  GT_ASSIGN(*login.mutable_user(), own_name(c));
+  GT_ASSIGN(*login.mutable_user(), own_name(c, logged_in));
+  c.terminal.message("account " + escape_for_display(login.user()) +
+                     (c.options.has("user") ? "" : " (--user names another)"));
   login.set_device(host_label());
   GT_ASSIGN(*login.mutable_password(), new_password(c, login.user()));
   GT_ASSIGN(*login.mutable_device_secret(), store.load_device_secret(link.server, login.user()));
@@ -145,8 +161,10 @@ Result<Profile> join_server(Context& c, const Link& link, const std::string& ca_
 
 Status join(Context& c) {
   GT_ASSIGN(const Link link, parse_link(c.options.str("LINK")));
+  GT_ASSIGN(const ProfileStore store, c.profiles());
+  GT_ASSIGN(const std::string logged_in, check_profile(c, store, link));
   GT_ASSIGN(const std::string ca_pem, checked_authority(c, link));
-  GT_ASSIGN(const Profile profile, join_server(c, link, ca_pem));
+  GT_ASSIGN(const Profile profile, join_server(c, store, link, ca_pem, logged_in));
   c.terminal.message("joined " + profile.server + " as " + escape_for_display(profile.user));
   if (!c.options.flag("no-node")) GT_TRY(ensure_node_runs(c, c.options.str("node-name")));
   if (c.json) {

@@ -66,8 +66,9 @@ std::vector<CommandEntry> local_node_commands() {
   return {
       {{.name = "node start",
         .summary = "start this machine's node, and enrol it where it is new",
-        .description = "Your systemd runs it where there is one, also after the next boot; elsewhere it runs until "
-                       "'gridtorrent node stop' or a shutdown. A new node is enrolled for who is logged in. Its data "
+        .description = "Your systemd runs it where there is one: while you are logged in, or always after 'loginctl "
+                       "enable-linger'. Elsewhere it runs until 'gridtorrent node stop' or a shutdown. A new node is "
+                       "enrolled for who is logged in. Its data "
                        "is in ~/.local/share/gridtorrent/node, its options in "
                        "~/.config/gridtorrent/gridtorrentd.toml.",
         .options = {{.name = "name",

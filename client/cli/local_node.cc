@@ -36,6 +36,13 @@ Result<FirstStart> first_start(Context& c, const std::string& name) {
   return first;
 }
 
+/// Until when it runs, as the end of a sentence.
+std::string lasting(const NodeService& service) {
+  if (service.keeper() == NodeKeeper::kNobody) return " until 'gridtorrent node stop' or a shutdown";
+  if (service.lingers()) return ", also after the next boot";
+  return " while you are logged in; to keep it running without: loginctl enable-linger";
+}
+
 Result<v1::StatusReply> ask_node(Context& c) {
   c.forget_node();
   GT_ASSIGN(api::NodeApi* const node, c.node());
@@ -62,10 +69,13 @@ Result<NodeService> local_node() {
 
 Status ensure_node_runs(Context& c, const std::string& name) {
   GT_ASSIGN(const std::string socket, c.socket_path());
-  if (const auto answer = ask_node(c)) {
-    c.terminal.message("node " + escape_for_display(answer->node_name()) + " runs already");
+  const auto present = ask_node(c);
+  if (present) {
+    c.terminal.message("node " + escape_for_display(present->node_name()) + " runs already");
     return {};
   }
+  // One that answers and refuses is another account's.
+  if (present.error().code != Code::kUnreachable) return present.error();
   GT_ASSIGN(NodeService service, local_node());
   std::optional<FirstStart> first;
   if (!service.is_enrolled()) {
@@ -81,13 +91,13 @@ Status ensure_node_runs(Context& c, const std::string& name) {
   GT_TRY(started);
   const MonoTime until = c.clock.mono() + kPatience;
   for (;;) {
-    if (const auto answer = ask_node(c)) {
+    const auto answer = ask_node(c);
+    if (answer) {
       service.forget_first_start();
-      c.terminal.message("node " + escape_for_display(answer->node_name()) + " runs" +
-                         (service.keeper() == NodeKeeper::kSystemd ? ", also after the next boot"
-                                                                   : " until 'gridtorrent node stop' or a shutdown"));
+      c.terminal.message("node " + escape_for_display(answer->node_name()) + " runs" + lasting(service));
       return {};
     }
+    if (answer.error().code != Code::kUnreachable) return answer.error();
     if (const auto failed = service.failure()) return *failed;
     if (c.clock.mono() > until) {
       return Error{Code::kTimeout, "the node was started, and does not answer at " + escape_for_display(socket) +

@@ -12,7 +12,8 @@ Result<NodeService> local_node();
 
 /// Starts it unless one answers at the control socket, enrols it as the person who is logged in where it is not, and
 /// waits until it answers. `name`: of a node that is enrolled; empty: the host's. Says what it does on stderr.
-/// kUnreachable: it does not come up, with the reason; kTimeout; else as a call to the server.
+/// kDenied: the node that runs is another account's; kUnreachable: it does not come up, with the reason; kTimeout; else
+/// as a call to the server.
 Status ensure_node_runs(Context& context, const std::string& name);
 
 /// The node, for a command that gives it work: where none runs, and nobody said which with --socket, this person's own

@@ -99,6 +99,12 @@ std::string environment_text(const FirstStart& first, const std::string& token_f
 NodeService::NodeService(NodeHome home, std::string program)
     : home_(std::move(home)), program_(std::move(program)), keeper_(find_keeper()) {}
 
+bool NodeService::lingers() const {
+  const Result<Ended> told =
+      run_program({"loginctl", "show-user", std::to_string(::getuid()), "--property=Linger", "--value"});
+  return told && told->exit_code == 0 && told->output.starts_with("yes");
+}
+
 bool NodeService::is_enrolled() const {
   return ::access((home_.data_folder + "/credential.json").c_str(), F_OK) == 0;
 }

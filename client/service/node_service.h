@@ -27,7 +27,7 @@ struct FirstStart {
 
 /// Who runs the node.
 enum class NodeKeeper : std::uint8_t {
-  kSystemd,  ///< this person's systemd, by the unit gridtorrent-node: also after the next boot
+  kSystemd,  ///< this person's systemd, by the unit gridtorrent-node: from login to logout, or always with lingering
   kNobody,   ///< it outlives the terminal, and ends with the machine
 };
 
@@ -40,6 +40,8 @@ class NodeService {
 
   const NodeHome& home() const { return home_; }
   NodeKeeper keeper() const { return keeper_; }
+  /// The person's systemd runs without a login of theirs, too (loginctl enable-linger).
+  bool lingers() const;
   /// Enrolled at a server: the next start needs nothing.
   bool is_enrolled() const;
 

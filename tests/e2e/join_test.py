@@ -110,12 +110,34 @@ def a_node_starts_stops_and_starts_again():
             cases.check(not (state / 'enroll-token').exists() and not (state / 'first-start.env').exists(), 'its token is used up')
             for path in (state, mia.home / '.local/share/gridtorrent/node'):
                 cases.check(os.stat(path).st_mode & 0o077 == 0, f'{path} is open to others')
+            # Another account's login must not mistake this node for its own.
+            admin_token = scene.dir / 'admin.token'
+            admin_token.touch(mode=0o600)
+            admin_token.write_text(open(scene.the_server.ready['admin_token_file']).read())
+            mia.cli('login', '--profile', 'other', '--server', scene.the_server.address, '--ca', scene.the_server.ready['ca_file'],
+                    '--user', 'admin', '--token-file', admin_token)
+            cases.refused(mia.cli('node', 'start', '--profile', 'other', expect=None), 4, 'belongs to user mia')
             mia.cli('node', 'stop')
             cases.check(not mia.node_runs(), 'it has ended')
             again = mia.cli('node', 'start', '--json').json
             cases.check(again['node_id'] == first['node_id'], 'the same node')
         finally:
             mia.stop_node()
+
+
+def a_login_that_there_is_is_kept():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--no-node')
+        mia.cli('group', 'create', 'lab')
+        other = admin.cli('invite', '--json').json['link']
+        cases.refused(mia.join(other, '--user', 'mimi', '--no-node', expect=None), 6, 'logged in to', 'as mia', '--profile')
+        cases.check(mia.cli('whoami', '--json').json['user'] == 'mia', 'her login is as it was')
+        mia.join(other, '--user', 'mimi', '--no-node', '--profile', 'second')
+        cases.check(mia.cli('whoami', '--profile', 'second', '--json').json['user'] == 'mimi', 'the other account is beside it')
+        again = mia.join(mia.cli('invite', 'mimi', '--group', 'lab', '--json').json['link'], '--no-node', '--profile', 'second')
+        cases.check('as mimi' in again.err, again)
 
 
 def an_address_of_this_host_alone_is_in_no_invitation():
@@ -129,4 +151,4 @@ def an_address_of_this_host_alone_is_in_no_invitation():
 
 
 cases.run(two_people_meet_by_two_strings, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again,
-          an_address_of_this_host_alone_is_in_no_invitation)
+          a_login_that_there_is_is_kept, an_address_of_this_host_alone_is_in_no_invitation)
