@@ -85,7 +85,8 @@ void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
 void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
   const std::string rates =
       formatted("BBR brought %.3g instead of %.3g Mbit/s", facts.recent.bits_per_s / 1e6, rate_before_ / 1e6);
-  if (facts.recent.resent > resent_before_ + kResentMore) {
+  const bool much_more = facts.recent.bits_per_s >= kMuchMore * rate_before_;
+  if (facts.recent.resent > resent_before_ + (much_more ? kResentInTrial : kResentMore)) {
     give_up(now, resent_text(facts.recent.resent, resent_before_));
   } else if (facts.recent.bits_per_s < kAsMuch * rate_before_) {
     give_up(now, rates);

@@ -32,6 +32,13 @@ inline constexpr std::chrono::seconds kTrial{3};
 inline constexpr double kAsMuch = 0.95;
 /// So much more of what it sends may be sent again, as a part of all bytes. Beyond it fills a queue that is too short.
 inline constexpr double kResentMore = 0.02;
+/// A trial that brings this many times the rate before may send more again, for the moment: the other lanes fill the
+/// queue beside the one with BBR, and are given up once it is kept. kResentMore is asked for after that.
+/// Measured, 100 Mbit/s, 50 ms, 0.5 % of loss, queue 1 BDP: beside eight CUBIC lanes a trial brought 96 instead of 45
+/// Mbit/s, and 3.5 % were sent again.
+inline constexpr double kMuchMore = 1.25;
+/// As kResentMore, in such a trial. A queue that is much too short, or a policer, makes BBR send 15 % again and more.
+inline constexpr double kResentInTrial = 0.1;
 /// A transfer that ends sooner does not ask: a trial takes half of that, and the rest has to make up for its cost.
 inline constexpr std::chrono::seconds kBbrPays{15};
 /// After a trial that failed, none for so long, doubled each time.

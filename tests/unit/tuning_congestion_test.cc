@@ -139,9 +139,30 @@ TEST_F(AskingForBbr, EndsWhereItBringsLess) {
 }
 TEST_F(AskingForBbr, EndsWhereMuchIsSentAgain) {
   facts_.recent.resent = 0.05;
-  trial(95 * kMbit);
+  trial(80 * kMbit);
   EXPECT_EQ(step(), "");
   EXPECT_EQ(choice_.why(), "with BBR 5 % were sent again, before 0.1 %");
+}
+TEST_F(AskingForBbr, GoesOnWhereItBringsMuchMoreThoughTheLanesBesideItSendSomeAgain) {
+  facts_.recent.resent = 0.05;
+  trial(95 * kMbit);
+  EXPECT_EQ(choice_.why(), "BBR brought 95 instead of 71 Mbit/s");
+  EXPECT_EQ(steps(60), "bbr") << "with few lanes it is over";
+}
+TEST_F(AskingForBbr, EndsWhereVeryMuchIsSentAgainWhateverItBrings) {
+  facts_.recent.resent = 0.15;
+  trial(95 * kMbit);
+  EXPECT_EQ(step(), "");
+}
+TEST_F(AskingForBbr, EndsWhereMuchIsStillSentAgainOnceItsLanesAreFew) {
+  facts_.recent.resent = facts_.path.resent = 0.001;
+  ASSERT_EQ(step(), "bbr");
+  sender_uses("bbr");
+  brings(95 * kMbit);
+  facts_.recent.resent = facts_.path.resent = 0.05;
+  steps(6);
+  EXPECT_EQ(steps(15), "bbr");
+  EXPECT_EQ(steps(10), "");
 }
 TEST_F(AskingForBbr, EndsLaterWhereMuchIsSentAgainLater) {
   trial(95 * kMbit);
