@@ -18,6 +18,13 @@ class FetchingNode : public NodeFixture {
   /// So many seconds of data come over one lane, 10 MB in each.
   void comes(const TransferId& id, int seconds) {
     ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+    // The hands turn faster than the tracker answers: without a seeder these seconds would say nothing.
+    ASSERT_TRUE(eventually(
+        [&] {
+          const auto asked = tuner_.asked(id);
+          return asked && !asked->peers.empty();
+        },
+        std::chrono::milliseconds(10)));
     for (int i = 0; i < seconds; ++i) {
       bytes_ += 10'000'000;
       clock_.advance(std::chrono::seconds(1));
