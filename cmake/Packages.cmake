@@ -49,6 +49,10 @@ install(FILES packaging/systemd/gridtorrent-node.service COMPONENT node DESTINAT
 install(FILES packaging/etc/gridtorrent-server.toml COMPONENT server DESTINATION /etc/gridtorrent)
 install(FILES packaging/etc/gridtorrentd.toml COMPONENT node DESTINATION /etc/gridtorrent)
 
+# What operators take as a start, as examples.
+install(FILES packaging/monitoring/grafana-dashboard.json packaging/monitoring/prometheus-rules.yml packaging/monitoring/prometheus-rules-test.yml
+  COMPONENT server DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gridtorrent-server/examples/monitoring)
+
 foreach(shell bash zsh fish)
   gt_printed(gridtorrent completions/gridtorrent.${shell} completion ${shell})
 endforeach()
