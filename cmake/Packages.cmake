@@ -52,6 +52,8 @@ install(FILES packaging/etc/gridtorrentd.toml COMPONENT node DESTINATION /etc/gr
 # What operators take as a start, as examples.
 install(FILES packaging/monitoring/grafana-dashboard.json packaging/monitoring/prometheus-rules.yml packaging/monitoring/prometheus-rules-test.yml
   COMPONENT server DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gridtorrent-server/examples/monitoring)
+install(PROGRAMS packaging/slurm/gridtorrent-array packaging/slurm/gridtorrent-once packaging/slurm/gridtorrent-remove packaging/slurm/analyse.sh
+  COMPONENT node DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gridtorrent-node/examples/slurm)
 
 foreach(shell bash zsh fish)
   gt_printed(gridtorrent completions/gridtorrent.${shell} completion ${shell})
