@@ -54,6 +54,7 @@ install(FILES packaging/monitoring/grafana-dashboard.json packaging/monitoring/p
   COMPONENT server DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gridtorrent-server/examples/monitoring)
 install(PROGRAMS packaging/slurm/gridtorrent-array packaging/slurm/gridtorrent-once packaging/slurm/gridtorrent-remove packaging/slurm/analyse.sh
   COMPONENT node DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gridtorrent-node/examples/slurm)
+install(FILES packaging/snakemake/gridtorrent.smk COMPONENT cli DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gridtorrent-cli/examples)
 
 foreach(shell bash zsh fish)
   gt_printed(gridtorrent completions/gridtorrent.${shell} completion ${shell})
