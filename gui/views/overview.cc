@@ -7,7 +7,8 @@
 
 namespace gridtorrent::gui {
 
-Overview::Overview(Format format, QWidget* parent) : QWidget(parent), format_(std::move(format)) {
+Overview::Overview(Format format, QWidget* parent)
+    : QWidget(parent), format_(std::move(format)), hint_(new PlainLabel(tr("Choose a transfer above."))) {
   auto* grid = new QGridLayout(this);
   const QStringList titles{tr("Name"), tr("State"), tr("Done"), tr("Place"), tr("Limited by"), tr("Message")};
   for (int i = 0; i < titles.size(); ++i) {
@@ -19,13 +20,15 @@ Overview::Overview(Format format, QWidget* parent) : QWidget(parent), format_(st
     titles_.push_back(title);
     values_.push_back(value);
   }
+  grid->addWidget(hint_, static_cast<int>(titles.size()), 0, 1, 2);
   grid->setColumnStretch(1, 1);
-  grid->setRowStretch(static_cast<int>(titles.size()), 1);
+  grid->setRowStretch(static_cast<int>(titles.size()) + 1, 1);
   set_transfer(nullptr);
 }
 
 void Overview::set_transfer(const TransferRow* row) {
-  if (row == nullptr) return show_texts({tr("Choose a transfer above."), {}, {}, {}, {}, {}});
+  hint_->setVisible(row == nullptr);
+  if (row == nullptr) return show_texts(std::vector<QString>(values_.size()));
   QString done = tr("%1: %2 of %3")
                      .arg(format_.percent(row->verified_bytes, row->total_bytes), format_.bytes(row->verified_bytes),
                           format_.bytes(row->total_bytes));

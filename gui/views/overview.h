@@ -23,6 +23,7 @@ class Overview final : public QWidget {
   void show_texts(const std::vector<QString>& texts);
 
   Format format_;
+  QLabel* hint_;  ///< while none is chosen
   std::vector<QLabel*> titles_, values_;
 };
 

@@ -201,6 +201,16 @@ TEST_F(Window, EmptiesTheDetailsOfTheTransferBefore) {
   EXPECT_EQ(decisions->count(), 0);
 }
 
+TEST_F(Window, NamesNothingInTheOverviewBeforeATransferIsChosen) {
+  window_.set_connections(connected());
+  transfers_.apply({{transfer("x1", "one")}, {}});
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Choose a transfer above.")));
+  EXPECT_FALSE(visible_texts().contains(QStringLiteral("Name")));
+  shown<QTableView>(QStringLiteral("Transfers"))->setCurrentIndex(transfers_.index(0, 0));
+  EXPECT_FALSE(visible_texts().contains(QStringLiteral("Choose a transfer above.")));
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Name")));
+}
+
 TEST_F(Window, OffersToPublishWhatIsDroppedButNoPageOfTheWeb) {
   const auto drop = [&](const QUrl& url) {
     QMimeData data;
