@@ -25,6 +25,8 @@ QVariant alignment(const ColumnSpec& spec) {
 
 QVariant header_data(const ColumnSpec& spec, const QString& title, int role) {
   if (role == Qt::DisplayRole) return title;
+  // What is the fastest or the largest is looked for, not the many that stand still.
+  if (role == Qt::InitialSortOrderRole) return spec.number ? Qt::DescendingOrder : Qt::AscendingOrder;
   return role == Qt::TextAlignmentRole ? alignment(spec) : QVariant();
 }
 

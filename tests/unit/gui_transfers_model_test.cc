@@ -52,6 +52,14 @@ TEST_F(Transfers, PassesOverTheRemovalOfWhatItNeverHad) {
   EXPECT_EQ(model_.at(QModelIndex()), nullptr);
 }
 
+TEST_F(Transfers, AreSortedByRateFromTheFastestAndByNameFromA) {
+  const auto first_order = [&](int column) {
+    return model_.headerData(column, Qt::Horizontal, Qt::InitialSortOrderRole).value<Qt::SortOrder>();
+  };
+  EXPECT_EQ(first_order(TransfersModel::kUp), Qt::DescendingOrder);
+  EXPECT_EQ(first_order(TransfersModel::kName), Qt::AscendingOrder);
+}
+
 TEST_F(Transfers, TakesTheSecondOfTwoChangesInOneDelta) {
   model_.set_filter({QStringLiteral("keep"), {}});
   model_.apply({{row("x1", "keep"), row("x1", "drop"), row("x2", "drop"), row("x2", "keep 2")}, {}});
