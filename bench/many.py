@@ -39,6 +39,12 @@ def put_contents(scene, node, first, how_many):
         multiply(db, 'content', ('content_id = ?', first), [{'content_id': i, 'name': n, 'name_folded': n} for i, n in copies])
         multiply(db, 'content_user', ('content_id = ?', first), [{'content_id': i} for i, _ in copies])
         multiply(db, 'replica', ('content_id = ?', first), [{'content_id': i} for i, _ in copies])
+    put_transfers(scene, node, first, copies)
+    return [name for _, name in copies]
+
+
+def put_transfers(scene, node, first, copies):
+    """Puts copies of the transfer of the first content into the node's database, by content and name, each with a folder of its own."""
     database = next(p for p in node.data.iterdir() if p.suffix == '.db')
     with sqlite3.connect(database) as db:
         target = db.execute('SELECT target FROM transfer WHERE content_id = ?', (first,)).fetchone()[0]
@@ -51,7 +57,6 @@ def put_contents(scene, node, first, how_many):
             os.link(source, os.path.join(folder, base))
             changes.append({'transfer_id': new_id('x'), 'content_id': content, 'name': name, 'target': folder, 'checksums_due': 0})
         multiply(db, 'transfer', ('content_id = ?', first), changes)
-    return [name for _, name in copies]
 
 
 def swarms(address):

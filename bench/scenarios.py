@@ -19,6 +19,7 @@ from absence import bench_absence  # noqa: F401 (a scenario, too)
 from cpu_profile import bench_profile  # noqa: F401
 from data import parse_size
 from emulator import bench_emulator  # noqa: F401
+from gui import bench_gui  # noqa: F401
 from many import bench_many  # noqa: F401
 
 GB = 1_000_000_000

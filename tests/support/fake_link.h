@@ -29,7 +29,7 @@ class FakeLink final : public client::ServerLink {
     std::string audience;  ///< of every restricted content
     std::vector<client::IssuedCertificate> certificates{{1, "CA 1", "certificate 1", WallTime{}}};
     int certified = 0;
-    std::chrono::milliseconds asked_pause{0};
+    std::chrono::milliseconds asked_pause{0}, next_announce{30'000};
     ContentId next_content;
     std::string metadata_name;  ///< unless empty, what a publish's metadata is said to be called
     int endpoint_calls = 0, begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
@@ -117,6 +117,7 @@ class FakeLink final : public client::ServerLink {
       state.announces.push_back(request);
       client::AnnounceReply reply;
       reply.peers = state.peers;
+      reply.next = state.next_announce;
       for (const auto& [name, content] : state.contents) {
         if (content.id != request.content) continue;
         reply.generation = content.generation;
