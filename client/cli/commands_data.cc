@@ -78,8 +78,9 @@ class PublishPrinter {
  private:
   void hashing(const v1::PublishProgress& progress) {
     if (!c_.json) {
-      c_.terminal.progress(hashing_line("hashing", progress.done_bytes(), progress.total_bytes(),
-                                        c_.terminal.traits().width, c_.terminal.traits().colour));
+      c_.terminal.progress(hashing_line("hashing", progress.done_bytes(), progress.total_bytes(), c_.terminal.width(),
+                                        c_.terminal.traits().colour,
+                                        meter_.note(c_.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return;
     }
     if (progress.done_bytes() == progress.total_bytes()) pace_.hurry();
@@ -98,6 +99,7 @@ class PublishPrinter {
   Context& c_;
   std::optional<v1::Published> published_;
   Pace pace_;
+  SpeedMeter meter_;
 };
 
 Status publish_here(Context& c) {
@@ -263,13 +265,15 @@ Status run_verify(Context& c, const v1::VerifyRequest& request, v1::VerifyResult
   GT_ASSIGN(api::NodeApi* const node, c.node());
   Interrupt interrupt;
   Pace pace;
+  SpeedMeter meter;
   const auto take = [&](const v1::VerifyEvent& got) {
     if (got.has_result()) result = got.result();
     if (!got.has_progress()) return true;
     const auto& progress = got.progress();
     if (!c.json) {
-      c.terminal.progress(hashing_line("verifying", progress.done_bytes(), progress.total_bytes(),
-                                       c.terminal.traits().width, c.terminal.traits().colour));
+      c.terminal.progress(hashing_line("verifying", progress.done_bytes(), progress.total_bytes(), c.terminal.width(),
+                                       c.terminal.traits().colour,
+                                       meter.note(c.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return true;
     }
     if (!pace.due(c.clock.mono())) return true;

@@ -2,6 +2,7 @@
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/text_view.h"
+#include "client/cli/transfer_names.h"
 #include "client/cli/wishes.h"
 #include "client/doctor/doctor.h"
 #include "common/text.h"
@@ -23,9 +24,9 @@ Json as_json(const v1::ListTransfersReply& reply) {
   return {{"transfers", std::move(array)}, {"limits", to_json(reply.limits())}};
 }
 
-std::string as_text(const v1::ListTransfersReply& reply) {
+std::string as_text(const v1::ListTransfersReply& reply, std::size_t width) {
   const bool limited = reply.limits().upload_bits_per_s() > 0 || reply.limits().download_bits_per_s() > 0;
-  return transfers_table({reply.transfers().begin(), reply.transfers().end()}) +
+  return transfers_table({reply.transfers().begin(), reply.transfers().end()}, width) +
          (limited ? "\nlimits of the node: " + limits_text(reply.limits()) + "\n" : "");
 }
 
@@ -39,7 +40,8 @@ Status watch(Context& c) {
       c.emit(json);
     } else {
       c.terminal.clear_screen();
-      c.terminal.result(as_text(transfers));
+      const std::size_t width = c.terminal.out_width();
+      c.terminal.result(cut_lines(as_text(transfers, width), width));
     }
     GT_TRY(c.terminal.finish());
   } while (!interrupt.wait_for(kWatchInterval));
@@ -52,7 +54,7 @@ Status transfers(Context& c) {
   if (c.json) {
     c.print(as_json(all));
   } else {
-    c.terminal.result(as_text(all));
+    c.terminal.result(as_text(all, c.terminal.out_width()));
   }
   return {};
 }
@@ -60,8 +62,9 @@ Status transfers(Context& c) {
 using Call = Result<v1::Transfer> (api::NodeApi::*)(const std::string&);
 
 Result<v1::Transfer> call(Context& c, Call method) {
+  GT_ASSIGN(const std::string id, transfer_named(c, c.options.str("ID")));
   GT_ASSIGN(api::NodeApi* const node, c.node());
-  return (node->*method)(c.options.str("ID"));
+  return (node->*method)(id);
 }
 
 Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::string_view what_happened) {
@@ -102,7 +105,6 @@ Status wait(Context& c) {
 
 Status set(Context& c) {
   v1::SetTransferRequest request;
-  request.set_transfer_id(c.options.str("ID"));
   const auto number = [&](const char* name) {
     return c.options.str(name) == "auto" ? 0 : static_cast<std::int32_t>(c.options.integer(name));
   };
@@ -117,6 +119,7 @@ Status set(Context& c) {
     return Error{Code::kInvalid,
                  "nothing to set: give --lanes, --seeders, --limit, --priority, --tuner, --mode, --target-rate, "
                  "--min-rate or --by"};
+  GT_ASSIGN(*request.mutable_transfer_id(), transfer_named(c, c.options.str("ID")));
   GT_ASSIGN(api::NodeApi* const node, c.node());
   return print_transfer(c, node->set_transfer(std::move(request)), "changed");
 }
@@ -125,7 +128,7 @@ Status set(Context& c) {
 
 std::vector<CommandEntry> transfer_commands() {
   const std::string group = "Transfers of this node";
-  const std::vector<options::Positional> id{{.name = "ID", .help = "a transfer, as shown by transfers"}};
+  const std::vector<options::Positional> id{{.name = "ID", .help = kTransferHelp}};
   const options::Option timeout{.name = "timeout",
                                 .value = "TIME",
                                 .help = "give up waiting after this time, with exit code 9",
@@ -145,7 +148,7 @@ std::vector<CommandEntry> transfer_commands() {
         .summary = "wait until it is done",
         .positionals = id,
         .options = {timeout},
-        .examples = {{"gridtorrent transfer wait x_aguox6ktnj2w3jvyvdh2ehzvmi --timeout 2h", ""}},
+        .examples = {{"gridtorrent transfer wait run42 --timeout 2h", ""}},
         .group = group},
        wait,
        true},
@@ -174,9 +177,8 @@ std::vector<CommandEntry> transfer_commands() {
                .help = "higher ones go first, -100 to 100",
                .check = options::integer_between(-100, 100)}},
              wish_change_options()}),
-        .examples = {{"gridtorrent transfer set x_aguox6ktnj2w3jvyvdh2ehzvmi --lanes 8", "takes effect while it runs"},
-                     {"gridtorrent transfer set x_aguox6ktnj2w3jvyvdh2ehzvmi --by none --target-rate 30Mbit",
-                      "a rate in place of a time"}},
+        .examples = {{"gridtorrent transfer set run42 --lanes 8", "takes effect while it runs"},
+                     {"gridtorrent transfer set x_aguox6 --by none --target-rate 30Mbit", "a rate in place of a time"}},
         .group = group},
        set}};
 }

@@ -5,6 +5,7 @@
 
 #include "client/cli/context.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/transfer_names.h"
 #include "client/cli/tuning_plot.h"
 #include "client/cli/tuning_view.h"
 #include "common/text.h"
@@ -85,12 +86,12 @@ void tell(Context& c, const v1::Tuning& told, Followed& so_far) {
   so_far.limit = now;
 }
 
-Status follow(Context& c, api::NodeApi& node) {
+Status follow(Context& c, api::NodeApi& node, const std::string& id) {
   Interrupt interrupt;
   Followed so_far;
   Status written;
   const Status ended = node.watch_tuning(
-      c.options.str("ID"),
+      id,
       [&](const v1::Tuning& tuning) {
         if (so_far.first && !c.json) so_far.names = names_of(c, node, tuning);
         tell(c, tuning, so_far);
@@ -111,10 +112,11 @@ Status explain(Context& c) {
     return Error{Code::kInvalid,
                  "--plot - writes the picture to stdout, as --json and --follow do what they tell: name a file"};
   }
+  GT_ASSIGN(const std::string id, tuning_named(c, c.options.str("ID")));
   GT_ASSIGN(api::NodeApi* const node, c.node());
-  if (follows) GT_TRY(follow(c, *node));
+  if (follows) GT_TRY(follow(c, *node, id));
   if (follows && !plots) return {};
-  GT_ASSIGN(const v1::Tuning tuning, node->explain_transfer(c.options.str("ID")));
+  GT_ASSIGN(const v1::Tuning tuning, node->explain_transfer(id));
   if (c.json && !follows) c.print(to_json(tuning));
   if (c.json && !plots) return {};
   const v1::Tuning told = named(tuning, names_of(c, *node, tuning));
@@ -174,34 +176,34 @@ Status history(Context& c) {
 
 std::vector<CommandEntry> tune_commands() {
   const std::string group = "Transfers of this node";
-  return {{{.name = "tune list",
-            .summary = "list the transfers whose tuning can be explained: those that fetch, and the last that did",
-            .group = group},
-           list},
-          {{.name = "tune tuners",
-            .summary = "list the tuners and modes of this node, for get --tuner and --mode",
-            .group = group},
-           tuners},
-          {{.name = "tune explain",
-            .summary = "say what limits a transfer, and how many lanes it was given when and why",
-            .positionals = {{.name = "ID", .help = "a transfer, as shown by tune list"}},
-            .options = {{.name = "follow", .help = "go on with what is new, until it no longer fetches or Ctrl-C"},
-                        {.name = "plot",
-                         .value = "FILE",
-                         .help = "also draw rate and lanes over time, the decisions, and rate by lanes, as SVG; - is "
-                                 "stdout. With --follow when it ends"}},
-            .examples = {{"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi", ""},
-                         {"gridtorrent tune explain x_aguox6ktnj2w3jvyvdh2ehzvmi --plot run.svg", ""}},
-            .group = group},
-           explain},
-          {{.name = "tune history",
-            .summary = "list what this node remembers of the paths from seeders, with which transfers begin",
-            .options = {{.name = "forget",
-                         .value = "NODE",
-                         .help = "forget the paths from this node (its id), or all; what is forgotten is listed"}},
-            .examples = {{"gridtorrent tune history --forget all", ""}},
-            .group = group},
-           history}};
+  return {
+      {{.name = "tune list",
+        .summary = "list the transfers whose tuning can be explained: those that fetch, and the last that did",
+        .group = group},
+       list},
+      {{.name = "tune tuners",
+        .summary = "list the tuners and modes of this node, for get --tuner and --mode",
+        .group = group},
+       tuners},
+      {{.name = "tune explain",
+        .summary = "say what limits a transfer, and how many lanes it was given when and why",
+        .positionals = {{.name = "ID", .help = kTransferHelp}},
+        .options = {{.name = "follow", .help = "go on with what is new, until it no longer fetches or Ctrl-C"},
+                    {.name = "plot",
+                     .value = "FILE",
+                     .help = "also draw rate and lanes over time, the decisions, and rate by lanes, as SVG; - is "
+                             "stdout. With --follow when it ends"}},
+        .examples = {{"gridtorrent tune explain run42", ""}, {"gridtorrent tune explain x_aguox6 --plot run.svg", ""}},
+        .group = group},
+       explain},
+      {{.name = "tune history",
+        .summary = "list what this node remembers of the paths from seeders, with which transfers begin",
+        .options = {{.name = "forget",
+                     .value = "NODE",
+                     .help = "forget the paths from this node (its id), or all; what is forgotten is listed"}},
+        .examples = {{"gridtorrent tune history --forget all", ""}},
+        .group = group},
+       history}};
 }
 
 }  // namespace gridtorrent::client::cli

@@ -144,7 +144,8 @@ int run_command(const options::Parsed& parsed, Terminal& terminal, const Clock& 
   Status status = chosen->run(context);
   if (status) status = terminal.finish();
   if (status) return static_cast<int>(Exit::kDone);
-  if (chosen->emits_events && context.json) context.emit(failed_event(status.error(), clock.wall()));
+  if (chosen->emits_events && context.json && !context.end_told)
+    context.emit(failed_event(status.error(), clock.wall()));
   terminal.error(status.error().message);
   return static_cast<int>(exit_code(status.error().code));
 }

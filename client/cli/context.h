@@ -28,6 +28,8 @@ class Context {
   const Clock& clock;
   /// --json was given.
   const bool json;
+  /// The last event was printed ("detached"): no "failed" is to follow.
+  bool end_told = false;
 
   /// Logged in, or kUnauthenticated with how to do it. `deadline`: of each short call, where this one connects.
   Result<api::ServerApi*> server(std::chrono::milliseconds deadline = api::ServerApiOptions{}.deadline);

@@ -4,6 +4,7 @@
 
 #include "client/cli/interrupt.h"
 #include "client/cli/pace.h"
+#include "client/cli/speed.h"
 #include "client/cli/text_view.h"
 #include "common/codes.h"
 #include "common/text.h"
@@ -30,9 +31,7 @@ class TransferPrinter {
 
   void show(const v1::Transfer& transfer) {
     if (!context_.json) {
-      if (!has_ended(transfer))
-        context_.terminal.progress(progress_line(transfer, context_.terminal.traits().width,
-                                                 context_.terminal.traits().colour, context_.clock.wall()));
+      if (!has_ended(transfer)) context_.terminal.progress(line_of(transfer));
       return;
     }
     if (has_ended(transfer)) return;
@@ -59,15 +58,30 @@ class TransferPrinter {
   }
 
  private:
+  std::string line_of(const v1::Transfer& transfer) {
+    // Of reading files the node says only how far it is.
+    const bool reads = transfer.state() == "hashing" || transfer.state() == "verifying";
+    const Speed speed =
+        reads ? meter_.note(context_.clock.mono(), transfer.verified_bytes(), transfer.total_bytes()) : Speed();
+    return progress_line(transfer, context_.terminal.width(), context_.terminal.traits().colour, context_.clock.wall(),
+                         speed);
+  }
+
   Context& context_;
   Pace pace_;
+  SpeedMeter meter_;
   std::string last_state_;
 };
 
-Error stopped_watching(const Interrupt& interrupt, const std::string& what, const std::string& cancel) {
-  const std::string way_out = " it goes on; '" + cancel + "' ends it";
+/// Ctrl-C leaves the work running, which is no failure of it; a time limit that is over is one of the command.
+Error stopped_watching(Context& context, const Interrupt& interrupt, std::string_view kind, const std::string& id) {
+  const std::string what = "the " + std::string(kind) + " " + id;
+  const std::string way_out = " it goes on; 'gridtorrent " + std::string(kind) + " cancel " + id + "' ends it";
   if (interrupt.timed_out()) return {Code::kTimeout, what + " did not end in time:" + way_out};
-  return {Code::kCancelled, what + " is no longer watched:" + way_out};
+  Error detached{Code::kCancelled, what + " is no longer watched:" + way_out};
+  if (context.json) context.emit(detached_event(kind, id, detached, context.clock.wall()));
+  context.end_told = context.json;
+  return detached;
 }
 
 /// The node went away, or drains and therefore ends its calls.
@@ -101,8 +115,7 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
           interrupt.token());
     }
     if (has_ended(last)) break;
-    if (interrupt.stopped())
-      return stopped_watching(interrupt, "the transfer " + id, "gridtorrent transfer cancel " + id);
+    if (interrupt.stopped()) return stopped_watching(context, interrupt, "transfer", id);
     // A stream that ends without an end of the transfer is a node that drains.
     if (!status && !is_absent(status)) return status;
     const MonoTime now = context.clock.mono();
@@ -144,7 +157,7 @@ void show_task(Context& context, const v1::Task& task) {
   } else if (!has_ended(task)) {
     context.terminal.progress(task.total() > 0
                                   ? hashing_line(task.kind() + " on " + task.node_id(), task.done(), task.total(),
-                                                 context.terminal.traits().width, context.terminal.traits().colour)
+                                                 context.terminal.width(), context.terminal.traits().colour)
                                   : task.kind() + " on " + task.node_id() + ": " + task.state());
   }
 }
@@ -217,8 +230,7 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
       interrupt.token());
   context.terminal.end_progress();
   if (!has_ended(last)) {
-    if (interrupt.stopped())
-      return stopped_watching(interrupt, "the task " + first.task_id(), "gridtorrent task cancel " + first.task_id());
+    if (interrupt.stopped()) return stopped_watching(context, interrupt, "task", first.task_id());
     if (!status)
       return status.error().with_context("lost sight of the task " + first.task_id() + " ('gridtorrent task wait " +
                                          first.task_id() + "' watches it again)");

@@ -339,6 +339,14 @@ Json failed_event(const Error& error, WallTime now) {
   return json;
 }
 
+Json detached_event(std::string_view kind, const std::string& id, const Error& why, WallTime now) {
+  Json json = event("detached", now);
+  json[std::string(kind) + "_id"] = id;
+  json["exit_code"] = static_cast<int>(exit_code(why.code));
+  json["message"] = json_text(why.message);
+  return json;
+}
+
 Json hashing_event(const v1::PublishProgress& progress, WallTime now) {
   Json json = event("hashing", now);
   json["done_bytes"] = progress.done_bytes();

@@ -45,6 +45,8 @@ Json started_event(const v1::Transfer& transfer, WallTime now);
 Json progress_event(const v1::Transfer& transfer, WallTime now);
 Json done_event(const v1::Transfer& transfer, WallTime now);
 Json failed_event(const Error& error, WallTime now);
+/// Ctrl-C: the work goes on without this command. `kind` is "transfer" or "task".
+Json detached_event(std::string_view kind, const std::string& id, const Error& why, WallTime now);
 Json hashing_event(const v1::PublishProgress& progress, WallTime now);
 Json published_event(const v1::Published& published, const v1::Access& access, WallTime now);
 Json task_event(const v1::Task& task, WallTime now);

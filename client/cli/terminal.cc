@@ -28,14 +28,19 @@ TerminalTraits TerminalTraits::of_process() {
   const char* kind = std::getenv("TERM");
   const bool dumb = kind != nullptr && std::string_view(kind) == "dumb";
   traits.colour = traits.err_is_terminal && !dumb && (no_colour == nullptr || *no_colour == '\0');
-  winsize size{};
-  if (traits.err_is_terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-    traits.width = size.ws_col;
+  traits.size_fd = traits.err_is_terminal ? STDERR_FILENO : traits.out_is_terminal ? STDOUT_FILENO : -1;
   return traits;
 }
 
 Terminal::Terminal(TerminalTraits traits, const Clock& clock, std::FILE* out, std::FILE* err)
     : traits_(traits), clock_(clock), out_(out), err_(err), last_plain_(clock.mono()) {}
+
+std::size_t Terminal::width() const {
+  constexpr unsigned kLeast = 20;  // below that the size is no size
+  winsize size{};
+  const bool known = traits_.size_fd >= 0 && ::ioctl(traits_.size_fd, TIOCGWINSZ, &size) == 0;
+  return known && size.ws_col >= kLeast ? size.ws_col : traits_.width;
+}
 
 void Terminal::write(std::FILE* file, std::string_view text) {
   const bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;

@@ -16,6 +16,7 @@ struct TerminalTraits {
   bool err_is_terminal = false;
   bool colour = false;  ///< a terminal, and NO_COLOR is not set
   std::size_t width = 80;
+  int size_fd = -1;  ///< the terminal that knows its width at any time; -1: `width` holds
   static TerminalTraits of_process();
 };
 
@@ -25,6 +26,10 @@ class Terminal {
   Terminal(TerminalTraits traits, const Clock& clock, std::FILE* out = stdout, std::FILE* err = stderr);
 
   const TerminalTraits& traits() const { return traits_; }
+  /// Columns at this moment: a window can be made smaller while a command runs.
+  std::size_t width() const;
+  /// For results: the same where stdout is a terminal, else 0, which is as wide as it takes.
+  std::size_t out_width() const { return traits_.out_is_terminal ? width() : 0; }
   /// A result: one line, or several. A newline is added where it is missing.
   void result(std::string_view text);
   /// A message for people.

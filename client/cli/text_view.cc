@@ -12,7 +12,7 @@ namespace gridtorrent::client::cli {
 
 namespace {
 
-constexpr std::size_t kBarColumns = 24;
+constexpr std::size_t kLongBar = 24, kShortBar = 10;
 
 std::string shown(std::string_view text) {
   return escape_for_display(text);
@@ -22,24 +22,34 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string percent(std::uint64_t done, std::uint64_t total) {
-  const double share = total == 0 ? 100.0 : 100.0 * static_cast<double>(done) / static_cast<double>(total);
-  std::array<char, 16> text{};
-  // Never 100.0 before the last byte is verified.
-  std::snprintf(text.data(), text.size(), "%.1f %%", done < total ? std::min(share, 99.9) : 100.0);
-  return text.data();
-}
-
-std::string bar(std::uint64_t done, std::uint64_t total, bool colour) {
+std::string bar(std::uint64_t done, std::uint64_t total, std::size_t columns, bool colour) {
   const double share = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
-  const auto filled = std::min(kBarColumns, static_cast<std::size_t>(share * static_cast<double>(kBarColumns)));
+  const auto filled = std::min(columns, static_cast<std::size_t>(share * static_cast<double>(columns)));
   const std::string full(filled, '#');
-  const std::string rest(kBarColumns - filled, '-');
+  const std::string rest(columns - filled, '-');
   return colour ? "[\x1b[32m" + full + "\x1b[0m" + rest + "]" : "[" + full + rest + "]";
 }
 
+using Parts = std::vector<std::pair<std::string, std::size_t>>;
+
+std::size_t columns_of(const Parts& parts) {
+  std::size_t columns = 0;
+  for (const auto& [text, width] : parts) columns += text.empty() ? 0 : width + (columns == 0 ? 0 : 2);
+  return columns;
+}
+
+/// Puts a bar before part `place` where all parts have room beside it.
+void add_bar(Parts& parts, std::size_t place, std::uint64_t done, std::uint64_t total, std::size_t width, bool colour) {
+  const std::size_t used = columns_of(parts);
+  for (const std::size_t columns : {kLongBar, kShortBar}) {
+    if (used + 2 + columns + 2 > width) continue;
+    parts.emplace(parts.begin() + static_cast<std::ptrdiff_t>(place), bar(done, total, columns, colour), columns + 2);
+    return;
+  }
+}
+
 /// Joins what fits into `width`; parts further back are left out first.
-std::string fitted(const std::vector<std::pair<std::string, std::size_t>>& parts, std::size_t width) {
+std::string fitted(const Parts& parts, std::size_t width) {
   std::string line;
   std::size_t used = 0;
   for (const auto& [text, columns] : parts) {
@@ -120,6 +130,35 @@ std::string shortened(const std::string& text, std::size_t columns) {
   return text.substr(0, end) + "…";
 }
 
+std::string shortened_left(const std::string& text, std::size_t columns) {
+  const std::size_t all = display_columns(text);
+  if (all <= columns) return text;
+  std::size_t begin = 0;
+  for (std::size_t left = all; begin < text.size() && left + 1 > columns; --left) {
+    ++begin;
+    while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) ++begin;
+  }
+  return "…" + text.substr(begin);
+}
+
+std::string cut_lines(std::string_view text, std::size_t width) {
+  if (width == 0) return std::string(text);
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += shortened(std::string(text.substr(0, end)), width) + (end < text.size() ? "\n" : "");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string percent_text(std::uint64_t done, std::uint64_t total) {
+  const double share = total == 0 ? 100.0 : 100.0 * static_cast<double>(done) / static_cast<double>(total);
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", done < total ? std::min(share, 99.9) : 100.0);
+  return text.data();
+}
+
 Table::Table(std::vector<std::string> headings) : headings_(std::move(headings)) {
   for (std::string& heading : headings_) {
     right_.push_back(heading.starts_with('>'));
@@ -161,36 +200,55 @@ bool is_known(const std::string& limit_word) {
   return !limit_word.empty() && limit_word != "unknown";
 }
 
-}  // namespace
-
-std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now) {
-  const std::string name = shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4));
-  std::string state = transfer.state() == "fetching" ? "" : transfer.state();
-  if (!transfer.message().empty() && transfer.payload_bits_per_s() == 0)
-    state += (state.empty() ? "" : ": ") + shown(transfer.message());
-  const bool moving = transfer.state() == "fetching";
-  std::vector<std::pair<std::string, std::size_t>> parts;
-  parts.push_back(part(name));
-  if (width >= 70) parts.emplace_back(bar(transfer.verified_bytes(), transfer.total_bytes(), colour), kBarColumns + 2);
-  parts.push_back(part(percent(transfer.verified_bytes(), transfer.total_bytes())));
-  if (moving) parts.push_back(part(format_bits_per_s(transfer.payload_bits_per_s())));
-  if (moving) parts.push_back(part(lanes_text(transfer.lanes(), transfer.seeders())));
-  if (moving && transfer.eta_s() >= 0)
-    parts.push_back(part("ETA " + format_duration(std::chrono::seconds(transfer.eta_s()))));
-  if (moving) parts.push_back(part(target_words(transfer, now)));
-  if (moving && is_known(transfer.limit_word())) parts.push_back(part("limited by " + transfer.limit_word()));
-  parts.push_back(part(shortened(state, width > 60 ? width - 50 : 20)));
-  return fitted(parts, width > 0 ? width - 1 : 0);
+std::string eta_text(std::chrono::seconds eta) {
+  return "ETA " + format_duration(eta);
 }
 
-std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
-                         bool colour) {
-  std::vector<std::pair<std::string, std::size_t>> parts;
-  parts.push_back(part(std::string(what)));
-  if (width >= 60) parts.emplace_back(bar(done, total, colour), kBarColumns + 2);
-  parts.push_back(part(percent(done, total)));
+std::string speed_text(const Speed& speed) {
+  return speed.bytes_per_s == 0 ? "" : format_bytes(speed.bytes_per_s) + "/s";
+}
+
+}  // namespace
+
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now,
+                          const Speed& speed) {
+  const std::size_t room = width > 0 ? width - 1 : 0;
+  const std::uint64_t done = transfer.verified_bytes(), total = transfer.total_bytes();
+  const bool moving = transfer.state() == "fetching";
+  std::string state = moving ? "" : transfer.state();
+  if (!transfer.message().empty() && transfer.payload_bits_per_s() == 0)
+    state += (state.empty() ? "" : ": ") + shown(transfer.message());
+  state = shortened(state, width > 60 ? width - 50 : 20);
+  Parts parts;
+  parts.push_back(part(shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4))));
+  parts.push_back(part(percent_text(done, total)));
+  if (moving) parts.push_back(part(format_bits_per_s(transfer.payload_bits_per_s())));
+  if (moving && transfer.eta_s() >= 0) parts.push_back(part(eta_text(std::chrono::seconds(transfer.eta_s()))));
+  // Why it stands still is worth more than what it would say otherwise.
+  if (!moving) parts.push_back(part(state));
+  if (!moving) parts.push_back(part(speed_text(speed)));
+  if (!moving && speed.eta) parts.push_back(part(eta_text(*speed.eta)));
   parts.push_back(part(format_bytes(done) + " of " + format_bytes(total)));
-  return fitted(parts, width > 0 ? width - 1 : 0);
+  const std::size_t place = parts.size();
+  if (moving) parts.push_back(part(lanes_text(transfer.lanes(), transfer.seeders())));
+  if (moving) parts.push_back(part(state));
+  if (moving) parts.push_back(part(target_words(transfer, now)));
+  if (moving && is_known(transfer.limit_word())) parts.push_back(part("limited by " + transfer.limit_word()));
+  add_bar(parts, place, done, total, room, colour);
+  return fitted(parts, room);
+}
+
+std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width, bool colour,
+                         const Speed& speed) {
+  const std::size_t room = width > 0 ? width - 1 : 0;
+  Parts parts;
+  parts.push_back(part(std::string(what)));
+  parts.push_back(part(percent_text(done, total)));
+  parts.push_back(part(speed_text(speed)));
+  if (speed.eta) parts.push_back(part(eta_text(*speed.eta)));
+  parts.push_back(part(format_bytes(done) + " of " + format_bytes(total)));
+  add_bar(parts, parts.size(), done, total, room, colour);
+  return fitted(parts, room);
 }
 
 std::string done_text(const v1::Transfer& transfer) {
@@ -215,31 +273,6 @@ std::string done_text(const v1::Transfer& transfer) {
   return line + ", verified" + arrival_text(transfer) + "\n" + shown(transfer.path()) + "\n";
 }
 
-/// Why a transfer stands still is said below the table, for so many of them.
-constexpr std::size_t kReasonsBelowTable = 10;
-
-std::string transfers_table(const std::vector<v1::Transfer>& transfers) {
-  Table table({"ID", "NAME", "STATE", ">VERIFIED", ">SIZE", ">RECEIVE", ">SEND", ">LANES", "ETA"});
-  for (const v1::Transfer& t : transfers) {
-    table.row({t.transfer_id(), shortened(shown(t.name()), 32), t.state(), percent(t.verified_bytes(), t.total_bytes()),
-               format_bytes(t.total_bytes()), format_bits_per_s(t.payload_bits_per_s()),
-               format_bits_per_s(t.upload_bits_per_s()), std::to_string(t.lanes()),
-               t.eta_s() >= 0 && t.state() == "fetching" ? format_duration(std::chrono::seconds(t.eta_s())) : "-"});
-  }
-  std::string text = table.text("no transfers; 'gridtorrent get CONTENT' starts one");
-  std::size_t told = 0, more = 0;
-  for (const v1::Transfer& t : transfers) {
-    if (t.message().empty() || (t.payload_bits_per_s() > 0 && t.state() == "fetching")) continue;
-    if (told == kReasonsBelowTable) {
-      ++more;
-    } else {
-      text += (told++ == 0 ? "\n" : "") + shown(t.name()) + ": " + shown(t.message()) + "\n";
-    }
-  }
-  if (more > 0) text += "and " + std::to_string(more) + " more: 'gridtorrent transfer show ID' says why\n";
-  return text;
-}
-
 namespace {
 
 std::string limited_by(const v1::Transfer& transfer) {
@@ -253,7 +286,7 @@ std::string transfer_text(const v1::Transfer& t, WallTime now) {
   std::string out = field("transfer", t.transfer_id()) +
                     field("content", shown(t.name()) + " (" + t.content_id() + ")") + field("state", t.state()) +
                     field("message", shown(t.message())) + field("path", shown(t.path())) +
-                    field("verified", percent(t.verified_bytes(), t.total_bytes()) + ", " +
+                    field("verified", percent_text(t.verified_bytes(), t.total_bytes()) + ", " +
                                           format_bytes(t.verified_bytes()) + " of " + format_bytes(t.total_bytes())) +
                     field("rates", "receiving " + format_bits_per_s(t.payload_bits_per_s()) + ", sending " +
                                        format_bits_per_s(t.upload_bits_per_s())) +
@@ -337,7 +370,7 @@ std::string task_text(const v1::Task& t) {
   return field("task", t.task_id()) + field("kind", t.kind()) + field("node", t.node_id()) + field("state", t.state()) +
          field("by", shown(t.created_by())) + field("created", short_time(t.created_ms())) +
          field("updated", short_time(t.updated_ms())) +
-         field("progress", t.total() == 0 ? "" : percent(t.done(), t.total())) +
+         field("progress", t.total() == 0 ? "" : percent_text(t.done(), t.total())) +
          field("result", shown(t.result_json())) + field("error", shown(t.error_message()));
 }
 

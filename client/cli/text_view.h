@@ -6,6 +6,7 @@
 
 #include "client/api/node/node_api.h"
 #include "client/api/server/server_api.h"
+#include "client/cli/speed.h"
 #include "common/clock.h"
 
 /// What people read on a terminal. Pure functions; whatever came from outside is escaped.
@@ -29,17 +30,27 @@ class Table {
 std::size_t display_columns(std::string_view text);
 /// All of it, or its begin and "…" in so many columns.
 std::string shortened(const std::string& text, std::size_t columns);
+/// The same with its end: of a path that says more.
+std::string shortened_left(const std::string& text, std::size_t columns);
+/// Each line shortened to `width` columns; 0: as it is.
+std::string cut_lines(std::string_view text, std::size_t width);
+/// "62.5 %", never 100 before the last byte.
+std::string percent_text(std::uint64_t done, std::uint64_t total);
 
-/// "run42  [######----]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s", cut to `width`. Bytes are counted when
-/// verified. Times of day are those of this machine's zone.
-std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now);
-/// "hashing  [###-------]  31.0 %  1.2 GB of 4.0 GB".
-std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
-                         bool colour);
+/// "run42  62.5 %  843 Mbit/s  ETA 12 s  625 MB of 1.00 GB  [######----]  2 seeders × 4 lanes", cut to `width`: the bar
+/// gives way first, then what stands further back. Bytes are counted when verified. Times of day are those of this
+/// machine's zone. `speed`: of a phase of which the node tells no rate.
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now,
+                          const Speed& speed = {});
+/// "hashing  31.0 %  350 MB/s  ETA 8 s  1.2 GB of 4.0 GB  [###-------]".
+std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width, bool colour,
+                         const Speed& speed = {});
 /// "run42: 2.00 GB in 12 s (1.33 Gbit/s) from 2 seeders over up to 8 lanes, verified" and where it lies.
 std::string done_text(const v1::Transfer& transfer);
 
-std::string transfers_table(const std::vector<v1::Transfer>& transfers);
+/// No wider than `width`, where that is possible: ids are shortened to what tells them apart, paths to their end, and
+/// columns are left out. 0: all columns, as wide as they are.
+std::string transfers_table(const std::vector<v1::Transfer>& transfers, std::size_t width = 0);
 std::string transfer_text(const v1::Transfer& transfer, WallTime now);
 std::string contents_table(const std::vector<v1::Content>& contents);
 std::string content_text(const v1::Content& content);

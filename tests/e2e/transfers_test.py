@@ -58,6 +58,22 @@ def a_cancelled_transfer_leaves_nothing_behind():
         cases.check(bob.cli('transfer', 'show', transfer, '--json', node=beta).json['state'] == 'cancelled', 'it is not known as cancelled')
 
 
+def a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '20Mbit')
+        for name in (transfer, transfer[:12], 'data', 'alice/data'):
+            told = bob.cli('transfer', 'show', name, '--json', node=beta).json
+            cases.check(told['transfer_id'] == transfer, (name, told))
+        cases.refused(bob.cli('transfer', 'pause', 'dat', node=beta, expect=None), 3, 'dat', 'gridtorrent transfers')
+        cases.check(bob.cli('tune', 'explain', 'data', '--json', node=beta).json['transfer_id'] == transfer, 'another was explained')
+        bob.cli('transfer', 'set', 'data', '--limit', '0', node=beta)
+        bob.cli('transfer', 'wait', 'data', node=beta)
+        bob.cli('get', 'data', '--to', scene.dir / 'again', node=beta)
+        line = cases.refused(bob.cli('transfer', 'show', 'data', node=beta, expect=None), 6, '2 transfers', transfer)
+        cases.check(str(scene.dir / 'again/data.bin') in line, line)
+
+
 def a_transfer_explains_its_lanes():
     with harness.Scene() as scene:
         _, bob, beta = setting(scene)
@@ -132,8 +148,11 @@ def ctrl_c_stops_the_watching_and_not_the_transfer():
         get.stdout.readline()
         get.send_signal(signal.SIGINT)
         out, err = get.communicate(timeout=30)
-        cases.refused(harness.Result(['get'], get.returncode, out, err, 0), 10, 'cancel')
+        ended = harness.Result(['get'], get.returncode, out, err, 0)
+        cases.refused(ended, 10, 'cancel')
         transfer = cases.transfer_of(bob, beta, 'data')['transfer_id']
+        last = ended.events[-1]
+        cases.check((last['event'], last['transfer_id'], last['exit_code']) == ('detached', transfer, 10), last)
         bob.cli('transfer', 'set', transfer, '--limit', '0', node=beta)
         bob.cli('transfer', 'wait', transfer, node=beta)
         cases.same(source, scene.dir / 'out/data.bin')
@@ -163,7 +182,8 @@ def doctor_finds_a_well_node_and_a_lost_server():
         cases.check(address in ill.out + ill.err, ill)
 
 
-cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind, a_transfer_explains_its_lanes,
+cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind,
+          a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content, a_transfer_explains_its_lanes,
           what_was_explained_outlives_a_kill_and_a_restart, a_limit_holds,
           a_second_get_joins_and_one_to_elsewhere_is_a_conflict, ctrl_c_stops_the_watching_and_not_the_transfer,
           what_is_withdrawn_is_served_no_more_and_its_files_stay, doctor_finds_a_well_node_and_a_lost_server)

@@ -66,6 +66,12 @@ TEST(JsonEvents, StartedProgressAndFailed) {
             R"({"event":"failed","time":"2023-11-14T22:13:20.123Z","code":"disk","exit_code":8,"message":"full"})");
 }
 
+TEST(JsonEvents, DetachedNamesWhatGoesOn) {
+  EXPECT_EQ(one_line(detached_event("transfer", "x_1", {Code::kCancelled, "no longer watched"}, kNow)),
+            R"({"event":"detached","time":"2023-11-14T22:13:20.123Z","transfer_id":"x_1","exit_code":10,)"
+            R"("message":"no longer watched"})");
+}
+
 TEST(JsonEvents, PublishedCarriesAccessAsAnObject) {
   v1::Published p;
   p.set_content_id("c_1");

@@ -302,7 +302,8 @@ TEST_F(WithNode, EstimateSaysHowLongAGetTakes) {
 TEST_F(WithNode, TuneExplainsATransferAndListsWhatCanBeExplained) {
   EXPECT_EQ(run({"tune", "explain", id_of(1).str()}), 3);
   EXPECT_THAT(err_, HasSubstr("tune list"));
-  EXPECT_EQ(run({"tune", "explain", "nonsense"}), 2);
+  EXPECT_EQ(run({"tune", "explain", "nonsense"}), 3);
+  EXPECT_THAT(err_, HasSubstr("'nonsense'"));
   EXPECT_EQ(run({"tune", "list"}), 0);
   EXPECT_THAT(out_, HasSubstr("nothing has been fetched"));
   node_.tuned.transfer = id_of(1);

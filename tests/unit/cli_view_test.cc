@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "client/cli/speed.h"
 #include "client/cli/terminal.h"
 #include "client/cli/text_view.h"
 
@@ -29,15 +32,30 @@ v1::Transfer fetching() {
 
 TEST(ProgressLine, ShowsPercentRateLanesAndEta) {
   EXPECT_EQ(progress_line(fetching(), 120, false, kNow),
-            "run42  [###############---------]  62.5 %  843 Mbit/s  2 seeders × 4 lanes  ETA 12 s");
+            "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  [###############---------]  2 seeders × 4 lanes");
+}
+
+TEST(ProgressLine, GivesUpTheBarBeforeTheEtaAndTheBytes) {
+  EXPECT_EQ(progress_line(fetching(), 80, false, kNow),
+            "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  2 seeders × 4 lanes");
+  EXPECT_EQ(progress_line(fetching(), 95, false, kNow),
+            "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  [######----]  2 seeders × 4 lanes");
+  EXPECT_EQ(progress_line(fetching(), 40, false, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s");
+}
+
+TEST(ProgressLine, OfReadingFilesHasTheSpeedThatWasMeasured) {
+  v1::Transfer t = fetching();
+  t.set_state("verifying");
+  EXPECT_EQ(progress_line(t, 100, false, kNow, {.bytes_per_s = 350'000'000, .eta = std::chrono::seconds(12)}),
+            "run42  62.5 %  verifying  350 MB/s  ETA 12 s  625 B of 1.00 kB  [###############---------]");
 }
 
 TEST(ProgressLine, EndsInWhatLimitsItWhereThatIsKnown) {
   v1::Transfer t = fetching();
   t.set_limit_word("unknown");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("ETA 12 s"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("2 seeders × 4 lanes"));
   t.set_limit_word("loss");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("ETA 12 s  limited by loss"));
+  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("2 seeders × 4 lanes  limited by loss"));
   EXPECT_LT(display_columns(progress_line(t, 60, false, kNow)), 60u);
 }
 
@@ -103,7 +121,31 @@ TEST(ProgressLine, EscapesNames) {
 
 TEST(HashingLine, ShowsHowFar) {
   EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 100, false),
-            "hashing  [######------------------]  25.0 %  500 MB of 2.00 GB");
+            "hashing  25.0 %  500 MB of 2.00 GB  [######------------------]");
+  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 60, false,
+                         {.bytes_per_s = 250'000'000, .eta = std::chrono::seconds(16)}),
+            "hashing  25.0 %  250 MB/s  ETA 16 s  500 MB of 2.00 GB");
+}
+
+TEST(SpeedMeter, KnowsNothingBeforeTheFirstSecond) {
+  SpeedMeter meter;
+  const MonoTime start{};
+  EXPECT_EQ(meter.note(start, 0, 1000).bytes_per_s, 0u);
+  EXPECT_EQ(meter.note(start + std::chrono::milliseconds(900), 90, 1000).bytes_per_s, 0u);
+  const Speed speed = meter.note(start + std::chrono::seconds(1), 100, 1000);
+  EXPECT_EQ(speed.bytes_per_s, 100u);
+  EXPECT_EQ(speed.eta, std::chrono::seconds(9));
+}
+
+TEST(SpeedMeter, CountsTheLastTenSecondsAndBeginsAnewWithAnotherPhase) {
+  SpeedMeter meter;
+  const MonoTime start{};
+  for (int second = 0; second <= 20; ++second)
+    meter.note(start + std::chrono::seconds(second), second < 10 ? 0U : static_cast<std::uint64_t>(second - 10) * 50,
+               10'000);
+  EXPECT_EQ(meter.note(start + std::chrono::seconds(20), 500, 10'000).bytes_per_s, 50u);
+  EXPECT_EQ(meter.note(start + std::chrono::seconds(21), 10, 10'000).bytes_per_s, 0u) << "less is done: another phase";
+  EXPECT_FALSE(meter.note(start + std::chrono::seconds(23), 10, 10'000).eta) << "it stands still";
 }
 
 TEST(DoneText, TellsFromWhomAndWhere) {
@@ -154,6 +196,48 @@ TEST(Tables, OfTransfersSayBelowWhyOneStandsStill) {
               testing::EndsWith("and 2 more: 'gridtorrent transfer show ID' says why\n"));
 }
 
+std::vector<v1::Transfer> some_transfers() {
+  std::vector<v1::Transfer> all;
+  for (const char* id :
+       {"x_aguox6ktnj2w3jvyvdh2ehzvmi", "x_aguox6kzzzzzzzzzzzzzzzzzzz", "x_bguox6ktnj2w3jvyvdh2ehzvmi"}) {
+    v1::Transfer t = fetching();
+    t.set_transfer_id(id);
+    t.set_path("/scratch/projects/climate/incoming/of/this/year/run42");
+    t.set_sent_bytes(1500);
+    all.push_back(t);
+  }
+  return all;
+}
+
+TEST(TransfersTable, HasPathSentAndRatio) {
+  const std::string text = transfers_table(some_transfers());
+  EXPECT_THAT(text, HasSubstr("SENT  RATIO  LANES  ETA   PATH\n"));
+  EXPECT_THAT(text, HasSubstr("1.50 kB   1.50      8  12 s  /scratch/projects/climate/incoming/of/this/year/run42\n"));
+}
+
+TEST(TransfersTable, IsNoWiderThanTheTerminal) {
+  for (std::size_t width = 60; width < 220; ++width) {
+    std::istringstream lines(transfers_table(some_transfers(), width));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_columns(line), width) << line;
+  }
+}
+
+TEST(TransfersTable, ShortensIdsToWhatTellsThemApart) {
+  const std::string text = transfers_table(some_transfers(), 120);
+  EXPECT_THAT(text, HasSubstr("x_aguox6kt  run42"));
+  EXPECT_THAT(text, HasSubstr("x_aguox6kz  run42"));
+  EXPECT_THAT(text, Not(HasSubstr("x_aguox6ktn")));
+  EXPECT_THAT(text, HasSubstr("…")) << "of a path the end is shown";
+  EXPECT_THAT(text, HasSubstr("/run42\n"));
+}
+
+TEST(Lines, AreCutOneByOne) {
+  EXPECT_EQ(cut_lines("abcdef\nab\n", 4), "abc…\nab\n");
+  EXPECT_EQ(cut_lines("abcdef", 0), "abcdef");
+  EXPECT_EQ(shortened_left("/data/über/run42", 8), "…r/run42");
+  EXPECT_EQ(shortened_left("/data", 8), "/data");
+}
+
 TEST(Views, ShowWhatIsKnown) {
   v1::Transfer t = fetching();
   t.set_message("slow");
@@ -162,7 +246,7 @@ TEST(Views, ShowWhatIsKnown) {
   EXPECT_THAT(transfer_text(t, kNow), HasSubstr("message         slow\n"));
   EXPECT_THAT(transfer_text(t, kNow), HasSubstr("(foreign client)  198.18.0.1:50000"));
   EXPECT_THAT(transfers_table({t}),
-              HasSubstr("x_1  run42  fetching    62.5 %  1.00 kB  843 Mbit/s  0 bit/s      8  12 s"));
+              HasSubstr("x_1  run42  fetching    62.5 %  1.00 kB  843 Mbit/s  0 bit/s   0 B   0.00      8  12 s\n"));
 
   v1::Content content;
   content.set_name("run42");

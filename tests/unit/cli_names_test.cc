@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/transfer_names.h"
+
+namespace gridtorrent::client::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::vector<NamedTransfer> kSome{
+    {"x_aguox6ktnj2w3jvyvdh2ehzvmi", "c_1", "mia", "run42", "seeding at /data/run42"},
+    {"x_aguox6zzzzzzzzzzzzzzzzzzzz", "c_2", "mia", "run43", "failed"},
+    {"x_bbbbbbbbbbbbbbbbbbbbbbbbbb", "c_3", "noor", "run43", "fetching at /data/run43"},
+};
+
+Error refusal(std::string_view text) {
+  const auto found = find_transfer(text, kSome);
+  EXPECT_FALSE(found.ok()) << text;
+  return found ? Error{Code::kInternal, ""} : found.error();
+}
+
+TEST(NamedTransfers, AreRefusedWhereNoneIsMeant) {
+  for (const char* text : {"", "x_", "x_c", "run4", "run44", "noor/run42", "bbbb"}) {
+    EXPECT_EQ(refusal(text).code, Code::kNotFound) << text;
+    EXPECT_THAT(refusal(text).message, HasSubstr("gridtorrent transfers"));
+  }
+}
+
+TEST(NamedTransfers, AreRefusedWithTheCandidatesWhereSeveralAreMeant) {
+  const Error by_begin = refusal("x_ag");
+  EXPECT_EQ(by_begin.code, Code::kConflict);
+  EXPECT_THAT(by_begin.message, HasSubstr("x_aguox6ktnj2w3jvyvdh2ehzvmi (mia/run42, seeding at /data/run42), "
+                                          "x_aguox6zzzzzzzzzzzzzzzzzzzz (mia/run43, failed)"));
+  EXPECT_THAT(refusal("run43").message, HasSubstr("names 2 transfers"));
+  EXPECT_THAT(refusal("run43").message, Not(HasSubstr("run42")));
+}
+
+TEST(NamedTransfers, AreFoundByIdBeginAndContent) {
+  for (const char* text : {"x_aguox6ktnj2w3jvyvdh2ehzvmi", "x_aguox6k", "run42", "mia/run42", "c_1"}) {
+    const auto found = find_transfer(text, kSome);
+    ASSERT_TRUE(found.ok()) << text;
+    EXPECT_EQ(*found, kSome.front().id) << text;
+  }
+  EXPECT_EQ(find_transfer("noor/run43", kSome).value(), kSome.back().id);
+}
+
+TEST(NamedTransfers, OfWhichOneHasTheTextAsItsNameIsThatOne) {
+  auto some = kSome;
+  some.push_back({"x_cccccccccccccccccccccccccc", "c_4", "mia", "x_ag", "paused"});
+  EXPECT_EQ(find_transfer("x_ag", some).value(), some.back().id);
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::cli
