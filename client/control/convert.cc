@@ -253,6 +253,21 @@ v1::VerifyResult to_message(const VerifyOutcome& outcome) {
   return out;
 }
 
+v1::ScannedFiles to_message(const ScanFigures& figures) {
+  v1::ScannedFiles out;
+  out.set_files(figures.files);
+  out.set_bytes(figures.bytes);
+  out.set_skipped(figures.skipped);
+  return out;
+}
+
+v1::ScannedFiles to_message(const ScannedTree& tree) {
+  v1::ScannedFiles out = to_message(tree.figures);
+  for (const std::string& warning : tree.warnings) out.add_warnings(clean(warning));
+  out.set_name(clean(tree.base_name));
+  return out;
+}
+
 Result<PublishJob> to_job(const v1::PublishRequest& request) {
   GT_TRY(check_absolute("the path to publish", request.path()));
   if (request.name().empty()) return Error{Code::kInvalid, "publishing needs a name: --name NAME"};

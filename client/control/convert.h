@@ -15,6 +15,8 @@ v1::EstimateResult to_message(const EstimateOutcome& outcome);
 v1::History to_message(const std::vector<PathRecord>& records);
 v1::NodeLimits to_message(const NodeLimits& limits);
 void fill(v1::StatusReply& reply, const NodeStatus& status);
+v1::ScannedFiles to_message(const ScanFigures& figures);
+v1::ScannedFiles to_message(const ScannedTree& tree);
 v1::Published to_message(const PublishOutcome& outcome);
 /// Faults, digests and totals.
 v1::VerifyResult to_message(const VerifyOutcome& outcome);

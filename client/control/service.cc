@@ -145,6 +145,25 @@ grpc::Status ControlService::Publish(grpc::ServerContext* context, const v1::Pub
   return grpc::Status::OK;
 }
 
+/// On gRPC's thread of the call: what counts also writes, so a slow reader holds up nobody else.
+grpc::Status ControlService::ScanPublish(grpc::ServerContext* context, const v1::ScanPublishRequest* request,
+                                         grpc::ServerWriter<v1::ScanPublishEvent>* writer) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  if (auto ok = check_absolute("the path to publish", request->path()); !ok) return rpc::to_grpc(ok.error());
+  std::stop_source stop;
+  const auto tell = [&](const ScanFigures& figures) {
+    v1::ScanPublishEvent event;
+    *event.mutable_progress() = to_message(figures);
+    if (!writer->Write(event) || context->IsCancelled() || stopping()) stop.request_stop();
+  };
+  const auto scanned = node_.scan_publish(request->path(), tell, stop.get_token());
+  if (!scanned) return rpc::to_grpc(scanned.error());
+  v1::ScanPublishEvent event;
+  *event.mutable_result() = to_message(*scanned);
+  writer->Write(event);
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::Get(grpc::ServerContext*, const v1::GetRequest* request, v1::GetReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   auto job = to_job(*request, clock_.wall());

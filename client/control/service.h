@@ -37,6 +37,8 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                              v1::NodeLimits* reply) override;
   grpc::Status Publish(grpc::ServerContext* context, const v1::PublishRequest* request,
                        grpc::ServerWriter<v1::PublishEvent>* writer) override;
+  grpc::Status ScanPublish(grpc::ServerContext* context, const v1::ScanPublishRequest* request,
+                           grpc::ServerWriter<v1::ScanPublishEvent>* writer) override;
   grpc::Status Get(grpc::ServerContext* context, const v1::GetRequest* request, v1::GetReply* reply) override;
   grpc::Status Estimate(grpc::ServerContext* context, const v1::EstimateRequest* request,
                         grpc::ServerWriter<v1::EstimateEvent>* writer) override;

@@ -18,12 +18,28 @@ namespace gridtorrent::client {
 /// Bytes done and in all; called from worker threads, at most some ten times a second.
 using ProgressFn = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
 
+/// What lies below a path that is to be published, as far as it was counted.
+struct ScanFigures {
+  std::uint64_t files = 0, bytes = 0;
+  std::uint64_t skipped = 0;  ///< symbolic links, sockets, devices
+  friend bool operator==(const ScanFigures&, const ScanFigures&) = default;
+};
+/// Called on the thread that counts, at most some ten times a second.
+using ScanFn = std::function<void(const ScanFigures&)>;
+
+struct ScannedTree {
+  ScanFigures figures;
+  std::string base_name;              ///< bytes
+  std::vector<std::string> warnings;  ///< what is skipped and why, at most 100, for people
+};
+
 struct HashRequest {
   Place path;           ///< the file or folder to publish
   bool strict = false;  ///< skipped entries (symbolic links, sockets, devices) are an error
   /// Where finished work is noted, so that hashing goes on after an interruption; a file whose size, mtime or inode
   /// changed since is hashed again. Empty: no resume. Removed on success.
   std::string checkpoint_file;
+  ScanFn counting = {};  ///< told of the files while they are listed, before hashing begins; may be empty
 };
 
 struct HashedTree {
@@ -85,6 +101,9 @@ class FileWork {
   /// (an unreadable file, named), kConflict (a file changed while being hashed, named), kCancelled.
   virtual Result<HashedTree> hash_tree(const HashRequest& request, const ProgressFn& progress,
                                        std::stop_token stop) = 0;
+
+  /// Lists what hash_tree would publish and reads no file. What hash_tree would refuse is an error that names it.
+  virtual Result<ScannedTree> scan_tree(const Place& path, const ScanFn& counting, std::stop_token stop) = 0;
 
   /// Compares what lies at `parent`/BASE with the manifest: kinds, sizes and Merkle roots. Never an error because of a
   /// difference, which is in the report. `wanted` is per manifest entry; empty: all.

@@ -206,6 +206,10 @@ class Node {
   /// Until they are set again, or the configuration is read again. kInvalid for what `check_limits` refuses.
   virtual Status set_limits(const NodeLimits& limits) = 0;
 
+  /// What publishing an absolute path takes, and what would be skipped; nothing is read or kept. Errors as of
+  /// `publish`.
+  virtual Result<ScannedTree> scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) = 0;
+
   /// Walks, hashes, publishes and seeds. Repeated with the same request_id (after a crash of either side) it goes on
   /// where it was and publishes once.
   virtual Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) = 0;

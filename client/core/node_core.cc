@@ -333,6 +333,10 @@ Status NodeCore::set_limits(const NodeLimits& limits) {
   return {};
 }
 
+Result<ScannedTree> NodeCore::scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) {
+  return c_.ports.files.scan_tree({path, ""}, counting, std::move(stop));
+}
+
 Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {
   return publishes_.publish(job, hashing, std::move(stop));
 }

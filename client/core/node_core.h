@@ -45,6 +45,7 @@ class NodeCore final : public Node, private ServerListener {
 
   NodeStatus status() override;
   Status set_limits(const NodeLimits& limits) override;
+  Result<ScannedTree> scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;
   Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) override;

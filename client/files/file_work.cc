@@ -38,6 +38,10 @@ class LocalFileWork final : public FileWork {
     return hash_for_publishing(request, options_.hash_threads, options_.hash_memory_bytes, progress, std::move(stop));
   }
 
+  Result<ScannedTree> scan_tree(const Place& path, const ScanFn& counting, std::stop_token stop) override {
+    return scan_for_publishing(path, counting, std::move(stop));
+  }
+
   Result<VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
                               const ProgressFn& progress, std::stop_token stop) override {
     return verify_tree(parent, manifest, wanted, options_.hash_threads, options_.hash_memory_bytes, progress,

@@ -39,9 +39,16 @@ Status check_limits(std::uint64_t total_bytes, std::uint32_t piece_bytes) {
 
 }  // namespace
 
+Result<ScannedTree> scan_for_publishing(const Place& path, const ScanFn& counting, std::stop_token stop) {
+  GT_ASSIGN(WalkedTree tree, walk(path, /*strict=*/false, counting, std::move(stop)));
+  const std::uint64_t bytes = tree.figures.bytes;
+  GT_TRY(check_limits(bytes, metainfo::choose_piece_bytes(bytes)));
+  return ScannedTree{tree.figures, std::move(tree.manifest.base_name), std::move(tree.warnings)};
+}
+
 Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned threads, std::uint64_t memory_bytes,
                                        const ProgressFn& progress, std::stop_token stop) {
-  GT_ASSIGN(WalkedTree tree, walk(request.path, request.strict, stop));
+  GT_ASSIGN(WalkedTree tree, walk(request.path, request.strict, request.counting, stop));
   const Layout layout(tree.manifest);
   const std::uint64_t total = layout.total_bytes();
   const std::uint32_t piece_bytes = metainfo::choose_piece_bytes(total);
@@ -85,7 +92,7 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
   result.metadata.manifest = std::move(tree.manifest);
   if (total > 0) result.metadata.segments.push_back(std::move(segment));
   result.parent = std::move(tree.parent);
-  result.skipped = tree.skipped;
+  result.skipped = tree.figures.skipped;
   result.warnings = std::move(tree.warnings);
   result.resumed_bytes = run.resumed_bytes();
   return result;

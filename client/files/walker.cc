@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -18,6 +19,7 @@ using metainfo::EntryKind;
 using metainfo::ManifestEntry;
 
 constexpr std::size_t kMaxWarnings = 100;
+constexpr std::chrono::milliseconds kTellPause{100};
 constexpr std::string_view kStagingPrefix = ".gridtorrent-x_";
 
 std::string_view kind_name(mode_t mode) {
@@ -30,7 +32,8 @@ std::string_view kind_name(mode_t mode) {
 
 class Walk {
  public:
-  Walk(WalkedTree& tree, bool strict, std::stop_token stop) : tree_(tree), strict_(strict), stop_(std::move(stop)) {}
+  Walk(WalkedTree& tree, bool strict, const ScanFn& counting, std::stop_token stop)
+      : tree_(tree), strict_(strict), counting_(counting), stop_(std::move(stop)) {}
 
   Status start() {
     const std::string& base = tree_.manifest.base_name;
@@ -51,7 +54,7 @@ class Walk {
     }
     if (!tree_.manifest.is_single_file() && tree_.manifest.entries.size() == 1)
       return Error{Code::kInvalid, "folder " + quoted(shown("")) + " has no entries" +
-                                       (tree_.skipped > 0 ? " that can be published" : "") +
+                                       (tree_.figures.skipped > 0 ? " that can be published" : "") +
                                        "; there is nothing to publish"};
     return sort();
   }
@@ -81,8 +84,18 @@ class Walk {
         return errno_error(errno, shown(path), "cannot be examined");
       }
       GT_TRY(add(fd.get(), listed.name, path, info));
+      tell();
+      if (stop_.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     }
     return {};
+  }
+
+  void tell() {
+    if (!counting_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_word_) return;
+    next_word_ = now + kTellPause;
+    counting_(tree_.figures);
   }
 
   Status add(int folder, const std::string& name, const std::string& path, const struct stat& info) {
@@ -107,6 +120,8 @@ class Walk {
       entry.size = static_cast<std::uint64_t>(info.st_size);
       if (::faccessat(folder, name.c_str(), R_OK, AT_EACCESS) != 0)
         return errno_error(errno, shown(path), "cannot be read");
+      ++tree_.figures.files;
+      tree_.figures.bytes += entry.size;
     }
     tree_.manifest.entries.push_back(std::move(entry));
     tree_.identities.push_back(FileIdentity::of(info));
@@ -117,7 +132,7 @@ class Walk {
     if (strict_)
       return Error{Code::kInvalid, quoted(shown(path)) + " is " + std::string(what) +
                                        " and cannot be published; remove it, or publish without --strict to skip it"};
-    ++tree_.skipped;
+    ++tree_.figures.skipped;
     if (tree_.warnings.size() < kMaxWarnings)
       tree_.warnings.push_back("skipped " + quoted(shown(path)) + ": " + std::string(what));
     return {};
@@ -148,7 +163,9 @@ class Walk {
 
   WalkedTree& tree_;
   const bool strict_;
+  const ScanFn& counting_;
   const std::stop_token stop_;
+  std::chrono::steady_clock::time_point next_word_;
   dev_t device_ = 0;
   std::vector<std::string> folders_;
 };
@@ -170,7 +187,7 @@ Result<std::string> top_of(const std::string& path) {
 
 }  // namespace
 
-Result<WalkedTree> walk(const Place& place, bool strict, std::stop_token stop) {
+Result<WalkedTree> walk(const Place& place, bool strict, const ScanFn& counting, std::stop_token stop) {
   GT_ASSIGN(const std::string top, top_of(place.path));
   WalkedTree tree;
   SplitPath split = split_path(top);
@@ -183,7 +200,7 @@ Result<WalkedTree> walk(const Place& place, bool strict, std::stop_token stop) {
     if (errno == ENOENT) return Error{Code::kNotFound, quoted(top) + " does not exist"};
     return place_error(errno, parent, "cannot be opened");
   }
-  GT_TRY(Walk(tree, strict, std::move(stop)).start());
+  GT_TRY(Walk(tree, strict, counting, std::move(stop)).start());
   return tree;
 }
 

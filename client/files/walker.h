@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "client/core/file_work.h"
 #include "client/files/file_identity.h"
 #include "common/result.h"
 #include "common/unique_fd.h"
@@ -17,13 +18,14 @@ struct WalkedTree {
   std::vector<FileIdentity> identities;  ///< per entry
   std::string parent;                    ///< the folder that holds BASE
   UniqueFd parent_fd;
-  std::uint64_t skipped = 0;
+  ScanFigures figures;
   std::vector<std::string> warnings;
 };
 
 /// Lists what would be published from `path` by the rules of the manifest: regular files and folders; symbolic links,
 /// sockets, FIFOs and devices are skipped, counted and warned of (with `strict`: kInvalid). Another filesystem below,
-/// an unreadable file, a folder without entries and what is beyond the limits are errors that name it.
-Result<WalkedTree> walk(const Place& place, bool strict, std::stop_token stop);
+/// an unreadable file, a folder without entries and what is beyond the limits are errors that name it. `counting` may
+/// be empty.
+Result<WalkedTree> walk(const Place& place, bool strict, const ScanFn& counting, std::stop_token stop);
 
 }  // namespace gridtorrent::client::files

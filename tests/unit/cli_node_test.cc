@@ -81,6 +81,9 @@ class PlayedNode final : public Node {
     return outcome;
   }
 
+  Result<ScannedTree> scan_publish(const std::string&, const ScanFn&, std::stop_token) override {
+    return ScannedTree{};
+  }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
     const std::lock_guard lock(mutex_);
     if (get_error) return *get_error;

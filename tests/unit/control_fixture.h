@@ -83,6 +83,15 @@ class FakeNode final : public Node {
     outcome.warnings = {"skipped link\xff"};
     return outcome;
   }
+  Result<ScannedTree> scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) override {
+    if (path == "/gone") return Error{Code::kNotFound, "'/gone' does not exist"};
+    if (!scan_until_stopped) counting({.files = 1, .bytes = 2, .skipped = 0});
+    while (scan_until_stopped && !stop.stop_requested()) counting({.files = 1, .bytes = 2, .skipped = 0});
+    const std::lock_guard lock(mutex_);
+    scan_stopped = stop.stop_requested();
+    changed_.notify_all();
+    return ScannedTree{{.files = 3, .bytes = 4, .skipped = 1}, "da\xff", {"skipped '/x/link\xff'"}};
+  }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
     got = job;
     joined = true;
@@ -213,6 +222,7 @@ class FakeNode final : public Node {
     return published_;
   }
 
+  bool scan_until_stopped = false, scan_stopped = false;
   bool hash_until_stopped = false;
   bool hashing_started = false, publish_stopped = false;  // guarded by mutex_
   std::optional<Error> seed_error;

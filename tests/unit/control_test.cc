@@ -104,6 +104,35 @@ TEST_F(Control, PublishTellsProgressWarningsAndTheContent) {
   EXPECT_FALSE(node_.published().request.request_id.empty());
 }
 
+TEST_F(Control, AScanTellsFiguresAndThenWhatIsSkipped) {
+  const auto caller = api();
+  std::vector<v1::ScanPublishEvent> events;
+  const auto keep = [&](const v1::ScanPublishEvent& event) {
+    events.push_back(event);
+    return true;
+  };
+  EXPECT_EQ(caller->scan_publish("relative", keep, {}).error().code, Code::kInvalid);
+  EXPECT_EQ(caller->scan_publish("/gone", keep, {}).error().code, Code::kNotFound);
+  EXPECT_TRUE(events.empty());
+  const Status done = caller->scan_publish("/data", keep, {});
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].progress().bytes(), 2U);
+  const v1::ScannedFiles& result = events[1].result();
+  EXPECT_EQ(result.files(), 3U);
+  EXPECT_EQ(result.skipped(), 1U);
+  EXPECT_EQ(result.name(), "da\\xff") << "a protobuf string is UTF-8";
+  ASSERT_EQ(result.warnings_size(), 1);
+  EXPECT_EQ(result.warnings(0), "skipped '/x/link\\xff'");
+}
+
+TEST_F(Control, AScanEndsWithItsCaller) {
+  node_.scan_until_stopped = true;
+  const auto caller = api();
+  EXPECT_TRUE(caller->scan_publish("/data", [](const auto&) { return false; }, {}));
+  node_.wait_until(node_.scan_stopped);
+}
+
 TEST_F(Control, CancellingAPublishStopsTheHashing) {
   node_.hash_until_stopped = true;
   v1::PublishRequest request;

@@ -73,6 +73,34 @@ TEST_F(Publish, SkipsCountsAndWarnsOfWhatIsNoFile) {
   expect_error(hash(*work_, temp_ / "set", true), Code::kInvalid, "without --strict");
 }
 
+TEST_F(Publish, ScansWithoutReadingAndNamesWhatItWouldRefuse) {
+  make_folder(temp_ / "set");
+  write_file(temp_ / "set/a", "abc");
+  write_file(temp_ / "set/b", "de");
+  ASSERT_EQ(::symlink("a", (temp_ / "set/link").c_str()), 0);
+  std::vector<ScanFigures> told;
+  const auto keep = [&](const ScanFigures& figures) { told.push_back(figures); };
+  const auto scanned = work_->scan_tree({temp_ / "set/", ""}, keep, {});
+  ASSERT_TRUE(scanned) << scanned.error().message;
+  EXPECT_EQ(scanned->figures, (ScanFigures{.files = 2, .bytes = 5, .skipped = 1}));
+  EXPECT_EQ(scanned->base_name, "set");
+  ASSERT_EQ(scanned->warnings.size(), 1U);
+  EXPECT_NE(scanned->warnings[0].find("set/link"), std::string::npos);
+  EXPECT_FALSE(told.empty());
+
+  write_file(temp_ / "set/locked", "x", 0000);
+  const AsNobody nobody;
+  expect_error(work_->scan_tree({temp_ / "set", ""}, {}, {}), Code::kDenied, "set/locked' cannot be read");
+}
+
+TEST_F(Publish, EndsAScanOnRequest) {
+  make_folder(temp_ / "set");
+  write_file(temp_ / "set/a", "abc");
+  std::stop_source stop;
+  stop.request_stop();
+  expect_error(work_->scan_tree({temp_ / "set", ""}, {}, stop.get_token()), Code::kCancelled, "stopped");
+}
+
 TEST_F(Publish, NoticesEveryChangeWhileHashing) {
   struct Change {
     std::string what;
