@@ -78,7 +78,7 @@ class Splitter {
     for (const Option& option : options) {
       std::string names = "--" + option.name;
       if (option.name == "help") names = "-h," + names;
-      if (option.name == "version") names = "-V," + names;
+      if (option.name == "version" && option.value.empty()) names = "-V," + names;
       CLI::Option* added = option.value.empty() ? app.add_flag(names) : app.add_option(names)->expected(1);
       added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       if (!option.value.empty()) added->allow_extra_args(false);

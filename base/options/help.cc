@@ -97,7 +97,7 @@ std::string command_list(const Program& program, std::string_view prefix, std::s
 std::string option_heading(const Option& option) {
   std::string heading = "--" + option.name;
   if (option.name == "help") heading = "-h, " + heading;
-  if (option.name == "version") heading = "-V, " + heading;
+  if (option.name == "version" && option.value.empty()) heading = "-V, " + heading;
   return option.value.empty() ? heading : heading + " " + option.value;
 }
 

@@ -33,6 +33,11 @@ std::vector<std::string> split_semicolons(const std::string& text) {
   return parts;
 }
 
+/// A command may have one of a standard option's name, which then means the command's.
+bool has_option(const Command& command, std::string_view name) {
+  return std::ranges::any_of(command.options, [&](const Option& option) { return option.name == name; });
+}
+
 std::string joined(const std::vector<std::string>& words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
@@ -64,7 +69,8 @@ class Resolver {
     Parsed parsed;
     parsed.command_ = line_.command;
     parsed.arguments_.assign(arguments.begin(), arguments.end());
-    for (const Option& option : standard_options()) GT_TRY(settle(option, "", parsed));
+    for (const Option& option : standard_options())
+      if (command_ == nullptr || !has_option(*command_, option.name)) GT_TRY(settle(option, "", parsed));
     for (const Option& option : program_.options) GT_TRY(settle(option, "", parsed));
     if (command_ != nullptr) {
       for (const Option& option : command_->options) GT_TRY(settle(option, file_section(command_->name) + ".", parsed));
@@ -232,7 +238,9 @@ std::optional<Outcome> informational(const Program& program, const CommandLine& 
     return found != line.values.end() && found->second.back() != "false";
   };
   if (given("help")) return Printout{help_text(program, line.command)};
-  if (given("version")) return Printout{program.name + " " + kVersion + "\n"};
+  const Command* const command = find_command(program, line.command);
+  if (given("version") && (command == nullptr || !has_option(*command, "version")))
+    return Printout{program.name + " " + kVersion + "\n"};
   if (given("help-man")) return Printout{man_page(program, kVersion)};
   if (given("help-markdown")) return Printout{markdown_reference(program)};
   if (given("help-completion")) {

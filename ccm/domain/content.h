@@ -76,6 +76,7 @@ struct ContentView {
   std::uint32_t seeders = 0;   ///< complete nodes alive now
   std::uint32_t leechers = 0;  ///< fetching nodes alive now
   std::string data_ca_pem;     ///< of its edition, where it is one that is asked for and not a listing; plain: empty
+  std::uint32_t newest_version = 1;  ///< `content` is of an earlier one where that was asked for
 };
 
 /// What a node holds of a version.

@@ -1,6 +1,7 @@
 #include "ccm/domain/content_access.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -150,17 +151,78 @@ Result<std::vector<UserId>> sharees(Tx& tx, const Content& content) {
   return people;
 }
 
-Result<std::vector<NodeId>> holders(Tx& tx, const Content& content) {
-  GT_ASSIGN(const auto replicas, tx.replicas.of_content(content.id, content.version));
-  std::vector<NodeId> nodes;
-  for (const Replica& replica : replicas) nodes.push_back(replica.node);
-  return nodes;
+Result<std::vector<Replica>> known_replicas(Tx& tx, const Actor& actor, const Content& content, std::uint32_t version) {
+  GT_ASSIGN(auto replicas, tx.replicas.of_content(content.id, version));
+  if (content.owner != actor.user && content.access.level != AccessLevel::kPublic) {
+    std::erase_if(replicas, [&](const Replica& replica) { return replica.owner_name != actor.name; });
+  }
+  return replicas;
 }
 
-Status check_version(const Content& content, std::uint32_t version) {
-  if (version == 0 || version == content.version) return {};
-  return Error{Code::kInvalid, "content " + content.id.str() + " has version " + std::to_string(content.version) +
-                                   ", not " + std::to_string(version)};
+Result<Content> at_version(Tx& tx, Content content, std::uint32_t version) {
+  if (version == 0 || version == content.version) return content;
+  const std::string newest = "content " + content.id.str() + " has version " + std::to_string(content.version);
+  if (version > content.version) return Error{Code::kInvalid, newest + ", not " + std::to_string(version)};
+  GT_ASSIGN(const auto earlier, tx.versions.find(content.id, version));
+  if (earlier && earlier->sealed) return with_version(std::move(content), *earlier);
+  return Error{Code::kNotFound, newest + "; version " + std::to_string(version) + " is held by nobody any more"};
+}
+
+Status keep_replaced(Tx& tx, const Content& next) {
+  GT_ASSIGN(const auto before, tx.contents.by_id(next.id));
+  if (!before || before->version == next.version) return {};
+  VersionRecord earlier = version_of(*before);
+  earlier.touched = next.published;
+  GT_TRY(tx.versions.put(earlier));
+  return tx.versions.remove(next.id, next.version);
+}
+
+namespace {
+
+Result<bool> has_unread(Tx& tx, const Notice& notice) {
+  constexpr std::size_t kRecent = 200;
+  GT_ASSIGN(const WallTime read_until, tx.notices.read_until(notice.to));
+  GT_ASSIGN(const auto recent, tx.notices.of_user(notice.to, kRecent));
+  return std::ranges::any_of(recent, [&](const Notice& one) {
+    return one.kind == notice.kind && one.object == notice.object && one.at > read_until;
+  });
+}
+
+}  // namespace
+
+Result<std::vector<UserId>> tell_holders(Tx& tx, const Content& content) {
+  constexpr std::size_t kVersions = 100;
+  std::set<std::string> owners;
+  GT_ASSIGN(const auto earlier, tx.versions.sealed_of(content.id, kVersions));
+  for (const VersionRecord& version : earlier) {
+    GT_ASSIGN(const auto replicas, tx.replicas.of_content(content.id, version.number));
+    for (const Replica& replica : replicas) owners.insert(replica.owner_name);
+  }
+  owners.erase(content.owner_name);
+  std::vector<UserId> told;
+  for (const std::string& name : owners) {
+    GT_ASSIGN(const auto user, tx.users.by_name(name));
+    if (!user) continue;
+    GT_ASSIGN(const Grants grants, grants_of(tx, user->id, content));
+    if (!decide({user->id, user->name, user->disabled}, Action::kShow, content, grants).allowed) continue;
+    const Notice notice{user->id,
+                        content.published,
+                        NoticeKind::kNewVersion,
+                        content.owner_name,
+                        "",
+                        content.owner_name + "/" + content.name};
+    GT_ASSIGN(const bool unread, has_unread(tx, notice));
+    if (unread) continue;
+    GT_TRY(tx.notices.append(notice));
+    told.push_back(user->id);
+  }
+  return told;
+}
+
+Status update_version(Tx& tx, const Content& content) {
+  GT_ASSIGN(const auto now, tx.contents.by_id(content.id));
+  if (now && now->version == content.version) return tx.contents.update(content);
+  return tx.versions.put(version_of(content));
 }
 
 AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view action, std::string object,

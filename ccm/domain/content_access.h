@@ -39,11 +39,20 @@ Result<Access> checked_access(Tx& tx, const Actor& actor, Access access, const A
 /// Whose inboxes show it: those it is shared with by name, group or buddy list; nobody where it is public.
 Result<std::vector<UserId>> sharees(Tx& tx, const Content& content);
 
-/// Nodes that have some of it, whether they may at the moment or not.
-Result<std::vector<NodeId>> holders(Tx& tx, const Content& content);
+/// Complete and partial replicas of a version that the actor may know of: whose nodes have it says whom it is shared
+/// with, which is its owner's to know.
+Result<std::vector<Replica>> known_replicas(Tx& tx, const Actor& actor, const Content& content, std::uint32_t version);
 
-/// kInvalid unless it is the content's version; 0 stands for the newest.
-Status check_version(const Content& content, std::uint32_t version);
+/// The content as that sealed version of it is; 0 stands for the newest. kInvalid where there has never been one of
+/// that number, kNotFound where nobody held it any more.
+Result<Content> at_version(Tx& tx, Content content, std::uint32_t version);
+/// Before `next` takes the place of the newest version in the content's row: that one is kept among the earlier ones.
+Status keep_replaced(Tx& tx, const Content& next);
+/// A notice of the new version for each person but the owner whose nodes hold an earlier one, unless one of the same
+/// content is unread. Returns them.
+Result<std::vector<UserId>> tell_holders(Tx& tx, const Content& content);
+/// Writes down what changed of a content as at_version gave it.
+Status update_version(Tx& tx, const Content& content);
 
 AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view action, std::string object,
                          std::string request_id, std::string outcome = "ok");

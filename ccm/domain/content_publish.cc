@@ -79,6 +79,24 @@ Error name_taken(const Content& by) {
   }
 }
 
+/// The content as the version that is being finished: the newest, the next one (then it is a draft), or an earlier one
+/// whose finish is repeated.
+Result<Content> open_for_finish(Tx& tx, const Actor& actor, const FinishPublish& request) {
+  GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
+  GT_ASSIGN(const auto draft, tx.versions.draft_of(content.id));
+  if (!draft || draft->number != request.version) return at_version(tx, std::move(content), request.version);
+  const std::string name = content.owner_name + "/" + escape_for_display(content.name);
+  if (content.state != ContentState::kPublished) {
+    return Error{Code::kConflict, "content " + name + " is " + std::string(content_state_name(content.state)) +
+                                      "; it gets no new version"};
+  }
+  if (draft->publisher_node != actor.node) {
+    return Error{Code::kConflict, "version " + std::to_string(draft->number) + " of " + name +
+                                      " is being published from elsewhere by now; begin anew"};
+  }
+  return with_version(std::move(content), *draft);
+}
+
 /// Whether a content that was published before is what this request brings again.
 Status check_repeated(const Content& content, const FinishPublish& request) {
   if (content.metadata_sha256 == request.sha256_hex) return {};
@@ -182,9 +200,11 @@ Status ContentService::check_metadata_quota(Tx& tx, const Actor& actor, const Co
 
 Status ContentService::check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
                                     std::uint64_t metadata_bytes) {
+  FinishPublish request;
+  request.content = content;
+  request.version = version;
   return d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(const Content found, open_content(tx, actor, Action::kFinish, content));
-    GT_TRY(check_version(found, version));
+    GT_ASSIGN(const Content found, open_for_finish(tx, actor, request));
     if (found.state != ContentState::kDraft) return {};
     return check_metadata_quota(tx, actor, found, metadata_bytes);
   });
@@ -192,13 +212,12 @@ Status ContentService::check_finish(const Actor& actor, const ContentId& content
 
 /// The draft counts with its metadata from here on, so that uploads side by side cannot overrun the quota together.
 Status ContentService::reserve_metadata(Tx& tx, const Actor& actor, const FinishPublish& request) const {
-  GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
-  GT_TRY(check_version(content, request.version));
+  GT_ASSIGN(Content content, open_for_finish(tx, actor, request));
   GT_TRY(state_after(content, request));
   if (content.state != ContentState::kDraft || content.metadata_bytes == request.metadata.size()) return {};
   GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
   content.metadata_bytes = request.metadata.size();
-  return tx.contents.update(content);
+  return update_version(tx, content);
 }
 
 Result<ContentView> ContentService::finish_publish(const Actor& actor, const FinishPublish& request) {
@@ -208,19 +227,19 @@ Result<ContentView> ContentService::finish_publish(const Actor& actor, const Fin
   // Durable before the row that names it.
   GT_TRY(d_.files.put(request.sha256_hex, request.metadata));
   Content content;
-  std::vector<UserId> people;
+  Concerned concerned;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(content, finish_in(tx, actor, request));
-    GT_ASSIGN(people, sharees(tx, content));
+    GT_ASSIGN(content, finish_in(tx, actor, request, concerned));
+    GT_ASSIGN(const auto people, sharees(tx, content));
+    concerned.people.insert(concerned.people.end(), people.begin(), people.end());
     return {};
   }));
-  if (!people.empty()) d_.inboxes.ring(people);
-  return view(std::move(content));
+  return after_change(std::move(content), concerned);
 }
 
-Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const {
-  GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
-  GT_TRY(check_version(content, request.version));
+Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const FinishPublish& request,
+                                          Concerned& concerned) const {
+  GT_ASSIGN(Content content, open_for_finish(tx, actor, request));
   GT_ASSIGN(const ContentState next, state_after(content, request));
   if (next == content.state) return content;
   // Again: the draft may have been begun anew meanwhile, and the quota changed.
@@ -234,8 +253,13 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   content.metadata_sha256 = request.sha256_hex;
   content.metadata_bytes = request.metadata.size();
   content.published = d_.clock.wall();
-  content.shared = content.published;
+  if (content.version == 1) content.shared = content.published;
   content.touched = content.published;
+  if (content.version > 1) {
+    GT_TRY(keep_replaced(tx, content));
+    GT_ASSIGN(concerned.holders, tx.replicas.holders(content.id));
+    GT_ASSIGN(concerned.people, tell_holders(tx, content));
+  }
   GT_TRY(tx.contents.update(content));
   GT_TRY(
       tx.audit.append(audit_record(actor, content.published, "content.publish", content.id.str(), request.request_id)));
@@ -247,7 +271,7 @@ namespace {
 /// The content, if the actor may give it checksums now.
 Result<Content> open_for_checksums(Tx& tx, const Actor& actor, const ContentId& id, std::uint32_t version) {
   GT_ASSIGN(Content content, open_content(tx, actor, Action::kAddChecksums, id));
-  GT_TRY(check_version(content, version));
+  GT_ASSIGN(content, at_version(tx, std::move(content), version));
   if (content.metadata_sha256.empty()) {
     return Error{Code::kConflict, "content " + id.str() + " is still being published; it has no metadata yet"};
   }
@@ -280,10 +304,12 @@ Result<Content> ContentService::check_checksums(const Actor& actor, const Conten
 
 Status ContentService::learn_entries(const Content& content, std::uint64_t entries) {
   return d_.store.write([&](Tx& tx) -> Status {
-    GT_ASSIGN(auto now, tx.contents.by_id(content.id));
-    if (!now || now->version != content.version || now->entries != 0) return {};
-    now->entries = entries;
-    return tx.contents.update(*now);
+    GT_ASSIGN(auto newest, tx.contents.by_id(content.id));
+    if (!newest) return {};
+    GT_ASSIGN(Content now, at_version(tx, std::move(*newest), content.version));
+    if (now.entries != 0) return {};
+    now.entries = entries;
+    return update_version(tx, now);
   });
 }
 
@@ -299,7 +325,7 @@ Status ContentService::add_checksums(const Actor& actor, const AddChecksums& req
     if (!content.checksums_sha256.empty()) return {};
     content.checksums_sha256 = request.sha256_hex;
     content.checksums_bytes = request.digests.size();
-    GT_TRY(tx.contents.update(content));
+    GT_TRY(update_version(tx, content));
     return tx.audit.append(audit_record(actor, d_.clock.wall(), "content.add_checksums", content.id.str(), ""));
   });
 }

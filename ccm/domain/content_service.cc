@@ -87,7 +87,8 @@ Result<Explanation> explain_other(Tx& tx, const Actor& actor, const Content& con
 
 ContentView ContentService::listed(Content content) const {
   const auto counts = d_.live.counts(content.id, content.version);
-  return {std::move(content), counts.seeders, counts.leechers, {}};
+  const std::uint32_t version = content.version;
+  return {std::move(content), counts.seeders, counts.leechers, {}, version};
 }
 
 ContentView ContentService::view(Content content) const {
@@ -105,7 +106,7 @@ Result<std::uint32_t> ContentService::edition_for(const Access& access, std::uin
 
 ContentView ContentService::after_change(Content content, const Concerned& concerned) {
   for (const NodeId& node : concerned.tasked) d_.waker.tasks_waiting(node);
-  d_.waker.content_changed(content.id, content.version, concerned.holders);
+  d_.waker.content_changed(content.id, concerned.holders);
   if (!concerned.people.empty()) d_.inboxes.ring(concerned.people);
   return view(std::move(content));
 }
@@ -136,22 +137,35 @@ Result<SearchResult> ContentService::search(const Actor& actor, const SearchQuer
   return result;
 }
 
-Result<ContentView> ContentService::get(const Actor& actor, std::string_view reference) {
+Result<ContentView> ContentService::get(const Actor& actor, std::string_view reference, std::uint32_t version) {
   Content content;
+  std::uint32_t newest = 0;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(content, resolve_content(tx, actor, reference));
+    auto found = resolve_content(tx, actor, reference);
+    const auto versioned = split_version(reference);
+    if (!found && found.error().code != Code::kConflict && versioned && version == 0) {
+      version = versioned->second;
+      found = resolve_content(tx, actor, versioned->first);
+      if (!found && found.error().code == Code::kNotFound) return missing_content(reference);
+    }
+    GT_ASSIGN(content, std::move(found));
+    newest = content.version;
+    GT_ASSIGN(content, at_version(tx, std::move(content), version));
     GT_ASSIGN(const auto groups, sorted_groups_of(tx, actor.user));
     GT_TRY(show_as_seen(tx, actor, Action::kShow, groups, content));
     return {};
   }));
-  return view(std::move(content));
+  ContentView shown = view(std::move(content));
+  shown.newest_version = newest;
+  return shown;
 }
 
 Result<Content> ContentService::open_metadata(const Actor& actor, const ContentId& id, std::uint32_t version) {
   Content content;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(content, open_content(tx, actor, Action::kShow, id));
-    return check_version(content, version);
+    GT_ASSIGN(content, at_version(tx, std::move(content), version));
+    return {};
   }));
   if (content.metadata_sha256.empty()) {
     return Error{Code::kConflict, "content " + id.str() + " is still being published; it has no metadata yet"};
@@ -159,22 +173,19 @@ Result<Content> ContentService::open_metadata(const Actor& actor, const ContentI
   return content;
 }
 
-Result<Page<ReplicaView>> ContentService::replicas(const Actor& actor, const ContentId& id, const PageRequest& page) {
+Result<Page<ReplicaView>> ContentService::replicas(const Actor& actor, const ContentId& id, const PageRequest& page,
+                                                   std::uint32_t version) {
   const std::string list = "replicas of " + id.str();
   const auto key_of = [](const Replica& replica) {
     return PageKey{replica.complete ? "0" : "1", replica.node_name, replica.node.str()};
   };
   GT_ASSIGN(const PageKey after, parse_page_token(list, 3, page.token));
   std::vector<Replica> found;
-  std::uint32_t version = 0;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(const Content content, open_content(tx, actor, Action::kListReplicas, id));
+    GT_ASSIGN(Content content, open_content(tx, actor, Action::kListReplicas, id));
+    GT_ASSIGN(content, at_version(tx, std::move(content), version));
     version = content.version;
-    GT_ASSIGN(found, tx.replicas.of_content(id, content.version));
-    // Whose nodes have it says whom it is shared with, which is its owner's to know.
-    if (content.owner != actor.user && content.access.level != AccessLevel::kPublic) {
-      std::erase_if(found, [&](const Replica& replica) { return replica.owner_name != actor.name; });
-    }
+    GT_ASSIGN(found, known_replicas(tx, actor, content, version));
     return {};
   }));
   const std::vector<NodeId> seeders = d_.live.seeders(id, version);
@@ -212,7 +223,7 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
     content.generation = generation;
     GT_ASSIGN(const std::vector<UserId> more, sharees(tx, content));
     concerned.people.insert(concerned.people.end(), more.begin(), more.end());
-    GT_ASSIGN(concerned.holders, holders(tx, content));
+    GT_ASSIGN(concerned.holders, tx.replicas.holders(id));
     GT_TRY(tx.contents.update(content));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: " + change));
@@ -278,6 +289,10 @@ Status ContentService::sweep() {
       GT_ASSIGN(draft.state, next_state(draft.state, ContentEvent::kPurge));
       GT_TRY(tx.contents.update(draft));
     }
+    GT_ASSIGN(auto versions, tx.versions.stale_drafts(now - kDraftLifetime, kSweepBatch));
+    GT_ASSIGN(const auto unheld, tx.versions.unheld(now - kUnheldLifetime, kSweepBatch));
+    versions.insert(versions.end(), unheld.begin(), unheld.end());
+    for (const VersionRecord& version : versions) GT_TRY(tx.versions.remove(version.content, version.number));
     GT_TRY(tx.requests.prune(now - kRequestLifetime));
     return tx.tokens.prune(now - kEndedTokenLifetime);
   });

@@ -24,6 +24,11 @@ struct BeginPublish {
   std::string description, license;
   std::vector<std::string> tags;
 };
+/// A new version of a content; its access and name stay.
+struct BeginUpdate {
+  std::string request_id;
+  std::string content;  ///< id, name or owner/name
+};
 struct PublishTicket {
   ContentId content;
   std::uint32_t version = 1;
@@ -112,12 +117,19 @@ class ContentService {
   Status add_checksums(const Actor& actor, const AddChecksums& request);
 
   Result<SearchResult> search(const Actor& actor, const SearchQuery& query);
-  /// By id, name or owner/name.
-  Result<ContentView> get(const Actor& actor, std::string_view reference);
+  /// Reserves the next version of a content; its newest stays what it is until that is finished, with finish_publish.
+  /// One that was begun before is taken up again as a draft is. kNotFound; kDenied; kConflict; kExhausted.
+  Result<PublishTicket> begin_update(const Actor& actor, const BeginUpdate& request);
+  /// Newest first: all that are readable.
+  Result<std::vector<VersionView>> versions(const Actor& actor, const ContentId& content);
+  /// By id, name or owner/name; of that version, 0: the newest. "NAME@2" is version 2 where nothing has that very name
+  /// and no version is given.
+  Result<ContentView> get(const Actor& actor, std::string_view reference, std::uint32_t version = 0);
   /// The content, if the actor may read the metadata of this version (0: the newest); the document is then read from
   /// MetadataFiles as `metadata_sha256`, or `checksums_sha256` (which may be empty: not known yet).
   Result<Content> open_metadata(const Actor& actor, const ContentId& content, std::uint32_t version);
-  Result<Page<ReplicaView>> replicas(const Actor& actor, const ContentId& content, const PageRequest& page = {});
+  Result<Page<ReplicaView>> replicas(const Actor& actor, const ContentId& content, const PageRequest& page = {},
+                                     std::uint32_t version = 0);
 
   Result<ContentView> set_access(const Actor& actor, const std::string& request_id, const ContentId& content,
                                  const Access& access);
@@ -129,10 +141,13 @@ class ContentService {
   /// begin_publish refuses, in its words.
   Result<AccessPreview> preview(const Actor& actor, const Access& access);
 
-  /// Gives up drafts that show no sign of life, forgets old request ids. Call every few minutes.
+  /// Gives up drafts that show no sign of life, forgets earlier versions that no node holds, and old request ids. Call
+  /// every few minutes.
   Status sweep();
 
   static constexpr std::chrono::milliseconds kDraftLifetime = std::chrono::hours(48);
+  /// A version that was replaced stays so long for those who are about to fetch it, though no node holds it.
+  static constexpr std::chrono::milliseconds kUnheldLifetime = std::chrono::hours(1);
 
  private:
   /// As it stands in listings, and as it is shown alone.
@@ -143,15 +158,17 @@ class ContentService {
   Result<std::uint32_t> edition_for(const Access& access, std::uint32_t now,
                                     const Result<std::uint32_t>& restricted) const;
   Result<Content> begin_in(Tx& tx, const Actor& actor, const BeginPublish& request, const Content& wanted) const;
+  Result<std::uint32_t> update_in(Tx& tx, const Actor& actor, const BeginUpdate& request, const Content& content,
+                                  const std::string& answered) const;
   Status check_metadata_quota(Tx& tx, const Actor& actor, const Content& draft, std::uint64_t metadata_bytes) const;
   Status reserve_metadata(Tx& tx, const Actor& actor, const FinishPublish& request) const;
-  Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request) const;
   /// Whom a change of a content concerns.
   struct Concerned {
     std::vector<NodeId> tasked;   ///< with a new task
     std::vector<NodeId> holders;  ///< that have some of it
-    std::vector<UserId> people;   ///< that it was or is shared with
+    std::vector<UserId> people;   ///< whose inboxes changed
   };
+  Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request, Concerned& concerned) const;
   /// Tells them, and describes the content as it is now.
   ContentView after_change(Content content, const Concerned& concerned);
 

@@ -238,7 +238,7 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
                                         "handover accept " + display_name(content) + " --name NAME"};
     }
     GT_ASSIGN(people, sharees(tx, content));
-    GT_ASSIGN(concerned_nodes, holders(tx, content));
+    GT_ASSIGN(concerned_nodes, tx.replicas.holders(content.id));
     content.access = access_after_handover(content.access, content.owner_name, old_owner_stays, actor.name);
     content.shared = now;
     GT_TRY(tx.contents.update(content));
@@ -256,7 +256,7 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     return tx.audit.append(audit_record(actor, now, kMethod, content.id.str(), request_id, "ok: was " + was));
   }));
   if (offer.to.is_nil()) return offer;
-  d_.waker.content_changed(content.id, content.version, concerned_nodes);
+  d_.waker.content_changed(content.id, concerned_nodes);
   d_.inboxes.ring(people);
   return offer;
 }

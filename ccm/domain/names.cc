@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -213,6 +214,16 @@ Result<ContentReference> parse_content_reference(std::string_view text) {
   }
   GT_ASSIGN(reference.name, normalize_content_name(text));
   return reference;
+}
+
+std::optional<std::pair<std::string_view, std::uint32_t>> split_version(std::string_view reference) {
+  const std::size_t at = reference.rfind('@');
+  if (at == std::string_view::npos || at == 0 || at + 1 == reference.size() || reference[at + 1] == '0') return {};
+  std::uint32_t number = 0;
+  const char* const last = reference.data() + reference.size();
+  const auto [end, failure] = std::from_chars(reference.data() + at + 1, last, number);
+  if (failure != std::errc() || end != last) return {};
+  return std::pair(reference.substr(0, at), number);
 }
 
 }  // namespace gridtorrent::ccm

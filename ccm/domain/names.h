@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/result.h"
@@ -49,5 +51,8 @@ struct ContentReference {
   std::string name;
 };
 Result<ContentReference> parse_content_reference(std::string_view text);
+
+/// "NAME@2" taken apart into "NAME" and 2; nothing where it does not end so.
+std::optional<std::pair<std::string_view, std::uint32_t>> split_version(std::string_view reference);
 
 }  // namespace gridtorrent::ccm

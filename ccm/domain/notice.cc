@@ -7,9 +7,10 @@
 namespace gridtorrent::ccm {
 
 namespace {
-constexpr std::array<std::string_view, 11> kNames = {
-    "request-accepted", "request-declined", "invitation-accepted", "invitation-declined", "removed",       "left",
-    "made-manager",     "manager-no-more",  "group-deleted",       "offer-accepted",      "offer-declined"};
+constexpr std::array<std::string_view, 12> kNames = {"request-accepted",    "request-declined", "invitation-accepted",
+                                                     "invitation-declined", "removed",          "left",
+                                                     "made-manager",        "manager-no-more",  "group-deleted",
+                                                     "offer-accepted",      "offer-declined",   "new-version"};
 }  // namespace
 
 std::string_view notice_kind_name(NoticeKind kind) {

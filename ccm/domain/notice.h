@@ -23,6 +23,7 @@ enum class NoticeKind : std::uint8_t {
   kGroupDeleted,
   kOfferAccepted,  ///< told to who offered a content, and to its owner before
   kOfferDeclined,
+  kNewVersion,  ///< told to whoever's nodes hold an earlier version of a content
 };
 std::string_view notice_kind_name(NoticeKind kind);
 Result<NoticeKind> parse_notice_kind(std::string_view text);

@@ -73,6 +73,7 @@ AccessDecision decide_of_owner(Action action, const Content& content) {
       return allow("it is the owner's own");
     case Action::kAddChecksums:
     case Action::kSetAccess:
+    case Action::kUpdate:
       return only_in(ContentState::kPublished);
     case Action::kUnpublish:
       if (content.state == ContentState::kWithdrawn) return allow("it is withdrawn already");
@@ -85,9 +86,9 @@ AccessDecision decide_of_owner(Action action, const Content& content) {
 }  // namespace
 
 std::string_view action_name(Action action) {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "search",        "show",       "transfer",  "list replicas", "finish publishing",
-      "add checksums", "set access", "unpublish", "explain access"};
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "search",        "show",       "transfer",  "list replicas",  "finish publishing",
+      "add checksums", "set access", "unpublish", "explain access", "update"};
   return kNames.at(static_cast<std::size_t>(action));
 }
 
@@ -112,6 +113,7 @@ AccessDecision decide(const Subject& subject, Action action, const Content& cont
     case Action::kSetAccess:
     case Action::kUnpublish:
     case Action::kExplain:
+    case Action::kUpdate:
       break;
   }
   if (action == Action::kListReplicas) return seen;

@@ -21,6 +21,7 @@ enum class Action : std::uint8_t {
   kSetAccess,
   kUnpublish,
   kExplain,  ///< why somebody may or may not
+  kUpdate,   ///< to publish a new version
 };
 std::string_view action_name(Action action);
 

@@ -14,6 +14,7 @@
 #include "ccm/domain/people_ports.h"
 #include "ccm/domain/quotas.h"
 #include "ccm/domain/user.h"
+#include "ccm/domain/version.h"
 #include "common/clock.h"
 #include "common/ids.h"
 #include "common/result.h"
@@ -127,8 +128,8 @@ class ContentStore {
   /// How many of each generation there are, purged ones and the plain edition left out.
   virtual Result<std::map<std::uint32_t, std::uint64_t>> count_by_generation() = 0;
   struct Usage {
-    std::uint64_t contents = 0;  ///< not purged
-    std::uint64_t metadata_bytes = 0;
+    std::uint64_t contents = 0;        ///< not purged; each with its versions in VersionStore
+    std::uint64_t metadata_bytes = 0;  ///< of all of these
   };
   virtual Result<Usage> usage(const UserId& owner) = 0;
   /// How many of the owner's were begun at `since` or later, drafts included, purged ones left out.
@@ -142,6 +143,8 @@ class ReplicaStore {
   virtual Result<std::optional<Replica>> find(const ContentId& content, std::uint32_t version, const NodeId& node) = 0;
   /// Complete ones first, then by node name.
   virtual Result<std::vector<Replica>> of_content(const ContentId& content, std::uint32_t version) = 0;
+  /// Nodes that have some of any version, each once.
+  virtual Result<std::vector<NodeId>> holders(const ContentId& content) = 0;
   virtual Status remove(const ContentId& content, std::uint32_t version, const NodeId& node) = 0;
 };
 
@@ -223,6 +226,7 @@ struct Tx {
   TokenStore& tokens;
   ContentStore& contents;
   ReplicaStore& replicas;
+  VersionStore& versions;
   AuditLog& audit;
   RequestLog& requests;
   NodeEffects& node_effects;
@@ -273,7 +277,7 @@ class NodeWaker {
   virtual void tasks_waiting(const NodeId& node) = 0;
   /// Who may have it, its edition or its state changed: those that hold or fetch it have to look. `holders`: that have
   /// some of it, whether they may at the moment or not.
-  virtual void content_changed(const ContentId& content, std::uint32_t version, const std::vector<NodeId>& holders) = 0;
+  virtual void content_changed(const ContentId& content, const std::vector<NodeId>& holders) = 0;
   /// What this person may have, or which nodes are theirs, may have changed.
   virtual void person_changed(const UserId& person) = 0;
   /// This person came to the group or is in it no more.

@@ -21,17 +21,23 @@ constexpr std::uint32_t kPublish = bit(Scope::kContentPublish);
 constexpr std::string_view kRate = "publishes-per-hour";
 // The largest row names 1,000 people, in its text and in rows of their own.
 constexpr wire::Allowance kBegin{.burst = 600, .quota = "contents", .bytes = 256 * 1024, .own_rate = kRate};
-// Documents are files beside the database.
+// Documents are files beside the database. A version puts a line into the inbox of each who holds an earlier one; so
+// much for a few hundred.
+constexpr wire::Allowance kFinish{.burst = 600, .quota = "metadata-bytes", .bytes = 64 * 1024, .own_rate = kRate};
 constexpr wire::Allowance kUpload{.burst = 600, .quota = "metadata-bytes", .own_rate = kRate};
 // The record names the people before and after.
 constexpr wire::Allowance kAccess{.burst = 1000, .bytes = 512 * 1024};
 // A task for each node that has the content; so much for a hundred.
 constexpr wire::Allowance kClose{.burst = 1000, .bytes = 64 * 1024};
 constexpr wire::Method kBeginPublish{"Contents/BeginPublish", Need::scope(kPublish), wire::Lane::kNormal, kBegin};
-constexpr wire::Method kFinishPublish{"Contents/FinishPublish", Need::scope(kPublish), wire::Lane::kNormal, kUpload};
+// A row without people.
+constexpr wire::Allowance kBeginVersion{.burst = 600, .quota = "contents", .own_rate = kRate};
+constexpr wire::Method kBeginUpdate{"Contents/BeginUpdate", Need::scope(kPublish), wire::Lane::kNormal, kBeginVersion};
+constexpr wire::Method kFinishPublish{"Contents/FinishPublish", Need::scope(kPublish), wire::Lane::kNormal, kFinish};
 constexpr wire::Method kAddChecksums{"Contents/AddChecksums", Need::scope(kPublish), wire::Lane::kNormal, kUpload};
 constexpr wire::Method kSearch{"Contents/Search", Need::scope(kRead), wire::Lane::kReads, wire::reads(10, 50)};
 constexpr wire::Method kGetContent{"Contents/GetContent", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
+constexpr wire::Method kListVersions{"Contents/ListVersions", Need::scope(kRead), wire::Lane::kReads, wire::reads()};
 constexpr wire::Method kGetMetadata{"Contents/GetMetadata", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kGetChecksums{"Contents/GetChecksums", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead), wire::Lane::kReads, wire::reads()};
@@ -43,9 +49,17 @@ constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), w
 constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
                                       wire::reads(1, 600)};
 
-constexpr std::array kMethods = {&kBeginPublish, &kFinishPublish, &kAddChecksums, &kSearch,
-                                 &kGetContent,   &kGetMetadata,   &kGetChecksums, &kListReplicas,
-                                 &kSetAccess,    &kExplainAccess, &kUnpublish,    &kPreviewAccess};
+constexpr std::array kMethods = {&kBeginPublish, &kBeginUpdate,   &kFinishPublish, &kAddChecksums, &kSearch,
+                                 &kGetContent,   &kListVersions,  &kGetMetadata,   &kGetChecksums, &kListReplicas,
+                                 &kSetAccess,    &kExplainAccess, &kUnpublish,     &kPreviewAccess};
+
+void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
+  reply.set_content_id(ticket.content.str());
+  reply.set_version(ticket.version);
+  reply.set_generation(ticket.generation);
+  reply.set_data_ca_pem(ticket.data_ca_pem);
+  reply.add_torrent_names(metainfo::torrent_name({ticket.content, ticket.version, /*segment=*/0, ticket.generation}));
+}
 
 }  // namespace
 
@@ -71,12 +85,18 @@ Status ContentsRpc::begin(const Call& call, const v1::BeginPublishRequest& reque
   begin.license = request.license();
   begin.tags.assign(request.tags().begin(), request.tags().end());
   GT_ASSIGN(const PublishTicket ticket, d_.contents.begin_publish(actor_of(call), begin));
-  reply.set_content_id(ticket.content.str());
-  reply.set_version(ticket.version);
-  reply.set_generation(ticket.generation);
-  reply.set_data_ca_pem(ticket.data_ca_pem);
-  reply.add_torrent_names(metainfo::torrent_name({ticket.content, ticket.version, /*segment=*/0, ticket.generation}));
+  answer(ticket, reply);
   return {};
+}
+
+ContentsRpc::Reactor* ContentsRpc::BeginUpdate(Context* context, const v1::BeginUpdateRequest* request,
+                                               v1::BeginPublishReply* reply) {
+  return d_.door.unary(
+      context, kBeginUpdate, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        GT_ASSIGN(const PublishTicket ticket, d_.contents.begin_update(actor_of(call), {q.request_id(), q.content()}));
+        answer(ticket, p);
+        return {};
+      });
 }
 
 ContentsRpc::Reader<v1::FinishPublishChunk>* ContentsRpc::FinishPublish(Context* context,
@@ -120,8 +140,19 @@ ContentsRpc::Reactor* ContentsRpc::GetContent(Context* context, const v1::GetCon
                                               v1::GetContentReply* reply) {
   return d_.door.unary(context, kGetContent, request, reply,
                        [this](const Call& call, const auto& q, auto& p) -> Status {
-                         GT_ASSIGN(const ContentView view, d_.contents.get(actor_of(call), q.reference()));
+                         GT_ASSIGN(const ContentView view, d_.contents.get(actor_of(call), q.reference(), q.version()));
                          *p.mutable_content() = to_wire(view);
+                         return {};
+                       });
+}
+
+ContentsRpc::Reactor* ContentsRpc::ListVersions(Context* context, const v1::ListVersionsRequest* request,
+                                                v1::ListVersionsReply* reply) {
+  return d_.door.unary(context, kListVersions, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) -> Status {
+                         GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+                         GT_ASSIGN(const auto versions, d_.contents.versions(actor_of(call), id));
+                         for (const VersionView& version : versions) *p.add_versions() = to_wire(version);
                          return {};
                        });
 }
@@ -143,7 +174,7 @@ ContentsRpc::Reactor* ContentsRpc::ListReplicas(Context* context, const v1::List
   return d_.door.unary(
       context, kListReplicas, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
         GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
-        GT_ASSIGN(const auto page, d_.contents.replicas(actor_of(call), id, wire::page_request(q)));
+        GT_ASSIGN(const auto page, d_.contents.replicas(actor_of(call), id, wire::page_request(q), q.version()));
         wire::answer_page(
             page, p, [&p](const ReplicaView& replica) -> const auto& { return *p.add_replicas() = to_wire(replica); });
         return {};

@@ -32,10 +32,13 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   using Chunks = grpc::ServerWriteReactor<v1::MetadataChunk>;
   Reactor* BeginPublish(Context* context, const v1::BeginPublishRequest* request,
                         v1::BeginPublishReply* reply) override;
+  Reactor* BeginUpdate(Context* context, const v1::BeginUpdateRequest* request, v1::BeginPublishReply* reply) override;
   Reader<v1::FinishPublishChunk>* FinishPublish(Context* context, v1::FinishPublishReply* reply) override;
   Reader<v1::AddChecksumsChunk>* AddChecksums(Context* context, v1::AddChecksumsReply* reply) override;
   Reactor* Search(Context* context, const v1::SearchRequest* request, v1::SearchReply* reply) override;
   Reactor* GetContent(Context* context, const v1::GetContentRequest* request, v1::GetContentReply* reply) override;
+  Reactor* ListVersions(Context* context, const v1::ListVersionsRequest* request,
+                        v1::ListVersionsReply* reply) override;
   Chunks* GetMetadata(Context* context, const v1::GetMetadataRequest* request) override;
   Chunks* GetChecksums(Context* context, const v1::GetMetadataRequest* request) override;
   Reactor* ListReplicas(Context* context, const v1::ListReplicasRequest* request,

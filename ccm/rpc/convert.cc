@@ -68,7 +68,21 @@ v1::Content to_wire(const ContentView& view) {
   out.set_piece_bytes(content.piece_bytes);
   out.set_generation(content.generation);
   out.set_data_ca_pem(view.data_ca_pem);
+  out.set_newest_version(view.newest_version);
   out.set_has_checksums(!content.checksums_sha256.empty());
+  return out;
+}
+
+v1::Version to_wire(const VersionView& view) {
+  v1::Version out;
+  out.set_version(view.version.number);
+  out.set_published_ms(view.version.published.ms);
+  out.set_bytes(view.version.bytes);
+  out.set_files(view.version.files);
+  out.set_base_name(view.version.base_name);
+  out.set_metadata_sha256(view.version.metadata_sha256);
+  out.set_seeders(view.seeders);
+  out.set_replicas(view.replicas);
   return out;
 }
 

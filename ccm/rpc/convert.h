@@ -25,6 +25,7 @@ constexpr std::uint32_t bit(Scope scope) {
 v1::Access to_wire(const Access& access);
 Result<Access> from_wire(const v1::Access& access);
 v1::Content to_wire(const ContentView& view);
+v1::Version to_wire(const VersionView& view);
 v1::PreviewAccessReply to_wire(const AccessPreview& preview);
 v1::Membership to_wire(const Membership& membership);
 v1::Group to_wire(const GroupView& view);

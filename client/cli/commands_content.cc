@@ -63,12 +63,21 @@ Status print_manifest(Context& c, api::ServerApi& server, const v1::Content& con
 
 Status show(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  const auto version = static_cast<std::uint32_t>(c.options.integer("version"));
+  GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT"), version));
   if (c.options.has("manifest")) return print_manifest(c, *server, content, c.options.str("manifest") == "sha256");
   Json json = to_json(content);
   std::string text = content_text(content);
+  if (c.options.flag("versions")) {
+    GT_ASSIGN(const std::vector<v1::Version> list, server->contents().list_versions(content.content_id()));
+    Json versions = Json::array();
+    for (const v1::Version& one : list) versions.push_back(to_json(one));
+    json["versions"] = std::move(versions);
+    text += "\n" + versions_text(list);
+  }
   if (c.options.flag("replicas")) {
-    GT_ASSIGN(const api::Listed<v1::Replica> list, server->contents().list_replicas(content.content_id()));
+    GT_ASSIGN(const api::Listed<v1::Replica> list,
+              server->contents().list_replicas(content.content_id(), 0, content.version()));
     Json replicas = Json::array();
     for (const v1::Replica& replica : list.items) replicas.push_back(to_json(replica));
     json["replicas"] = std::move(replicas);
@@ -170,12 +179,20 @@ std::vector<CommandEntry> content_commands() {
       {{.name = "show",
         .summary = "show one content",
         .positionals = {content},
-        .options = {{.name = "replicas", .help = "also show which nodes have it, and how much of it"},
+        .options = {{.name = "version",
+                     .value = "N",
+                     .help = "an earlier version; CONTENT@N is the same where no content has that very name",
+                     .default_value = "0",
+                     .command_line_only = true,
+                     .check = options::integer_between(0, 4'294'967'295)},
+                    {.name = "versions", .help = "also show all versions that can be had"},
+                    {.name = "replicas", .help = "also show which nodes have it, and how much of it"},
                     {.name = "manifest",
                      .value = "KIND",
                      .help = "print a checksum for each file instead",
                      .choices = {"merkle", "sha256"}}},
         .examples = {{"gridtorrent show mia/run42 --replicas", ""},
+                     {"gridtorrent show run42 --versions", ""},
                      {"gridtorrent show run42 --manifest sha256 | sha256sum -c",
                       "in the folder that holds the result of get"}},
         .group = group},

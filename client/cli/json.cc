@@ -118,6 +118,7 @@ Json to_json(const v1::Content& content) {
           {"files", content.files()},
           {"base_name", json_text(content.base_name())},
           {"version", content.version()},
+          {"newest_version", std::max(content.newest_version(), content.version())},
           {"state", content.state()},
           {"description", json_text(content.description())},
           {"tags", string_array(content.tags())},
@@ -130,6 +131,17 @@ Json to_json(const v1::Content& content) {
           {"metadata_bytes", content.metadata_bytes()},
           {"metadata_sha256", content.metadata_sha256()},
           {"has_checksums", content.has_checksums()}};
+}
+
+Json to_json(const v1::Version& version) {
+  return {{"version", version.version()},
+          {"published", json_time(version.published_ms())},
+          {"bytes", version.bytes()},
+          {"files", version.files()},
+          {"base_name", json_text(version.base_name())},
+          {"metadata_sha256", version.metadata_sha256()},
+          {"seeders", version.seeders()},
+          {"replicas", version.replicas()}};
 }
 
 Json to_json(const v1::Replica& replica) {

@@ -26,6 +26,7 @@ std::string document(const Json& json);
 
 Json to_json(const v1::Access& access);
 Json to_json(const v1::Content& content);
+Json to_json(const v1::Version& version);
 Json to_json(const v1::Replica& replica);
 Json to_json(const v1::Transfer& transfer);
 Json to_json(const v1::NodeLimits& limits);

@@ -140,6 +140,7 @@ std::string notice_text(const v1::Notice& notice) {
   if (kind == "manager-no-more") return by + " ended your being a manager of " + group;
   if (kind == "group-deleted") return by + " deleted the group " + group;
   if (kind == "offer-accepted") return by + " took over " + object;
+  if (kind == "new-version") return by + " published a new version of " + object;
   if (kind == "offer-declined") return by + " declined to take over " + object;
   return shown(kind) + (by.empty() ? "" : " by " + by) + (group.empty() ? "" : " in " + group);
 }

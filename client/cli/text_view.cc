@@ -315,16 +315,31 @@ std::string contents_table(const std::vector<v1::Content>& contents) {
   return table.text("nothing found that you may see");
 }
 
+namespace {
+std::string version_text(const v1::Content& c) {
+  const std::string version = std::to_string(c.version());
+  return c.newest_version() > c.version() ? version + " (newest: " + std::to_string(c.newest_version()) + ")" : version;
+}
+}  // namespace
+
 std::string content_text(const v1::Content& c) {
   const bool hidden = c.base_name().starts_with('.');
   return field("content", shown(c.owner() + "/" + c.name())) + field("id", c.content_id()) +
          field("base name", shown(c.base_name()) + (hidden ? " (hidden)" : "")) +
          field("access", api::access_text(c.access())) + field("state", c.state()) +
          field("size", format_bytes(c.bytes()) + " in " + plural(c.files(), "file")) +
-         field("version", std::to_string(c.version())) + field("description", shown(c.description())) +
+         field("version", version_text(c)) + field("description", shown(c.description())) +
          field("tags", joined_shown(c.tags())) + field("license", shown(c.license())) +
          field("published", short_time(c.published_ms())) +
          field("swarm", plural(c.seeders(), "seeder") + ", " + plural(c.leechers(), "fetching node"));
+}
+
+std::string versions_text(const std::vector<v1::Version>& versions) {
+  Table table({">VERSION", ">SIZE", ">FILES", "PUBLISHED", ">SEEDERS", ">REPLICAS"});
+  for (const v1::Version& v : versions)
+    table.row({std::to_string(v.version()), format_bytes(v.bytes()), std::to_string(v.files()),
+               short_time(v.published_ms()), std::to_string(v.seeders()), std::to_string(v.replicas())});
+  return table.text("no version is published yet");
 }
 
 std::string replicas_text(const std::vector<v1::Replica>& replicas) {

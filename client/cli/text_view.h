@@ -54,6 +54,7 @@ std::string transfers_table(const std::vector<v1::Transfer>& transfers, std::siz
 std::string transfer_text(const v1::Transfer& transfer, WallTime now);
 std::string contents_table(const std::vector<v1::Content>& contents);
 std::string content_text(const v1::Content& content);
+std::string versions_text(const std::vector<v1::Version>& versions);
 std::string replicas_text(const std::vector<v1::Replica>& replicas);
 std::string nodes_table(const std::vector<v1::Node>& nodes);
 std::string node_text(const v1::Node& node);

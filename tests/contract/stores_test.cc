@@ -170,6 +170,50 @@ TEST_P(Stores, ContentsComeBackAsTheyWere) {
   look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.contents.by_id(made.id)), made); });
 }
 
+TEST_P(Stores, VersionsComeBackAsTheyWere) {
+  const auto alice = user("alice");
+  const Content made = content(alice, "data");
+  ccm::VersionRecord first;
+  first.content = made.id;
+  first.sealed = true;
+  first.bytes = INT64_MAX;
+  first.files = 2;
+  first.entries = 3;
+  first.base_name = "b\xff";
+  first.piece_bytes = 4;
+  first.metadata_sha256 = "aa";
+  first.metadata_bytes = 5;
+  first.checksums_sha256 = "bb";
+  first.checksums_bytes = 6;
+  first.publisher_node = NodeId::make(now_, rng_);
+  first.published = now_;
+  first.touched = now_ + std::chrono::hours(1);
+  ccm::VersionRecord second = first, draft;
+  second.number = 2;
+  draft.content = made.id;
+  draft.number = 3;
+  draft.touched = now_;
+  must([&](tracker::Tx& tx) -> Status {
+    GT_TRY(tx.versions.put(draft));
+    GT_TRY(tx.versions.put(first));
+    return tx.versions.put(second);
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.versions.find(made.id, 1)), first);
+    EXPECT_EQ(value_of(tx.versions.find(made.id, 4)), std::nullopt);
+    EXPECT_EQ(value_of(tx.versions.draft_of(made.id)), draft);
+    EXPECT_EQ(value_of(tx.versions.sealed_of(made.id, 9)), (std::vector{second, first}));
+    EXPECT_EQ(value_of(tx.versions.sealed_of(made.id, 1)), (std::vector{second}));
+    EXPECT_EQ(value_of(tx.versions.stale_drafts(now_, 9)), std::vector<ccm::VersionRecord>());
+    EXPECT_EQ(value_of(tx.versions.stale_drafts(now_ + std::chrono::milliseconds(1), 9)), (std::vector{draft}));
+    EXPECT_EQ(value_of(tx.versions.unheld(first.touched, 9)), std::vector<ccm::VersionRecord>());
+    EXPECT_EQ(value_of(tx.contents.usage(alice.id)).contents, 4u);
+    EXPECT_EQ(value_of(tx.contents.usage(alice.id)).metadata_bytes, made.metadata_bytes + 10);
+  });
+  must([&](tracker::Tx& tx) -> Status { return tx.versions.remove(made.id, 2); });
+  look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.versions.find(made.id, 2)), std::nullopt); });
+}
+
 TEST_P(Stores, ANameIsUniquePerOwnerWhileNotPurged) {
   const auto alice = user("alice");
   const auto bob = user("bob");

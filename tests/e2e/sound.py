@@ -17,9 +17,12 @@ MEMORY_SLACK_KB = 32 * 1024
 DESCRIPTOR_SLACK = 16
 LARGEST_SEARCHED = 4 << 20
 
+# A content, and each of its versions but the newest.
+VERSIONS = ("(SELECT owner_id, state, metadata_bytes FROM content UNION ALL "
+            "SELECT c.owner_id, c.state, v.metadata_bytes FROM content c JOIN content_version v USING (content_id))")
 COUNTS = {
-    'contents': "SELECT count(*) FROM content WHERE owner_id = ? AND state <> 'purged'",
-    'metadata-bytes': "SELECT coalesce(sum(metadata_bytes), 0) FROM content WHERE owner_id = ? AND state <> 'purged'",
+    'contents': f"SELECT count(*) FROM {VERSIONS} WHERE owner_id = ? AND state <> 'purged'",
+    'metadata-bytes': f"SELECT coalesce(sum(metadata_bytes), 0) FROM {VERSIONS} WHERE owner_id = ? AND state <> 'purged'",
     'nodes': 'SELECT count(*) FROM node WHERE owner_id = ?',
     'groups': "SELECT count(*) FROM membership WHERE user_id = ? AND standing = 'manager'",
     'buddies': 'SELECT count(*) FROM buddy WHERE owner_id = ?',

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -161,6 +162,11 @@ class Contents final : public ccm::ContentStore {
       if (c.owner != owner || c.state == ccm::ContentState::kPurged) continue;
       ++usage.contents;
       usage.metadata_bytes += c.metadata_bytes;
+      for (const auto& [key, version] : s_.versions) {
+        if (key.first != id) continue;
+        ++usage.contents;
+        usage.metadata_bytes += version.metadata_bytes;
+      }
     }
     return usage;
   }
@@ -218,6 +224,13 @@ class Replicas final : public ccm::ReplicaStore {
     s_.replicas.erase({content, version, node});
     return {};
   }
+  Result<std::vector<NodeId>> holders(const ContentId& content) override {
+    std::set<NodeId> nodes;
+    for (const auto& [key, replica] : s_.replicas) {
+      if (replica.content == content) nodes.insert(replica.node);
+    }
+    return std::vector<NodeId>(nodes.begin(), nodes.end());
+  }
 
  private:
   ccm::Replica named(ccm::Replica replica) const {
@@ -226,6 +239,56 @@ class Replicas final : public ccm::ReplicaStore {
     replica.node_name = node->second.name;
     replica.owner_name = s_.user_name(node->second.owner);
     return replica;
+  }
+  MemoryState& s_;
+};
+
+class Versions final : public ccm::VersionStore {
+ public:
+  explicit Versions(MemoryState& state) : s_(state) {}
+  Status put(const ccm::VersionRecord& version) override {
+    s_.versions[{version.content, version.number}] = version;
+    return {};
+  }
+  Result<std::optional<ccm::VersionRecord>> find(const ContentId& content, std::uint32_t number) override {
+    const auto found = s_.versions.find({content, number});
+    return found == s_.versions.end() ? std::nullopt : std::optional<ccm::VersionRecord>(found->second);
+  }
+  Result<std::optional<ccm::VersionRecord>> draft_of(const ContentId& content) override {
+    const auto drafts = select([&](const auto& v) { return v.content == content && !v.sealed; }, 1);
+    return drafts.empty() ? std::nullopt : std::optional<ccm::VersionRecord>(drafts.front());
+  }
+  Result<std::vector<ccm::VersionRecord>> sealed_of(const ContentId& content, std::size_t limit) override {
+    auto found = select([&](const auto& v) { return v.content == content && v.sealed; }, s_.versions.size());
+    std::reverse(found.begin(), found.end());
+    cut(found, limit);
+    return found;
+  }
+  Status remove(const ContentId& content, std::uint32_t number) override {
+    s_.versions.erase({content, number});
+    return {};
+  }
+  Result<std::vector<ccm::VersionRecord>> stale_drafts(WallTime before, std::size_t limit) override {
+    return select([&](const auto& v) { return !v.sealed && v.touched < before; }, limit);
+  }
+  Result<std::vector<ccm::VersionRecord>> unheld(WallTime before, std::size_t limit) override {
+    const auto held = [&](const ccm::VersionRecord& v) {
+      return std::any_of(s_.replicas.begin(), s_.replicas.end(), [&](const auto& entry) {
+        return entry.second.content == v.content && entry.second.version == v.number;
+      });
+    };
+    return select([&](const auto& v) { return v.sealed && v.touched < before && !held(v); }, limit);
+  }
+
+ private:
+  template <class F>
+  std::vector<ccm::VersionRecord> select(F&& matches, std::size_t limit) const {
+    std::vector<ccm::VersionRecord> found;
+    for (const auto& [key, version] : s_.versions) {
+      if (matches(version)) found.push_back(version);
+    }
+    cut(found, limit);
+    return found;
   }
   MemoryState& s_;
 };

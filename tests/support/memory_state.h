@@ -18,6 +18,7 @@ struct MemoryState {
   std::map<std::string, ccm::Token> tokens;  // by id
   std::map<ContentId, ccm::Content> contents;
   std::map<std::tuple<ContentId, std::uint32_t, NodeId>, ccm::Replica> replicas;
+  std::map<std::pair<ContentId, std::uint32_t>, ccm::VersionRecord> versions;
   std::vector<ccm::AuditRecord> audit;
   tracker::store::AuditChain audit_chain;
   std::map<std::pair<UserId, std::string>, std::pair<ccm::RequestLog::Entry, WallTime>> requests;

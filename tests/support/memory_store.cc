@@ -13,6 +13,7 @@ Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&
   Tokens tokens(state);
   Contents contents(state);
   Replicas replicas(state);
+  Versions versions(state);
   Audit audit(state);
   Requests requests(state);
   Nodes nodes(state);
@@ -23,10 +24,11 @@ Status run(MemoryState& state, Rng& rng, const std::function<Status(tracker::Tx&
   Notices notices(state);
   Offers offers(state);
   DataCas data_cas(state);
-  tracker::Tx tx{{users, tokens, contents, replicas, audit, requests, effects, groups, buddies, notices, offers},
-                 nodes,
-                 tasks,
-                 data_cas};
+  tracker::Tx tx{
+      {users, tokens, contents, replicas, versions, audit, requests, effects, groups, buddies, notices, offers},
+      nodes,
+      tasks,
+      data_cas};
   return work(tx);
 }
 

@@ -10,7 +10,7 @@ if(TARGET gt_tracker_store)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/ccm_content_service_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_account_service_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/ccm_group_service_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_handover_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/ccm_metadata_quota_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_audience_test.cc
-            ${CMAKE_CURRENT_LIST_DIR}/ccm_invite_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/ccm_invite_test.cc ${CMAKE_CURRENT_LIST_DIR}/ccm_versions_test.cc
     DEPENDS common base/sql ccm/domain tracker/core tracker/store
     LINK gt_test_memory_store
     LABELS unit)

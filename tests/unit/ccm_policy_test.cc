@@ -9,9 +9,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Action kAllActions[] = {Action::kSearch,       Action::kShow,      Action::kTransfer,
-                                  Action::kListReplicas, Action::kFinish,    Action::kAddChecksums,
-                                  Action::kSetAccess,    Action::kUnpublish, Action::kExplain};
+constexpr Action kAllActions[] = {Action::kSearch,  Action::kShow,         Action::kTransfer,  Action::kListReplicas,
+                                  Action::kFinish,  Action::kAddChecksums, Action::kSetAccess, Action::kUnpublish,
+                                  Action::kExplain, Action::kUpdate};
 
 class Policy : public testing::Test {
  protected:

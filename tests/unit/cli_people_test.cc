@@ -93,7 +93,7 @@ TEST(InboxView, SaysOfWhichKindsThereAreMoreAndWhereTheyAre) {
 TEST(NoticeView, SaysEachKindInWords) {
   for (const char* kind :
        {"request-accepted", "request-declined", "invitation-accepted", "invitation-declined", "removed", "left",
-        "made-manager", "manager-no-more", "group-deleted", "offer-accepted", "offer-declined"}) {
+        "made-manager", "manager-no-more", "group-deleted", "offer-accepted", "offer-declined", "new-version"}) {
     v1::Notice notice;
     notice.set_kind(kind);
     notice.set_by("dave");

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "ccm/domain/content_access.h"
-
 namespace gridtorrent::tracker::authority {
 namespace {
 
@@ -40,12 +38,12 @@ Result<std::size_t> GenerationMover::step() {
     for (ccm::Content& content : due) {
       content.generation = *current;
       GT_TRY(tx.contents.update(content));
-      GT_ASSIGN(std::vector<NodeId> nodes, ccm::holders(tx, content));
+      GT_ASSIGN(std::vector<NodeId> nodes, tx.replicas.holders(content.id));
       holders.push_back(std::move(nodes));
     }
     return due.empty() ? Status() : tx.audit.append(moved(due.size(), *current, d_.clock.wall()));
   }));
-  for (std::size_t i = 0; i < due.size(); ++i) d_.nodes.content_changed(due[i].id, due[i].version, holders[i]);
+  for (std::size_t i = 0; i < due.size(); ++i) d_.nodes.content_changed(due[i].id, holders[i]);
   return due.size();
 }
 

@@ -16,9 +16,9 @@ class NodeNews final : public ccm::NodeWaker {
   NodeNews(NodeHub& hub, const Swarms& swarms, Audiences& audiences)
       : hub_(hub), swarms_(swarms), audiences_(audiences) {}
   void tasks_waiting(const NodeId& node) override { hub_.tasks_waiting(node); }
-  void content_changed(const ContentId& content, std::uint32_t version, const std::vector<NodeId>& holders) override {
+  void content_changed(const ContentId& content, const std::vector<NodeId>& holders) override {
     std::set<NodeId> nodes(holders.begin(), holders.end());
-    for (const NodeId& node : swarms_.members(content, version)) nodes.insert(node);
+    for (const NodeId& node : swarms_.members(content)) nodes.insert(node);
     for (const NodeId& node : nodes) hub_.push(node, ContentChanged{content});
   }
   void person_changed(const UserId& person) override { audiences_.ring(person); }

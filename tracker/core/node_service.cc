@@ -281,19 +281,20 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
       return {};
     }
     GT_ASSIGN(content, ccm::open_content(tx, actor, ccm::Action::kTransfer, own.content));
+    GT_ASSIGN(content, ccm::at_version(tx, std::move(content), own.version));
     if (own.total_bytes > content.bytes || own.verified_bytes > own.total_bytes) {
       return Error{Code::kInvalid,
                    "node " + node.id.str() + " announced more bytes than content " + own.content.str() + " has"};
     }
     own.total_bytes = content.bytes;  // complete means all of it, not all that this node wanted
-    return ccm::check_version(content, own.version);
+    return {};
   });
   if (!allowed) {
     // Whoever may not have it (any more) is no longer handed out either.
     own.role = SwarmRole::kGone;
     own.traffic.clear();
     if (!actor.node.is_nil()) d_.swarms.announce(own);
-    d_.audiences.leave(actor.node, own.content);
+    leave_audience(actor.node, own.content);
     return allowed.error();
   }
   own.tls = content.generation != 0;
@@ -305,7 +306,7 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
     GT_ASSIGN(const AudiencePtr audience, d_.audiences.follow(node.id, content));
     result.audience = audience->id;
   } else {
-    d_.audiences.leave(node.id, own.content);
+    leave_audience(node.id, own.content);
   }
   if (own.role == SwarmRole::kGone) {
     if (has_replica) {
@@ -322,6 +323,11 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
     d_.hub.push(listener, PeerChanged{own.content, own.version, result.changed});
   }
   return result;
+}
+
+/// Who may have it is one list for all versions, which a node needs while it is in the swarm of any.
+void NodeService::leave_audience(const NodeId& node, const ContentId& content) {
+  if (!d_.swarms.takes_part(node, content)) d_.audiences.leave(node, content);
 }
 
 Status NodeService::audit_refusals(const ccm::Actor& actor, const Announce& own) {
@@ -357,7 +363,7 @@ void NodeService::closed(const NodeId& node) {
 }
 
 Status NodeService::sweep() {
-  for (const auto& [content, node] : d_.swarms.expire()) d_.audiences.leave(node, content);
+  for (const auto& [content, node] : d_.swarms.expire()) leave_audience(node, content);
   std::vector<NodeId> removed;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto stale, tx.nodes.stale_ephemeral(d_.clock.wall() - kEphemeralLifetime, kSweepBatch));

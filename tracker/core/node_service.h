@@ -88,6 +88,7 @@ class NodeService {
  private:
   NodeView view(NodeRecord record) const;
   Status audit_refusals(const ccm::Actor& actor, const Announce& own);
+  void leave_audience(const NodeId& node, const ContentId& content);
   Result<EnrolledNode> enroll_in(Tx& tx, const EnrollNode& request);
 
   Deps d_;

@@ -238,13 +238,20 @@ std::vector<std::pair<ContentId, NodeId>> Swarms::expire() {
   return dropped;
 }
 
-std::vector<NodeId> Swarms::members(const ContentId& content, std::uint32_t version) const {
+std::vector<NodeId> Swarms::members(const ContentId& content) const {
   const std::lock_guard lock(mutex_);
   std::vector<NodeId> nodes;
-  if (const auto swarm = swarms_.find({content, version}); swarm != swarms_.end()) {
+  for (auto swarm = swarms_.lower_bound({content, 0}); swarm != swarms_.end() && swarm->first.first == content; ++swarm)
     for (const auto& [id, member] : swarm->second) nodes.push_back(id);
-  }
   return nodes;
+}
+
+bool Swarms::takes_part(const NodeId& node, const ContentId& content) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return false;
+  const auto swarm = found->second.swarms.lower_bound({content, 0});
+  return swarm != found->second.swarms.end() && swarm->first == content;
 }
 
 ccm::LiveView::Counts Swarms::counts(const ContentId& content, std::uint32_t version) const {

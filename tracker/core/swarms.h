@@ -106,7 +106,10 @@ class Swarms final : public ccm::LiveView {
   Counts counts(const ContentId& content, std::uint32_t version) const override;
   std::vector<NodeId> seeders(const ContentId& content, std::uint32_t version) const override;
   bool online(const NodeId& node) const override;
-  std::vector<NodeId> members(const ContentId& content, std::uint32_t version) const;
+  /// Of the swarms of all its versions; some more than once.
+  std::vector<NodeId> members(const ContentId& content) const;
+  /// Whether the node is in the swarm of any version of it.
+  bool takes_part(const NodeId& node, const ContentId& content) const;
   TrafficTotals traffic(const NodeId& node) const;
   std::size_t swarm_count() const;
   std::size_t member_count() const;

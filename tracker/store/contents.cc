@@ -392,10 +392,12 @@ Result<std::map<std::uint32_t, std::uint64_t>> SqlContents::count_by_generation(
 }
 
 Result<ccm::ContentStore::Usage> SqlContents::usage(const UserId& owner) {
-  GT_ASSIGN(
-      const auto usage,
-      tx_.one("SELECT count(*), ifnull(sum(metadata_bytes), 0) FROM content WHERE owner_id = ? AND state <> 'purged'",
-              {owner.str()}, [](const sql::Row& row) { return Usage{row.u64(0), row.u64(1)}; }));
+  GT_ASSIGN(const auto usage,
+            tx_.one("SELECT count(*), ifnull(sum(metadata_bytes), 0) FROM ("
+                    "SELECT metadata_bytes FROM content WHERE owner_id = ?1 AND state <> 'purged' UNION ALL "
+                    "SELECT v.metadata_bytes FROM content c JOIN content_version v USING (content_id) "
+                    "WHERE c.owner_id = ?1 AND c.state <> 'purged')",
+                    {owner.str()}, [](const sql::Row& row) { return Usage{row.u64(0), row.u64(1)}; }));
   return usage.value_or(Usage{});
 }
 
@@ -423,6 +425,11 @@ Result<std::vector<ccm::Replica>> SqlReplicas::of_content(const ContentId& conte
   return tx_.all(
       kSelectReplica + "WHERE r.content_id = ? AND r.version = ? ORDER BY r.complete DESC, n.name, r.node_id",
       {content.str(), version}, replica_from);
+}
+
+Result<std::vector<NodeId>> SqlReplicas::holders(const ContentId& content) {
+  return tx_.all("SELECT DISTINCT node_id FROM replica WHERE content_id = ? ORDER BY node_id", {content.str()},
+                 [](const sql::Row& row) { return id_at<NodeId>(row, 0); });
 }
 
 Status SqlReplicas::remove(const ContentId& content, std::uint32_t version, const NodeId& node) {

@@ -33,10 +33,20 @@ struct Document {
 };
 
 Result<std::vector<Document>> documents_in_use(sql::Transaction& tx) {
-  return tx.all(
+  std::string sql =
       "SELECT metadata_sha256, metadata_bytes FROM content WHERE metadata_sha256 <> '' AND state <> 'purged' UNION "
-      "SELECT checksums_sha256, checksums_bytes FROM content WHERE checksums_sha256 <> '' AND state <> 'purged'",
-      {}, [](const sql::Row& row) { return Document{row.text(0), row.u64(1)}; });
+      "SELECT checksums_sha256, checksums_bytes FROM content WHERE checksums_sha256 <> '' AND state <> 'purged'";
+  // A database from before there were versions gets them when its server next starts.
+  GT_ASSIGN(const auto versions, tx.one("SELECT count(*) FROM sqlite_master WHERE name = 'content_version'", {},
+                                        [](const sql::Row& row) { return row.boolean(0); }));
+  if (versions.value_or(false)) {
+    sql +=
+        " UNION SELECT v.metadata_sha256, v.metadata_bytes FROM content_version v JOIN content c USING (content_id) "
+        "WHERE v.sealed = 1 AND c.state <> 'purged' UNION "
+        "SELECT v.checksums_sha256, v.checksums_bytes FROM content_version v JOIN content c USING (content_id) "
+        "WHERE v.checksums_sha256 <> '' AND c.state <> 'purged'";
+  }
+  return tx.all(sql, {}, [](const sql::Row& row) { return Document{row.text(0), row.u64(1)}; });
 }
 
 /// A database from before there was a chain gets one when its server next starts.

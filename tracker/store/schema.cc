@@ -365,7 +365,31 @@ CREATE INDEX token_good ON token(user_id, kind, expires_ms)
   WHERE revoked_ms = 0 AND (kind NOT IN ('enroll', 'invite') OR uses_left > 0);
 )sql";
 
-constexpr std::array<sql::Migration, 15> kMigrations = {{{1, "accounts", kAccounts},
+// The newest version of a content stands in its row; here are earlier ones, and the next one while it is published.
+constexpr std::string_view kVersions = R"sql(
+CREATE TABLE content_version(
+  content_id TEXT NOT NULL REFERENCES content(content_id) ON DELETE CASCADE,
+  version INTEGER NOT NULL,
+  sealed INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  entries INTEGER NOT NULL,
+  base_name BLOB NOT NULL,
+  piece_bytes INTEGER NOT NULL,
+  metadata_sha256 TEXT NOT NULL,
+  metadata_bytes INTEGER NOT NULL,
+  checksums_sha256 TEXT NOT NULL,
+  checksums_bytes INTEGER NOT NULL,
+  publisher_node TEXT,
+  published_ms INTEGER NOT NULL,
+  touched_ms INTEGER NOT NULL,
+  PRIMARY KEY (content_id, version)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX content_version_draft ON content_version(content_id) WHERE sealed = 0;
+CREATE INDEX content_version_by_age ON content_version(sealed, touched_ms);
+)sql";
+
+constexpr std::array<sql::Migration, 16> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -379,7 +403,8 @@ constexpr std::array<sql::Migration, 15> kMigrations = {{{1, "accounts", kAccoun
                                                          {12, "when replicas were verified", kVerified},
                                                          {13, "base names", kBaseNames},
                                                          {14, "lists by page", kLists},
-                                                         {15, "invitations", kInvitations}}};
+                                                         {15, "invitations", kInvitations},
+                                                         {16, "versions of contents", kVersions}}};
 
 }  // namespace
 

@@ -90,7 +90,23 @@ class SqlReplicas final : public ccm::ReplicaStore {
   Result<std::optional<ccm::Replica>> find(const ContentId& content, std::uint32_t version,
                                            const NodeId& node) override;
   Result<std::vector<ccm::Replica>> of_content(const ContentId& content, std::uint32_t version) override;
+  Result<std::vector<NodeId>> holders(const ContentId& content) override;
   Status remove(const ContentId& content, std::uint32_t version, const NodeId& node) override;
+
+ private:
+  sql::Transaction& tx_;
+};
+
+class SqlVersions final : public ccm::VersionStore {
+ public:
+  explicit SqlVersions(sql::Transaction& tx) : tx_(tx) {}
+  Status put(const ccm::VersionRecord& version) override;
+  Result<std::optional<ccm::VersionRecord>> find(const ContentId& content, std::uint32_t number) override;
+  Result<std::optional<ccm::VersionRecord>> draft_of(const ContentId& content) override;
+  Result<std::vector<ccm::VersionRecord>> sealed_of(const ContentId& content, std::size_t limit) override;
+  Status remove(const ContentId& content, std::uint32_t number) override;
+  Result<std::vector<ccm::VersionRecord>> stale_drafts(WallTime before, std::size_t limit) override;
+  Result<std::vector<ccm::VersionRecord>> unheld(WallTime before, std::size_t limit) override;
 
  private:
   sql::Transaction& tx_;
@@ -277,6 +293,7 @@ class SqlTables {
         tokens_(tx),
         contents_(tx),
         replicas_(tx),
+        versions_(tx),
         audit_(tx),
         requests_(tx),
         nodes_(tx),
@@ -287,7 +304,8 @@ class SqlTables {
         notices_(tx),
         offers_(tx),
         data_cas_(tx),
-        tx_{{users_, tokens_, contents_, replicas_, audit_, requests_, effects_, groups_, buddies_, notices_, offers_},
+        tx_{{users_, tokens_, contents_, replicas_, versions_, audit_, requests_, effects_, groups_, buddies_, notices_,
+             offers_},
             nodes_,
             tasks_,
             data_cas_} {}
@@ -300,6 +318,7 @@ class SqlTables {
   SqlTokens tokens_;
   SqlContents contents_;
   SqlReplicas replicas_;
+  SqlVersions versions_;
   SqlAudit audit_;
   SqlRequests requests_;
   SqlNodes nodes_;

@@ -110,18 +110,33 @@ Call AsyncContentsApi::search(const v1::SearchRequest& request, Answer<v1::Searc
   return ServerCalls(channel_, loop_).one(channel_.contents(), &Stub::PrepareAsyncSearch, request, done);
 }
 
-Call AsyncContentsApi::get(const std::string& reference, Answer<v1::Content> done) {
+Call AsyncContentsApi::get_version(const std::string& reference, std::uint32_t version, Answer<v1::Content> done) {
   v1::GetContentRequest request;
   request.set_reference(reference);
-  return ServerCalls(channel_, loop_)
-      .one(channel_.contents(), &Stub::PrepareAsyncGetContent, request, done,
-           inner(&v1::GetContentReply::mutable_content));
+  request.set_version(version);
+  const auto convert = [reference, version](v1::GetContentReply&& reply) -> Result<v1::Content> {
+    // An older server does not know that another version was asked for.
+    if (version == 0 || reply.content().version() == version) return std::move(*reply.mutable_content());
+    return Error{Code::kUnsupported, "the server is older than this program and knows one version of " +
+                                         escape_for_display(reference) + "; leave out --version"};
+  };
+  return ServerCalls(channel_, loop_).one(channel_.contents(), &Stub::PrepareAsyncGetContent, request, done, convert);
 }
 
-Call AsyncContentsApi::list_replicas(const std::string& content_id, std::size_t limit,
-                                     Answer<Listed<v1::Replica>> done) {
+Call AsyncContentsApi::list_versions(const std::string& content_id, Answer<std::vector<v1::Version>> done) {
+  v1::ListVersionsRequest request;
+  request.set_content_id(content_id);
+  const auto convert = [](v1::ListVersionsReply&& reply) {
+    return std::vector<v1::Version>(reply.versions().begin(), reply.versions().end());
+  };
+  return ServerCalls(channel_, loop_).one(channel_.contents(), &Stub::PrepareAsyncListVersions, request, done, convert);
+}
+
+Call AsyncContentsApi::list_replicas_of(const std::string& content_id, std::uint32_t version, std::size_t limit,
+                                        Answer<Listed<v1::Replica>> done) {
   v1::ListReplicasRequest request;
   request.set_content_id(content_id);
+  request.set_version(version);
   return ServerCalls(channel_, loop_)
       .list(channel_.contents(), &Stub::PrepareAsyncListReplicas, std::move(request), limit, done,
             &v1::ListReplicasReply::mutable_replicas);

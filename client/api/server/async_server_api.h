@@ -55,8 +55,16 @@ class AsyncContentsApi {
  public:
   AsyncContentsApi(ServerChannel& channel, CallLoop& loop) : channel_(channel), loop_(loop) {}
   Call search(const v1::SearchRequest& request, Answer<v1::SearchReply> done);
-  Call get(const std::string& reference, Answer<v1::Content> done);
-  Call list_replicas(const std::string& content_id, std::size_t limit, Answer<Listed<v1::Replica>> done);
+  Call get(const std::string& reference, Answer<v1::Content> done) {
+    return get_version(reference, 0, std::move(done));
+  }
+  Call get_version(const std::string& reference, std::uint32_t version, Answer<v1::Content> done);
+  Call list_versions(const std::string& content_id, Answer<std::vector<v1::Version>> done);
+  Call list_replicas(const std::string& content_id, std::size_t limit, Answer<Listed<v1::Replica>> done) {
+    return list_replicas_of(content_id, 0, limit, std::move(done));
+  }
+  Call list_replicas_of(const std::string& content_id, std::uint32_t version, std::size_t limit,
+                        Answer<Listed<v1::Replica>> done);
   Call set_access(const std::string& content_id, const v1::Access& access, Answer<v1::Content> done);
   Call explain_access(const std::string& content_id, const std::string& user, Answer<v1::ExplainAccessReply> done);
   Call preview_access(const v1::Access& access, Answer<v1::PreviewAccessReply> done);

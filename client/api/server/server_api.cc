@@ -97,12 +97,17 @@ Result<v1::SearchReply> ContentsApi::search(const v1::SearchRequest& request) {
   return wait<v1::SearchReply>(channel_, {}, &AsyncContentsApi::search, request);
 }
 
-Result<v1::Content> ContentsApi::get(const std::string& reference) {
-  return wait<v1::Content>(channel_, {}, &AsyncContentsApi::get, reference);
+Result<v1::Content> ContentsApi::get(const std::string& reference, std::uint32_t version) {
+  return wait<v1::Content>(channel_, {}, &AsyncContentsApi::get_version, reference, version);
 }
 
-Result<Listed<v1::Replica>> ContentsApi::list_replicas(const std::string& content_id, std::size_t limit) {
-  return wait<Listed<v1::Replica>>(channel_, {}, &AsyncContentsApi::list_replicas, content_id, limit);
+Result<std::vector<v1::Version>> ContentsApi::list_versions(const std::string& content_id) {
+  return wait<std::vector<v1::Version>>(channel_, {}, &AsyncContentsApi::list_versions, content_id);
+}
+
+Result<Listed<v1::Replica>> ContentsApi::list_replicas(const std::string& content_id, std::size_t limit,
+                                                       std::uint32_t version) {
+  return wait<Listed<v1::Replica>>(channel_, {}, &AsyncContentsApi::list_replicas_of, content_id, version, limit);
 }
 
 Result<v1::Content> ContentsApi::set_access(const std::string& content_id, const v1::Access& access) {

@@ -64,9 +64,13 @@ class ContentsApi {
  public:
   explicit ContentsApi(ServerChannel& channel) : channel_(channel) {}
   Result<v1::SearchReply> search(const v1::SearchRequest& request);
-  /// By id, name or owner/name.
-  Result<v1::Content> get(const std::string& reference);
-  Result<Listed<v1::Replica>> list_replicas(const std::string& content_id, std::size_t limit = 0);
+  /// By id, name or owner/name; of that version, 0: the newest, or what "NAME@2" names. kUnsupported: an older server,
+  /// which knows one version.
+  Result<v1::Content> get(const std::string& reference, std::uint32_t version = 0);
+  /// Newest first.
+  Result<std::vector<v1::Version>> list_versions(const std::string& content_id);
+  Result<Listed<v1::Replica>> list_replicas(const std::string& content_id, std::size_t limit = 0,
+                                            std::uint32_t version = 0);
   Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access);
   Result<v1::ExplainAccessReply> explain_access(const std::string& content_id, const std::string& user);
   /// Who could find and fetch a content with this access, if the caller published it now.
