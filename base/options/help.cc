@@ -63,6 +63,18 @@ std::string described(const std::string& description, std::size_t width) {
   return out;
 }
 
+/// How the options of a command are set in the environment; empty where none can be.
+std::string environment_note(const Command& command, std::size_t width) {
+  const auto settable = std::ranges::find_if(command.options, [](const Option& option) {
+    return !option.hidden && !option.command_line_only;
+  });
+  if (settable == command.options.end()) return "";
+  return "\n" + filled("In the environment --" + settable->name + " is " +
+                           environment_name(command.name, settable->name) +
+                           ", and so on; options of every command go without the command's name.",
+                       0, width);
+}
+
 std::string command_help(const Program& program, const Command& command, std::size_t width) {
   std::string out = program.name + " " + command.name + ": " + command.summary + "\n\nUsage: " + program.name + " " +
                     command_usage(command) + "\n";
@@ -74,7 +86,7 @@ std::string command_help(const Program& program, const Command& command, std::si
   const std::vector<Option> own = shown_options(command.options, false);
   if (!own.empty()) out += "\nOptions:\n" + option_entries(own, width);
   out += "\nOptions of every command:\n" + option_entries(shown_options(program.options, true), width);
-  return out + examples_text(command.examples, width);
+  return out + environment_note(command, width) + examples_text(command.examples, width);
 }
 
 std::string command_list(const Program& program, std::string_view prefix, std::size_t width) {
@@ -160,9 +172,9 @@ const Command* find_command(const Program& program, std::string_view name) {
   return nullptr;
 }
 
-std::string environment_name(std::string_view option) {
-  std::string name = "GRIDTORRENT_";
-  for (const char c : option) name += c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+std::string environment_name(std::string_view command, std::string_view option) {
+  std::string name = "GRIDTORRENT_" + std::string(command) + (command.empty() ? "" : "_") + std::string(option);
+  for (char& c : name) c = c == '-' || c == ' ' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return name;
 }
 
@@ -183,7 +195,8 @@ std::string help_text(const Program& program, std::string_view command, int widt
   out += "\nOptions:\n" + option_entries(shown_options(program.options, true), columns_wide);
   out += examples_text(program.examples, columns_wide);
   out += "\n" + filled("Every option can also be set as an environment variable, as in " +
-                           environment_name(program.options.empty() ? "config" : program.options.front().name) +
+                           environment_name("", program.options.empty() ? "config" : program.options.front().name) +
+                           (program.commands.empty() ? "" : " (of a command, with its name: see its help)") +
                            ", or in a file, as in ~/.config/gridtorrent/" + program.name +
                            ".toml. The command line wins over the environment, and that over the files.",
                        0, columns_wide);

@@ -44,7 +44,7 @@ std::string paragraphs(const std::string& text) {
   return out;
 }
 
-std::string option_terms(const std::vector<Option>& options) {
+std::string option_terms(std::string_view command, const std::vector<Option>& options) {
   std::string out;
   for (const Option& option : options) {
     const std::string heading = option_heading(option);
@@ -52,7 +52,7 @@ std::string option_terms(const std::vector<Option>& options) {
     out += ".TP\n" + bold(flags) + (option.value.empty() ? "" : " " + italic(option.value)) + "\n" + roff(option.help);
     const std::string notes = option_notes(option);
     if (!notes.empty()) out += " (" + roff(notes) + ")";
-    if (!option.command_line_only) out += ". Environment: " + bold(environment_name(option.name));
+    if (!option.command_line_only) out += ". Environment: " + bold(environment_name(command, option.name));
     out += ".\n";
   }
   return out;
@@ -74,7 +74,7 @@ std::string command_section(const Command& command) {
   std::string out = ".SS " + bold(command.name) + usage + "\n" + roff(command.summary) + ".\n";
   out += paragraphs(command.description);
   for (const Positional& p : command.positionals) out += ".TP\n" + italic(p.name) + "\n" + roff(p.help) + ".\n";
-  out += option_terms(shown_options(command.options, false));
+  out += option_terms(command.name, shown_options(command.options, false));
   return out + example_terms(command.examples);
 }
 
@@ -100,7 +100,7 @@ std::string man_page(const Program& program, std::string_view version) {
     out += ".SH COMMANDS\n";
     for (const Command& command : program.commands) out += command_section(command);
   }
-  out += ".SH OPTIONS\n" + option_terms(shown_options(program.options, true));
+  out += ".SH OPTIONS\n" + option_terms("", shown_options(program.options, true));
   if (!program.examples.empty()) out += ".SH EXAMPLES\n" + example_terms(program.examples);
   out +=
       ".SH ENVIRONMENT\nEvery option can be set by the variable that stands with it; one that may be given several "

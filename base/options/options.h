@@ -16,7 +16,7 @@
 /// One option table per program. From it come the parser, the environment variables, the configuration keys, --help,
 /// the man page, the markdown reference and the shell completions, so that they cannot drift apart. CLI11 and toml++
 /// live behind this door and show nowhere else. A value is taken from the first of: the command line, the environment
-/// (GRIDTORRENT_<OPTION>), the user's file ($XDG_CONFIG_HOME/gridtorrent/<program>.toml, or what --config names), the
+/// (GRIDTORRENT_<OPTION>, of a command's option GRIDTORRENT_<COMMAND>_<OPTION>), the user's file ($XDG_CONFIG_HOME/gridtorrent/<program>.toml, or what --config names), the
 /// system's file (/etc/gridtorrent/<program>.toml), the default.
 ///
 ///   int main(int argc, char** argv) {
@@ -108,6 +108,8 @@ class Parsed {
   /// The first line of the file that a `secret_file` option names. The file's content is never printed.
   Result<std::string> secret(std::string_view name) const;
   Source source(std::string_view name) const;
+  /// Lines for people about what was read, each naming a thing and the way out; `run` writes them to stderr.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// The command line as it was, without the program's name; for `reload`.
   const std::vector<std::string>& arguments() const { return arguments_; }
 
@@ -122,6 +124,7 @@ class Parsed {
   std::string command_;
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> arguments_;
+  std::vector<std::string> notes_;
 };
 
 /// What a parse leans on outside the command line; tests make their own.
@@ -142,7 +145,7 @@ struct Printout {
 using Outcome = std::variant<Parsed, Printout, Error>;
 Outcome parse(const Program& program, std::span<const std::string> arguments, const Environment& environment);
 
-/// All of main() but the work: parses, prints help, or says on stderr in one line what is wrong and returns 2;
+/// All of main() but the work: parses, writes the notes to stderr, prints help, or says on stderr in one line what is wrong and returns 2;
 /// otherwise returns what `work` returns.
 int run(const Program& program, int argc, const char* const* argv, const std::function<int(const Parsed&)>& work);
 

@@ -44,10 +44,14 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
+/// What stands before the keys of a command's options: "node.enroll-token."; nothing for options of the program.
 std::string file_section(std::string command) {
   std::replace(command.begin(), command.end(), ' ', '.');
-  return command;
+  return command.empty() ? "" : command + ".";
 }
+
+/// With this version the variables of commands' options lose the names that they had without the command's.
+constexpr char kOldNamesEnd[] = "0.2";
 
 struct ConfigFile {
   std::string path;
@@ -73,7 +77,7 @@ class Resolver {
       if (command_ == nullptr || !has_option(*command_, option.name)) GT_TRY(settle(option, "", parsed));
     for (const Option& option : program_.options) GT_TRY(settle(option, "", parsed));
     if (command_ != nullptr) {
-      for (const Option& option : command_->options) GT_TRY(settle(option, file_section(command_->name) + ".", parsed));
+      for (const Option& option : command_->options) GT_TRY(settle(option, command_->name, parsed));
       for (const Positional& positional : command_->positionals) GT_TRY(settle(positional, parsed));
     }
     return parsed;
@@ -97,7 +101,7 @@ class Resolver {
     const auto named = line_.values.find("config");
     std::optional<std::string> user_path;
     if (named != line_.values.end()) user_path = named->second.back();
-    if (!user_path) user_path = variable(environment_name("config"));
+    if (!user_path) user_path = variable(environment_name("", "config"));
     const bool must_exist = user_path.has_value();
     if (!user_path) user_path = default_user_file();
     if (user_path) GT_TRY(load_file(*user_path, must_exist, user_file_));
@@ -136,7 +140,7 @@ class Resolver {
         if (!option.command_line_only && option.name != "config") known.push_back(section + option.name);
     };
     add("", program_.options);
-    for (const Command& command : program_.commands) add(file_section(command.name) + ".", command.options);
+    for (const Command& command : program_.commands) add(file_section(command.name), command.options);
     for (const auto& [key, entry] : file.values) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       const std::string near = nearest(key, known);
@@ -147,20 +151,11 @@ class Resolver {
     return {};
   }
 
-  Status settle(const Option& option, const std::string& section, Parsed& parsed) const {
+  Status settle(const Option& option, const std::string& command, Parsed& parsed) const {
     Parsed::Value value;
     std::string origin;
-    GT_TRY(find_value(option, section, value, origin));
-    const bool is_flag = option.value.empty();
-    for (std::string& text : value.values) {
-      if (is_flag) {
-        const auto flag = flag_text(text);
-        if (!flag) return Error{Code::kInvalid, origin + ": " + in_quotes(text) + " is neither true nor false"};
-        text = *flag;
-      } else {
-        GT_TRY(check(option.choices, option.check, text, origin));
-      }
-    }
+    GT_TRY(find_value(option, command, value, origin, parsed.notes_));
+    GT_TRY(check_all(option, value.values, origin));
     if (!option.repeatable && value.values.size() > 1) value.values.erase(value.values.begin(), value.values.end() - 1);
     if (option.required && value.values.empty()) return usage("--" + option.name + " " + option.value + " is missing");
     GT_CHECK(parsed.values_.emplace(option.name, std::move(value)).second);
@@ -181,23 +176,28 @@ class Resolver {
     return {};
   }
 
-  Status find_value(const Option& option, const std::string& section, Parsed::Value& value, std::string& origin) const {
+  Status find_value(const Option& option, const std::string& command, Parsed::Value& value, std::string& origin,
+                    std::vector<std::string>& notes) const {
     origin = "--" + option.name;
     if (const auto given = line_.values.find(option.name); given != line_.values.end()) {
       value = {given->second, Source::kCommandLine};
       return {};
     }
     if (!option.command_line_only) {
-      if (const auto text = variable(environment_name(option.name))) {
-        origin = environment_name(option.name);
-        value.source = Source::kEnvironment;
-        value.values = option.repeatable ? split_semicolons(*text) : std::vector{*text};
+      if (const auto text = variable(environment_name(command, option.name))) {
+        origin = environment_name(command, option.name);
+        value = {values_of(option, *text), Source::kEnvironment};
+        return {};
+      }
+      if (auto values = old_variable(option, command, notes)) {
+        origin = environment_name("", option.name);
+        value = {*std::move(values), Source::kEnvironment};
         return {};
       }
       const std::array<std::pair<const ConfigFile*, Source>, 2> files{
           {{&user_file_, Source::kUserFile}, {&system_file_, Source::kSystemFile}}};
       for (const auto& [file, source] : files) {
-        const auto entry = file->values.find(section + option.name);
+        const auto entry = file->values.find(file_section(command) + option.name);
         if (entry == file->values.end()) continue;
         origin = file->path + ", line " + std::to_string(entry->second.line) + ": " + option.name;
         if (entry->second.is_array && !option.repeatable)
@@ -207,6 +207,42 @@ class Resolver {
       }
     }
     if (!option.default_value.empty()) value.values = {option.default_value};
+    return {};
+  }
+
+  static std::vector<std::string> values_of(const Option& option, const std::string& text) {
+    return option.repeatable ? split_semicolons(text) : std::vector{text};
+  }
+
+  /// The values of a command's option by the variable's old name, where they can be meant for it. Either way a note
+  /// says how the variable is called now.
+  std::optional<std::vector<std::string>> old_variable(const Option& option, const std::string& command,
+                                                       std::vector<std::string>& notes) const {
+    const std::string old_name = environment_name("", option.name);
+    const auto text = command.empty() ? std::nullopt : variable(old_name);
+    if (!text) return std::nullopt;
+    const std::string now = "'" + command + " --" + option.name + "' is " + environment_name(command, option.name);
+    std::vector<std::string> values = values_of(option, *text);
+    std::vector<std::string> checked = values;
+    if (const Status good = check_all(option, checked, old_name); !good) {
+      notes.push_back(good.error().message + "; ignored: the variable of " + now);
+      return std::nullopt;
+    }
+    notes.push_back(old_name + " is an old name, read until version " + kOldNamesEnd + ": the variable of " + now);
+    return values;
+  }
+
+  /// Each value by the option's rules; flags become "true" or "false".
+  static Status check_all(const Option& option, std::vector<std::string>& values, const std::string& origin) {
+    for (std::string& text : values) {
+      if (!option.value.empty()) {
+        GT_TRY(check(option.choices, option.check, text, origin));
+        continue;
+      }
+      const auto flag = flag_text(text);
+      if (!flag) return Error{Code::kInvalid, origin + ": " + in_quotes(text) + " is neither true nor false"};
+      text = *flag;
+    }
     return {};
   }
 

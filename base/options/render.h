@@ -17,8 +17,9 @@ std::string markdown_reference(const Program& program);
 /// A completion script for "bash", "zsh" or "fish"; kInvalid for another shell.
 Result<std::string> completion_script(const Program& program, std::string_view shell);
 
-/// The option's environment variable: "lane-ports" → "GRIDTORRENT_LANE_PORTS".
-std::string environment_name(std::string_view option);
+/// An option's environment variable. Of the program (`command` is empty): "lane-ports" → "GRIDTORRENT_LANE_PORTS"; of a
+/// command: "node enroll-token" and "ttl" → "GRIDTORRENT_NODE_ENROLL_TOKEN_TTL".
+std::string environment_name(std::string_view command, std::string_view option);
 /// The options that every program has: --help, --version, --config.
 const std::vector<Option>& standard_options();
 const Command* find_command(const Program& program, std::string_view name);

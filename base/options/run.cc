@@ -54,7 +54,9 @@ int run(const Program& program, int argc, const char* const* argv, const std::fu
     std::fprintf(stderr, "%s: %s\n", program.name.c_str(), error->message.c_str());
     return 2;
   }
-  return work(std::get<Parsed>(outcome));
+  const auto& parsed = std::get<Parsed>(outcome);
+  for (const std::string& note : parsed.notes()) std::fprintf(stderr, "%s: %s\n", program.name.c_str(), note.c_str());
+  return work(parsed);
 }
 
 Result<Parsed> reload(const Program& program, const Parsed& before) {

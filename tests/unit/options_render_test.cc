@@ -35,6 +35,12 @@ TEST(Help, TellsDefaultsChoicesAndExamples) {
   EXPECT_THAT(w.printed({"--help"}), Not(HasSubstr("help-man")));
 }
 
+TEST(Help, NamesTheVariableOfACommandsOption) {
+  const World w;
+  EXPECT_THAT(w.printed({"get", "--help"}), HasSubstr("In the environment --to is GRIDTORRENT_GET_TO, and so on"));
+  EXPECT_THAT(w.printed({"node", "list", "--help"}), Not(HasSubstr("In the environment")));
+}
+
 TEST(Help, KeepsToItsWidth) {
   const std::string text = help_text(sample_program(), "", 80);
   std::size_t begin = 0;
@@ -55,7 +61,7 @@ TEST(ManPage, IsRoff) {
   EXPECT_THAT(page, HasSubstr(".SH NAME\nsample \\- tries what an option table can do\n"));
   EXPECT_THAT(page, HasSubstr(".SS \\fBget\\fR [\\fIOPTION\\fR]... \\fICONTENT\\fR"));
   EXPECT_THAT(page, HasSubstr(".TP\n\\fB\\-\\-lanes\\fR \\fIN\\fR\nsockets a seeder (default: auto). Environment: "
-                              "\\fBGRIDTORRENT_LANES\\fR."));
+                              "\\fBGRIDTORRENT_GET_LANES\\fR."));
   EXPECT_THAT(page, HasSubstr(".SH EXIT STATUS\n.TP\n\\fB0\\fR\ndone.\n"));
   EXPECT_EQ(World().printed({"--help-man"}).substr(0, 12), page.substr(0, 12));
 }

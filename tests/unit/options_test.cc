@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/options/render.h"
+#include "common/version.h"
 #include "tests/unit/options_fixture.h"
 
 namespace gridtorrent::options {
@@ -46,9 +48,9 @@ TEST(OptionRefusals, CheckEveryValueWhereverItComesFrom) {
   EXPECT_THAT(w.refusal({"get", "a", "--priority", "11"}), HasSubstr("from -10 to 10"));
   EXPECT_THAT(w.refusal({"completion", "tcsh"}), HasSubstr("SHELL: 'tcsh' is not one of bash, zsh"));
   EXPECT_THAT(w.refusal({"node", "list", "--log-level", "loud"}), HasSubstr("--log-level: 'loud' is not one of debug"));
-  w.variables["GRIDTORRENT_LIMIT"] = "x";
-  EXPECT_THAT(w.refusal({"get", "a"}), StartsWith("GRIDTORRENT_LIMIT: 'x' is no rate"));
-  w.variables.erase("GRIDTORRENT_LIMIT");
+  w.variables["GRIDTORRENT_GET_LIMIT"] = "x";
+  EXPECT_THAT(w.refusal({"get", "a"}), StartsWith("GRIDTORRENT_GET_LIMIT: 'x' is no rate"));
+  w.variables.erase("GRIDTORRENT_GET_LIMIT");
   w.files[kUserFile] = "\n[get]\nlimit = \"y\"\n";
   EXPECT_THAT(w.refusal({"get", "a"}), StartsWith(std::string(kUserFile) + ", line 3: limit: 'y' is no rate"));
 }
@@ -101,6 +103,64 @@ TEST(OptionOrder, FlagBeatsEnvironmentBeatsUserFileBeatsSystemFileBeatsDefault) 
   EXPECT_EQ(where({"search"}), std::pair(std::string("environment:1"), Source::kEnvironment));
   EXPECT_EQ(where({"--listen", "flag:1", "search"}), std::pair(std::string("flag:1"), Source::kCommandLine));
   EXPECT_EQ(where({"search", "--listen=flag:2"}), std::pair(std::string("flag:2"), Source::kCommandLine));
+}
+
+TEST(OptionVariables, OfACommandCarryItsName) {
+  World w;
+  w.variables["GRIDTORRENT_GET_LIMIT"] = "200Mbit";
+  EXPECT_EQ(w.good({"get", "a"}).bits_per_s("limit"), 200'000'000U);
+  EXPECT_THAT(w.good({"get", "a"}).notes(), IsEmpty());
+  EXPECT_EQ(environment_name("node enroll-token", "ttl"), "GRIDTORRENT_NODE_ENROLL_TOKEN_TTL");
+}
+
+TEST(OptionVariables, WithAnOldNameAreReadWithALineThatNamesTheNewOne) {
+  World w;
+  w.variables["GRIDTORRENT_LIMIT"] = "200Mbit";
+  const Parsed p = w.good({"get", "a"});
+  EXPECT_EQ(p.bits_per_s("limit"), 200'000'000U);
+  EXPECT_EQ(p.source("limit"), Source::kEnvironment);
+  EXPECT_THAT(p.notes(), ElementsAre("GRIDTORRENT_LIMIT is an old name, read until version 0.2: the variable of 'get "
+                                     "--limit' is GRIDTORRENT_GET_LIMIT"));
+}
+
+TEST(OptionVariables, WithAnOldNameDoNotConcernOtherCommands) {
+  World w;
+  w.variables["GRIDTORRENT_LIMIT"] = "200Mbit";
+  EXPECT_THAT(w.good({"search"}).notes(), IsEmpty());
+  EXPECT_THAT(w.good({"node", "list"}).notes(), IsEmpty());
+}
+
+TEST(OptionVariables, WithAnOldNameAreIgnoredWhereTheyCannotBeMeant) {
+  World w;
+  w.variables["GRIDTORRENT_LIMIT"] = "50";
+  w.variables["GRIDTORRENT_DETACH"] = "perhaps";
+  w.variables["GRIDTORRENT_PRIORITY"] = "urgent\n";
+  const Parsed p = w.good({"get", "a"});
+  EXPECT_FALSE(p.has("limit"));
+  EXPECT_FALSE(p.flag("detach"));
+  EXPECT_FALSE(p.has("priority"));
+  ASSERT_EQ(p.notes().size(), 3U);
+  EXPECT_EQ(p.notes()[0], "GRIDTORRENT_LIMIT: '50' is no rate; write it like 200Mbit or 25MB (a second); ignored: the "
+                          "variable of 'get --limit' is GRIDTORRENT_GET_LIMIT");
+  EXPECT_THAT(p.notes()[1], StartsWith("GRIDTORRENT_PRIORITY: 'urgent\\n' is"));
+  EXPECT_THAT(p.notes()[2], StartsWith("GRIDTORRENT_DETACH: 'perhaps' is neither true nor false; ignored: "));
+}
+
+TEST(OptionVariables, WithTheirNewNameWinOverTheOldOne) {
+  World w;
+  w.variables["GRIDTORRENT_LIMIT"] = "1Mbit";
+  w.variables["GRIDTORRENT_GET_LIMIT"] = "2Mbit";
+  w.files[kUserFile] = "[get]\nlanes = 3\n";
+  w.variables["GRIDTORRENT_LANES"] = "5";
+  const Parsed p = w.good({"get", "a"});
+  EXPECT_EQ(p.bits_per_s("limit"), 2'000'000U);
+  EXPECT_EQ(p.str("lanes"), "5");
+  EXPECT_EQ(p.notes().size(), 1U);
+  EXPECT_EQ(w.good({"get", "a", "--lanes", "7"}).notes().size(), 0U);
+}
+
+TEST(OptionVariables, LoseTheirOldNamesWithVersion02) {
+  EXPECT_THAT(kVersion, StartsWith("0.1.")) << "remove old_variable and kOldNamesEnd from base/options/parse.cc";
 }
 
 TEST(OptionOrder, AnEmptyVariableIsNoValue) {
