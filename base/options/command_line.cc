@@ -31,6 +31,27 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// The words that may follow those of a group ("" for the program).
+std::vector<std::string> next_words(const Program& program, const std::string& group) {
+  std::vector<std::string> words;
+  const std::string prefix = group.empty() ? "" : group + " ";
+  for (const Command& command : program.commands) {
+    if (!command.name.starts_with(prefix)) continue;
+    std::string word = command.name.substr(prefix.size());
+    word.resize(std::min(word.size(), word.find(' ')));
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+  }
+  return words;
+}
+
+/// "'a'", "'a' or 'b'", "'a', 'b' or 'c'".
+std::string alternatives(const std::vector<std::string>& commands) {
+  std::string text;
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    text += (i == 0 ? "'" : i + 1 == commands.size() ? " or '" : ", '") + commands[i] + "'";
+  return text;
+}
+
 /// One CLI::App per word of a command's name, with the table's entries that were added to it.
 class Splitter {
  public:
@@ -42,7 +63,10 @@ class Splitter {
   }
 
   Result<CommandLine> split(std::span<const std::string> arguments) {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    // CLI11 would try words after "--" as commands and options of the program, too.
+    const auto mark = std::ranges::find(arguments, "--");
+    std::vector<std::string> reversed(arguments.begin(), mark);
+    std::ranges::reverse(reversed);
     try {
       root_.parse(reversed);
     } catch (const CLI::ArgumentMismatch& error) {
@@ -51,16 +75,17 @@ class Splitter {
       return usage(escape_for_display(error.what()), "");
     }
     CommandLine line;
-    const CLI::App* app = deepest(line.command);
-    const Command* command = find_command(program_, line.command);
-    line.command_is_group = !line.command.empty() && command == nullptr;
+    deepest(line.command);
     for (const auto& [option, name] : options_) {
       if (option->count() == 0) continue;
       auto& values = line.values[name];
       const auto& results = option->results();
       values.insert(values.end(), results.begin(), results.end());
     }
-    if (command == nullptr || !command->takes_anything) GT_TRY(refuse_leftovers(*app, line));
+    const Command* command = find_command(program_, line.command);
+    if (command == nullptr || !command->takes_anything) GT_TRY(refuse_leftovers(line));
+    if (mark != arguments.end()) GT_TRY(take_operands({mark + 1, arguments.end()}, line));
+    line.command_is_group = !line.command.empty() && find_command(program_, line.command) == nullptr;
     return line;
   }
 
@@ -109,13 +134,37 @@ class Splitter {
     }
   }
 
-  const CLI::App* deepest(std::string& command) const {
+  void deepest(std::string& command) const {
     const CLI::App* app = &root_;
     for (auto chosen = app->get_subcommands(); !chosen.empty(); chosen = app->get_subcommands()) {
       app = chosen.front();
       command += (command.empty() ? "" : " ") + app->get_name();
     }
-    return app;
+  }
+
+  /// The words after "--": the rest of the command's name, then its arguments.
+  Status take_operands(std::span<const std::string> words, CommandLine& line) const {
+    const Command* command = find_command(program_, line.command);
+    for (const std::string& word : words) {
+      if (command == nullptr && !program_.commands.empty()) {
+        const std::vector<std::string> known = next_words(program_, line.command);
+        const std::string longer = line.command + (line.command.empty() ? "" : " ") + word;
+        if (std::ranges::find(known, word) == known.end()) return unknown_command(program_, longer);
+        line.command = longer;
+        command = find_command(program_, longer);
+        continue;
+      }
+      if (command != nullptr && command->takes_anything) continue;
+      const Positional* free = nullptr;
+      if (command != nullptr) {
+        const auto found = std::ranges::find_if(
+            command->positionals, [&](const Positional& positional) { return !line.values.contains(positional.name); });
+        if (found != command->positionals.end()) free = &*found;
+      }
+      if (free == nullptr) return further_argument(line, word);
+      line.values[free->name].push_back(word);
+    }
+    return {};
   }
 
   Error usage(const std::string& what, std::string_view command) const {
@@ -143,23 +192,18 @@ class Splitter {
     return names;
   }
 
-  std::vector<std::string> next_words(const std::string& group) const {
-    std::vector<std::string> words;
-    const std::string prefix = group.empty() ? "" : group + " ";
-    for (const Command& command : program_.commands) {
-      if (!command.name.starts_with(prefix)) continue;
-      std::string word = command.name.substr(prefix.size());
-      word.resize(std::min(word.size(), word.find(' ')));
-      if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-    }
-    return words;
+  Error further_argument(const CommandLine& line, const std::string& word) const {
+    const std::string& subject = line.command.empty() ? program_.name : line.command;
+    return usage(subject + " takes no further argument " + in_quotes(word), line.command);
   }
 
-  Status refuse_leftovers(const CLI::App& app, const CommandLine& line) const {
-    std::vector<std::string> extras = root_.remaining(true);
-    std::erase(extras, "--");
+  Status refuse_leftovers(const CommandLine& line) const {
+    const std::vector<std::string> extras = root_.remaining(true);
     if (extras.empty()) return {};
     const Command* command = find_command(program_, line.command);
+    const bool wants_command = command == nullptr && !program_.commands.empty();
+    const std::string prefix = line.command.empty() ? "" : line.command + " ";
+    if (wants_command && !extras.front().starts_with('-')) return unknown_command(program_, prefix + extras.front());
     for (const std::string& extra : extras) {
       if (extra.size() < 2 || extra.front() != '-') continue;
       const std::string name = extra.substr(0, extra.find('='));
@@ -167,15 +211,8 @@ class Splitter {
       return usage("unknown option " + in_quotes(name) + (near.empty() ? "" : ", did you mean '" + near + "'?"),
                    line.command);
     }
-    if (command == nullptr && !program_.commands.empty()) {
-      const std::string near = nearest(extras.front(), next_words(line.command));
-      const std::string prefix = line.command.empty() ? "" : line.command + " ";
-      return usage("unknown command " + in_quotes(prefix + extras.front()) +
-                       (near.empty() ? "" : ", did you mean '" + prefix + near + "'?"),
-                   line.command);
-    }
-    const std::string subject = app.get_parent() == nullptr ? program_.name : line.command;
-    return usage(subject + " takes no further argument " + in_quotes(extras.front()), line.command);
+    if (wants_command) return unknown_command(program_, prefix + extras.front());
+    return further_argument(line, extras.front());
   }
 
   const Program& program_;
@@ -193,6 +230,22 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     if (distance < best_distance) best = candidate, best_distance = distance;
   }
   return best;
+}
+
+Error unknown_command(const Program& program, const std::string& words) {
+  const std::size_t space = words.rfind(' ');
+  const std::string group = space == std::string::npos ? "" : words.substr(0, space);
+  const std::string prefix = group.empty() ? "" : group + " ";
+  std::vector<std::string> meant;
+  for (const OtherWord& other : program.other_words)
+    if (other.word == to_lower_ascii(words)) meant = other.commands;
+  if (meant.empty()) {
+    const std::string near = nearest(words.substr(prefix.size()), next_words(program, group));
+    if (!near.empty()) meant = {prefix + near};
+  }
+  return {Code::kInvalid, "unknown command " + in_quotes(words) +
+                              (meant.empty() ? "" : ", did you mean " + alternatives(meant) + "?") + "; " +
+                              help_hint(program, group)};
 }
 
 std::string help_hint(const Program& program, std::string_view command) {

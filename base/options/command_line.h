@@ -23,6 +23,10 @@ Result<CommandLine> split_command_line(const Program& program, std::span<const s
 /// The candidate nearest to `word`, for "did you mean"; empty where none is near.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
+/// The refusal of words that are no command, with what may have been meant: by the words of other tools, else the
+/// nearest. `words` are those typed, as far as the first that is unknown.
+Error unknown_command(const Program& program, const std::string& words);
+
 /// "see 'gridtorrent get --help'".
 std::string help_hint(const Program& program, std::string_view command);
 

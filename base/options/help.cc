@@ -65,14 +65,13 @@ std::string described(const std::string& description, std::size_t width) {
 
 /// How the options of a command are set in the environment; empty where none can be.
 std::string environment_note(const Command& command, std::size_t width) {
-  const auto settable = std::ranges::find_if(command.options, [](const Option& option) {
-    return !option.hidden && !option.command_line_only;
-  });
+  const auto settable = std::ranges::find_if(
+      command.options, [](const Option& option) { return !option.hidden && !option.command_line_only; });
   if (settable == command.options.end()) return "";
-  return "\n" + filled("In the environment --" + settable->name + " is " +
-                           environment_name(command.name, settable->name) +
-                           ", and so on; options of every command go without the command's name.",
-                       0, width);
+  return "\n" +
+         filled("In the environment --" + settable->name + " is " + environment_name(command.name, settable->name) +
+                    ", and so on; options of every command go without the command's name.",
+                0, width);
 }
 
 std::string command_help(const Program& program, const Command& command, std::size_t width) {

@@ -21,8 +21,8 @@ std::string option_table(std::string_view command, const std::vector<Option>& op
   for (const Option& option : options) {
     const std::string notes = option_notes(option);
     out += "| `" + option_heading(option) + "` | " +
-           (option.command_line_only ? "" : "`" + environment_name(command, option.name) + "`") + " | " + cell(option.help) +
-           (notes.empty() ? "" : " (" + cell(notes) + ")") + " |\n";
+           (option.command_line_only ? "" : "`" + environment_name(command, option.name) + "`") + " | " +
+           cell(option.help) + (notes.empty() ? "" : " (" + cell(notes) + ")") + " |\n";
   }
   return out + "\n";
 }

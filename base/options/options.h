@@ -16,8 +16,9 @@
 /// One option table per program. From it come the parser, the environment variables, the configuration keys, --help,
 /// the man page, the markdown reference and the shell completions, so that they cannot drift apart. CLI11 and toml++
 /// live behind this door and show nowhere else. A value is taken from the first of: the command line, the environment
-/// (GRIDTORRENT_<OPTION>, of a command's option GRIDTORRENT_<COMMAND>_<OPTION>), the user's file ($XDG_CONFIG_HOME/gridtorrent/<program>.toml, or what --config names), the
-/// system's file (/etc/gridtorrent/<program>.toml), the default.
+/// (GRIDTORRENT_<OPTION>, of a command's option GRIDTORRENT_<COMMAND>_<OPTION>), the user's file
+/// ($XDG_CONFIG_HOME/gridtorrent/<program>.toml, or what --config names), the system's file
+/// (/etc/gridtorrent/<program>.toml), the default.
 ///
 ///   int main(int argc, char** argv) {
 ///     return gridtorrent::options::run(program(), argc, argv, [](const options::Parsed& p) {
@@ -71,12 +72,19 @@ struct Command {
   bool takes_anything = false;  ///< what follows is not parsed (for commands that are yet to come)
 };
 
+/// A command of other tools, by its words ("node rm"), and the commands that do here what it does there.
+struct OtherWord {
+  std::string word = {};
+  std::vector<std::string> commands = {};
+};
+
 struct Program {
   std::string name = {};
   std::string summary = {};
   std::string description = {};
   std::vector<Option> options = {};  ///< of all commands; --help, --version and --config are added by themselves
   std::vector<Command> commands = {};
+  std::vector<OtherWord> other_words = {};  ///< for "did you mean"; none is a command
   bool needs_command = false;
   std::vector<Example> examples = {};
   std::vector<std::pair<std::string, std::string>> files = {};       ///< path, what it is
@@ -145,8 +153,8 @@ struct Printout {
 using Outcome = std::variant<Parsed, Printout, Error>;
 Outcome parse(const Program& program, std::span<const std::string> arguments, const Environment& environment);
 
-/// All of main() but the work: parses, writes the notes to stderr, prints help, or says on stderr in one line what is wrong and returns 2;
-/// otherwise returns what `work` returns.
+/// All of main() but the work: parses, writes the notes to stderr, prints help, or says on stderr in one line what is
+/// wrong and returns 2; otherwise returns what `work` returns.
 int run(const Program& program, int argc, const char* const* argv, const std::function<int(const Parsed&)>& work);
 
 /// The same command line read again with the environment and the files as they are now (SIGHUP).

@@ -288,11 +288,13 @@ std::optional<Outcome> informational(const Program& program, const CommandLine& 
 }
 
 Outcome help_on(const Program& program, std::span<const std::string> words) {
-  const std::string topic = joined({words.begin(), words.end()}, " ");
-  const bool known = topic.empty() ||
-                     std::any_of(program.commands.begin(), program.commands.end(),
-                                 [&](const Command& c) { return c.name == topic || c.name.starts_with(topic + " "); });
-  if (!known) return Error{Code::kInvalid, "no command '" + escape_for_display(topic) + "'; " + help_hint(program, "")};
+  std::string topic;
+  for (const std::string& word : words) {
+    topic += (topic.empty() ? "" : " ") + word;
+    const bool known = std::ranges::any_of(
+        program.commands, [&](const Command& c) { return c.name == topic || c.name.starts_with(topic + " "); });
+    if (!known) return unknown_command(program, topic);
+  }
   return Printout{help_text(program, topic)};
 }
 

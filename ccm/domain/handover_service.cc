@@ -7,6 +7,7 @@
 #include "ccm/domain/content_access.h"
 #include "ccm/domain/names.h"
 #include "ccm/domain/once.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 
 namespace gridtorrent::ccm {
@@ -131,7 +132,8 @@ Result<Offer> HandoverService::offer(const Actor& actor, const NewOffer& wanted)
     if (to.disabled) return Error{Code::kConflict, "the account of " + to.name + " is disabled; name somebody else"};
     if (before && before->is_open(now) && before->to != to.id) {
       return Error{Code::kConflict, display_name(content) + " is offered to " + before->to_name +
-                                        "; first: gridtorrent handover withdraw " + display_name(content)};
+                                        "; first: gridtorrent handover withdraw " +
+                                        shell_arguments({display_name(content)})};
     }
     GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
     GT_ASSIGN(const std::uint64_t steps, tx.groups.count_open(actor.user, now));
@@ -235,7 +237,7 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     GT_ASSIGN(const auto namesake, tx.contents.by_owner_and_name(actor.user, name));
     if (namesake) {
       return Error{Code::kConflict, "you have a content \"" + name + "\"; take it under another name: gridtorrent " +
-                                        "handover accept " + display_name(content) + " --name NAME"};
+                                        "handover accept --name NAME " + shell_arguments({display_name(content)})};
     }
     GT_ASSIGN(people, sharees(tx, content));
     GT_ASSIGN(concerned_nodes, tx.replicas.holders(content.id));

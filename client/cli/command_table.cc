@@ -31,6 +31,7 @@ options::Program make_program() {
           "Talks to the node on this machine (gridtorrentd), which sends and receives the data, and to the server "
           "(gridtorrent-server), which knows who may have what.",
       .options = shared_options(),
+      .other_words = other_words(),
       .needs_command = true,
       .examples = {{"gridtorrent login --server lab.example.org:7443 --ca ca.pem --user mia", ""},
                    {"gridtorrent publish ~/run42 --name run42 --access public", ""},

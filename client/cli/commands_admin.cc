@@ -5,6 +5,7 @@
 #include "client/cli/listing.h"
 #include "client/cli/moments.h"
 #include "client/cli/text_view.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -45,7 +46,7 @@ Status user_add(Context& c) {
   } else {
     c.terminal.message("added " + escape_for_display(user.name()) + " (" + user.user_id() + ")");
     if (service) {
-      c.terminal.message("next: gridtorrent token create --for " + escape_for_display(user.name()) +
+      c.terminal.message("next: gridtorrent token create --for=" + shell_word(user.name()) +
                          " --scope SCOPE --ttl TIME");
     }
   }

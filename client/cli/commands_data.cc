@@ -11,6 +11,7 @@
 #include "common/hex.h"
 #include "common/ids.h"
 #include "common/rng.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -67,8 +68,8 @@ class PublishPrinter {
                        "): " + format_bytes(published_->bytes()) + " in " + std::to_string(published_->files()) +
                        (published_->files() == 1 ? " file, " : " files, ") + published_->access());
     if (access.level() == v1::Access::PRIVATE)
-      c_.terminal.message("only you may get it: 'gridtorrent access " + escape_for_display(published_->name()) +
-                          " --set public' opens it to every user");
+      c_.terminal.message("only you may get it; to open it to every user: gridtorrent access --set public " +
+                          shell_arguments({published_->name()}));
     if (published_->skipped() > 0)
       c_.terminal.message(std::to_string(published_->skipped()) +
                           " entries that are neither files nor folders were skipped (--strict makes that an error)");
@@ -324,8 +325,9 @@ Status verify(Context& c) {
     return Error{Code::kCorrupt, std::to_string(result.fault_count()) +
                                      (result.fault_count() == 1 ? " file or folder of " : " files and folders of ") +
                                      name + (result.fault_count() == 1 ? " is" : " are") +
-                                     " not as published: move away what differs, then 'gridtorrent get " + name +
-                                     "' to the same place fetches what is missing"};
+                                     " not as published: move away what differs, then fetch what is missing to the "
+                                     "same place: gridtorrent get " +
+                                     shell_arguments({result.name()})};
   if (!c.json && !c.options.flag("sha256"))
     c.terminal.result(name + ": " + std::to_string(result.files()) + (result.files() == 1 ? " file, " : " files, ") +
                       format_bytes(result.bytes()) + ", all as published");

@@ -1,5 +1,6 @@
 #include "client/cli/context.h"
 #include "client/cli/people_view.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {
@@ -58,7 +59,7 @@ Status accept(Context& c) {
   GT_ASSIGN(const v1::Offer taken, answer(c, "accept"));
   return tell(c, taken,
               escape_for_display(taken.owner()) + "/" + escape_for_display(taken.name()) +
-                  " is yours; who may have it: gridtorrent access " + escape_for_display(taken.name()));
+                  " is yours; who may have it: gridtorrent access " + shell_arguments({taken.name()}));
 }
 
 Status decline(Context& c) {

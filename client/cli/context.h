@@ -91,6 +91,9 @@ std::vector<CommandEntry> user_commands();
 std::vector<CommandEntry> help_commands();
 std::vector<CommandEntry> commands_yet_to_come();
 
+/// Words of other tools, and which commands do here what they do there.
+std::vector<options::OtherWord> other_words();
+
 /// All of them, in the order of the help.
 const std::vector<CommandEntry>& all_commands();
 /// The option table made from them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/cli/text_view.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -16,6 +17,12 @@ std::string shown(std::string_view text) {
 
 std::string quoted(const std::string& message) {
   return message.empty() ? "" : "  \"" + shown(message) + "\"";
+}
+
+/// Below what waits for an answer: a line to paste for each.
+std::string answers(const std::string& group, std::initializer_list<std::string_view> arguments) {
+  const std::string rest = " " + shell_arguments(arguments) + "\n", begin = "    gridtorrent " + group + " ";
+  return "\n" + begin + "accept" + rest + begin + "decline" + rest;
 }
 
 std::string name_of(const v1::Content& content) {
@@ -150,7 +157,7 @@ std::string offer_lines(const v1::Offer& offer) {
   const bool by_owner = offer.by() == offer.owner();
   return "  " + shown(offer.by()) + " offers you " + (by_owner ? name : name + ", whose owner's account is disabled") +
          " (" + format_bytes(offer.bytes()) + "), until " + short_time(offer.expires_ms()) + quoted(offer.message()) +
-         "\n    gridtorrent handover accept|decline " + name + "\n";
+         answers("handover", {offer.owner() + "/" + offer.name()});
 }
 
 std::string offers_text(const v1::ListOffersReply& offers) {
@@ -159,7 +166,8 @@ std::string offers_text(const v1::ListOffersReply& offers) {
   for (const v1::Offer& one : offers.by_me()) {
     const std::string name = shown(one.owner()) + "/" + shown(one.name());
     text += "  you offer " + shown(one.to()) + " " + name + ", until " + short_time(one.expires_ms()) +
-            quoted(one.message()) + "\n    gridtorrent handover withdraw " + name + "\n";
+            quoted(one.message()) + "\n    gridtorrent handover withdraw " +
+            shell_arguments({one.owner() + "/" + one.name()}) + "\n";
   }
   if (text.empty()) return "no offers";
   text.pop_back();
@@ -181,13 +189,13 @@ std::string inbox_text(const v1::Inbox& inbox, bool unread_only) {
   std::string lines;
   for (const v1::Membership& one : inbox.invitations()) {
     lines += "  " + shown(one.asked_by()) + " invites you to " + shown(one.group()) + ends(one) +
-             quoted(one.message()) + "\n    gridtorrent group accept|decline " + shown(one.group()) + "\n";
+             quoted(one.message()) + answers("group", {one.group()});
   }
   section("Invitations", lines + rest_of(inbox, "invitations", "all: gridtorrent group list"));
   lines.clear();
   for (const v1::Membership& one : inbox.requests()) {
     lines += "  " + shown(one.user()) + " asks to join " + shown(one.group()) + ends(one) + quoted(one.message()) +
-             "\n    gridtorrent group accept|decline " + shown(one.group()) + " " + shown(one.user()) + "\n";
+             answers("group", {one.group(), one.user()});
   }
   section("Requests", lines + rest_of(inbox, "requests", "all: gridtorrent group show GROUP"));
   lines.clear();

@@ -1,6 +1,7 @@
 #include "client/core/get_job.h"
 
 #include "client/core/plan_input.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -14,9 +15,11 @@ Error conflict_with(const Transfer& transfer) {
 }
 
 Error changed_there(const Transfer& transfer) {
-  const auto base = escape_for_display(join_path(transfer.row.target, transfer.row.base_name));
-  return {Code::kConflict, base + " was changed since it was fetched, so nothing is added to it: `gridtorrent verify " +
-                               base + "` says how; put it right, move it away, or choose another place with --to"};
+  const auto base = join_path(transfer.row.target, transfer.row.base_name);
+  return {Code::kConflict, escape_for_display(base) +
+                               " was changed since it was fetched, so nothing is added to it: put it right, move it "
+                               "away, or choose another place with --to; what differs says: gridtorrent verify " +
+                               shell_arguments({base})};
 }
 
 void apply_wishes(TransferRow& row, const GetJob& job, const TuningWish& wish) {

@@ -7,6 +7,7 @@
 #include <QStorageInfo>
 #include <algorithm>
 
+#include "common/shell_words.h"
 #include "gui/models/text.h"
 #include "gui/session/convert.h"
 #include "gui/views/details_pane.h"
@@ -115,7 +116,8 @@ void WindowControl::show_connections() {
   connections.account = server.account();
   if (server.login_ended())
     connections.login_command =
-        "gridtorrent login" + (parts_.profile == "default" ? std::string() : " --profile " + parts_.profile);
+        "gridtorrent login" +
+        (parts_.profile == "default" ? std::string() : " --profile=" + shell_word(parts_.profile));
   connections.problem = connections.node.state == LinkState::kSilent ? node.problem() : server.problem();
   if (connections.node.state == LinkState::kConnected) {
     connections.reachable = reachable(node.status());

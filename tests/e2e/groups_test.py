@@ -22,7 +22,7 @@ def both_sides_accept_and_either_ends_it():
         alice.cli('group', 'invite', 'lab', 'bob', '--message', 'for the run data')
         inbox = bob.cli('inbox', '--json').json
         cases.check(inbox['invitations'][0]['message'] == 'for the run data', inbox)
-        cases.check('gridtorrent group accept|decline lab' in bob.cli('inbox').out, 'the inbox names the answer')
+        cases.check('gridtorrent group accept lab\n' in bob.cli('inbox').out, 'the inbox names the answer')
         bob.cli('group', 'accept', 'lab')
         carol.cli('group', 'request', 'lab')
         cases.refused(bob.cli('group', 'accept', 'lab', 'carol', expect=None), 4, 'only its managers')

@@ -543,7 +543,7 @@ TEST_F(WithNode, PublishTellsHashingWarningsAndTheEnd) {
 TEST_F(WithNode, PublishIsPrivateUnlessSaidOtherwise) {
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
   EXPECT_EQ(node_.published()[0].request.access, "private");
-  EXPECT_THAT(err_, HasSubstr("'gridtorrent access run42 --set public'"));
+  EXPECT_THAT(err_, HasSubstr("gridtorrent access --set public run42\n"));
 }
 
 TEST_F(WithNode, PublishWaitsForTheServerWithOneRequestId) {

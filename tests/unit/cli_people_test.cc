@@ -45,10 +45,22 @@ v1::Inbox full_inbox() {
 TEST(InboxView, ShowsTheCommandsThatAnswer) {
   const std::string text = inbox_text(full_inbox(), true);
   EXPECT_THAT(text, HasSubstr("alice invites you to lab"));
-  EXPECT_THAT(text, HasSubstr("gridtorrent group accept|decline lab\n"));
+  EXPECT_THAT(text, HasSubstr("gridtorrent group accept lab\n    gridtorrent group decline lab\n"));
   EXPECT_THAT(text, HasSubstr("carol asks to join lab"));
-  EXPECT_THAT(text, HasSubstr("gridtorrent group accept|decline lab carol\n"));
+  EXPECT_THAT(text, HasSubstr("gridtorrent group accept lab carol\n    gridtorrent group decline lab carol\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(InboxView, CommandsCanBePastedWhateverTheNames) {
+  v1::Inbox inbox;
+  v1::Membership& invitation = *inbox.add_invitations();
+  invitation.set_group("-our lab's");
+  v1::Offer& offer = *inbox.add_offers();
+  offer.set_owner("alice");
+  offer.set_name("run \"42\"\x1b");
+  const std::string text = inbox_text(inbox, true);
+  EXPECT_THAT(text, HasSubstr("gridtorrent group accept -- '-our lab'\\''s'\n"));
+  EXPECT_THAT(text, HasSubstr("gridtorrent handover accept $'alice/run \"42\"\\x1b'\n"));
 }
 
 TEST(InboxView, LeavesOutWhatWasReadUnlessAskedForAll) {

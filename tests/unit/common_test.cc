@@ -1,4 +1,10 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "common/base32.h"
 #include "common/clock.h"
@@ -7,6 +13,7 @@
 #include "common/ids.h"
 #include "common/result.h"
 #include "common/rng.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -136,6 +143,67 @@ Result<int> quarter(int n) {
   GT_ASSIGN(const int h, half(n));
   GT_ASSIGN(const int q, half(h));
   return q;
+}
+
+TEST(ShellWords, ArePlainWhereTheyCanBe) {
+  EXPECT_EQ(shell_word("alice/run-42_v1.2"), "alice/run-42_v1.2");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("a\\b"), "'a\\b'");
+  EXPECT_EQ(shell_word("gr\xc3\xbc\xc3\x9f"), "'gr\xc3\xbc\xc3\x9f'");
+  EXPECT_EQ(shell_word("a\n'\xff\x1b[2J"), "$'a\\n\\'\\xff\\x1b[2J'");
+  EXPECT_EQ(shell_arguments({"a", "b c"}), "a 'b c'");
+  EXPECT_EQ(shell_arguments({"a", "-b"}), "-- a -b");
+}
+
+/// The one word that bash makes of the text.
+std::string as_bash_reads(const std::string& arguments) {
+  const std::string script = "printf '%s' " + arguments;
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::setenv("LC_ALL", "C.UTF-8", 1);
+    ::execlp("bash", "bash", "-c", script.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  std::string out(65536, '\0');
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0; size += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
+    got = ::read(ends[0], out.data() + size, out.size() - size);
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  out.resize(size);
+  return out;
+}
+
+TEST(ShellWords, ComeOutOfBashAsTheyWentIn) {
+  for (const std::string word : {"a b",
+                                 "it's",
+                                 "\"q\"",
+                                 "$HOME `x` $(y)",
+                                 "a\\b",
+                                 "\\n",
+                                 "!x",
+                                 "~",
+                                 "*?[a]",
+                                 "a;b|c&d>e<f",
+                                 "=ls",
+                                 "#x",
+                                 "{a,b}",
+                                 "line\nbreak\t\r",
+                                 "not\xffutf8",
+                                 "\x1b[31m",
+                                 "\xe2\x80\xae"
+                                 "abc",
+                                 "gr\xc3\xbc\xc3\x9f",
+                                 "a\n'b\\",
+                                 "\x7f"
+                                 "0"})
+    EXPECT_EQ(as_bash_reads(shell_word(word)), word) << shell_word(word);
 }
 
 TEST(Result, PassesTheFirstErrorOn) {

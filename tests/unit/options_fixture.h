@@ -54,6 +54,7 @@ inline Program sample_program() {
             .summary = "print completion",
             .positionals = {{.name = "SHELL", .help = "which", .choices = {"bash", "zsh"}}}},
            {.name = "tune", .summary = "not there yet", .takes_anything = true}},
+      .other_words = {{"ls", {"search", "node list"}}, {"node rm", {"node show", "node list", "search"}}},
       .needs_command = true,
       .examples = {{"sample search", "lists all"}},
       .exit_codes = {{"0", "done"}, {"2", "wrong usage"}},

@@ -23,7 +23,7 @@ TEST(Help, IsAskedForInManyWays) {
   EXPECT_EQ(w.printed({"get", "x", "-h"}), get);
   EXPECT_THAT(w.printed({"node", "--help"}), HasSubstr("node show NODE"));
   EXPECT_THAT(w.printed({"node", "--help"}), Not(HasSubstr("search")));
-  EXPECT_EQ(w.refusal({"help", "nothing"}), "no command 'nothing'; see 'sample --help'");
+  EXPECT_EQ(w.refusal({"help", "nothing"}), "unknown command 'nothing'; see 'sample --help'");
 }
 
 TEST(Help, TellsDefaultsChoicesAndExamples) {

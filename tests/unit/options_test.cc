@@ -38,6 +38,25 @@ TEST(OptionRefusals, NameTheThingTheReasonAndTheWayOut) {
   EXPECT_EQ(w.refusal({"get", "a", "--to"}), "--to needs a value; see 'sample get --help'");
 }
 
+TEST(OptionRefusals, WordsOfOtherToolsLeadToOurCommands) {
+  const World w;
+  EXPECT_EQ(w.refusal({"ls"}), "unknown command 'ls', did you mean 'search' or 'node list'?; see 'sample --help'");
+  EXPECT_EQ(w.refusal({"LS", "-l", "/data"}), w.refusal({"ls"}).replace(17, 2, "LS"));
+  EXPECT_EQ(w.refusal({"node", "rm", "x"}),
+            "unknown command 'node rm', did you mean 'node show', 'node list' or 'search'?; see 'sample node --help'");
+  EXPECT_EQ(w.refusal({"help", "ls"}), w.refusal({"ls"}));
+  EXPECT_EQ(w.refusal({"help", "node", "rm"}), w.refusal({"node", "rm"}));
+  EXPECT_EQ(w.refusal({"ls", "--help"}), w.refusal({"ls"}));
+}
+
+TEST(OptionRefusals, AfterTwoDashesNothingIsAnOption) {
+  const World w;
+  EXPECT_EQ(w.refusal({"get", "--", "-a", "-b"}), "get takes no further argument '-b'; see 'sample get --help'");
+  EXPECT_EQ(w.refusal({"node", "show", "--", "-a", "--json"}),
+            "node show takes no further argument '--json'; see 'sample node show --help'");
+  EXPECT_EQ(w.refusal({"--", "--json"}), "unknown command '--json'; see 'sample --help'");
+}
+
 TEST(OptionRefusals, CheckEveryValueWhereverItComesFrom) {
   World w;
   EXPECT_EQ(w.refusal({"get", "a", "--limit", "fast"}),
@@ -140,8 +159,9 @@ TEST(OptionVariables, WithAnOldNameAreIgnoredWhereTheyCannotBeMeant) {
   EXPECT_FALSE(p.flag("detach"));
   EXPECT_FALSE(p.has("priority"));
   ASSERT_EQ(p.notes().size(), 3U);
-  EXPECT_EQ(p.notes()[0], "GRIDTORRENT_LIMIT: '50' is no rate; write it like 200Mbit or 25MB (a second); ignored: the "
-                          "variable of 'get --limit' is GRIDTORRENT_GET_LIMIT");
+  EXPECT_EQ(p.notes()[0],
+            "GRIDTORRENT_LIMIT: '50' is no rate; write it like 200Mbit or 25MB (a second); ignored: the "
+            "variable of 'get --limit' is GRIDTORRENT_GET_LIMIT");
   EXPECT_THAT(p.notes()[1], StartsWith("GRIDTORRENT_PRIORITY: 'urgent\\n' is"));
   EXPECT_THAT(p.notes()[2], StartsWith("GRIDTORRENT_DETACH: 'perhaps' is neither true nor false; ignored: "));
 }
@@ -239,6 +259,13 @@ TEST(OptionValues, ArgumentsMayLookLikeCommandsBracketsOrBytes) {
   EXPECT_EQ(w.good({"get", "a", "--to", "[x]"}).str("to"), "[x]");
   EXPECT_EQ(w.good({"get", "a", "--to", "/d\xff\n\"'"}).str("to"), "/d\xff\n\"'");
   EXPECT_EQ(w.good({"get", "--", "-a"}).str("CONTENT"), "-a");
+  EXPECT_EQ(w.good({"get", "--", "node"}).str("CONTENT"), "node");
+  EXPECT_EQ(w.good({"get", "--", "--json"}).str("CONTENT"), "--json");
+  EXPECT_EQ(w.good({"get", "--", "--"}).str("CONTENT"), "--");
+  EXPECT_EQ(w.good({"get", "--detach", "--", "search"}).str("CONTENT"), "search");
+  EXPECT_EQ(w.good({"node", "show", "--", "--help"}).str("NODE"), "--help");
+  EXPECT_EQ(w.good({"--", "node", "show", "-x"}).command(), "node show");
+  EXPECT_EQ(w.good({"search", "--"}).str("QUERY"), "");
   EXPECT_EQ(w.good({"get", "a=b"}).str("CONTENT"), "a=b");
 }
 
