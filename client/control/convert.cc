@@ -1,6 +1,7 @@
 #include "client/control/convert.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "common/text.h"
 
@@ -220,6 +221,20 @@ void fill(v1::StatusReply& reply, const NodeStatus& status) {
   reply.set_credential_expires_ms(status.credential_expires.ms);
 }
 
+v1::ChangeTransfersReply to_message(const ChangeOutcome& outcome) {
+  constexpr std::size_t kShown = 100;
+  v1::ChangeTransfersReply out;
+  out.set_changed(outcome.changed);
+  out.set_failed(outcome.failures.size());
+  for (const auto& [id, error] : outcome.failures | std::views::take(kShown)) {
+    v1::TransferFailure& failure = *out.add_failures();
+    failure.set_transfer_id(id.str());
+    failure.set_error_code(std::string(code_name(error.code)));
+    failure.set_message(clean(error.message));
+  }
+  return out;
+}
+
 v1::Published to_message(const PublishOutcome& outcome) {
   v1::Published out;
   out.set_content_id(outcome.content.id.str());
@@ -329,6 +344,36 @@ Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, Wall
   if (request.has_limit_bits_per_s()) settings.limit_bits_per_s = request.limit_bits_per_s();
   if (request.has_priority()) settings.priority = request.priority();
   return settings;
+}
+
+Result<std::vector<TransferId>> to_ids(const v1::ChangeTransfersRequest& request) {
+  const auto named = static_cast<std::size_t>(request.transfer_ids_size());
+  if (named == 0) return Error{Code::kInvalid, "no transfer was named"};
+  if (named > kMostChanges) {
+    return Error{Code::kInvalid, std::to_string(named) + " transfers were named: at most " +
+                                     std::to_string(kMostChanges) + " are changed in one call"};
+  }
+  std::vector<TransferId> ids;
+  ids.reserve(named);
+  for (const std::string& text : request.transfer_ids()) {
+    GT_ASSIGN(const TransferId id, TransferId::parse(text));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+Result<TransferChange> to_change(const v1::ChangeTransfersRequest& request, WallTime now) {
+  const std::string& step = request.step();
+  if (step == "pause") return TransferChange{ChangeKind::kPause};
+  if (step == "resume") return TransferChange{ChangeKind::kResume};
+  if (step == "cancel") return TransferChange{ChangeKind::kCancel};
+  if (step != "set") {
+    return Error{Code::kInvalid,
+                 "'" + escape_for_display(step) + "' is no step for transfers: give pause, resume, cancel or set"};
+  }
+  TransferChange change{ChangeKind::kSet};
+  GT_ASSIGN(change.settings, to_settings(request.settings(), now));
+  return change;
 }
 
 Status check_absolute(std::string_view what, std::string_view path) {

@@ -17,6 +17,8 @@ v1::NodeLimits to_message(const NodeLimits& limits);
 void fill(v1::StatusReply& reply, const NodeStatus& status);
 v1::ScannedFiles to_message(const ScanFigures& figures);
 v1::ScannedFiles to_message(const ScannedTree& tree);
+/// The first hundred failures, and how many there are.
+v1::ChangeTransfersReply to_message(const ChangeOutcome& outcome);
 v1::Published to_message(const PublishOutcome& outcome);
 /// Faults, digests and totals.
 v1::VerifyResult to_message(const VerifyOutcome& outcome);
@@ -25,6 +27,9 @@ Result<PublishJob> to_job(const v1::PublishRequest& request);
 /// A deadline lies ahead of `now`, by the wall clock.
 Result<GetJob> to_job(const v1::GetRequest& request, WallTime now);
 Result<EstimateJob> to_job(const v1::EstimateRequest& request);
+Result<std::vector<TransferId>> to_ids(const v1::ChangeTransfersRequest& request);
+/// Without the transfers.
+Result<TransferChange> to_change(const v1::ChangeTransfersRequest& request, WallTime now);
 Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now);
 /// All tuners and modes, and what the node uses where nobody asks.
 v1::ListTunersReply to_message(const TuningDefaults& tuning);

@@ -300,6 +300,17 @@ grpc::Status ControlService::SetTransfer(grpc::ServerContext*, const v1::SetTran
   return on_transfer(which, *reply, [&](const TransferId& id) { return node_.set(id, *settings); });
 }
 
+grpc::Status ControlService::ChangeTransfers(grpc::ServerContext*, const v1::ChangeTransfersRequest* request,
+                                             v1::ChangeTransfersReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto change = to_change(*request, clock_.wall());
+  if (!change) return rpc::to_grpc(change.error());
+  const auto ids = to_ids(*request);
+  if (!ids) return rpc::to_grpc(ids.error());
+  *reply = to_message(node_.change_all(*ids, *change));
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::ExplainTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
                                              v1::Tuning* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/core/file_work.h"
@@ -140,6 +141,21 @@ struct TransferSettings {
   WishChange wish = {};
 };
 
+enum class ChangeKind : std::uint8_t { kPause, kResume, kCancel, kSet };
+
+/// What a person tells transfers to do.
+struct TransferChange {
+  ChangeKind kind = ChangeKind::kPause;
+  TransferSettings settings = {};  ///< of kSet
+};
+/// So many transfers at most are changed in one call.
+inline constexpr std::size_t kMostChanges = 50'000;
+/// Of one change to many transfers.
+struct ChangeOutcome {
+  std::uint64_t changed = 0;
+  std::vector<std::pair<TransferId, Error>> failures;  ///< in the order in which they were named
+};
+
 /// Of the whole node, in bits of payload a second; 0: none.
 struct NodeLimits {
   std::uint64_t send_bits_per_s = 0, receive_bits_per_s = 0;
@@ -246,6 +262,9 @@ class Node {
   virtual Result<TransferView> cancel(const TransferId& id) = 0;
   /// kInvalid as for `get`; kConflict for a wish where nothing is to be fetched any more.
   virtual Result<TransferView> set(const TransferId& id, const TransferSettings& settings) = 0;
+  /// The same for many, of which each succeeds or fails by itself, with the errors of the calls above. A crash may
+  /// leave a part of them changed, each of these wholly.
+  virtual ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) = 0;
 
   /// What its tuner decided and why. kNotFound where it never fetched in this process, or long ago.
   virtual Result<TuningRecord> tuning(const TransferId& id) = 0;

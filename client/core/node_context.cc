@@ -143,9 +143,9 @@ void NodeContext::forget(const TransferId& id) {
   wake();
 }
 
-void NodeContext::settle_siblings(const ContentId& content) {
+void NodeContext::settle_siblings(const std::set<ContentId>& contents) {
   for (auto& [id, other] : book.all()) {
-    if (other->row.content.id == content && other->row.step == TransferStep::kHold) settle_hold(*other);
+    if (other->row.step == TransferStep::kHold && contents.contains(other->row.content.id)) settle_hold(*other);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "client/core/engine_events.h"
@@ -72,7 +73,8 @@ class NodeContext {
   /// Under the lock: forgets the transfer and its row; files stay. A sibling that holds the same content may seed now.
   void forget(const TransferId& id);
   /// Under the lock: somebody else may have to seed this content now.
-  void settle_siblings(const ContentId& content);
+  void settle_siblings(const ContentId& content) { settle_siblings(std::set{content}); }
+  void settle_siblings(const std::set<ContentId>& contents);
   /// Under the lock: what the server says of a content now. Another edition: the transfer goes on in it, without
   /// hashing; one that fetches writes down first what it has (`moving`).
   void take_over(Transfer& transfer, const ContentInfo& info);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "client/core/plan_input.h"
 #include "common/units.h"
 
 namespace gridtorrent::client {
@@ -15,19 +14,6 @@ constexpr std::chrono::minutes kEndpointsEvery{10};
 constexpr std::chrono::seconds kEndpointsRetry{10};
 constexpr std::chrono::milliseconds kShortRound{2}, kLongestRest{250};
 constexpr std::chrono::hours kEndpointsSaid{1};  ///< a trouble that lasts is told again after so long
-
-Error unknown_transfer(const TransferId& id) {
-  return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
-}
-
-/// What the transfer's tuner is asked for from now on.
-Result<TuningWish> wish_after(const TransferRow& row, const TransferSettings& settings, std::string_view usual_tuner) {
-  if (settings.wish != WishChange{} && !in_progress(row.step) && row.step != TransferStep::kFailed) {
-    return Error{Code::kConflict,
-                 "transfer " + row.id.str() + " fetches nothing any more: there is nothing that a tuner could do"};
-  }
-  return wish_from_now_on(row, settings.wish, settings.limit_bits_per_s.value_or(row.limit_bits_per_s), usual_tuner);
-}
 
 bool is_wildcard(const std::string& address) {
   return address == "0.0.0.0" || address == "::";
@@ -48,7 +34,8 @@ NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& ev
       estimates_(c_, *this),
       tasks_(c_, *this),
       loop_(c_, gets_, publishes_, seeding_, announcer_, rights_),
-      tuning_keeper_(c_) {}
+      tuning_keeper_(c_),
+      steps_(c_) {}
 
 NodeCore::~NodeCore() {
   stop();
@@ -403,97 +390,24 @@ Result<TransferView> NodeCore::wait_for_change(const TransferId& id, std::uint64
   return make_view(*found);
 }
 
-Result<TransferView> NodeCore::change(const TransferId& id, const std::function<Status(Transfer&)>& edit) {
-  const auto lock = c_.book.lock();
-  auto* found = c_.book.find(id);
-  if (found == nullptr || found->row.step == TransferStep::kForgotten) return unknown_transfer(id);
-  if (found->row.step == TransferStep::kHash) {
-    return Error{Code::kConflict,
-                 "transfer " + id.str() + " is being hashed for publishing; end the publish command instead"};
-  }
-  GT_TRY(edit(*found));
-  found->snapshot_due = found->plan_due = true;
-  c_.book.touch(*found);
-  c_.wake();
-  return make_view(*found);
-}
-
 Result<TransferView> NodeCore::pause(const TransferId& id) {
-  return change(id, [&](Transfer& transfer) -> Status {
-    if (transfer.row.step == TransferStep::kFailed || transfer.row.step == TransferStep::kCancel) {
-      return Error{Code::kConflict, "transfer " + id.str() + " has ended; it cannot be paused"};
-    }
-    transfer.row.paused = true;
-    if (transfer.row.step == TransferStep::kCheckLocal || transfer.row.step == TransferStep::kAttach) {
-      transfer.stop.request_stop();
-    }
-    transfer.announce.soon(c_.ports.clock.mono());
-    return c_.book.save(transfer);
-  });
+  return steps_.change(id, {ChangeKind::kPause});
 }
 
 Result<TransferView> NodeCore::resume(const TransferId& id) {
-  return change(id, [&](Transfer& transfer) -> Status {
-    if (transfer.row.step == TransferStep::kCancel) {
-      return Error{Code::kConflict, "transfer " + id.str() + " was cancelled; get the content again"};
-    }
-    transfer.row.paused = false;
-    transfer.disk_retry = {};
-    if (transfer.row.step == TransferStep::kFailed) {
-      transfer.row.step = transfer.row.kind == TransferKind::kGet && !transfer.row.stamp.empty() ? TransferStep::kAttach
-                          : transfer.row.kind == TransferKind::kGet ? TransferStep::kPrepare
-                                                                    : TransferStep::kAttach;
-      transfer.row.error.reset();
-      transfer.row.fetched = {};
-      transfer.disk_errors = transfer.verify_rounds = 0;
-      transfer.fresh = false;
-      transfer.recheck = true;
-    }
-    transfer.announce.soon(c_.ports.clock.mono());
-    return c_.book.save(transfer);
-  });
+  return steps_.change(id, {ChangeKind::kResume});
 }
 
 Result<TransferView> NodeCore::cancel(const TransferId& id) {
-  return change(id, [&](Transfer& transfer) -> Status {
-    if (transfer.row.step == TransferStep::kCancel) return {};
-    transfer.stop.request_stop();
-    transfer.sums_stop.request_stop();
-    const bool may_have_staging = in_progress(transfer.row.step) || transfer.row.step == TransferStep::kFailed;
-    c_.take_out_of_engine(transfer);
-    transfer.swarm.clear();
-    transfer.row.step = TransferStep::kCancel;
-    transfer.row.error.reset();
-    transfer.discarded = !may_have_staging;
-    transfer.announce.soon(c_.ports.clock.mono());
-    GT_TRY(c_.book.save(transfer));
-    c_.settle_siblings(transfer.row.content.id);
-    return {};
-  });
+  return steps_.change(id, {ChangeKind::kCancel});
 }
 
 Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings& settings) {
-  if (settings.lanes && (*settings.lanes < 0 || *settings.lanes > 16)) {
-    return Error{Code::kInvalid, "--lanes takes 1 to 16, or auto"};
-  }
-  if (settings.seeders && (*settings.seeders < 0 || *settings.seeders > 1000)) {
-    return Error{Code::kInvalid, "--seeders takes 1 to 1000, or auto"};
-  }
-  return change(id, [&](Transfer& transfer) -> Status {
-    auto& row = transfer.row;
-    GT_ASSIGN(row.wish, wish_after(row, settings, c_.options.tuning.tuner));
-    if (settings.lanes) row.lanes_wish = *settings.lanes;
-    if (settings.seeders) row.seeders_wish = *settings.seeders;
-    if (settings.priority) row.priority = *settings.priority;
-    if (settings.limit_bits_per_s) {
-      row.limit_bits_per_s = *settings.limit_bits_per_s;
-      const bool seeding = row.step == TransferStep::kHold;
-      if (transfer.in_engine) {
-        c_.ports.engine.set_rate_limit(id, seeding ? 0 : receive_limit(transfer), seeding ? row.limit_bits_per_s : 0);
-      }
-    }
-    return c_.book.save(transfer);
-  });
+  return steps_.change(id, {ChangeKind::kSet, settings});
+}
+
+ChangeOutcome NodeCore::change_all(const std::vector<TransferId>& ids, const TransferChange& change) {
+  return steps_.change_all(ids, change);
 }
 
 Result<TuningRecord> NodeCore::tuning(const TransferId& id) {

@@ -10,6 +10,7 @@
 #include "client/core/get_job.h"
 #include "client/core/node.h"
 #include "client/core/node_context.h"
+#include "client/core/node_steps.h"
 #include "client/core/publish_job.h"
 #include "client/core/rights_keeper.h"
 #include "client/core/seeding.h"
@@ -61,6 +62,7 @@ class NodeCore final : public Node, private ServerListener {
   Result<TransferView> resume(const TransferId& id) override;
   Result<TransferView> cancel(const TransferId& id) override;
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override;
+  ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) override;
   Result<TuningRecord> tuning(const TransferId& id) override;
   std::vector<TuningRecord> tunings() override;
   std::vector<PathRecord> path_history() override;
@@ -84,7 +86,6 @@ class NodeCore final : public Node, private ServerListener {
   void note_published(const std::vector<LaneEndpoint>& endpoints, const Result<std::vector<Reachability>>& reply);
   std::vector<LaneEndpoint> endpoints_to_publish() const;
   TransferLoop::OwnReachability own_reachability();
-  Result<TransferView> change(const TransferId& id, const std::function<Status(Transfer&)>& edit);
 
   NodeContext c_;
   Announcer announcer_;
@@ -96,6 +97,7 @@ class NodeCore final : public Node, private ServerListener {
   TaskManager tasks_;
   TransferLoop loop_;
   TuningKeeper tuning_keeper_;
+  NodeSteps steps_;
 
   std::mutex link_mutex_;  ///< guards the next four
   std::string server_error_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -108,7 +109,9 @@ class NodeStore {
  public:
   virtual ~NodeStore() = default;
 
-  virtual Status put_transfer(const TransferRow& row) = 0;
+  Status put_transfer(const TransferRow& row) { return put_transfers({&row, 1}); }
+  /// All of them or none.
+  virtual Status put_transfers(std::span<const TransferRow> rows) = 0;
   /// Its resume data goes with it.
   virtual Status erase_transfer(const TransferId& id) = 0;
   virtual Result<std::vector<TransferRow>> transfers() = 0;

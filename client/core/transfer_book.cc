@@ -104,6 +104,10 @@ Status TransferBook::save(Transfer& transfer) {
   return store_.put_transfer(transfer.row);
 }
 
+Status TransferBook::save(const std::vector<TransferRow>& rows) {
+  return store_.put_transfers(rows);
+}
+
 void TransferBook::save_or_log(Transfer& transfer) {
   if (const auto saved = save(transfer); !saved) {
     log_(NodeLogLevel::kError, "transfer " + transfer.row.id.str() + " is not written down: " + saved.error().message);

@@ -135,6 +135,8 @@ class TransferBook {
   void erase(const TransferId& id);
   /// Writes the row to disk.
   Status save(Transfer& transfer);
+  /// Writes what rows are to become to disk: all of them or none.
+  Status save(const std::vector<TransferRow>& rows);
   /// As save, for where nobody waits for the answer: logs.
   void save_or_log(Transfer& transfer);
   void touch(Transfer& transfer);

@@ -168,6 +168,72 @@ std::string upsert(std::string_view table, std::string_view columns, std::string
          std::string(key) + ") DO UPDATE SET " + updates;
 }
 
+Status put(sql::Transaction& tx, const TransferRow& row) {
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 51);
+  const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
+                    kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
+                    kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
+                    old_place = id_text(row.old_place);
+  std::optional<std::string_view> error_code, error_message;
+  if (row.error) {
+    error_code = code_name(row.error->code);
+    error_message = row.error->message;
+  }
+  std::optional<std::int64_t> by_ms;
+  if (row.wish.by) by_ms = row.wish.by->ms;
+  return tx.exec(statement, {id,
+                             kind_name(row.kind),
+                             step_name(row.step),
+                             row.paused,
+                             content,
+                             row.content.version,
+                             row.content.name,
+                             row.content.owner,
+                             row.content.access_level,
+                             row.content.bytes,
+                             row.content.files,
+                             row.content.metadata_sha256,
+                             row.content.generation,
+                             row.content.ca_pem,
+                             row.content.withdrawn,
+                             sql::Blob(row.base_name),
+                             sql::Blob(row.target),
+                             globs,
+                             old_place,
+                             row.lanes_wish,
+                             row.seeders_wish,
+                             row.priority,
+                             row.limit_bits_per_s,
+                             row.source,
+                             row.wanted_bytes,
+                             row.received_bytes,
+                             row.sent_bytes,
+                             row.redundant_bytes,
+                             row.fetch_time.count(),
+                             row.lanes_peak,
+                             peers,
+                             error_code,
+                             error_message,
+                             row.stamp,
+                             row.checksums_due,
+                             row.clean,
+                             row.created.ms,
+                             row.verified_bytes,
+                             kept_globs,
+                             lost,
+                             kept_lost,
+                             row.content.audience,
+                             row.refused,
+                             row.verified.ms,
+                             sql::Blob(row.root),
+                             row.wish.tuner,
+                             row.wish.mode ? mode_name(*row.wish.mode) : std::string_view(),
+                             row.wish.target_bits_per_s,
+                             row.wish.floor_bits_per_s,
+                             by_ms,
+                             row.fetched.ms});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& options) {
@@ -188,71 +254,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
   return std::unique_ptr<SqliteStore>(new SqliteStore(metadata, std::move(db)));
 }
 
-Status SqliteStore::put_transfer(const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 51);
-  const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
-                    kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
-                    kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
-                    old_place = id_text(row.old_place);
-  std::optional<std::string_view> error_code, error_message;
-  if (row.error) {
-    error_code = code_name(row.error->code);
-    error_message = row.error->message;
-  }
-  std::optional<std::int64_t> by_ms;
-  if (row.wish.by) by_ms = row.wish.by->ms;
+Status SqliteStore::put_transfers(std::span<const TransferRow> rows) {
   return db_->write([&](sql::Transaction& tx) -> Status {
-    return tx.exec(statement, {id,
-                               kind_name(row.kind),
-                               step_name(row.step),
-                               row.paused,
-                               content,
-                               row.content.version,
-                               row.content.name,
-                               row.content.owner,
-                               row.content.access_level,
-                               row.content.bytes,
-                               row.content.files,
-                               row.content.metadata_sha256,
-                               row.content.generation,
-                               row.content.ca_pem,
-                               row.content.withdrawn,
-                               sql::Blob(row.base_name),
-                               sql::Blob(row.target),
-                               globs,
-                               old_place,
-                               row.lanes_wish,
-                               row.seeders_wish,
-                               row.priority,
-                               row.limit_bits_per_s,
-                               row.source,
-                               row.wanted_bytes,
-                               row.received_bytes,
-                               row.sent_bytes,
-                               row.redundant_bytes,
-                               row.fetch_time.count(),
-                               row.lanes_peak,
-                               peers,
-                               error_code,
-                               error_message,
-                               row.stamp,
-                               row.checksums_due,
-                               row.clean,
-                               row.created.ms,
-                               row.verified_bytes,
-                               kept_globs,
-                               lost,
-                               kept_lost,
-                               row.content.audience,
-                               row.refused,
-                               row.verified.ms,
-                               sql::Blob(row.root),
-                               row.wish.tuner,
-                               row.wish.mode ? mode_name(*row.wish.mode) : std::string_view(),
-                               row.wish.target_bits_per_s,
-                               row.wish.floor_bits_per_s,
-                               by_ms,
-                               row.fetched.ms});
+    for (const TransferRow& row : rows) GT_TRY(put(tx, row));
+    return {};
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/sql/database.h"
@@ -22,7 +23,7 @@ class SqliteStore final : public NodeStore {
   /// Makes or opens it. Errors as sql::Database::open.
   static Result<std::unique_ptr<SqliteStore>> open(const StoreOptions& options);
 
-  Status put_transfer(const TransferRow& row) override;
+  Status put_transfers(std::span<const TransferRow> rows) override;
   Status erase_transfer(const TransferId& id) override;
   Result<std::vector<TransferRow>> transfers() override;
   Status save_resume(const TransferId& id, const std::string& data) override;

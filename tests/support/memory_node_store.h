@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "client/core/node_store.h"
 
@@ -11,10 +12,10 @@ namespace gridtorrent::testing {
 /// A NodeStore without a disk; outlives a NodeCore to play a restart. Passes the same contract suite as the real one.
 class MemoryNodeStore final : public client::NodeStore {
  public:
-  Status put_transfer(const client::TransferRow& row) override {
+  Status put_transfers(std::span<const client::TransferRow> rows) override {
     const std::lock_guard lock(mutex_);
     if (failure_) return *failure_;
-    transfers_[row.id] = row;
+    for (const auto& row : rows) transfers_[row.id] = row;
     return {};
   }
   Status erase_transfer(const TransferId& id) override {

@@ -5,10 +5,30 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "client/core/node.h"
 
 namespace gridtorrent::client {
+
+/// Changes transfers one by one by the calls for one.
+inline ChangeOutcome change_each(Node& node, const std::vector<TransferId>& ids, const TransferChange& change) {
+  ChangeOutcome outcome;
+  for (const auto& id : ids) {
+    const auto changed = [&] {
+      if (change.kind == ChangeKind::kPause) return node.pause(id);
+      if (change.kind == ChangeKind::kResume) return node.resume(id);
+      if (change.kind == ChangeKind::kCancel) return node.cancel(id);
+      return node.set(id, change.settings);
+    }();
+    if (changed) {
+      ++outcome.changed;
+    } else {
+      outcome.failures.emplace_back(id, changed.error());
+    }
+  }
+  return outcome;
+}
 
 /// The part of a fake Node that watchers of all transfers see. Thread-safe.
 class PlayedTransfers {

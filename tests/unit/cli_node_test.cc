@@ -145,6 +145,9 @@ class PlayedNode final : public Node {
     settings = wanted;
     return ask("set", id);
   }
+  ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& wanted) override {
+    return change_each(*this, ids, wanted);
+  }
   Result<TuningRecord> tuning(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     if (tuned.transfer != id) return Error{Code::kNotFound, "nothing is known; `gridtorrent tune list` lists"};

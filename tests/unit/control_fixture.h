@@ -109,11 +109,14 @@ class FakeNode final : public Node {
     return all;
   }
   std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) override {
-    return played.next(place, until, limits);
+    auto update = played.next(place, until, limits);
+    if (!update && on_all_told) on_all_told();
+    return update;
   }
   std::uint64_t transfers_revision() override { return played.revision(); }
   void ring_after(std::uint64_t seen, std::function<void()> bell) override { played.ring_after(seen, std::move(bell)); }
   PlayedTransfers played;
+  std::function<void()> on_all_told;  ///< where a watcher of all transfers has seen all
   Result<TransferView> transfer(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     const auto found = transfers_.find(id);
@@ -137,6 +140,9 @@ class FakeNode final : public Node {
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override {
     last_settings = settings;
     return transfer(id);
+  }
+  ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& wanted) override {
+    return change_each(*this, ids, wanted);
   }
   Result<TuningRecord> tuning(const TransferId& id) override {
     if (on_tuning) on_tuning();

@@ -24,6 +24,7 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_publish_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_task_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_limits_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_steps_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_tuner_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_watch_test.cc
     DEPENDS client/core client/tuning)

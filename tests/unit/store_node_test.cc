@@ -191,6 +191,18 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.created, b.created);
 }
 
+TEST_P(NodeStoreContract, ManyTransfersAreWrittenAtOnce) {
+  std::vector<TransferRow> rows{full_row(), full_row()};
+  ASSERT_TRUE(store().put_transfers(rows).ok());
+  rows[1].priority = 5;
+  rows.push_back(full_row());
+  ASSERT_TRUE(store().put_transfers(rows).ok());
+  reopen();
+  auto kept = *store().transfers();
+  ASSERT_EQ(kept.size(), 3u);
+  for (const auto& row : rows) expect_equal(*std::ranges::find(kept, row.id, &TransferRow::id), row);
+}
+
 TEST_P(NodeStoreContract, ListsOfWhoMayHaveContentAreKept) {
   const auto one = audience("one", 3, 2), none = audience("none", 1, 0);
   ASSERT_TRUE(store().put_audience(one).ok());

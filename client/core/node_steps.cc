@@ -1,0 +1,204 @@
+#include "client/core/node_steps.h"
+
+#include <algorithm>
+
+#include "client/core/plan_input.h"
+
+namespace gridtorrent::client {
+namespace {
+
+constexpr std::size_t kAtOnce = 200;
+
+Status check_settings(const TransferSettings& settings) {
+  if (settings.lanes && (*settings.lanes < 0 || *settings.lanes > 16)) {
+    return Error{Code::kInvalid, "--lanes takes 1 to 16, or auto"};
+  }
+  if (settings.seeders && (*settings.seeders < 0 || *settings.seeders > 1000)) {
+    return Error{Code::kInvalid, "--seeders takes 1 to 1000, or auto"};
+  }
+  return {};
+}
+
+/// What the transfer's tuner is asked for from now on.
+Result<TuningWish> wish_after(const TransferRow& row, const TransferSettings& settings, std::string_view usual_tuner) {
+  if (settings.wish != WishChange{} && !in_progress(row.step) && row.step != TransferStep::kFailed) {
+    return Error{Code::kConflict,
+                 "transfer " + row.id.str() + " fetches nothing any more: there is nothing that a tuner could do"};
+  }
+  return wish_from_now_on(row, settings.wish, settings.limit_bits_per_s.value_or(row.limit_bits_per_s), usual_tuner);
+}
+
+/// Where one that failed begins again.
+TransferStep step_to_retry(const TransferRow& row) {
+  const bool nothing_there = row.kind == TransferKind::kGet && row.stamp.empty();
+  return nothing_there ? TransferStep::kPrepare : TransferStep::kAttach;
+}
+
+Status pause(TransferRow& row) {
+  if (row.step == TransferStep::kFailed || row.step == TransferStep::kCancel) {
+    return Error{Code::kConflict, "transfer " + row.id.str() + " has ended; it cannot be paused"};
+  }
+  row.paused = true;
+  return {};
+}
+
+Status resume(TransferRow& row) {
+  if (row.step == TransferStep::kCancel) {
+    return Error{Code::kConflict, "transfer " + row.id.str() + " was cancelled; get the content again"};
+  }
+  row.paused = false;
+  if (row.step != TransferStep::kFailed) return {};
+  row.step = step_to_retry(row);
+  row.error.reset();
+  row.fetched = {};
+  return {};
+}
+
+Status set(TransferRow& row, const TransferSettings& settings, std::string_view usual_tuner) {
+  GT_TRY(check_settings(settings));
+  GT_ASSIGN(row.wish, wish_after(row, settings, usual_tuner));
+  if (settings.lanes) row.lanes_wish = *settings.lanes;
+  if (settings.seeders) row.seeders_wish = *settings.seeders;
+  if (settings.priority) row.priority = *settings.priority;
+  if (settings.limit_bits_per_s) row.limit_bits_per_s = *settings.limit_bits_per_s;
+  return {};
+}
+
+}  // namespace
+
+Error unknown_transfer(const TransferId& id) {
+  return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
+}
+
+Result<TransferRow> row_after(const TransferRow& row, const TransferChange& change, std::string_view usual_tuner) {
+  if (row.step == TransferStep::kHash) {
+    return Error{Code::kConflict,
+                 "transfer " + row.id.str() + " is being hashed for publishing; end the publish command instead"};
+  }
+  TransferRow after = row;
+  switch (change.kind) {
+    case ChangeKind::kPause:
+      GT_TRY(pause(after));
+      break;
+    case ChangeKind::kResume:
+      GT_TRY(resume(after));
+      break;
+    case ChangeKind::kCancel:
+      after.step = TransferStep::kCancel;
+      after.error.reset();
+      break;
+    case ChangeKind::kSet:
+      GT_TRY(set(after, change.settings, usual_tuner));
+      break;
+  }
+  return after;
+}
+
+Result<TransferView> NodeSteps::change(const TransferId& id, const TransferChange& change) {
+  const auto lock = c_.book.lock();
+  GT_TRY(apply({&id, 1}, change).front());
+  return make_view(*c_.book.find(id));
+}
+
+ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const TransferChange& change) {
+  ChangeOutcome outcome;
+  for (std::size_t from = 0; from < ids.size(); from += kAtOnce) {
+    const auto part = ids.subspan(from, std::min(kAtOnce, ids.size() - from));
+    std::vector<Status> results;
+    {
+      const auto lock = c_.book.lock();
+      results = apply(part, change);
+    }
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (results[i]) {
+        ++outcome.changed;
+      } else {
+        outcome.failures.emplace_back(part[i], results[i].error());
+      }
+    }
+  }
+  return outcome;
+}
+
+Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
+  // Out of the engine, its present count is gone.
+  if (change.kind == ChangeKind::kCancel) note_counters(*transfer, c_.ports.clock.mono());
+  return row_after(transfer->row, change, c_.options.tuning.tuner);
+}
+
+std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const TransferChange& change) {
+  std::vector<Status> results;
+  std::vector<TransferRow> rows;
+  for (const TransferId& id : ids) {
+    auto row = next_row(id, change);
+    results.push_back(row ? Status() : Status(row.error()));
+    if (row) rows.push_back(*std::move(row));
+  }
+  if (rows.empty()) return results;
+  if (const auto saved = c_.book.save(rows); !saved) {
+    for (Status& result : results) {
+      if (result) result = saved;
+    }
+    return results;
+  }
+  std::set<ContentId> ended;
+  for (TransferRow& row : rows) {
+    Transfer& transfer = *c_.book.find(row.id);
+    if (change.kind == ChangeKind::kCancel) ended.insert(row.content.id);
+    take_effect(transfer, std::move(row), change.kind);
+  }
+  if (!ended.empty()) c_.settle_siblings(ended);
+  c_.wake();
+  return results;
+}
+
+void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind kind) {
+  const TransferStep before = transfer.row.step;
+  const bool other_limit = transfer.row.limit_bits_per_s != after.limit_bits_per_s;
+  transfer.row = std::move(after);
+  switch (kind) {
+    case ChangeKind::kPause:
+      if (before == TransferStep::kCheckLocal || before == TransferStep::kAttach) transfer.stop.request_stop();
+      break;
+    case ChangeKind::kResume:
+      resumed(transfer, before);
+      break;
+    case ChangeKind::kCancel:
+      cancelled(transfer, before);
+      break;
+    case ChangeKind::kSet:
+      if (other_limit) set_limit(transfer);
+      break;
+  }
+  if (kind != ChangeKind::kSet) transfer.announce.soon(c_.ports.clock.mono());
+  transfer.snapshot_due = transfer.plan_due = true;
+  c_.book.touch(transfer);
+}
+
+void NodeSteps::resumed(Transfer& transfer, TransferStep before) {
+  transfer.disk_retry = {};
+  if (before != TransferStep::kFailed) return;
+  transfer.disk_errors = transfer.verify_rounds = 0;
+  transfer.fresh = false;
+  transfer.recheck = true;
+}
+
+void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {
+  if (before == TransferStep::kCancel) return;
+  transfer.stop.request_stop();
+  transfer.sums_stop.request_stop();
+  c_.take_out_of_engine(transfer);
+  transfer.swarm.clear();
+  transfer.discarded = !in_progress(before) && before != TransferStep::kFailed;  // nothing of it is staged
+}
+
+void NodeSteps::set_limit(Transfer& transfer) {
+  if (!transfer.in_engine) return;
+  const bool seeding = transfer.row.step == TransferStep::kHold;
+  c_.ports.engine.set_rate_limit(transfer.row.id, seeding ? 0 : receive_limit(transfer),
+                                 seeding ? transfer.row.limit_bits_per_s : 0);
+}
+
+}  // namespace gridtorrent::client
