@@ -3,6 +3,7 @@
 #include "client/cli/interrupt.h"
 #include "client/cli/text_view.h"
 #include "client/cli/transfer_names.h"
+#include "client/cli/watch_transfers.h"
 #include "client/cli/wishes.h"
 #include "client/doctor/doctor.h"
 #include "common/text.h"
@@ -30,7 +31,14 @@ std::string as_text(const v1::ListTransfersReply& reply, std::size_t width) {
          (limited ? "\nlimits of the node: " + limits_text(reply.limits()) + "\n" : "");
 }
 
-Status watch(Context& c) {
+void show_table(Context& c, const v1::ListTransfersReply& transfers) {
+  c.terminal.clear_screen();
+  const std::size_t width = c.terminal.out_width();
+  c.terminal.result(cut_lines(as_text(transfers, width), width));
+}
+
+/// For nodes that do not tell of changes.
+Status list_again_and_again(Context& c) {
   Interrupt interrupt;
   do {
     GT_ASSIGN(const v1::ListTransfersReply transfers, list(c));
@@ -39,13 +47,17 @@ Status watch(Context& c) {
       json.update(as_json(transfers));
       c.emit(json);
     } else {
-      c.terminal.clear_screen();
-      const std::size_t width = c.terminal.out_width();
-      c.terminal.result(cut_lines(as_text(transfers, width), width));
+      show_table(c, transfers);
     }
     GT_TRY(c.terminal.finish());
   } while (!interrupt.wait_for(kWatchInterval));
   return {};
+}
+
+Status watch(Context& c) {
+  const Status ended = watch_transfers(c, [&](const v1::ListTransfersReply& all) { show_table(c, all); });
+  if (!ended && ended.error().code == Code::kUnsupported) return list_again_and_again(c);
+  return ended;
 }
 
 Status transfers(Context& c) {
@@ -136,7 +148,7 @@ std::vector<CommandEntry> transfer_commands() {
   return {
       {{.name = "transfers",
         .summary = "list what this node fetches and seeds",
-        .options = {{.name = "watch", .help = "again and again, until Ctrl-C"}},
+        .options = {{.name = "watch", .help = "as they change, until Ctrl-C"}},
         .group = group},
        transfers},
       {{.name = "transfer show",

@@ -102,6 +102,7 @@ std::vector<TransferRow> NodeSession::rows_of(const google::protobuf::RepeatedPt
 }
 
 void NodeSession::take(const v1::TransfersEvent& event) {
+  if (event.snapshot() && pages_.empty()) contents_.clear();
   std::vector<TransferRow> rows = rows_of(event.changed());
   if (event.snapshot()) {
     std::move(rows.begin(), rows.end(), std::back_inserter(pages_));

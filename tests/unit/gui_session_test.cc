@@ -11,6 +11,7 @@
 #include "gui/session/convert.h"
 #include "gui/session/node_session.h"
 #include "gui/session/server_session.h"
+#include "tests/support/older_node.h"
 #include "tests/unit/control_fixture.h"
 #include "tests/unit/remote_support.h"
 
@@ -212,6 +213,7 @@ class NodeSide : public client::Control {
   void play(NodeSession& session) {
     const auto note = [this](const TransferRow& row) { rows_[row.id] = row; };
     QObject::connect(&session, &NodeSession::snapshot, [=, this](const std::vector<TransferRow>& all) {
+      ++snapshots_;
       rows_.clear();
       for (const TransferRow& row : all) note(row);
     });
@@ -234,6 +236,7 @@ class NodeSide : public client::Control {
   QThreadPool pool_;
   ManualClock hands_;
   std::map<std::string, TransferRow> rows_;
+  int snapshots_ = 0;
   std::string refused_;
 };
 
@@ -258,6 +261,48 @@ TEST_F(NodeSide, ItsTransfersAreShownAndFollowed) {
   session.change({client::transfer_id(1).str()}, "pause");
   EXPECT_TRUE(until_later(session, [&] { return rows_.begin()->second.state == TransferState::kPaused; }));
   EXPECT_EQ(refused_, "");
+}
+
+TEST_F(NodeSide, AfterABreakItIsToldOnlyWhatChanged) {
+  node_.add(client::transfer_id(1), client::TransferState::kSeeding);
+  node_.add(client::transfer_id(2), client::TransferState::kSeeding);
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return rows_.size() == 2; }));
+  server_.reset();
+  ASSERT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kSilent; }));
+  node_.remove(client::transfer_id(2));
+  ASSERT_TRUE(node_.change(client::transfer_id(1), client::TransferState::kPaused).ok());
+  restart();
+  ASSERT_TRUE(until_later(session, [&] { return rows_.size() == 1; }));
+  EXPECT_TRUE(until([&] { return rows_.begin()->second.state == TransferState::kPaused; }));
+  EXPECT_EQ(snapshots_, 1);
+}
+
+TEST_F(NodeSide, AStepForManyIsOneCallWhoseFailuresAreTold) {
+  node_.add(client::transfer_id(1), client::TransferState::kFetching);
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected && rows_.size() == 1; }));
+  session.change({client::transfer_id(8).str(), client::transfer_id(1).str(), client::transfer_id(9).str()}, "pause");
+  ASSERT_TRUE(until_later(session, [&] { return rows_.begin()->second.state == TransferState::kPaused; }));
+  ASSERT_TRUE(until([&] { return !refused_.empty(); }));
+  EXPECT_THAT(refused_, HasSubstr("(and 1 others)"));
+}
+
+TEST_F(NodeSide, AnOlderNodeIsListedAndChangedOneByOne) {
+  server_.reset();
+  client::OlderNode older(socket_);
+  older.put("x_1", "fetching");
+  older.put("x_2", "seeding");
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected && rows_.size() == 2; }));
+  session.change({"x_1", "x_9"}, "pause");
+  EXPECT_TRUE(until_later(session, [&] { return rows_["x_1"].state == TransferState::kPaused; }));
+  EXPECT_TRUE(until([&] { return !refused_.empty(); }));
+  older.remove("x_2");
+  EXPECT_TRUE(until_later(session, [&] { return rows_.size() == 1; }));
 }
 
 TEST_F(NodeSide, AStepThatTheNodeRefusesIsTold) {
