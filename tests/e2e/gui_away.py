@@ -15,12 +15,15 @@ FIND, NAME = 'Find data sets by a part of their name', 'Name of the data set'
 TYPED = 'half a name'
 # What is asked is 3 s and 10 s; a busy machine has three more.
 BROKEN_S, SILENT_S, AGAIN_S = 6, 13, 20
+ASKED = {BROKEN_S: ('broken', 3), SILENT_S: ('silent', 10)}
+told_after = {BROKEN_S: [], SILENT_S: []}
 
 
 def told(words, limit_s, since):
     """The bar above the page says so in time, and the page still has what was typed."""
     window.wait_for(re.compile(words), timeout_s=limit_s)
-    print(f'        told after {time.monotonic() - since:.1f} s', flush=True)
+    told_after[limit_s].append(time.monotonic() - since)
+    print(f'        told after {told_after[limit_s][-1]:.1f} s', flush=True)
     cases.check(window.text_of(FIND) == TYPED, 'what was typed is gone')
 
 
@@ -106,3 +109,5 @@ with harness.Scene() as scene, desk.Desk(scene, 'gui_away') as screen:
                  a_draft_outlives_a_node_that_is_killed):
         with screen.step(case.__name__.replace('_', ' ')):
             case()
+for limit_s, (what, asked_s) in ASKED.items():
+    print(f'{what}: told within {max(told_after[limit_s]):.1f} s (asked: {asked_s} s)')
