@@ -11,6 +11,7 @@ namespace gridtorrent::client::control {
 v1::Transfer to_message(const TransferView& view);
 /// Samples and decisions that were added or changed after `since`, a revision of the record; 0: all.
 v1::Tuning to_message(const TuningRecord& record, std::uint64_t since = 0);
+v1::RateHistoryReply to_message(const RateHistory& history);
 v1::EstimateResult to_message(const EstimateOutcome& outcome);
 v1::History to_message(const std::vector<PathRecord>& records);
 v1::NodeLimits to_message(const NodeLimits& limits);

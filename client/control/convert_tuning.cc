@@ -81,6 +81,22 @@ v1::Tuning to_message(const TuningRecord& record, std::uint64_t since) {
   return out;
 }
 
+v1::RateHistoryReply to_message(const RateHistory& history) {
+  v1::RateHistoryReply out;
+  for (const RatePoint& point : history.points) {
+    v1::RatePoint& message = *out.add_points();
+    message.set_at_ms(point.at.ms);
+    message.set_span_ms(static_cast<std::uint32_t>(point.span.count()));
+    message.set_down_bits_per_s(point.down_bits_per_s);
+    message.set_up_bits_per_s(point.up_bits_per_s);
+    message.set_lanes(static_cast<std::uint32_t>(point.lanes));
+    message.set_sources(static_cast<std::uint32_t>(point.sources));
+  }
+  for (const auto& decision : history.decisions) fill(*out.add_decisions(), decision);
+  out.set_decisions_from_ms(history.decisions_from.ms);
+  return out;
+}
+
 v1::EstimateResult to_message(const EstimateOutcome& outcome) {
   v1::EstimateResult out;
   out.set_content_id(outcome.content.id.str());

@@ -311,6 +311,17 @@ grpc::Status ControlService::ChangeTransfers(grpc::ServerContext*, const v1::Cha
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::RateHistory(grpc::ServerContext*, const v1::RateHistoryRequest* request,
+                                         v1::RateHistoryReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request->transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto history = node_.rates(*id, WallTime{request->from_ms()});
+  if (!history) return rpc::to_grpc(history.error());
+  *reply = to_message(*history);
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::ExplainTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
                                              v1::Tuning* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());

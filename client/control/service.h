@@ -61,6 +61,8 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                            v1::TransferReply* reply) override;
   grpc::Status ChangeTransfers(grpc::ServerContext* context, const v1::ChangeTransfersRequest* request,
                                v1::ChangeTransfersReply* reply) override;
+  grpc::Status RateHistory(grpc::ServerContext* context, const v1::RateHistoryRequest* request,
+                           v1::RateHistoryReply* reply) override;
   grpc::Status ExplainTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
                                v1::Tuning* reply) override;
   grpc::Status WatchTuning(grpc::ServerContext* context, const v1::TransferRequest* request,

@@ -11,6 +11,7 @@
 
 #include "client/core/file_work.h"
 #include "client/core/plan.h"
+#include "client/core/rate_history.h"
 #include "client/core/server_link.h"
 #include "client/core/transfer_journal.h"
 #include "client/core/tuning_log.h"
@@ -270,6 +271,10 @@ class Node {
   virtual Result<TuningRecord> tuning(const TransferId& id) = 0;
   /// As TuningLog::list.
   virtual std::vector<TuningRecord> tunings() = 0;
+
+  /// What a transfer received and sent, and what its tuner decided, after `from`: each second of the last 15 minutes,
+  /// each 15 s of the last 24 hours. Where points do not join, nothing is known of the time between.
+  virtual Result<RateHistory> rates(const TransferId& id, WallTime from) = 0;
 
   /// What paths have carried, the last ones first.
   virtual std::vector<PathRecord> path_history() = 0;

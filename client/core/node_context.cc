@@ -20,6 +20,7 @@ NodeContext::NodeContext(const NodePorts& node_ports, NodeOptions node_options, 
       events(engine_events),
       book(node_ports.store, node_ports.log, make_request_id(node_ports.clock.wall(), node_ports.rng)),
       rights(options.list_lifetime),
+      rates({node_ports.clock.mono(), node_ports.clock.wall()}),
       history(node_ports.store, node_ports.log),
       settings_(options.settings) {}
 
@@ -139,6 +140,7 @@ void NodeContext::forget(const TransferId& id) {
     log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);
   }
   book.erase(id);
+  rates.forget(id);
   settle_siblings(content);
   wake();
 }

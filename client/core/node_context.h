@@ -10,6 +10,7 @@
 #include "client/core/engine_events.h"
 #include "client/core/node_ports.h"
 #include "client/core/path_history.h"
+#include "client/core/rate_log.h"
 #include "client/core/rights.h"
 #include "client/core/transfer_book.h"
 #include "client/core/tuning_log.h"
@@ -37,6 +38,7 @@ class NodeContext {
   /// The stream to the server is down, for people's eyes.
   std::atomic<bool> server_lost{false};
   TuningLog tuning;                ///< book locked
+  RateLog rates;                   ///< book locked
   PathHistory history;             ///< book locked
   std::size_t held_in_engine = 0;  ///< book locked: what is held, not fetched, and in the engine
 

@@ -35,6 +35,7 @@ NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& ev
       tasks_(c_, *this),
       loop_(c_, gets_, publishes_, seeding_, announcer_, rights_),
       tuning_keeper_(c_),
+      rate_keeper_(c_),
       steps_(c_) {}
 
 NodeCore::~NodeCore() {
@@ -111,6 +112,7 @@ void NodeCore::stop() {
   }
   c_.calls.stop();
   tuning_keeper_.finish();
+  rate_keeper_.finish();
   rights_.save_audiences();
   const auto lock = c_.book.lock();
   c_.history.all_ended(c_.ports.clock.wall());
@@ -134,6 +136,7 @@ void NodeCore::run(const std::stop_token& stop) {
       const auto lock = c_.book.lock();
       pause = loop_.round(events, own_reachability());
       tuning_keeper_.step(c_.ports.clock.mono());
+      rate_keeper_.step({c_.ports.clock.mono(), c_.ports.clock.wall()});
     }
     tasks_.step(c_.ports.clock.mono());
     rights_.step(c_.ports.clock.mono());
@@ -418,6 +421,10 @@ Result<TuningRecord> NodeCore::tuning(const TransferId& id) {
 std::vector<TuningRecord> NodeCore::tunings() {
   const auto lock = c_.book.lock();
   return c_.tuning.list();
+}
+
+Result<RateHistory> NodeCore::rates(const TransferId& id, WallTime from) {
+  return rate_keeper_.history(id, from);
 }
 
 std::vector<PathRecord> NodeCore::path_history() {

@@ -12,6 +12,7 @@
 #include "client/core/node_context.h"
 #include "client/core/node_steps.h"
 #include "client/core/publish_job.h"
+#include "client/core/rate_keeper.h"
 #include "client/core/rights_keeper.h"
 #include "client/core/seeding.h"
 #include "client/core/task_manager.h"
@@ -65,6 +66,7 @@ class NodeCore final : public Node, private ServerListener {
   ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) override;
   Result<TuningRecord> tuning(const TransferId& id) override;
   std::vector<TuningRecord> tunings() override;
+  Result<RateHistory> rates(const TransferId& id, WallTime from) override;
   std::vector<PathRecord> path_history() override;
   Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override;
   Result<VerifyOutcome> verify(const std::string& content, const std::string& path, bool sha256,
@@ -97,6 +99,7 @@ class NodeCore final : public Node, private ServerListener {
   TaskManager tasks_;
   TransferLoop loop_;
   TuningKeeper tuning_keeper_;
+  RateKeeper rate_keeper_;
   NodeSteps steps_;
 
   std::mutex link_mutex_;  ///< guards the next four

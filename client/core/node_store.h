@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/core/rate_history.h"
 #include "client/core/server_link.h"
 #include "client/core/tuning_record.h"
 #include "client/plan/memory.h"
@@ -112,7 +113,7 @@ class NodeStore {
   Status put_transfer(const TransferRow& row) { return put_transfers({&row, 1}); }
   /// All of them or none.
   virtual Status put_transfers(std::span<const TransferRow> rows) = 0;
-  /// Its resume data goes with it.
+  /// Its resume data and rates go with it.
   virtual Status erase_transfer(const TransferId& id) = 0;
   virtual Result<std::vector<TransferRow>> transfers() = 0;
 
@@ -140,6 +141,14 @@ class NodeStore {
   virtual Status put_tuning(const TuningRecord& record) = 0;
   /// In order of sequence.
   virtual Result<std::vector<TuningRecord>> tunings() = 0;
+
+  /// What transfers received and sent, in place of blocks of the same name (RateBlock); all of them or none, but for
+  /// those of transfers that are not there. What is too old at `now`, and the oldest beyond kRateBlocks of a kind,
+  /// goes.
+  virtual Status put_rates(std::span<const RateBlock> blocks, WallTime now) = 0;
+  /// Of one transfer: blocks with something that ended after `from`, those of 15 s first, in the order of time. They go
+  /// with the transfer.
+  virtual Result<std::vector<RateBlock>> rates(const TransferId& id, WallTime from) = 0;
 
   /// Metadata documents, by the hex SHA-256 that names them.
   virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;

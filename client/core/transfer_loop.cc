@@ -78,7 +78,10 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
     if (forgotten(*transfer, now)) gone.push_back(id);
     if (in_progress(transfer->row.step) && (transfer->active || transfer->job_running)) pause = kBusyRound;
   }
-  for (const auto& id : gone) c_.book.erase(id);
+  for (const auto& id : gone) {
+    c_.book.erase(id);
+    c_.rates.forget(id);
+  }
   forget_controlled();
   return pause;
 }
@@ -120,13 +123,31 @@ void TransferLoop::refresh(Transfer& transfer, MonoTime now) {
   if (!transfer.snapshot_due && now - transfer.snapshot_at < every) return;
   auto snapshot = c_.ports.engine.snapshot(transfer.row.id);
   transfer.snapshot_due = false;
-  transfer.snapshot_at = now;
+  const MonoTime before = std::exchange(transfer.snapshot_at, now);
   if (!snapshot) return;
+  note_rates(transfer, *snapshot, transfer.snapshot ? before : now, now);
   transfer.problems = snapshot->problems;
   transfer.row.lanes_peak = std::max(transfer.row.lanes_peak, open_lanes(*snapshot));
   const bool quiet = seeding && transfer.snapshot && looks_alike(*transfer.snapshot, *snapshot);
   transfer.snapshot = std::move(snapshot);
   if (!quiet) c_.book.touch(transfer);
+}
+
+void TransferLoop::note_rates(const Transfer& transfer, const TorrentSnapshot& snapshot, MonoTime before,
+                              MonoTime now) {
+  const auto grown = [&](std::uint64_t TorrentSnapshot::* bytes) {
+    const std::uint64_t was = transfer.snapshot ? *transfer.snapshot.*bytes : 0;
+    return std::max(snapshot.*bytes, was) - was;
+  };
+  RateLook look;
+  look.now = {now, c_.ports.clock.wall()};
+  look.before = {before, look.now.wall - std::chrono::duration_cast<milliseconds>(now - before)};
+  look.received_bytes = grown(&TorrentSnapshot::received_payload_bytes);
+  look.sent_bytes = grown(&TorrentSnapshot::sent_payload_bytes);
+  look.lanes = open_lanes(snapshot);
+  look.sources = static_cast<int>(
+      std::ranges::count_if(snapshot.peers, [](const auto& peer) { return peer.receive_bits_per_s > 0; }));
+  c_.rates.note(transfer.row.id, transfer.row.created, look);
 }
 
 void TransferLoop::step(Transfer& transfer, MonoTime now) {
@@ -328,7 +349,8 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
   note_limit(transfer, c_.ports.watcher.look(input));
   const Plan plan = c_.ports.controller.plan(input);
   c_.history.look(input, plan, *transfer.findings);
-  if (const auto* decision = c_.tuning.look(display_name(transfer.row), input, plan, *transfer.findings)) {
+  if (const auto* decision =
+          c_.tuning.look(display_name(transfer.row), input, plan, *transfer.findings, c_.ports.clock.wall())) {
     c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": " + decision_text(*decision));
   }
   if (plan.limit_bits_per_s != transfer.tuner_limit) {

@@ -36,6 +36,8 @@ class TransferLoop {
   void step_hold(Transfer& transfer, MonoTime now);
   void disk_trouble(Transfer& transfer, MonoTime now);
   void refresh(Transfer& transfer, MonoTime now);
+  /// What came and went between the look before and this one.
+  void note_rates(const Transfer& transfer, const TorrentSnapshot& snapshot, MonoTime before, MonoTime now);
   void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
   void choose(MonoTime now);
   void update_plan(Transfer& transfer, MonoTime now);

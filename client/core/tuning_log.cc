@@ -101,7 +101,7 @@ void TuningLog::note_what_decisions_brought(TuningRecord& record) {
   if (last.brought_bits_per_s) last.revision = record.revision;
 }
 
-const TuningDecision* TuningLog::add_decision(Kept& kept, const Plan& plan, Limit limit) {
+const TuningDecision* TuningLog::add_decision(Kept& kept, const Plan& plan, Limit limit, WallTime now) {
   auto& record = kept.record;
   const bool none = record.decisions.empty(), first_here = !kept.reason;
   const int lanes = lanes_of(plan), before = none ? 0 : record.decisions.back().lanes;
@@ -112,6 +112,7 @@ const TuningDecision* TuningLog::add_decision(Kept& kept, const Plan& plan, Limi
     TuningDecision decision;
     decision.number = none ? 1 : record.decisions.back().number + 1;
     decision.at = record.elapsed;
+    decision.decided = now;
     decision.lanes_before = before;
     decision.bits_per_s = mean_rate(record.samples, record.elapsed - kBefore, record.elapsed).value_or(0);
     record.decisions.push_back(decision);
@@ -126,7 +127,7 @@ const TuningDecision* TuningLog::add_decision(Kept& kept, const Plan& plan, Limi
 }
 
 const TuningDecision* TuningLog::look(const std::string& name, const ControllerInput& input, const Plan& plan,
-                                      const Findings& findings) {
+                                      const Findings& findings, WallTime now) {
   const auto [found, is_new] = transfers_.try_emplace(input.transfer);
   auto& kept = found->second;
   auto& record = kept.record;
@@ -140,7 +141,7 @@ const TuningDecision* TuningLog::look(const std::string& name, const ControllerI
   ++record.revision;
   add_sample(record, input, plan, findings.limit);
   note_what_decisions_brought(record);
-  return add_decision(kept, plan, findings.limit);
+  return add_decision(kept, plan, findings.limit, now);
 }
 
 void TuningLog::end(Kept& kept) {

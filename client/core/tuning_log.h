@@ -41,7 +41,7 @@ class TuningLog {
   /// second, as when the first handshakes tell of the path one after the other, is kept as one decision with the last
   /// one's reason.
   const TuningDecision* look(const std::string& name, const ControllerInput& input, const Plan& plan,
-                             const Findings& findings);
+                             const Findings& findings, WallTime now);
   /// It no longer fetches. Nothing happens where it was never looked at.
   void ended(const TransferId& transfer);
 
@@ -65,7 +65,7 @@ class TuningLog {
     std::uint64_t saved_revision = 0;
   };
   static void add_sample(TuningRecord& record, const ControllerInput& input, const Plan& plan, Limit limit);
-  static const TuningDecision* add_decision(Kept& kept, const Plan& plan, Limit limit);
+  static const TuningDecision* add_decision(Kept& kept, const Plan& plan, Limit limit, WallTime now);
   static void note_what_decisions_brought(TuningRecord& record);
   void end(Kept& kept);
   void drop_oldest();

@@ -8,6 +8,7 @@
 
 #include "client/plan/findings.h"
 #include "client/plan/reason.h"
+#include "common/clock.h"
 #include "common/ids.h"
 
 /// What is kept of how a transfer was tuned, in memory and in the node's database. For people; it decides nothing.
@@ -35,6 +36,7 @@ struct TuningDecision {
   Limit limit = Limit::kUnknown;                      ///< what limited the transfer then
   std::optional<std::uint64_t> brought_bits_per_s{};  ///< over the last three of the five seconds after it
   std::uint64_t revision = 0;                         ///< of the record, when this was last changed
+  WallTime decided{};                                 ///< {}: by a node from before this was kept
   friend bool operator==(const TuningDecision&, const TuningDecision&) = default;
 };
 

@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 9> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 10> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -80,14 +80,14 @@ CREATE TABLE task (
   transfer_id TEXT NOT NULL
 ) STRICT;
 )sql"},
-                                                            {2, "gets that add to what is there", R"sql(
+                                                             {2, "gets that add to what is there", R"sql(
 ALTER TABLE transfer ADD COLUMN kept_globs TEXT NOT NULL DEFAULT '[]';
 )sql"},
-                                                            {3, "files that got lost", R"sql(
+                                                             {3, "files that got lost", R"sql(
 ALTER TABLE transfer ADD COLUMN lost TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN kept_lost TEXT NOT NULL DEFAULT '';
 )sql"},
-                                                            {4, "who may have restricted content", R"sql(
+                                                             {4, "who may have restricted content", R"sql(
 ALTER TABLE transfer ADD COLUMN audience TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE audience (
@@ -101,13 +101,13 @@ CREATE TABLE server_heard (
   heard_ms INTEGER NOT NULL
 ) STRICT;
 )sql"},
-                                                            {5, "when files were verified", R"sql(
+                                                             {5, "when files were verified", R"sql(
 ALTER TABLE transfer ADD COLUMN verified_ms INTEGER NOT NULL DEFAULT 0;
 )sql"},
-                                                            {6, "places below a named root", R"sql(
+                                                             {6, "places below a named root", R"sql(
 ALTER TABLE transfer ADD COLUMN root BLOB NOT NULL DEFAULT x'';
 )sql"},
-                                                            {7, "how transfers were tuned", R"sql(
+                                                             {7, "how transfers were tuned", R"sql(
 CREATE TABLE tuning (
   transfer_id TEXT PRIMARY KEY,
   sequence INTEGER NOT NULL,
@@ -115,7 +115,7 @@ CREATE TABLE tuning (
   record BLOB NOT NULL
 ) STRICT;
 )sql"},
-                                                            {8, "what people ask of a tuner, and arrivals", R"sql(
+                                                             {8, "what people ask of a tuner, and arrivals", R"sql(
 ALTER TABLE transfer ADD COLUMN tuner TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN mode TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN target_bits_per_s INTEGER NOT NULL DEFAULT 0;
@@ -123,7 +123,7 @@ ALTER TABLE transfer ADD COLUMN floor_bits_per_s INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfer ADD COLUMN by_ms INTEGER;
 ALTER TABLE transfer ADD COLUMN fetched_ms INTEGER NOT NULL DEFAULT 0;
 )sql"},
-                                                            {9, "what paths have carried", R"sql(
+                                                             {9, "what paths have carried", R"sql(
 CREATE TABLE path (
   node_id TEXT NOT NULL,
   network TEXT NOT NULL,
@@ -145,6 +145,17 @@ CREATE TABLE path (
   law INTEGER NOT NULL,
   PRIMARY KEY (node_id, network, congestion_control, round_trip_log2, loss_decade, long_transfer)
 ) STRICT;
+)sql"},
+                                                             {10, "what transfers received and sent over time", R"sql(
+CREATE TABLE rate (
+  transfer_id TEXT NOT NULL REFERENCES transfer(transfer_id) ON DELETE CASCADE,
+  seconds INTEGER NOT NULL,
+  first_ms INTEGER NOT NULL,
+  last_ms INTEGER NOT NULL,
+  points BLOB NOT NULL,
+  PRIMARY KEY (transfer_id, seconds, first_ms)
+) STRICT;
+CREATE INDEX rate_by_age ON rate(seconds, last_ms);
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

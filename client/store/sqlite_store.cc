@@ -6,6 +6,7 @@
 
 #include "client/store/codec.h"
 #include "client/store/metadata_files.h"
+#include "client/store/rate_rows.h"
 #include "client/store/schema.h"
 #include "client/store/tuning_codec.h"
 #include "common/text.h"
@@ -392,6 +393,14 @@ Result<std::vector<TuningRecord>> SqliteStore::tunings() {
                     return record;
                   });
   });
+}
+
+Status SqliteStore::put_rates(std::span<const RateBlock> blocks, WallTime now) {
+  return db_->write([&](sql::Transaction& tx) { return store::put_rates(tx, blocks, now); });
+}
+
+Result<std::vector<RateBlock>> SqliteStore::rates(const TransferId& id, WallTime from) {
+  return db_->read([&](sql::Transaction& tx) { return rates_of(tx, id, from); });
 }
 
 Result<std::string> SqliteStore::metadata_path(const std::string& sha256) const {

@@ -39,6 +39,8 @@ class SqliteStore final : public NodeStore {
   Result<std::optional<WallTime>> heard() override;
   Status put_tuning(const TuningRecord& record) override;
   Result<std::vector<TuningRecord>> tunings() override;
+  Status put_rates(std::span<const RateBlock> blocks, WallTime now) override;
+  Result<std::vector<RateBlock>> rates(const TransferId& id, WallTime from) override;
   Status save_metadata(const std::string& sha256, const std::string& document) override;
   Result<std::optional<std::string>> load_metadata(const std::string& sha256) override;
   Status put_path(const PathRecord& record) override;

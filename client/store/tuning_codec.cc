@@ -38,7 +38,8 @@ Json of(const TuningDecision& decision) {
           decision.bits_per_s,
           decision.reason,
           limit_word(decision.limit),
-          decision.brought_bits_per_s ? Json(*decision.brought_bits_per_s) : Json()};
+          decision.brought_bits_per_s ? Json(*decision.brought_bits_per_s) : Json(),
+          decision.decided.ms};
 }
 
 Result<Limit> limit_at(const Json& json) {
@@ -100,6 +101,7 @@ Status read(const Json& json, TuningDecision& decision) {
   decision.reason = json.at(5);
   GT_ASSIGN(decision.limit, limit_at(json.at(6)));
   if (!json.at(7).is_null()) decision.brought_bits_per_s = json.at(7).get<std::uint64_t>();
+  if (json.size() > 8) decision.decided = WallTime{json.at(8).get<std::int64_t>()};
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <tuple>
 
 #include "client/core/node_store.h"
 
@@ -22,6 +23,7 @@ class MemoryNodeStore final : public client::NodeStore {
     const std::lock_guard lock(mutex_);
     transfers_.erase(id);
     resume_.erase(id);
+    std::erase_if(rates_, [&](const auto& one) { return one.second.transfer == id; });
     return {};
   }
   Result<std::vector<client::TransferRow>> transfers() override {
@@ -120,6 +122,28 @@ class MemoryNodeStore final : public client::NodeStore {
     std::ranges::sort(records, {}, &client::TuningRecord::sequence);
     return records;
   }
+  Status put_rates(std::span<const client::RateBlock> blocks, WallTime now) override {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
+    for (const auto& block : blocks) {
+      if (!transfers_.contains(block.transfer)) continue;
+      rates_[{block.transfer, block.seconds, block.points.front().at}] = block;
+    }
+    std::erase_if(rates_, [&](const auto& one) {
+      const auto& [name, block] = one;
+      const auto kept = block.seconds ? std::chrono::milliseconds(client::kSecondsKept) : client::kRatesKept;
+      return block.points.back().at <= now - kept;
+    });
+    return {};
+  }
+  Result<std::vector<client::RateBlock>> rates(const TransferId& id, WallTime from) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<client::RateBlock> blocks;
+    for (const auto& [name, block] : rates_) {
+      if (block.transfer == id && block.points.back().at > from) blocks.push_back(block);
+    }
+    return blocks;
+  }
   Status put_path(const client::PathRecord& record) override {
     const std::lock_guard lock(mutex_);
     if (failure_) return *failure_;
@@ -185,6 +209,7 @@ class MemoryNodeStore final : public client::NodeStore {
   std::map<TransferId, client::TuningRecord> tunings_;
   std::map<std::string, std::string> metadata_;
   std::map<client::PathKey, client::PathRecord> paths_;
+  std::map<std::tuple<TransferId, bool, WallTime>, client::RateBlock> rates_;
   std::map<TaskId, client::TaskRow> tasks_;
 };
 

@@ -149,6 +149,13 @@ class FakeNode final : public Node {
     if (tuned.transfer != id) return Error{Code::kNotFound, "nothing is known of " + id.str()};
     return tuned;
   }
+  Result<RateHistory> rates(const TransferId& id, WallTime from) override {
+    GT_TRY(transfer(id));
+    rates_asked_from = from;
+    return rated;
+  }
+  RateHistory rated;
+  WallTime rates_asked_from;
   std::vector<TuningRecord> tunings() override { return {tuned}; }
   std::vector<PathRecord> path_history() override { return {remembered}; }
   Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override {

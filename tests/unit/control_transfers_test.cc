@@ -199,6 +199,34 @@ TEST_F(Control, SettingsForManyReachEachOfThem) {
   EXPECT_EQ(api()->change_transfers(request).error().code, Code::kInvalid);
 }
 
+TEST_F(Control, RatesAreToldAsTheyAreKept) {
+  node_.add(transfer_id(1), TransferState::kSeeding);
+  node_.rated.points = {{WallTime{5000}, milliseconds(1000), 7, 8, 3, 2}};
+  TuningDecision decision;
+  decision.number = 4;
+  decision.lanes = 6;
+  node_.rated.decisions = {decision};
+  node_.rated.decisions_from = WallTime{4000};
+  v1::RateHistoryRequest request;
+  request.set_transfer_id(transfer_id(1).str());
+  request.set_from_ms(3000);
+  const auto reply = api()->rate_history(request);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(node_.rates_asked_from, WallTime{3000});
+  ASSERT_EQ(reply->points_size(), 1);
+  EXPECT_EQ(reply->points(0).at_ms(), 5000);
+  EXPECT_EQ(reply->points(0).span_ms(), 1000U);
+  EXPECT_EQ(reply->points(0).down_bits_per_s(), 7U);
+  EXPECT_EQ(reply->points(0).up_bits_per_s(), 8U);
+  EXPECT_EQ(reply->points(0).lanes(), 3U);
+  EXPECT_EQ(reply->points(0).sources(), 2U);
+  ASSERT_EQ(reply->decisions_size(), 1);
+  EXPECT_EQ(reply->decisions(0).lanes(), 6U);
+  EXPECT_EQ(reply->decisions_from_ms(), 4000);
+  request.set_transfer_id(transfer_id(9).str());
+  EXPECT_EQ(api()->rate_history(request).error().code, Code::kNotFound);
+}
+
 TEST(TickPace, LooksAtOnceAndThenOnceInAPause) {
   control::TickPace pace{milliseconds(250)};
   MonoTime now{std::chrono::seconds(1)};

@@ -5,6 +5,9 @@ if(TARGET gt_client_core)
   gt_test(core_transfer_journal_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_transfer_journal_test.cc
     DEPENDS client/core)
+  gt_test(core_rate_log_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_rate_log_test.cc
+    DEPENDS client/core)
   gt_test(core_tuning_log_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_tuning_log_test.cc
     DEPENDS client/core)
@@ -22,6 +25,7 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_hidden_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_history_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_publish_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_rates_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_task_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_limits_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_steps_test.cc

@@ -35,7 +35,7 @@ class TuningLogTest : public ::testing::Test {
     input.peers[0].receive_bits_per_s = bits_per_s;
     for (int i = 0; i < lanes; ++i) testing::stands(input.peers[0], 50'000);
     return log_.look("ada/set", input, {{{input.peers[0].node, wanted}}, {Limit::kUnknown, why}, tuners_limit_},
-                     findings_);
+                     findings_, WallTime{1000} + std::chrono::duration_cast<milliseconds>(now_.time_since_epoch()));
   }
   TuningRecord record(std::uint8_t transfer = 1) { return log_.find(numbered(transfer)).value(); }
 

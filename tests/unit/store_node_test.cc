@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "client/store/codec.h"
+#include "client/store/rate_rows.h"
 #include "client/store/schema.h"
 #include "client/store/sqlite_store.h"
 #include "client/store/tuning_codec.h"
@@ -135,7 +136,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     record.samples = {{std::chrono::milliseconds(0), 1, 2, 3, Limit::kUnknown, 0, 4, 5},
                       {std::chrono::milliseconds(1000), 6, 7, 8, Limit::kLoss, 0, 0, 0}};
     record.decisions = {{1, std::chrono::milliseconds(0), 0, 4, 5, "auto: 4", Limit::kPath, 6, 0},
-                        {2, std::chrono::milliseconds(900), 4, 8, 5, "auto: 8", Limit::kCap, std::nullopt, 0}};
+                        {2, std::chrono::milliseconds(900), 4, 8, 5, "auto: 8", Limit::kCap, std::nullopt, 0,
+                         WallTime{1'700'000'000'000}}};
     return record;
   }
   TaskRow task_row(std::uint64_t sequence, decltype(Task::work) work = ListFolderTask{"raw"}) {
@@ -201,6 +203,61 @@ TEST_P(NodeStoreContract, ManyTransfersAreWrittenAtOnce) {
   auto kept = *store().transfers();
   ASSERT_EQ(kept.size(), 3u);
   for (const auto& row : rows) expect_equal(*std::ranges::find(kept, row.id, &TransferRow::id), row);
+}
+
+RatePoint rate_point(std::int64_t at_ms) {
+  return {WallTime{at_ms}, std::chrono::milliseconds(1003), std::uint64_t{1} << 40, 5, 300, 2};
+}
+
+TEST_P(NodeStoreContract, RatesAreKeptByTransferAndBlock) {
+  const TransferRow row = full_row(), other = full_row();
+  ASSERT_TRUE(store().put_transfers(std::vector{row, other}).ok());
+  const WallTime now{1'700'000'000'000};
+  const RateBlock coarse{row.id, false, {rate_point(now.ms - 90'000)}};
+  RateBlock fine{row.id, true, {rate_point(now.ms - 2000)}};
+  ASSERT_TRUE(store().put_rates(std::vector{fine, coarse, RateBlock{other.id, true, fine.points}}, now).ok());
+  fine.points.push_back(rate_point(now.ms - 3000));  // the clock was set back
+  fine.points.push_back(rate_point(now.ms - 900));
+  ASSERT_TRUE(store().put_rates(std::vector{fine}, now).ok());
+  reopen();
+  EXPECT_THAT(*store().rates(row.id, {}), ::testing::ElementsAre(coarse, fine));
+  EXPECT_THAT(*store().rates(row.id, now - std::chrono::minutes(1)), ::testing::ElementsAre(fine));
+  EXPECT_THAT(*store().rates(other.id, {}), ::testing::SizeIs(1));
+}
+
+TEST_P(NodeStoreContract, RatesGoWithTheirTransfer) {
+  const TransferRow row = full_row();
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  const WallTime now{1'700'000'000'000};
+  const RateBlock block{row.id, true, {rate_point(now.ms)}};
+  ASSERT_TRUE(store().put_rates({&block, 1}, now).ok());
+  ASSERT_TRUE(store().erase_transfer(row.id).ok());
+  EXPECT_THAT(*store().rates(row.id, {}), ::testing::IsEmpty());
+  ASSERT_TRUE(store().put_rates({&block, 1}, now).ok()) << "it was forgotten meanwhile: passed over";
+  EXPECT_THAT(*store().rates(row.id, {}), ::testing::IsEmpty());
+}
+
+TEST_P(NodeStoreContract, RatesThatAreTooOldGo) {
+  const TransferRow row = full_row();
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  const WallTime then{1'700'000'000'000};
+  const RateBlock fine{row.id, true, {rate_point(then.ms)}}, coarse{row.id, false, {rate_point(then.ms)}};
+  ASSERT_TRUE(store().put_rates(std::vector{fine, coarse}, then).ok());
+  ASSERT_TRUE(store().put_rates({}, then + kSecondsKept).ok());
+  EXPECT_THAT(*store().rates(row.id, {}), ::testing::ElementsAre(coarse));
+  ASSERT_TRUE(store().put_rates({}, then + kRatesKept).ok());
+  EXPECT_THAT(*store().rates(row.id, {}), ::testing::IsEmpty());
+}
+
+TEST(RateRows, WhatIsDamagedIsToldAndNotShown) {
+  const std::string whole = store::encode_points(std::vector{rate_point(5), rate_point(3)});
+  EXPECT_EQ(store::decode_points(whole)->size(), 2u);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const auto read = store::decode_points(std::string_view(whole).substr(0, size));
+    const bool between_two = read && read->size() == 1;
+    EXPECT_TRUE(between_two || read.error().code == Code::kCorrupt) << size;
+  }
+  EXPECT_EQ(store::decode_points(std::string(6 * 11, '\xff')).error().code, Code::kCorrupt);
 }
 
 TEST_P(NodeStoreContract, ListsOfWhoMayHaveContentAreKept) {
