@@ -6,6 +6,9 @@ namespace gridtorrent::gui {
 
 namespace {
 
+/// Points are this long at most, but for those of a time of rest.
+constexpr std::int64_t kLongestMs = 15'000;
+
 void add(RateColumn& column, const RatePoint& point) {
   column.least_bits_per_s = column.any ? std::min(column.least_bits_per_s, point.bits_per_s) : point.bits_per_s;
   column.most_bits_per_s = column.any ? std::max(column.most_bits_per_s, point.bits_per_s) : point.bits_per_s;
@@ -26,7 +29,8 @@ std::vector<RateColumn> rate_columns(std::span<const RatePoint> points, TimeRang
     if (begin_ms >= range.to_ms) break;
     if (point != points.begin()) {
       const std::int64_t before_ms = std::prev(point)->at_ms;
-      if (before_ms > begin_ms || begin_ms - before_ms <= point->span_ms / 2) begin_ms = before_ms;
+      if (before_ms > begin_ms || begin_ms - before_ms <= std::min(point->span_ms, kLongestMs) / 2)
+        begin_ms = before_ms;
     }
     const std::int64_t begin = std::max<std::int64_t>(column_of(std::max(begin_ms, range.from_ms)), 0);
     const std::int64_t end = std::min<std::int64_t>(column_of(std::max(point->at_ms - 1, range.from_ms)), width - 1);

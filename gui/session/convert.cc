@@ -198,4 +198,23 @@ RateHistory rate_history(const v1::RateHistoryReply& reply) {
   return history;
 }
 
+void merge_rates(RateHistory& known, const RateHistory& news) {
+  constexpr std::int64_t kDayMs = 24 * 60 * 60 * 1000;
+  for (const RatePoint& point : news.points) {
+    RatePoint* last = known.points.empty() ? nullptr : &known.points.back();
+    const bool both_rest = last != nullptr && last->bits_per_s == 0 && point.bits_per_s == 0;
+    if (both_rest && last->lanes == point.lanes && point.at_ms - point.span_ms == last->at_ms) {
+      last->at_ms = point.at_ms;
+      last->span_ms += point.span_ms;
+    } else {
+      known.points.push_back(point);
+    }
+  }
+  known.decisions.insert(known.decisions.end(), news.decisions.begin(), news.decisions.end());
+  if (known.points.empty()) return;
+  const std::int64_t oldest = known.points.back().at_ms - kDayMs;
+  const auto first = std::ranges::upper_bound(known.points, oldest, {}, &RatePoint::at_ms);
+  known.points.erase(known.points.begin(), first);
+}
+
 }  // namespace gridtorrent::gui

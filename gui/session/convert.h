@@ -42,5 +42,7 @@ void merge_tuning(v1::Tuning& known, const v1::Tuning& news);
 /// The samples and decisions as times of the wall clock, where the last look was at `now_ms`.
 RateHistory tuning_history(const v1::Tuning& tuning, std::int64_t now_ms);
 RateHistory rate_history(const v1::RateHistoryReply& reply);
+/// What ended after the last point that was known, into what was known. Keeps a day.
+void merge_rates(RateHistory& known, const RateHistory& news);
 
 }  // namespace gridtorrent::gui

@@ -52,10 +52,11 @@ void TransferDetails::ask_for_rates() {
   if (!keeps_rates_ || asking_rates_.waits()) return;
   v1::RateHistoryRequest request;
   request.set_transfer_id(id_);
+  if (!rates_.points.empty()) request.set_from_ms(rates_.points.back().at_ms);
   asking_rates_.call<v1::RateHistoryReply>(
       [&](auto answer) { return node_->rate_history(std::move(request), std::move(answer)); },
       [this](const Result<v1::RateHistoryReply>& reply) {
-        if (reply) rates_ = rate_history(*reply);
+        if (reply) merge_rates(rates_, rate_history(*reply));
         if (!reply && reply.error().code == Code::kUnsupported) keeps_rates_ = false;
         tell();
       });

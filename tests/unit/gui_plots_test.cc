@@ -50,6 +50,14 @@ TEST(RateColumns, KeepTheExtremesOfManyPoints) {
   EXPECT_EQ(columns[5].least_bits_per_s, columns[5].most_bits_per_s);
 }
 
+TEST(RateColumns, ALongRestDoesNotReachOverTheGapBeforeIt) {
+  RateHistory history;
+  history.points = {{kStart + 1000, 1000, 7, 1}, {kStart + 100'000, 60'000, 0, 0}};
+  const auto columns = rate_columns(history.points, {kStart, kStart + 100'000}, 100);
+  EXPECT_FALSE(columns[20].any) << "39 s of which nothing is known";
+  EXPECT_TRUE(columns[50].any);
+}
+
 TEST(RateColumns, TakeALatePointAsJoined) {
   RateHistory history;
   history.points = {{kStart + 1000, 1000, 7, 1}, {kStart + 2400, 1000, 7, 1}, {kStart + 4400, 1000, 7, 1}};

@@ -165,6 +165,31 @@ TEST(Converting, AChangedDecisionReplacesTheOneThatWasKnown) {
   EXPECT_EQ(known.limit_word(), "path");
 }
 
+TEST(Converting, NewRatesJoinThoseThatWereKnown) {
+  RateHistory known;
+  known.points = {{.at_ms = 1000, .span_ms = 1000, .bits_per_s = 5, .lanes = 2},
+                  {.at_ms = 2000, .span_ms = 1000, .bits_per_s = 0, .lanes = 0}};
+  RateHistory news;
+  news.points = {{.at_ms = 5000, .span_ms = 3000, .bits_per_s = 0, .lanes = 0},
+                 {.at_ms = 9000, .span_ms = 1000, .bits_per_s = 0, .lanes = 0}};
+  news.decisions = {{.at_ms = 4000, .lanes_before = 1, .lanes = 2, .brought_bits_per_s = {}, .reason = {}}};
+  merge_rates(known, news);
+  ASSERT_EQ(known.points.size(), 3U);
+  EXPECT_EQ(known.points[1].at_ms, 5000) << "a rest that goes on is one point";
+  EXPECT_EQ(known.points[1].span_ms, 4000);
+  EXPECT_EQ(known.points[2].span_ms, 1000) << "after a gap it is another";
+  EXPECT_EQ(known.decisions.size(), 1U);
+}
+
+TEST(Converting, RatesOfMoreThanADayAgoAreDropped) {
+  RateHistory known, news;
+  known.points = {{.at_ms = 1000, .span_ms = 1000, .bits_per_s = 5, .lanes = 2}};
+  news.points = {{.at_ms = 24 * 60 * 60 * 1000 + 1000, .span_ms = 1000, .bits_per_s = 7, .lanes = 2}};
+  merge_rates(known, news);
+  ASSERT_EQ(known.points.size(), 1U);
+  EXPECT_EQ(known.points[0].bits_per_s, 7U);
+}
+
 TEST(Converting, ADraftBecomesARequestInTheWordsOfTheNode) {
   PublishDraft draft;
   draft.path = "/data/run-7";
