@@ -89,7 +89,7 @@ TransferState visible_state(const TransferRow& row, bool active, bool held_back,
     case TransferStep::kCommit:
       return TransferState::kVerifying;
     case TransferStep::kFetch:
-      return active ? TransferState::kFetching : TransferState::kQueued;
+      return active && !row.refused ? TransferState::kFetching : TransferState::kQueued;
     case TransferStep::kHold:
       return seeds ? TransferState::kSeeding : TransferState::kComplete;
     default:

@@ -357,9 +357,10 @@ TEST_F(NodeRights, WhoMayNotHaveItAnyMoreStopsAndGoesOnWhereTheRightComesBack) {
   ASSERT_TRUE(soon([&] { return engine_->torrent(id)->paused; }));
   EXPECT_TRUE(soon([&] { return let_in(id) == nullptr; }));
   EXPECT_THAT(node_->transfer(id)->waiting_for, HasSubstr("not yours to have any more"));
-  EXPECT_EQ(node_->transfer(id)->state, TransferState::kFetching) << "nothing is lost: it may come back";
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kQueued) << "it waits, and nothing is lost: it may come back";
   link_.with([](auto& state) { state.announce_error.reset(); });
   EXPECT_TRUE(soon([&] { return !engine_->torrent(id)->paused && let_in(id) != nullptr; }));
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kFetching);
   EXPECT_THAT(node_->transfer(id)->waiting_for, Not(HasSubstr("not yours")));
 }
 
