@@ -65,8 +65,7 @@ void WindowControl::join_sessions() {
 void WindowControl::join_transfers() {
   TransfersPage& page = parts_.window.transfers_page();
   NodeSession& node = parts_.node;
-  connect(&node, &NodeSession::snapshot, this,
-          [this](const std::vector<TransferRow>& all) { parts_.transfers.replace(all); });
+  connect(&node, &NodeSession::snapshot, this, [this] { parts_.transfers.settle(); });
   connect(&node, &NodeSession::delta, this, [this](const TransferDelta& delta) { parts_.transfers.apply(delta); });
   connect(&node, &NodeSession::connected, this, [this] { follow(followed_); });
   connect(&node, &NodeSession::lost, this, [this] { details_.follow(nullptr, followed_); });

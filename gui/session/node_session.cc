@@ -65,7 +65,7 @@ void NodeSession::stop_watching() {
   watching_.cancel();
   listing_.cancel();
   lists_ = false;
-  pages_.clear();
+  in_snapshot_.clear();
 }
 
 void NodeSession::ask_state() {
@@ -102,18 +102,26 @@ std::vector<TransferRow> NodeSession::rows_of(const google::protobuf::RepeatedPt
 }
 
 void NodeSession::take(const v1::TransfersEvent& event) {
-  if (event.snapshot() && pages_.empty()) contents_.clear();
-  std::vector<TransferRow> rows = rows_of(event.changed());
+  TransferDelta news{rows_of(event.changed()), {event.removed().begin(), event.removed().end()}};
   if (event.snapshot()) {
-    std::move(rows.begin(), rows.end(), std::back_inserter(pages_));
-    if (!event.last_page()) return;
-    Q_EMIT snapshot(std::exchange(pages_, {}));
-  } else {
-    for (const std::string& id : event.removed()) contents_.erase(id);
-    Q_EMIT delta({std::move(rows), {event.removed().begin(), event.removed().end()}});
+    for (const TransferRow& row : news.changed) in_snapshot_.insert(row.id);
+    if (event.last_page()) news.removed = not_in_snapshot();
   }
+  for (const std::string& id : news.removed) contents_.erase(id);
+  Q_EMIT delta(news);
+  if (event.snapshot() && !event.last_page()) return;
   seen_.set_epoch(event.epoch());
   seen_.set_revision(event.revision());
+  if (event.snapshot()) Q_EMIT snapshot();
+}
+
+/// Transfers that were known before it. It has ended.
+std::vector<std::string> NodeSession::not_in_snapshot() {
+  std::vector<std::string> gone;
+  for (const auto& [id, content] : contents_)
+    if (!in_snapshot_.contains(id)) gone.push_back(id);
+  in_snapshot_.clear();
+  return gone;
 }
 
 void NodeSession::list() {

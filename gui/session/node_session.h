@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "client/api/node/node_api.h"
@@ -47,7 +48,9 @@ class NodeSession final : public Session {
   void publish(v1::PublishRequest request, std::function<void(Result<v1::Transfer>)> done);
 
  Q_SIGNALS:
-  void snapshot(const std::vector<gridtorrent::gui::TransferRow>& all);
+  /// The node has told all of its transfers: `delta` had them page by page, so that no event has to take in all at
+  /// once.
+  void snapshot();
   void delta(const gridtorrent::gui::TransferDelta& delta);
   /// A line for the person who wanted it.
   void refused(const std::string& message);
@@ -61,6 +64,7 @@ class NodeSession final : public Session {
   void stop_watching();
   void watch();
   void take(const v1::TransfersEvent& event);
+  std::vector<std::string> not_in_snapshot();
   void list();
   void take_list(std::vector<TransferRow> rows);
   void change_one_by_one(std::vector<std::string> ids, const std::string& step, const v1::SetTransferRequest& settings);
@@ -71,7 +75,7 @@ class NodeSession final : public Session {
   std::shared_ptr<client::api::NodeApi> api_;
   bool lists_ = false;  ///< a node without WatchTransfers is asked for its list each second
   v1::WatchTransfersRequest seen_;
-  std::vector<TransferRow> pages_;                         ///< of a snapshot that has begun
+  std::unordered_set<std::string> in_snapshot_;            ///< transfers of one that has begun
   std::unordered_map<std::string, TransferRow> listed_;    ///< the last list, by transfer
   std::unordered_map<std::string, std::string> contents_;  ///< by transfer
   Asking watching_, listing_, scanning_;

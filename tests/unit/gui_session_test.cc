@@ -5,6 +5,7 @@
 #include <QElapsedTimer>
 #include <QEvent>
 #include <QThread>
+#include <algorithm>
 #include <fstream>
 
 #include "client/profile/profile.h"
@@ -237,12 +238,9 @@ class NodeSide : public client::Control {
   NodeSessionOptions options() const { return {.profile = "gui-session-test", .socket = socket_}; }
   void play(NodeSession& session) {
     const auto note = [this](const TransferRow& row) { rows_[row.id] = row; };
-    QObject::connect(&session, &NodeSession::snapshot, [=, this](const std::vector<TransferRow>& all) {
-      ++snapshots_;
-      rows_.clear();
-      for (const TransferRow& row : all) note(row);
-    });
+    QObject::connect(&session, &NodeSession::snapshot, [this] { ++snapshots_; });
     QObject::connect(&session, &NodeSession::delta, [=, this](const TransferDelta& delta) {
+      most_at_once_ = std::max(most_at_once_, delta.changed.size());
       for (const TransferRow& row : delta.changed) note(row);
       for (const std::string& id : delta.removed) rows_.erase(id);
     });
@@ -262,6 +260,7 @@ class NodeSide : public client::Control {
   ManualClock hands_;
   std::map<std::string, TransferRow> rows_;
   int snapshots_ = 0;
+  std::size_t most_at_once_ = 0;
   std::string refused_;
 };
 
@@ -302,6 +301,40 @@ TEST_F(NodeSide, AfterABreakItIsToldOnlyWhatChanged) {
   ASSERT_TRUE(until_later(session, [&] { return rows_.size() == 1; }));
   EXPECT_TRUE(until([&] { return rows_.begin()->second.state == TransferState::kPaused; }));
   EXPECT_EQ(snapshots_, 1);
+}
+
+TEST_F(NodeSide, ASnapshotOfManyIsTakenInPageByPage) {
+  for (std::uint16_t number = 1; number <= 1200; ++number) {
+    TransferId::Bytes bytes{};
+    bytes[0] = static_cast<std::uint8_t>(number % 256);
+    bytes[1] = static_cast<std::uint8_t>(number / 256);
+    node_.add(TransferId(bytes), client::TransferState::kSeeding);
+  }
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return snapshots_ == 1; }));
+  EXPECT_EQ(rows_.size(), 1200U);
+  EXPECT_LE(most_at_once_, client::kTransfersPage);
+}
+
+TEST_F(NodeSide, WhatASnapshotLacksIsGone) {
+  for (const int tag : {1, 2, 3})
+    node_.add(client::transfer_id(static_cast<std::uint8_t>(tag)), client::TransferState::kSeeding);
+  NodeSession session(options(), pool_, hands_);
+  play(session);
+  ASSERT_TRUE(until([&] { return rows_.size() == 3; }));
+  server_.reset();
+  ASSERT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kSilent; }));
+  client::FakeNode fresh;  // it has seen fewer changes than the window: another process
+  fresh.add(client::transfer_id(2), client::TransferState::kSeeding);
+  client::control::ControlOptions control;
+  control.socket_path = socket_;
+  control.clock = &clock_;
+  const auto server = client::control::ControlServer::start(control, fresh);
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_TRUE(until_later(session, [&] { return rows_.size() == 1; }));
+  EXPECT_TRUE(rows_.contains(client::transfer_id(2).str()));
+  EXPECT_EQ(session.content_of(client::transfer_id(1).str()), "");
 }
 
 TEST_F(NodeSide, AStepForManyIsOneCallWhoseFailuresAreTold) {
