@@ -16,6 +16,7 @@ namespace gridtorrent::ccm {
 namespace {
 
 constexpr std::string_view kBeginMethod = "content.begin";
+constexpr std::string_view kGiveUpMethod = "content.give_up";
 
 Result<Content> wanted_content(const Actor& actor, const BeginPublish& request, WallTime now) {
   GT_TRY(check_request_id(request.request_id));
@@ -264,6 +265,46 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   GT_TRY(
       tx.audit.append(audit_record(actor, content.published, "content.publish", content.id.str(), request.request_id)));
   return content;
+}
+
+Result<std::optional<Content>> ContentService::begun_content(Tx& tx, const Actor& actor, const std::string& begun_as) {
+  GT_ASSIGN(const auto answered, first_answer(tx, actor.user, begun_as, kBeginMethod));
+  if (!answered) return std::optional<Content>();
+  GT_ASSIGN(const BeginAnswer begun, BeginAnswer::parse(*answered));
+  GT_ASSIGN(const auto known, tx.contents.by_id(begun.content));
+  if (!known || known->state == ContentState::kPurged) return std::optional<Content>();
+  GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, begun.content));
+  // A version after it has been published since: this publish has long ended.
+  if (content.state == ContentState::kWithdrawn || content.version > 1) return std::optional<Content>();
+  if (!actor.node.is_nil() && content.publisher_node != actor.node) {
+    return Error{Code::kConflict, "content " + content.owner_name + "/" + escape_for_display(content.name) +
+                                      " is published by another node now; withdraw it with: gridtorrent unpublish"};
+  }
+  return std::optional(std::move(content));
+}
+
+Status ContentService::give_up_publish(const Actor& actor, const std::string& request_id, const std::string& begun_as) {
+  std::optional<Content> content;
+  Concerned concerned;
+  bool withdrawn = false;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kGiveUpMethod, begun_as));
+    if (done) return {};
+    GT_ASSIGN(content, begun_content(tx, actor, begun_as));
+    if (!content) return {};
+    const WallTime now = d_.clock.wall();
+    withdrawn = content->state == ContentState::kPublished;
+    if (withdrawn) {
+      GT_ASSIGN(concerned, withdraw_in(tx, actor, *content, now));
+    } else {
+      GT_ASSIGN(content->state, next_state(content->state, ContentEvent::kPurge));
+      GT_TRY(tx.contents.update(*content));
+    }
+    GT_TRY(keep_answer(tx, actor.user, request_id, kGiveUpMethod, begun_as, now));
+    return tx.audit.append(audit_record(actor, now, kGiveUpMethod, content->id.str(), request_id));
+  }));
+  if (withdrawn) after_change(std::move(*content), concerned);
+  return {};
 }
 
 namespace {

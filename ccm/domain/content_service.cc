@@ -231,6 +231,16 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
   return after_change(std::move(content), concerned);
 }
 
+Result<ContentService::Concerned> ContentService::withdraw_in(Tx& tx, const Actor& actor, Content& content,
+                                                              WallTime now) {
+  Concerned concerned;
+  GT_ASSIGN(content.state, next_state(content.state, ContentEvent::kWithdraw));
+  GT_TRY(tx.contents.update(content));
+  GT_ASSIGN(concerned.tasked, tx.node_effects.content_closed(content.id, actor.user, now));
+  GT_ASSIGN(concerned.people, sharees(tx, content));
+  return concerned;
+}
+
 Result<ContentView> ContentService::unpublish(const Actor& actor, const std::string& request_id, const ContentId& id) {
   constexpr std::string_view kMethod = "content.unpublish";
   Content content;
@@ -239,11 +249,8 @@ Result<ContentView> ContentService::unpublish(const Actor& actor, const std::str
     GT_ASSIGN(content, open_content(tx, actor, Action::kUnpublish, id));
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
     if (done || content.state == ContentState::kWithdrawn) return {};
-    GT_ASSIGN(content.state, next_state(content.state, ContentEvent::kWithdraw));
     const WallTime now = d_.clock.wall();
-    GT_TRY(tx.contents.update(content));
-    GT_ASSIGN(concerned.tasked, tx.node_effects.content_closed(id, actor.user, now));
-    GT_ASSIGN(concerned.people, sharees(tx, content));
+    GT_ASSIGN(concerned, withdraw_in(tx, actor, content, now));
     GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
     return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id));
   }));

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -110,6 +111,10 @@ class ContentService {
   /// What finish_publish would refuse before a byte of metadata is uploaded: rights, state, quota.
   Status check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
                       std::uint64_t metadata_bytes);
+  /// Ends what begin_publish began under `begun_as`: the draft's name is free again; one that was finished meanwhile is
+  /// withdrawn. Its owner may, with a login, or by the node that publishes it: from another node it is kConflict.
+  /// Nothing to end: success.
+  Status give_up_publish(const Actor& actor, const std::string& request_id, const std::string& begun_as);
   /// What add_checksums would refuse before a byte is uploaded: rights and state. The content, whose `entries` say how
   /// many digests are due; where they are 0, somebody has to count them in the metadata and call learn_entries.
   Result<Content> check_checksums(const Actor& actor, const ContentId& content, std::uint32_t version);
@@ -169,6 +174,10 @@ class ContentService {
     std::vector<UserId> people;   ///< whose inboxes changed
   };
   Result<Content> finish_in(Tx& tx, const Actor& actor, const FinishPublish& request, Concerned& concerned) const;
+  /// Withdraws a published content, in the caller's transaction.
+  static Result<Concerned> withdraw_in(Tx& tx, const Actor& actor, Content& content, WallTime now);
+  /// What is left to end of a publish; nothing: it is gone or withdrawn, or was never begun.
+  static Result<std::optional<Content>> begun_content(Tx& tx, const Actor& actor, const std::string& begun_as);
   /// Tells them, and describes the content as it is now.
   ContentView after_change(Content content, const Concerned& concerned);
 

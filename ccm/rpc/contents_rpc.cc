@@ -34,6 +34,7 @@ constexpr wire::Method kBeginPublish{"Contents/BeginPublish", Need::scope(kPubli
 constexpr wire::Allowance kBeginVersion{.burst = 600, .quota = "contents", .own_rate = kRate};
 constexpr wire::Method kBeginUpdate{"Contents/BeginUpdate", Need::scope(kPublish), wire::Lane::kNormal, kBeginVersion};
 constexpr wire::Method kFinishPublish{"Contents/FinishPublish", Need::scope(kPublish), wire::Lane::kNormal, kFinish};
+constexpr wire::Method kGiveUpPublish{"Contents/GiveUpPublish", Need::scope(kPublish), wire::Lane::kNormal, kClose};
 constexpr wire::Method kAddChecksums{"Contents/AddChecksums", Need::scope(kPublish), wire::Lane::kNormal, kUpload};
 constexpr wire::Method kSearch{"Contents/Search", Need::scope(kRead), wire::Lane::kReads, wire::reads(10, 50)};
 constexpr wire::Method kGetContent{"Contents/GetContent", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
@@ -49,9 +50,9 @@ constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), w
 constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
                                       wire::reads(1, 600)};
 
-constexpr std::array kMethods = {&kBeginPublish, &kBeginUpdate,   &kFinishPublish, &kAddChecksums, &kSearch,
-                                 &kGetContent,   &kListVersions,  &kGetMetadata,   &kGetChecksums, &kListReplicas,
-                                 &kSetAccess,    &kExplainAccess, &kUnpublish,     &kPreviewAccess};
+constexpr std::array kMethods = {&kBeginPublish, &kBeginUpdate, &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
+                                 &kSearch,       &kGetContent,  &kListVersions,  &kGetMetadata,   &kGetChecksums,
+                                 &kListReplicas, &kSetAccess,   &kExplainAccess, &kUnpublish,     &kPreviewAccess};
 
 void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
   reply.set_content_id(ticket.content.str());
@@ -105,6 +106,13 @@ ContentsRpc::Reader<v1::FinishPublishChunk>* ContentsRpc::FinishPublish(Context*
   return d_.door.upload<v1::FinishPublishChunk>(
       context, kFinishPublish, reply,
       [this](const Call& call) -> Result<Sink> { return receive_metadata(d_.contents, d_.uploads, actor_of(call)); });
+}
+
+ContentsRpc::Reactor* ContentsRpc::GiveUpPublish(Context* context, const v1::GiveUpPublishRequest* request,
+                                                 v1::GiveUpPublishReply* reply) {
+  return d_.door.unary(context, kGiveUpPublish, request, reply, [this](const Call& call, const auto& q, auto&) {
+    return d_.contents.give_up_publish(actor_of(call), q.request_id(), q.publish_request_id());
+  });
 }
 
 ContentsRpc::Reader<v1::AddChecksumsChunk>* ContentsRpc::AddChecksums(Context* context, v1::AddChecksumsReply* reply) {

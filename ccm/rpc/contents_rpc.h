@@ -46,6 +46,8 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Reactor* SetAccess(Context* context, const v1::SetAccessRequest* request, v1::SetAccessReply* reply) override;
   Reactor* ExplainAccess(Context* context, const v1::ExplainAccessRequest* request,
                          v1::ExplainAccessReply* reply) override;
+  Reactor* GiveUpPublish(Context* context, const v1::GiveUpPublishRequest* request,
+                         v1::GiveUpPublishReply* reply) override;
   Reactor* Unpublish(Context* context, const v1::UnpublishRequest* request, v1::UnpublishReply* reply) override;
   Reactor* PreviewAccess(Context* context, const v1::PreviewAccessRequest* request,
                          v1::PreviewAccessReply* reply) override;

@@ -185,6 +185,9 @@ class ServerLink {
   /// Sends the metadata; durable at the server once this returns. Returns the content as published.
   virtual Result<ContentInfo> finish_publish(const std::string& request_id, const PublishTicket& ticket,
                                              const metainfo::VersionMetadata& metadata) = 0;
+  /// Ends what begin_publish began under this request id, or withdraws it where it was finished meanwhile. Repeated, it
+  /// changes nothing. kUnsupported: an older server, which frees the name by itself after two days.
+  virtual Status give_up_publish(const std::string& request_id) = 0;
   /// One SHA-256 per manifest entry (32 bytes; folders: zeros), added to the version later.
   virtual Status add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) = 0;
 

@@ -78,6 +78,7 @@ class GrpcLink final : public RemoteLink {
   Result<PublishTicket> begin_publish(const PublishRequest& request) override;
   Result<ContentInfo> finish_publish(const std::string& request_id, const PublishTicket& ticket,
                                      const metainfo::VersionMetadata& metadata) override;
+  Status give_up_publish(const std::string& request_id) override;
   Status add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) override;
   Result<std::vector<IssuedCertificate>> certify(const std::string& request) override;
   Result<AnnounceReply> announce(const AnnounceRequest& request) override;
@@ -291,6 +292,14 @@ Result<ContentInfo> GrpcLink::finish_publish(const std::string& request_id, cons
   if (open) writer->WritesDone();
   if (const grpc::Status status = writer->Finish(); !status.ok()) return explain(context, status);
   return to_content(reply.content());
+}
+
+Status GrpcLink::give_up_publish(const std::string& request_id) {
+  v1::GiveUpPublishRequest message;
+  message.set_request_id(make_request_id(clock_.wall(), rng_));
+  message.set_publish_request_id(request_id);
+  GT_TRY(call(*stubs()->contents, &v1::Contents::Stub::GiveUpPublish, message));
+  return {};
 }
 
 Status GrpcLink::add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) {

@@ -111,6 +111,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Accounts/ListAuditRecords", "admin"},
                                                    {"Contents/BeginPublish", "content:publish"},
                                                    {"Contents/FinishPublish", "content:publish"},
+                                                   {"Contents/GiveUpPublish", "content:publish"},
                                                    {"Contents/AddChecksums", "content:publish"},
                                                    {"Contents/Search", "content:read"},
                                                    {"Contents/GetContent", "content:read"},

@@ -31,7 +31,9 @@ class FakeLink final : public client::ServerLink {
     int certified = 0;
     std::chrono::milliseconds asked_pause{0}, next_announce{30'000};
     ContentId next_content;
-    std::string metadata_name;  ///< unless empty, what a publish's metadata is said to be called
+    std::string metadata_name;          ///< unless empty, what a publish's metadata is said to be called
+    std::vector<std::string> given_up;  ///< request ids of publishes
+    std::optional<Error> give_up_error;
     int endpoint_calls = 0, begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
   };
   template <class F>
@@ -92,6 +94,15 @@ class FakeLink final : public client::ServerLink {
         return content;
       }
       return Error{Code::kNotFound, "nothing was begun"};
+    });
+  }
+  Status give_up_publish(const std::string& request_id) override {
+    return with([&](State& state) -> Status {
+      if (state.down) return *state.down;
+      if (state.give_up_error) return *state.give_up_error;
+      state.given_up.push_back(request_id);
+      state.tickets.erase(request_id);
+      return {};
     });
   }
   /// Puts a published content there.

@@ -205,6 +205,45 @@ TEST_P(Contents, SweepGivesUpForgottenDrafts) {
   EXPECT_NE(anew->content, draft->content);
 }
 
+TEST_P(Contents, ADraftIsGivenUpByTheNodeThatBeganItOrByItsOwner) {
+  const Actor one = w.node(alice, "n1");
+  const Actor two = w.node(alice, "n2");
+  const auto request = begin("data");
+  const auto draft = w.contents.begin_publish(one, request);
+  ASSERT_TRUE(draft.ok());
+  EXPECT_TRUE(w.contents.give_up_publish(bob, w.request_id(), request.request_id).ok()) << "his own requests only";
+  EXPECT_EQ(code_of(w.contents.give_up_publish(two, w.request_id(), request.request_id)), Code::kConflict);
+  EXPECT_EQ(code_of(w.contents.give_up_publish(one, "", request.request_id)), Code::kInvalid);
+  ASSERT_TRUE(w.contents.get(alice, "data").ok()) << "still there";
+
+  const std::string id = w.request_id();
+  EXPECT_TRUE(w.contents.give_up_publish(one, id, request.request_id).ok());
+  EXPECT_TRUE(w.contents.give_up_publish(one, id, request.request_id).ok()) << "again";
+  EXPECT_EQ(code_of(w.contents.finish_publish(one, w.finish_of(draft->content))), Code::kNotFound);
+  const auto anew = begin("data");
+  ASSERT_TRUE(w.contents.begin_publish(two, anew).ok()) << "the name is free at once, on every node";
+  EXPECT_TRUE(w.contents.give_up_publish(alice, w.request_id(), anew.request_id).ok());
+  EXPECT_EQ(code_of(w.contents.get(alice, "data")), Code::kNotFound);
+}
+
+TEST_P(Contents, GivingUpWhatWasNeverBegunChangesNothing) {
+  const auto content = w.publish(alice, "data");
+  EXPECT_TRUE(w.contents.give_up_publish(alice, w.request_id(), w.request_id()).ok());
+  EXPECT_EQ(w.contents.get(alice, "data")->content.state, ContentState::kPublished);
+}
+
+TEST_P(Contents, APublishThatWasFinishedBeforeItIsGivenUpIsWithdrawn) {
+  const Actor node = w.node(alice, "n1");
+  const auto request = begin("data");
+  const auto ticket = w.contents.begin_publish(node, request);
+  ASSERT_TRUE(w.contents.finish_publish(node, w.finish_of(ticket->content)).ok());
+  const std::string id = w.request_id();
+  EXPECT_TRUE(w.contents.give_up_publish(node, id, request.request_id).ok());
+  EXPECT_TRUE(w.contents.give_up_publish(node, w.request_id(), request.request_id).ok());
+  EXPECT_EQ(w.contents.get(alice, ticket->content.str())->content.state, ContentState::kWithdrawn);
+  EXPECT_THAT(found(alice), IsEmpty());
+}
+
 TEST_P(Contents, RequestIdsAreForgottenAfterAWeek) {
   const auto content = w.publish(alice, "data");
   const std::string id = w.request_id();

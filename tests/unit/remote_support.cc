@@ -192,6 +192,15 @@ struct FakeServer::Services {
       }
       return grpc::Status::OK;
     }
+    grpc::Status GiveUpPublish(grpc::ServerContext* context, const v1::GiveUpPublishRequest* request,
+                               v1::GiveUpPublishReply*) override {
+      note(context);
+      server.with([&](FakeState& state) {
+        state.request_ids.push_back(request->request_id());
+        state.given_up = request->publish_request_id();
+      });
+      return grpc::Status::OK;
+    }
     grpc::Status Unpublish(grpc::ServerContext* context, const v1::UnpublishRequest* request,
                            v1::UnpublishReply* reply) override {
       note(context);

@@ -54,6 +54,7 @@ struct FakeState {
   v1::FinishPublishChunk first_chunk;
   std::string uploaded;
   v1::BeginPublishRequest begun;
+  std::string given_up;  ///< the last publish that was
   v1::AnnounceRequest announced;
   v1::UpdateEndpointsRequest endpoints;
   v1::EnrollRequest enrolled;

@@ -459,6 +459,16 @@ TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
   server_->with([&](FakeState& state) { EXPECT_EQ(state.checksums, digests); });
 }
 
+TEST_F(Link, GivesAPublishUpByTheRequestThatBeganIt) {
+  serve();
+  ASSERT_TRUE(link()->give_up_publish("r1"));
+  server_->with([](const FakeState& state) {
+    EXPECT_EQ(state.given_up, "r1");
+    ASSERT_FALSE(state.request_ids.empty());
+    EXPECT_NE(state.request_ids.back(), "r1") << "the step has an id of its own";
+  });
+}
+
 TEST_F(Link, RefusesMetadataNamesThatCouldBePaths) {
   v1::Content message;
   message.set_content_id(id<ContentId>(1).str());
