@@ -100,6 +100,13 @@ void fill(v1::Transfer& out, const Findings& findings) {
   if (findings.target) *out.mutable_target() = control::to_message(*findings.target);
 }
 
+void fill(v1::PublishState& out, const PublishState& state) {
+  out.set_request_id(state.request_id);
+  out.set_phase(std::string(publish_phase_name(state.phase)));
+  out.set_files(state.files);
+  out.set_bits_per_s(state.bits_per_s);
+}
+
 void fill_root(v1::Root& out, const NamedRoot& root) {
   out.set_name(root.name);
   out.set_path(root.path);
@@ -125,7 +132,7 @@ Status check_range(std::string_view what, std::int64_t value, std::int64_t low, 
 v1::Transfer to_message(const TransferView& view) {
   v1::Transfer out;
   out.set_transfer_id(view.id.str());
-  out.set_content_id(view.content.str());
+  if (!view.content.is_nil()) out.set_content_id(view.content.str());
   out.set_name(view.name);
   out.set_owner(view.owner);
   out.set_state(std::string(transfer_state_name(view.state)));
@@ -155,6 +162,8 @@ v1::Transfer to_message(const TransferView& view) {
   out.set_lanes_wish(wish_text(view.lanes_wish));
   out.set_seeders_wish(wish_text(view.seeders_wish));
   out.set_plan_reason(clean(view.plan_reason));
+  if (view.publishing) fill(*out.mutable_publish(), *view.publishing);
+  if (view.publishing) fill(*out.mutable_publish(), *view.publishing);
   if (view.findings) fill(out, *view.findings);
   out.set_created_ms(view.created.ms);
   if (view.wish != TuningWish{}) fill(*out.mutable_wish(), view.wish);

@@ -164,6 +164,17 @@ grpc::Status ControlService::ScanPublish(grpc::ServerContext* context, const v1:
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::StartPublish(grpc::ServerContext*, const v1::PublishRequest* request,
+                                          v1::TransferReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto job = to_job(*request);
+  if (!job) return rpc::to_grpc(job.error());
+  const auto view = node_.start_publish(*job);
+  if (!view) return rpc::to_grpc(view.error());
+  *reply->mutable_transfer() = to_message(*view);
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::Get(grpc::ServerContext*, const v1::GetRequest* request, v1::GetReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   auto job = to_job(*request, clock_.wall());

@@ -39,6 +39,8 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                        grpc::ServerWriter<v1::PublishEvent>* writer) override;
   grpc::Status ScanPublish(grpc::ServerContext* context, const v1::ScanPublishRequest* request,
                            grpc::ServerWriter<v1::ScanPublishEvent>* writer) override;
+  grpc::Status StartPublish(grpc::ServerContext* context, const v1::PublishRequest* request,
+                            v1::TransferReply* reply) override;
   grpc::Status Get(grpc::ServerContext* context, const v1::GetRequest* request, v1::GetReply* reply) override;
   grpc::Status Estimate(grpc::ServerContext* context, const v1::EstimateRequest* request,
                         grpc::ServerWriter<v1::EstimateEvent>* writer) override;

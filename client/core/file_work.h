@@ -39,7 +39,7 @@ struct HashRequest {
   /// Where finished work is noted, so that hashing goes on after an interruption; a file whose size, mtime or inode
   /// changed since is hashed again. Empty: no resume. Removed on success.
   std::string checkpoint_file;
-  ScanFn counting = {};  ///< told of the files while they are listed, before hashing begins; may be empty
+  ScanFn counting = {};  ///< told of the files while they are listed, and once they are; may be empty
 };
 
 struct HashedTree {
@@ -101,6 +101,9 @@ class FileWork {
   /// (an unreadable file, named), kConflict (a file changed while being hashed, named), kCancelled.
   virtual Result<HashedTree> hash_tree(const HashRequest& request, const ProgressFn& progress,
                                        std::stop_token stop) = 0;
+
+  /// Removes what an interrupted hash_tree noted in a checkpoint file; missing: nothing to do.
+  virtual void forget_hashed(const std::string& checkpoint_file) = 0;
 
   /// Lists what hash_tree would publish and reads no file. What hash_tree would refuse is an error that names it.
   virtual Result<ScannedTree> scan_tree(const Place& path, const ScanFn& counting, std::stop_token stop) = 0;

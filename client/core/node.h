@@ -40,6 +40,22 @@ enum class TransferState : std::uint8_t {
 /// The name of a state as it stands in JSON and in the node's database.
 std::string_view transfer_state_name(TransferState state);
 
+/// How far a publish is that goes on by itself.
+enum class PublishPhase : std::uint8_t {
+  kWait,  ///< for its turn, or for the server
+  kScan,  ///< files are listed
+  kHash,
+  kUpload  ///< the server gets the metadata
+};
+/// Its name as it stands in JSON.
+std::string_view publish_phase_name(PublishPhase phase);
+struct PublishState {
+  std::string request_id;  ///< of the request that began it
+  PublishPhase phase = PublishPhase::kWait;
+  std::uint64_t files = 0;       ///< 0: not counted yet
+  std::uint64_t bits_per_s = 0;  ///< of hashing
+};
+
 /// A transfer as people, scripts and metrics see it: the one progress model of CLI, GUI and JSON.
 struct TransferView {
   TransferId id;
@@ -65,7 +81,8 @@ struct TransferView {
   TuningWish wish;
   WallTime fetched;  ///< when all was at its place; {}: not yet, or unknown
   std::string plan_reason;
-  std::optional<Findings> findings;  ///< what limits it, while it fetches
+  std::optional<Findings> findings;        ///< what limits it, while it fetches
+  std::optional<PublishState> publishing;  ///< of a publish that is not done and goes on by itself
   WallTime created;
   std::uint64_t revision = 0;  ///< grows with every change; for wait_for_change
 };
@@ -230,6 +247,12 @@ class Node {
   /// Walks, hashes, publishes and seeds. Repeated with the same request_id (after a crash of either side) it goes on
   /// where it was and publishes once.
   virtual Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) = 0;
+
+  /// As publish, but it returns once the request is kept, and the work goes on without the caller, also after an end of
+  /// the process: as a transfer that is paused, resumed and cancelled like others. A name that the server refuses is
+  /// the answer, where there is a connection. Repeated with the same request_id, or for the same path, name and access,
+  /// it answers with the transfer that does it, and lets that go on.
+  virtual Result<TransferView> start_publish(const PublishJob& job) = 0;
 
   /// Starts a get, or joins one of the same content to the same place (`joined`); kConflict where it is being fetched
   /// to another place, or something foreign is in the way; kInvalid for wishes that `check_wish` or `check_tuner`

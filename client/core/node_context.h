@@ -20,8 +20,8 @@ namespace gridtorrent::client {
 
 /// What the parts of a NodeCore share: ports, the book of transfers, the bell of the transfers' thread, and the pools
 /// that do what blocks: `quick` (adding torrents, resume data), `heavy` (hashing, copying, committing), `calls` (the
-/// server), `background` (flat sums). Jobs never run with the book's lock held; engine and store calls may be made
-/// under it.
+/// server), `background` (flat sums), `publishing` (publishes that go on by themselves). Jobs never run with the book's
+/// lock held; engine and store calls may be made under it.
 class NodeContext {
  public:
   NodeContext(const NodePorts& node_ports, NodeOptions node_options, EngineEvents& engine_events);
@@ -30,7 +30,8 @@ class NodeContext {
   const NodeOptions options;
   EngineEvents& events;
   TransferBook book;
-  WorkerPool quick{"gt-quick", 3}, heavy{"gt-heavy", 4}, calls{"gt-calls", 4}, background{"gt-sums", 1};
+  WorkerPool quick{"gt-quick", 3}, heavy{"gt-heavy", 4}, calls{"gt-calls", 4}, background{"gt-sums", 1},
+      publishing{"gt-publish", 2};
 
   /// Who may have what, as far as the server told.
   Rights rights;

@@ -30,10 +30,11 @@ NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& ev
       rights_(c_),
       gets_(c_),
       publishes_(c_),
+      lasting_(c_, publishes_),
       seeding_(c_),
       estimates_(c_, *this),
       tasks_(c_, *this),
-      loop_(c_, gets_, publishes_, seeding_, announcer_, rights_),
+      loop_(c_, gets_, publishes_, lasting_, seeding_, announcer_, rights_),
       tuning_keeper_(c_),
       rate_keeper_(c_),
       steps_(c_) {}
@@ -56,6 +57,7 @@ Status NodeCore::start() {
   c_.set_limits(c_.options.settings.limits);
   GT_TRY(rights_.restore());
   GT_TRY(restore());
+  GT_TRY(lasting_.restore());
   tuning_keeper_.restore();
   GT_TRY(c_.history.restore(c_.ports.clock.wall()));
   GT_TRY(tasks_.restore());
@@ -105,6 +107,7 @@ void NodeCore::stop() {
   }
   thread_ = {};
   c_.background.stop();
+  c_.publishing.stop();
   c_.heavy.stop();
   c_.quick.stop();
   for (const auto& id : fetching) {
@@ -329,6 +332,10 @@ Result<ScannedTree> NodeCore::scan_publish(const std::string& path, const ScanFn
 
 Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {
   return publishes_.publish(job, hashing, std::move(stop));
+}
+
+Result<TransferView> NodeCore::start_publish(const PublishJob& job) {
+  return lasting_.start(job);
 }
 
 Result<TransferView> NodeCore::get(const GetJob& job, bool& joined) {

@@ -8,6 +8,7 @@
 #include "client/core/engine_events.h"
 #include "client/core/estimate_job.h"
 #include "client/core/get_job.h"
+#include "client/core/lasting_publish.h"
 #include "client/core/node.h"
 #include "client/core/node_context.h"
 #include "client/core/node_steps.h"
@@ -49,6 +50,7 @@ class NodeCore final : public Node, private ServerListener {
   Status set_limits(const NodeLimits& limits) override;
   Result<ScannedTree> scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
+  Result<TransferView> start_publish(const PublishJob& job) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;
   Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token stop) override;
   Result<TransferView> seed(const std::string& content, const Place& from) override;
@@ -94,6 +96,7 @@ class NodeCore final : public Node, private ServerListener {
   RightsKeeper rights_;
   GetFlow gets_;
   PublishFlow publishes_;
+  LastingPublishFlow lasting_;
   SeedingFlow seeding_;
   EstimateFlow estimates_;
   TaskManager tasks_;

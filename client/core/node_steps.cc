@@ -30,6 +30,7 @@ Result<TuningWish> wish_after(const TransferRow& row, const TransferSettings& se
 
 /// Where one that failed begins again.
 TransferStep step_to_retry(const TransferRow& row) {
+  if (row.unpublished) return TransferStep::kHash;
   const bool nothing_there = row.kind == TransferKind::kGet && row.stamp.empty();
   return nothing_there ? TransferStep::kPrepare : TransferStep::kAttach;
 }
@@ -71,7 +72,7 @@ Error unknown_transfer(const TransferId& id) {
 }
 
 Result<TransferRow> row_after(const TransferRow& row, const TransferChange& change, std::string_view usual_tuner) {
-  if (row.step == TransferStep::kHash) {
+  if (row.step == TransferStep::kHash && !row.unpublished) {
     return Error{Code::kConflict,
                  "transfer " + row.id.str() + " is being hashed for publishing; end the publish command instead"};
   }
@@ -160,7 +161,9 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
   transfer.row = std::move(after);
   switch (kind) {
     case ChangeKind::kPause:
-      if (before == TransferStep::kCheckLocal || before == TransferStep::kAttach) transfer.stop.request_stop();
+      if (before == TransferStep::kCheckLocal || before == TransferStep::kAttach || before == TransferStep::kHash) {
+        transfer.stop.request_stop();
+      }
       break;
     case ChangeKind::kResume:
       resumed(transfer, before);
@@ -178,7 +181,7 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
 }
 
 void NodeSteps::resumed(Transfer& transfer, TransferStep before) {
-  transfer.disk_retry = {};
+  transfer.disk_retry = transfer.retry_at = {};
   if (before != TransferStep::kFailed) return;
   transfer.disk_errors = transfer.verify_rounds = 0;
   transfer.fresh = false;
@@ -191,7 +194,9 @@ void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {
   transfer.sums_stop.request_stop();
   c_.take_out_of_engine(transfer);
   transfer.swarm.clear();
-  transfer.discarded = !in_progress(before) && before != TransferStep::kFailed;  // nothing of it is staged
+  transfer.retry_at = {};
+  const bool may_be_staged = in_progress(before) || before == TransferStep::kFailed;
+  transfer.discarded = transfer.row.unpublished || !may_be_staged;
 }
 
 void NodeSteps::set_limit(Transfer& transfer) {

@@ -25,7 +25,7 @@ enum class TransferKind : std::uint8_t { kGet, kPublish, kAttach };
 /// How far a transfer has come. Written to disk before the step begins, so that a killed node knows where to go on;
 /// each step can be done twice.
 enum class TransferStep : std::uint8_t {
-  kHash,        ///< of a publish; never stored: its PublishRow is
+  kHash,        ///< of a publish, until the server has it; stored where it goes on by itself
   kCheckLocal,  ///< does what this node already has still match? then copy it
   kPrepare,     ///< make the staging folder
   kFetch,
@@ -80,6 +80,7 @@ struct TransferRow {
   WallTime verified;           ///< when all that is held was last hashed; {}: unknown
   std::string stamp;           ///< DiskGuard::stamp of the files when they were last known to be whole
   bool checksums_due = false;  ///< a publish whose flat SHA-256 sums the server has not got yet
+  bool unpublished = false;    ///< of a publish that goes on by itself: the server has not got it yet
   bool refused = false;        ///< the server said that it is not (or no longer) this node's to have
   bool clean = false;          ///< fetching: the node was shut down in order, so the resume data says all
   WallTime created;
@@ -94,6 +95,16 @@ struct PublishRow {
   bool done = false;
   ContentInfo published;  ///< where done
   std::uint64_t skipped = 0;
+  /// Of one that goes on without its caller: the rest of the request, and what was found. Nothing: a Publish call works
+  /// on it, and ends it.
+  struct Lasting {
+    std::string description, license;
+    std::vector<std::string> tags;
+    bool strict = false;
+    std::vector<std::string> warnings;
+    friend bool operator==(const Lasting&, const Lasting&) = default;
+  };
+  std::optional<Lasting> lasting;
 };
 
 /// A task of the server's stream. Its state decides what is done after a restart: one that is not ended is begun again.

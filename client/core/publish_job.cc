@@ -11,7 +11,7 @@ bool busy_with_traffic(TransferBook& book) {
   for (const auto& [id, transfer] : book.all()) {
     if (!transfer->snapshot) continue;
     if (transfer->snapshot->receive_bits_per_s > 0 || transfer->snapshot->send_bits_per_s > 0) return true;
-    if (transfer->row.step == TransferStep::kHash) return true;
+    if (transfer->row.step == TransferStep::kHash && transfer->job_running) return true;
   }
   return false;
 }
@@ -26,12 +26,12 @@ Result<PublishOutcome> PublishFlow::publish(const PublishJob& job, const Progres
   if (job.path.empty() || job.path.front() != '/') {
     return Error{Code::kInvalid, "'" + escape_for_display(job.path) + "' is no absolute path"};
   }
-  auto begun = begin(job);
+  bool runs = false;
+  auto begun = begin(job, runs);
   // One that was interrupted a moment ago may still be letting go of its files.
-  for (int tries = 0; !begun && begun.error().code == Code::kConflict && tries < 30 && !stop.stop_requested();
-       ++tries) {
+  for (int tries = 0; runs && tries < 30 && !stop.stop_requested(); ++tries) {
     c_.pause_for(std::chrono::milliseconds(100), stop);
-    begun = begin(job);
+    begun = begin(job, runs);
   }
   GT_ASSIGN(PublishRow row, std::move(begun));
   if (row.done) return outcome_of(row);
@@ -44,7 +44,8 @@ Result<PublishOutcome> PublishFlow::publish(const PublishJob& job, const Progres
   return outcome;
 }
 
-Result<PublishRow> PublishFlow::begin(const PublishJob& job) {
+Result<PublishRow> PublishFlow::begin(const PublishJob& job, bool& runs) {
+  runs = false;
   const auto lock = c_.book.lock();
   GT_ASSIGN(const std::vector<PublishRow> known, c_.ports.store.publishes());
   PublishRow row;
@@ -56,6 +57,11 @@ Result<PublishRow> PublishFlow::begin(const PublishJob& job) {
     if (same_request) break;
   }
   if (row.done) return row;
+  if (row.lasting) {
+    return Error{Code::kConflict, escape_for_display(row.path) + " is being published as " + row.name +
+                                      " by transfer " + row.transfer.str() + ": `gridtorrent transfer wait " +
+                                      row.transfer.str() + "` waits for it"};
+  }
   if (row.request_id.empty()) {
     row.created = c_.ports.clock.wall();
     row.request_id =
@@ -66,7 +72,8 @@ Result<PublishRow> PublishFlow::begin(const PublishJob& job) {
     row.transfer = TransferId::make(row.created, c_.ports.rng);
     GT_TRY(c_.ports.store.put_publish(row));
   }
-  if (!running_.insert(row.request_id).second) {
+  runs = !running_.insert(row.request_id).second;
+  if (runs) {
     return Error{Code::kConflict, escape_for_display(job.path) + " is being published as " + job.request.name +
                                       " already; watch it with `gridtorrent transfers`"};
   }
@@ -96,7 +103,8 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     view.source = "published";
     view.created = row.created;
     const auto lock = c_.book.lock();
-    c_.book.insert(std::move(view)).job_running = true;
+    auto& transfer = c_.book.insert(std::move(view));
+    transfer.job_running = transfer.active = true;
   }
   const auto progress = [&](std::uint64_t done, std::uint64_t total) {
     {
@@ -109,12 +117,12 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     }
     if (hashing) hashing(done, total);
   };
-  const HashRequest hash_request{Place{job.path, job.root}, job.strict,
-                                 checkpoint_file(c_.options.data_dir, row.transfer)};
+  const HashRequest hash_request{
+      Place{job.path, job.root}, job.strict, checkpoint_file(c_.options.data_dir, row.transfer), {}};
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
   const WallTime hashed = c_.ports.clock.wall();
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
-  GT_TRY(keep(job, row, content, tree, hashed));
+  GT_TRY(keep(job.root, row, content, tree, hashed));
   c_.wake();
   auto outcome = outcome_of(row);
   outcome.warnings = tree.warnings;
@@ -159,7 +167,7 @@ Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const P
   }
 }
 
-Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
+Status PublishFlow::keep(const std::string& root, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
                          WallTime hashed) {
   const std::string document = metainfo::encode(tree.metadata);
   if (hex_encode(crypto::sha256(as_bytes(document))) != content.metadata_sha256) {
@@ -167,7 +175,7 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
                                      " than this node sent; ask its operator to run `gridtorrent-server check`"};
   }
   GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, document));
-  const Place parent{tree.parent, folder_of({job.path, job.root}).root};
+  const Place parent{tree.parent, folder_of({row.path, root}).root};
   const auto stamp = c_.ports.guard.stamp(parent, tree.metadata.manifest, {});
   TorrentSpec spec;
   if (!tree.metadata.segments.empty()) {  // no byte, no torrent
@@ -181,7 +189,9 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
 
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(row.transfer);
-  if (transfer == nullptr) return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
+  if (transfer == nullptr || transfer->row.step != TransferStep::kHash) {
+    return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
+  }
   transfer->row.kind = TransferKind::kPublish;
   transfer->row.step = TransferStep::kHold;
   transfer->row.content = content;
@@ -192,6 +202,8 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
   transfer->row.stamp = stamp ? *stamp : "";
   transfer->row.verified = hashed;
   transfer->row.checksums_due = transfer->row.wanted_bytes > 0;
+  transfer->row.unpublished = false;
+  transfer->publishing.reset();
   transfer->waiting_for.clear();
   transfer->job_running = false;
   c_.settle_hold(*transfer);
@@ -200,7 +212,7 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
   row.published = content;
   row.skipped = tree.skipped;
   GT_TRY(c_.ports.store.put_publish(row));
-  if (!transfer->barred && transfer->row.wanted_bytes > 0) {
+  if (!transfer->barred && !transfer->row.paused && transfer->row.wanted_bytes > 0) {
     if (const auto added = c_.ports.engine.add(spec); added) {
       transfer->in_engine = true;
       transfer->engine_generation = spec.generation;
@@ -208,7 +220,7 @@ Status PublishFlow::keep(const PublishJob& job, PublishRow& row, const ContentIn
     } else {
       transfer->notice = "not seeded yet: " + added.error().message;
       transfer->notice_at = c_.ports.clock.mono();
-      c_.log(NodeLogLevel::kError, job.request.name + " is " + transfer->notice);
+      c_.log(NodeLogLevel::kError, row.name + " is " + transfer->notice);
     }
   }
   transfer->announce.soon(c_.ports.clock.mono());
@@ -228,6 +240,7 @@ PublishOutcome PublishFlow::outcome_of(const PublishRow& row) const {
   outcome.content = row.published;
   outcome.transfer = row.transfer;
   outcome.skipped = row.skipped;
+  if (row.lasting) outcome.warnings = row.lasting->warnings;
   return outcome;
 }
 

@@ -16,17 +16,22 @@ class PublishFlow {
   /// Any thread; blocks until the content is published, waiting for the server where it is away at the end.
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop);
 
+  /// Lock held: a call works on this request.
+  bool is_running(const std::string& request_id) const { return running_.contains(request_id); }
+  /// What was hashed and the server has is from now on held and seeded; `root`: Place::root of the path. kCancelled
+  /// where the transfer is no longer being published.
+  Status keep(const std::string& root, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
+              WallTime hashed);
   /// Lock held: computes the flat SHA-256 sums of a publish and sends them, in the background, giving way to traffic.
   void start_checksums(Transfer& transfer);
 
  private:
-  Result<PublishRow> begin(const PublishJob& job);
+  /// `runs`: another call works on it.
+  Result<PublishRow> begin(const PublishJob& job, bool& runs);
   Result<PublishOutcome> run(const PublishJob& job, PublishRow row, const ProgressFn& hashing, std::stop_token stop);
   Result<PublishTicket> begin_at_server(const PublishJob& job, const PublishRow& row, const std::stop_token& stop);
   Result<ContentInfo> finish_at_server(const PublishRow& row, const PublishTicket& ticket, const HashedTree& tree,
                                        std::stop_token stop);
-  Status keep(const PublishJob& job, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
-              WallTime hashed);
   void drop_view(const TransferId& id);
   void checksums(const TransferId& id, std::stop_token stop);
   PublishOutcome outcome_of(const PublishRow& row) const;

@@ -233,7 +233,7 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
       const auto& row = transfer->row;
       const bool has_files =
           row.step == TransferStep::kHold || row.step == TransferStep::kAttach || row.step == TransferStep::kFailed;
-      if (!has_files) continue;
+      if (!has_files || row.unpublished) continue;
       const bool by_name = !content.empty() && place.empty() && names(row, content);
       const bool by_path = content.empty() && place == join_path(row.target, row.base_name);
       if (!by_name && !by_path) continue;

@@ -69,10 +69,22 @@ std::string_view transfer_state_name(TransferState state) {
   return "unknown";
 }
 
+std::string_view publish_phase_name(PublishPhase phase) {
+  switch (phase) {
+    case PublishPhase::kWait:
+      return "wait";
+    case PublishPhase::kScan:
+      return "scan";
+    case PublishPhase::kHash:
+      return "hash";
+    case PublishPhase::kUpload:
+      return "upload";
+  }
+  return "unknown";
+}
+
 TransferState visible_state(const TransferRow& row, bool active, bool held_back, bool seeds) {
   switch (row.step) {
-    case TransferStep::kHash:
-      return TransferState::kHashing;
     case TransferStep::kFailed:
       return TransferState::kFailed;
     case TransferStep::kCancel:
@@ -88,6 +100,8 @@ TransferState visible_state(const TransferRow& row, bool active, bool held_back,
     case TransferStep::kVerify:
     case TransferStep::kCommit:
       return TransferState::kVerifying;
+    case TransferStep::kHash:
+      return active ? TransferState::kHashing : TransferState::kQueued;
     case TransferStep::kFetch:
       return active && !row.refused ? TransferState::kFetching : TransferState::kQueued;
     case TransferStep::kHold:

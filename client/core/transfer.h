@@ -14,8 +14,8 @@
 /// The decisions about a transfer: pure functions of values, no I/O, no clock.
 namespace gridtorrent::client {
 
-/// What people see of a step. `active`: it is among those that may fetch now; `held_back`: it waits for disk space. One
-/// whose right was taken away waits for its return.
+/// What people see of a step. `active`: it is among those that may fetch now, or is being published; `held_back`: it
+/// waits for disk space. One whose right was taken away waits for its return.
 TransferState visible_state(const TransferRow& row, bool active, bool held_back, bool seeds);
 
 /// Not yet done, not given up: a second get of the same content has to deal with it.

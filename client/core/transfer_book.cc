@@ -57,6 +57,13 @@ void view_live_figures(const Transfer& transfer, TransferView& view) {
   }
 }
 
+void view_publishing(const Transfer& transfer, TransferView& view) {
+  view.publishing = transfer.publishing;
+  const std::uint64_t rate = transfer.publishing ? transfer.publishing->bits_per_s : 0;
+  if (rate == 0 || view.state != TransferState::kHashing) return;
+  view.eta = std::chrono::seconds((view.total_bytes - view.verified_bytes) * 8 / rate);
+}
+
 std::string waiting_text(const Transfer& transfer) {
   std::string text = transfer.waiting_for;
   const auto add = [&text](const std::string& more) {
@@ -212,6 +219,7 @@ TransferView make_summary(const Transfer& transfer) {
   view.fetched = row.fetched;
   view.plan_reason = transfer.plan.reason;
   view.findings = transfer.findings;
+  if (row.unpublished && row.step == TransferStep::kHash) view_publishing(transfer, view);
   view.created = row.created;
   view.revision = transfer.revision;
   return view;

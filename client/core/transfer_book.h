@@ -96,6 +96,10 @@ struct Transfer {
 
   std::string waiting_for, notice;
   MonoTime notice_at{};
+  std::optional<PublishState> publishing;  ///< kHash: it goes on by itself; nothing: a Publish call works on it
+  std::optional<PublishTicket> ticket;     ///< of this process's begin_publish
+  MonoTime retry_at{};                     ///< kHash, kCancel: after a call that the server did not answer
+  int failures = 0;
   TransferState state_told = TransferState::kQueued;  ///< that the last round saw
   std::uint64_t revision = 1;
   std::shared_ptr<std::condition_variable> watched;  ///< notified with each change; made by who waits for one

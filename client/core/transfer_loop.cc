@@ -101,7 +101,8 @@ void TransferLoop::choose(MonoTime) {
   std::vector<QueueEntry> entries;
   for (auto& [id, transfer] : c_.book.all()) {
     if (transfer->row.step != TransferStep::kFetch || transfer->row.paused || transfer->held_back) {
-      transfer->active = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit;
+      transfer->active = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit ||
+                         (transfer->row.step == TransferStep::kHash && transfer->job_running);
       continue;
     }
     entries.push_back({id, transfer->row.priority, transfer->row.created, transfer->stalled || transfer->row.refused});
@@ -159,6 +160,9 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
   refresh(transfer, now);
   if (!transfer.job_running) {
     switch (transfer.row.step) {
+      case TransferStep::kHash:
+        lasting_.step(transfer, now);
+        break;
       case TransferStep::kCheckLocal:
         if (!transfer.row.paused) gets_.start_check_local(transfer);
         break;
@@ -179,7 +183,7 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
         step_hold(transfer, now);
         break;
       case TransferStep::kCancel:
-        if (!transfer.discarded || !transfer.announce.claimed) gets_.start_discard(transfer);
+        step_cancelled(transfer, now);
         break;
       default:
         break;
@@ -194,6 +198,11 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
   }
   say_what_is_missing(transfer);
   tell_state(transfer);
+}
+
+void TransferLoop::step_cancelled(Transfer& transfer, MonoTime now) {
+  if (transfer.row.unpublished) return lasting_.step_cancelled(transfer, now);
+  if (!transfer.discarded || !transfer.announce.claimed) gets_.start_discard(transfer);
 }
 
 /// What decides it is changed in many places.

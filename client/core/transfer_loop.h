@@ -5,6 +5,7 @@
 #include "client/core/announcer.h"
 #include "client/core/dialling.h"
 #include "client/core/get_job.h"
+#include "client/core/lasting_publish.h"
 #include "client/core/node_context.h"
 #include "client/core/publish_job.h"
 #include "client/core/rights_keeper.h"
@@ -16,9 +17,15 @@ namespace gridtorrent::client {
 /// up to date. Runs on the transfers' thread alone, with the book's lock held; starts jobs, never blocks.
 class TransferLoop {
  public:
-  TransferLoop(NodeContext& context, GetFlow& gets, PublishFlow& publishes, SeedingFlow& seeding, Announcer& announcer,
-               RightsKeeper& rights)
-      : c_(context), gets_(gets), publishes_(publishes), seeding_(seeding), announcer_(announcer), rights_(rights) {}
+  TransferLoop(NodeContext& context, GetFlow& gets, PublishFlow& publishes, LastingPublishFlow& lasting,
+               SeedingFlow& seeding, Announcer& announcer, RightsKeeper& rights)
+      : c_(context),
+        gets_(gets),
+        publishes_(publishes),
+        lasting_(lasting),
+        seeding_(seeding),
+        announcer_(announcer),
+        rights_(rights) {}
 
   /// As the server's dial-back found this node's listeners of each kind.
   struct OwnReachability {
@@ -31,6 +38,7 @@ class TransferLoop {
 
  private:
   void step(Transfer& transfer, MonoTime now);
+  void step_cancelled(Transfer& transfer, MonoTime now);
   void step_fetch(Transfer& transfer, MonoTime now);
   void step_held_back(Transfer& transfer, MonoTime now);
   void step_hold(Transfer& transfer, MonoTime now);
@@ -55,6 +63,7 @@ class TransferLoop {
   NodeContext& c_;
   GetFlow& gets_;
   PublishFlow& publishes_;
+  LastingPublishFlow& lasting_;
   SeedingFlow& seeding_;
   Announcer& announcer_;
   RightsKeeper& rights_;

@@ -1,6 +1,7 @@
 #include "client/files/file_work.h"
 
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,6 +38,8 @@ class LocalFileWork final : public FileWork {
   Result<HashedTree> hash_tree(const HashRequest& request, const ProgressFn& progress, std::stop_token stop) override {
     return hash_for_publishing(request, options_.hash_threads, options_.hash_memory_bytes, progress, std::move(stop));
   }
+
+  void forget_hashed(const std::string& checkpoint_file) override { ::unlink(checkpoint_file.c_str()); }
 
   Result<ScannedTree> scan_tree(const Place& path, const ScanFn& counting, std::stop_token stop) override {
     return scan_for_publishing(path, counting, std::move(stop));

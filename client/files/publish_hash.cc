@@ -49,6 +49,7 @@ Result<ScannedTree> scan_for_publishing(const Place& path, const ScanFn& countin
 Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned threads, std::uint64_t memory_bytes,
                                        const ProgressFn& progress, std::stop_token stop) {
   GT_ASSIGN(WalkedTree tree, walk(request.path, request.strict, request.counting, stop));
+  if (request.counting) request.counting(tree.figures);
   const Layout layout(tree.manifest);
   const std::uint64_t total = layout.total_bytes();
   const std::uint32_t piece_bytes = metainfo::choose_piece_bytes(total);

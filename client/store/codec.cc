@@ -288,6 +288,25 @@ Result<ContentInfo> decode_content(const std::string& text) {
   });
 }
 
+std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting) {
+  if (!lasting) return {};
+  return Json{{"description", lasting->description},
+              {"license", lasting->license},
+              {"tags", lasting->tags},
+              {"strict", lasting->strict},
+              {"warnings", lasting->warnings}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& text) {
+  using Lasting = std::optional<PublishRow::Lasting>;
+  if (text.empty()) return Lasting();
+  return guarded(text, "a publish", [](const Json& json) -> Result<Lasting> {
+    return Lasting({json.at("description"), json.at("license"), json.at("tags").get<std::vector<std::string>>(),
+                    json.at("strict"), json.at("warnings").get<std::vector<std::string>>()});
+  });
+}
+
 std::string encode_work(const Task& task) {
   return std::visit(WorkEncoder{}, task.work).dump(-1, ' ', false, Json::error_handler_t::replace);
 }

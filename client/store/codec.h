@@ -29,6 +29,9 @@ std::string encode_members(const Audience& members);
 Result<Audience> decode_members(std::string_view bytes);
 std::string encode_content(const ContentInfo& content);
 Result<ContentInfo> decode_content(const std::string& text);
+/// Empty: nothing.
+std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting);
+Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& text);
 std::string encode_work(const Task& task);
 /// Fills `task.work`.
 Status decode_work(const std::string& text, Task& task);

@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 10> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 11> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -156,6 +156,10 @@ CREATE TABLE rate (
   PRIMARY KEY (transfer_id, seconds, first_ms)
 ) STRICT;
 CREATE INDEX rate_by_age ON rate(seconds, last_ms);
+)sql"},
+                                                             {11, "publishes that go on by themselves", R"sql(
+ALTER TABLE transfer ADD COLUMN unpublished INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE publish ADD COLUMN lasting TEXT NOT NULL DEFAULT '';
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

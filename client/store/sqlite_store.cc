@@ -19,7 +19,8 @@ constexpr std::string_view kTransferColumns =
     "generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, seeders_wish, priority, "
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
-    "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms";
+    "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms, "
+    "unpublished";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -93,6 +94,7 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.root = row.text(44);
   transfer.wish = read_wish(row);
   transfer.fetched = WallTime{row.i64(50)};
+  transfer.unpublished = row.boolean(51);
   return transfer;
 }
 
@@ -129,6 +131,7 @@ Result<PublishRow> read_publish(const sql::Row& row) {
   publish.done = row.boolean(6);
   GT_ASSIGN(publish.published, decode_content(row.text(7)));
   publish.skipped = row.u64(8);
+  GT_ASSIGN(publish.lasting, decode_lasting(row.text(9)));
   return publish;
 }
 
@@ -170,7 +173,7 @@ std::string upsert(std::string_view table, std::string_view columns, std::string
 }
 
 Status put(sql::Transaction& tx, const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 51);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 52);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
@@ -232,7 +235,8 @@ Status put(sql::Transaction& tx, const TransferRow& row) {
                              row.wish.target_bits_per_s,
                              row.wish.floor_bits_per_s,
                              by_ms,
-                             row.fetched.ms});
+                             row.fetched.ms,
+                             row.unpublished});
 }
 
 }  // namespace
@@ -293,12 +297,12 @@ Result<std::optional<std::string>> SqliteStore::load_resume(const TransferId& id
 
 Status SqliteStore::put_publish(const PublishRow& row) {
   constexpr std::string_view kColumns =
-      "request_id, path, name, access, transfer_id, created_ms, done, published, skipped";
-  static const std::string statement = upsert("publish", kColumns, "request_id", 9);
-  const std::string published = encode_content(row.published);
+      "request_id, path, name, access, transfer_id, created_ms, done, published, skipped, lasting";
+  static const std::string statement = upsert("publish", kColumns, "request_id", 10);
+  const std::string published = encode_content(row.published), lasting = encode_lasting(row.lasting);
   return db_->write([&](sql::Transaction& tx) -> Status {
     GT_TRY(tx.exec(statement, {row.request_id, sql::Blob(row.path), row.name, row.access, row.transfer.str(),
-                               row.created.ms, row.done, published, row.skipped}));
+                               row.created.ms, row.done, published, row.skipped, lasting}));
     return tx.exec(
         "DELETE FROM publish WHERE done = 1 AND request_id NOT IN "
         "(SELECT request_id FROM publish WHERE done = 1 ORDER BY created_ms DESC LIMIT 1000)");
@@ -314,7 +318,8 @@ Status SqliteStore::erase_publish(const std::string& request_id) {
 Result<std::vector<PublishRow>> SqliteStore::publishes() {
   return db_->read([&](sql::Transaction& tx) -> Result<std::vector<PublishRow>> {
     return tx.all(
-        "SELECT request_id, path, name, access, transfer_id, created_ms, done, published, skipped FROM publish "
+        "SELECT request_id, path, name, access, transfer_id, created_ms, done, published, skipped, lasting FROM "
+        "publish "
         "ORDER BY created_ms",
         {}, read_publish);
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,6 +25,8 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::set<std::string> damaged;        ///< BASE paths that differ
     std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
     std::string checkpoint_file;          ///< of the last hash_tree
+    bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
+    std::vector<std::string> forgotten;   ///< checkpoint files
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::uint64_t staged_bytes = 0;
@@ -45,15 +48,25 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
 
   // ---- FileWork
   Result<client::HashedTree> hash_tree(const client::HashRequest& request, const client::ProgressFn& progress,
-                                       std::stop_token) override {
+                                       std::stop_token stop) override {
     note("hash " + request.path.path);
+    if (request.counting) request.counting({.files = 2, .bytes = 8, .skipped = 0});
     if (progress) progress(1, 1);
+    if (with([](State& state) { return state.hash_waits; })) {
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any().wait(lock, stop, [] { return false; });
+    }
+    if (stop.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     return with([&](State& state) -> Result<client::HashedTree> {
       state.checkpoint_file = request.checkpoint_file;
       if (state.hash_error) return *state.hash_error;
       state.existing.try_emplace(request.path.path, 1);
       return state.tree;
     });
+  }
+  void forget_hashed(const std::string& checkpoint_file) override {
+    with([&](State& state) { state.forgotten.push_back(checkpoint_file); });
   }
   Result<client::ScannedTree> scan_tree(const Place& path, const client::ScanFn& counting, std::stop_token) override {
     const auto manifest = with([](State& state) { return state.tree.metadata.manifest; });

@@ -44,6 +44,7 @@ class MemoryNodeStore final : public client::NodeStore {
   }
   Status put_publish(const client::PublishRow& row) override {
     const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
     publishes_[row.request_id] = row;
     return {};
   }

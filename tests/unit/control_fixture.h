@@ -92,6 +92,13 @@ class FakeNode final : public Node {
     changed_.notify_all();
     return ScannedTree{{.files = 3, .bytes = 4, .skipped = 1}, "da\xff", {"skipped '/x/link\xff'"}};
   }
+  Result<TransferView> start_publish(const PublishJob& job) override {
+    const std::lock_guard lock(mutex_);
+    published_ = job;
+    TransferView started = view(transfer_id(4), TransferState::kHashing);
+    started.publishing = PublishState{job.request.request_id, PublishPhase::kScan, 7, 8};
+    return started;
+  }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
     got = job;
     joined = true;

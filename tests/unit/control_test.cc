@@ -132,6 +132,27 @@ TEST_F(Control, AScanEndsWithItsCaller) {
   node_.wait_until(node_.scan_stopped);
 }
 
+TEST_F(Control, AStartedPublishIsATransferThatTellsItsPhase) {
+  const auto caller = api();
+  v1::PublishRequest request;
+  request.set_path("relative");
+  request.set_name("n");
+  EXPECT_EQ(caller->start_publish(request).error().code, Code::kInvalid);
+  request.set_path("/data/\xfe");
+  request.set_request_id("r1");
+  request.set_strict(true);
+  const auto started = caller->start_publish(request);
+  ASSERT_TRUE(started) << started.error().message;
+  EXPECT_EQ(started->state(), "hashing");
+  EXPECT_EQ(started->content_id(), "") << "the server has not given one yet";
+  EXPECT_EQ(started->publish().request_id(), "r1");
+  EXPECT_EQ(started->publish().phase(), "scan");
+  EXPECT_EQ(started->publish().files(), 7U);
+  EXPECT_EQ(started->publish().bits_per_s(), 8U);
+  EXPECT_EQ(node_.published().path, "/data/\xfe");
+  EXPECT_TRUE(node_.published().strict);
+}
+
 TEST_F(Control, CancellingAPublishStopsTheHashing) {
   node_.hash_until_stopped = true;
   v1::PublishRequest request;

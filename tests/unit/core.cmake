@@ -11,6 +11,9 @@ if(TARGET gt_client_core)
   gt_test(core_tuning_log_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_tuning_log_test.cc
     DEPENDS client/core)
+  gt_test(core_lasting_publish_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_lasting_publish_test.cc
+    DEPENDS client/core client/tuning)
   gt_test(core_node_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_again_test.cc

@@ -26,6 +26,18 @@ TEST(RowAfter, WhatIsBeingHashedIsLeftAlone) {
   }
 }
 
+TEST(RowAfter, APublishThatGoesOnByItselfIsPausedAndTriedAgain) {
+  auto row = row_at(TransferStep::kHash);
+  row.unpublished = true;
+  EXPECT_TRUE(row_after(row, {ChangeKind::kPause}, "auto")->paused);
+  EXPECT_EQ(row_after(row, {ChangeKind::kCancel}, "auto")->step, TransferStep::kCancel);
+  row.step = TransferStep::kFailed;
+  row.error = Error{Code::kDenied, "a cannot be read"};
+  const auto again = row_after(row, {ChangeKind::kResume}, "auto");
+  EXPECT_EQ(again->step, TransferStep::kHash);
+  EXPECT_FALSE(again->error);
+}
+
 TEST(RowAfter, WhatHasEndedIsNotPaused) {
   EXPECT_EQ(row_after(row_at(TransferStep::kFailed), {ChangeKind::kPause}, "auto").error().code, Code::kConflict);
   EXPECT_EQ(row_after(row_at(TransferStep::kCancel), {ChangeKind::kPause}, "auto").error().code, Code::kConflict);

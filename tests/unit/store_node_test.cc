@@ -103,6 +103,7 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.checksums_due = true;
     row.clean = true;
     row.refused = true;
+    row.unpublished = true;
     row.verified = WallTime{78};
     row.root = "/t";
     row.created = WallTime{19};
@@ -177,6 +178,7 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.limit_bits_per_s, b.limit_bits_per_s);
   EXPECT_EQ(a.wish, b.wish);
   EXPECT_EQ(a.fetched, b.fetched);
+  EXPECT_EQ(a.unpublished, b.unpublished);
   EXPECT_EQ(a.source, b.source);
   EXPECT_EQ(a.wanted_bytes, b.wanted_bytes);
   EXPECT_EQ(a.verified_bytes, b.verified_bytes);
@@ -352,6 +354,7 @@ TEST_P(NodeStoreContract, KeepsPublishes) {
   row.published.id = id<ContentId>();
   row.published.bytes = 7;
   row.skipped = 3;
+  row.lasting = PublishRow::Lasting{"d\n", "CC-BY-4.0", {"a", "b"}, true, {"skipped '/x\\xff'"}};
   ASSERT_TRUE(store().put_publish(row).ok());
   reopen();
   const auto rows = store().publishes();
@@ -364,6 +367,7 @@ TEST_P(NodeStoreContract, KeepsPublishes) {
   EXPECT_EQ(kept.published.id, row.published.id);
   EXPECT_EQ(kept.published.bytes, 7u);
   EXPECT_EQ(kept.skipped, 3u);
+  EXPECT_EQ(kept.lasting, row.lasting);
   ASSERT_TRUE(store().erase_publish("r").ok());
   EXPECT_TRUE(store().publishes()->empty());
 }

@@ -1,0 +1,410 @@
+#include "client/core/lasting_publish.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/core/hash_pace.h"
+#include "common/hex.h"
+#include "common/text.h"
+
+namespace gridtorrent::client {
+namespace {
+
+constexpr std::ptrdiff_t kAtOnce = 2;  ///< more would only share the disk
+
+std::string trimmed(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+PublishRequest request_of(const PublishRow& row) {
+  PublishRequest request;
+  request.request_id = row.request_id;
+  request.name = row.name;
+  request.access = row.access;
+  request.description = row.lasting->description;
+  request.license = row.lasting->license;
+  request.tags = row.lasting->tags;
+  return request;
+}
+
+TransferRow transfer_of(const PublishRow& row, const std::string& owner) {
+  TransferRow transfer;
+  transfer.id = row.transfer;
+  transfer.kind = TransferKind::kPublish;
+  transfer.step = TransferStep::kHash;
+  transfer.unpublished = true;
+  transfer.content.name = row.name;
+  transfer.content.owner = owner;
+  transfer.target = parent_folder(row.path);
+  transfer.base_name = last_component(row.path);
+  transfer.source = "published";
+  transfer.created = row.created;
+  return transfer;
+}
+
+Error stopped_error(const PublishRow& row) {
+  return {Code::kCancelled, "publishing " + row.name + " was stopped"};
+}
+
+}  // namespace
+
+PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJob& job) {
+  using Relation = PublishMatch::Relation;
+  PublishMatch match;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const PublishRow& row = known[i];
+    auto relation = Relation::kNew;
+    if (row.request_id == job.request.request_id) {
+      relation = Relation::kSameRequest;
+    } else if (!row.done && row.name == job.request.name) {
+      const bool same_work = row.path == job.path && row.access == job.request.access;
+      relation = same_work ? Relation::kSameWork : Relation::kSameName;
+    }
+    const bool better = match.relation == Relation::kNew || relation < match.relation;
+    if (relation != Relation::kNew && better) match = {relation, i};
+  }
+  return match;
+}
+
+Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
+  PublishJob job = asked;
+  job.path = trimmed(job.path);
+  if (!job.path.starts_with('/')) {
+    return Error{Code::kInvalid, "'" + escape_for_display(job.path) + "' is no absolute path"};
+  }
+  const bool is_there = c_.ports.guard.exists({job.path});
+  PublishRow row;
+  {
+    const auto lock = c_.book.lock();
+    GT_ASSIGN(const std::vector<PublishRow> known, c_.ports.store.publishes());
+    GT_ASSIGN(const auto joined, join(known, job, row));
+    if (joined) return *joined;
+    if (!is_there) return Error{Code::kNotFound, "'" + escape_for_display(job.path) + "' does not exist"};
+    GT_TRY(keep_request(job, row));
+  }
+  const Status asked_server = ask_at_once(row);
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(row.transfer);
+  if (transfer == nullptr) return stopped_error(row);
+  transfer->job_running = false;
+  if (!asked_server && transfer->row.step == TransferStep::kHash) {
+    GT_TRY(c_.ports.store.erase_publish(row.request_id));
+    c_.forget(row.transfer);
+    return asked_server.error();
+  }
+  c_.book.touch(*transfer);
+  c_.wake();
+  return make_view(*transfer);
+}
+
+/// Lock held. The transfer that does it already; nothing: `row` is to be begun, as a new one or in place of what a
+/// Publish call left.
+Result<std::optional<TransferView>> LastingPublishFlow::join(const std::vector<PublishRow>& known,
+                                                             const PublishJob& job, PublishRow& row) {
+  using Relation = PublishMatch::Relation;
+  const PublishMatch match = match_publish(known, job);
+  if (match.relation != Relation::kNew) {
+    const PublishRow& other = known[match.row];
+    if (publishes_.is_running(other.request_id)) {
+      return Error{Code::kConflict, escape_for_display(other.path) + " is being published as " + other.name +
+                                        " already; watch it with `gridtorrent transfers`"};
+    }
+    if (other.done && c_.book.find(other.transfer) == nullptr) {
+      return Error{Code::kConflict, other.name +
+                                        " was published by this request before, and its transfer has ended: "
+                                        "`gridtorrent seed` seeds it again"};
+    }
+    if (c_.book.find(other.transfer) != nullptr) {
+      GT_ASSIGN(TransferView view, join_lasting(other, match.relation));
+      return std::optional(std::move(view));
+    }
+    if (match.relation != Relation::kSameName) row = other;
+  }
+  if (row.request_id.empty()) {
+    row.request_id = job.request.request_id;
+    row.created = c_.ports.clock.wall();
+    row.transfer = TransferId::make(row.created, c_.ports.rng);
+  }
+  return std::optional<TransferView>();
+}
+
+Result<TransferView> LastingPublishFlow::join_lasting(const PublishRow& row, PublishMatch::Relation relation) {
+  auto& transfer = *c_.book.find(row.transfer);
+  const std::string id = row.transfer.str();
+  if (transfer.row.step == TransferStep::kCancel && relation != PublishMatch::Relation::kSameRequest) {
+    return Error{Code::kConflict, "transfer " + id + ", which was to publish " + row.name +
+                                      ", is being cancelled: try again once it is gone"};
+  }
+  if (relation == PublishMatch::Relation::kSameName) {
+    return Error{Code::kConflict, row.name + " is being published from " + escape_for_display(row.path) +
+                                      " by transfer " + id +
+                                      ": wait for it, or end it with `gridtorrent transfer "
+                                      "cancel " +
+                                      id + "`, or choose another name"};
+  }
+  const bool rests = transfer.row.unpublished && (transfer.row.paused || transfer.row.step == TransferStep::kFailed);
+  if (rests && transfer.row.step != TransferStep::kCancel) {
+    transfer.row.paused = false;
+    transfer.row.step = TransferStep::kHash;
+    transfer.row.error.reset();
+    transfer.retry_at = {};
+    GT_TRY(c_.book.save(transfer));
+    c_.book.touch(transfer);
+    c_.wake();
+  }
+  return make_view(transfer);
+}
+
+/// Lock held. The row first: a transfer without its request could not go on.
+Status LastingPublishFlow::keep_request(const PublishJob& job, PublishRow& row) {
+  row.path = job.path;
+  row.name = job.request.name;
+  row.access = job.request.access;
+  row.lasting = PublishRow::Lasting{job.request.description, job.request.license, job.request.tags, job.strict, {}};
+  GT_TRY(c_.ports.store.put_publish(row));
+  auto& transfer = c_.book.insert(transfer_of(row, c_.options.owner));
+  transfer.publishing = PublishState{row.request_id, PublishPhase::kWait, 0, 0};
+  transfer.job_running = true;  // until the server was asked
+  if (const auto saved = c_.book.save(transfer); !saved) {
+    c_.book.erase(row.transfer);
+    GT_TRY(c_.ports.store.erase_publish(row.request_id));
+    return saved.error();
+  }
+  return {};
+}
+
+/// What the server refuses for good, while whoever asked still listens. Where it does not answer, the job asks again.
+Status LastingPublishFlow::ask_at_once(const PublishRow& row) {
+  if (!c_.ports.link.is_connected()) return {};
+  const auto ticket = begin(row);
+  if (ticket || may_pass(ticket.error())) return {};
+  return ticket.error();
+}
+
+Status LastingPublishFlow::restore() {
+  GT_ASSIGN(const std::vector<PublishRow> rows, c_.ports.store.publishes());
+  const auto lock = c_.book.lock();
+  for (PublishRow row : rows) {
+    if (row.done || !row.lasting) continue;
+    auto* transfer = c_.book.find(row.transfer);
+    if (transfer == nullptr) {  // nobody was answered
+      GT_TRY(c_.ports.store.erase_publish(row.request_id));
+    } else if (transfer->row.unpublished) {
+      transfer->publishing = PublishState{row.request_id, PublishPhase::kWait, 0, 0};
+    } else {
+      row.done = true;
+      row.published = transfer->row.content;
+      GT_TRY(c_.ports.store.put_publish(row));
+    }
+  }
+  for (auto& [id, transfer] : c_.book.all()) {
+    if (!transfer->row.unpublished) continue;
+    transfer->announce.claimed = false;
+    if (transfer->publishing || transfer->row.step != TransferStep::kHash) continue;
+    c_.fail(*transfer, {Code::kCorrupt, "the node's database has lost what was to be published: cancel transfer " +
+                                            id.str() + " and publish again"});
+  }
+  return {};
+}
+
+void LastingPublishFlow::step(Transfer& transfer, MonoTime now) {
+  if (!transfer.publishing || transfer.row.paused || now < transfer.retry_at) return;
+  const auto running = std::ranges::count_if(
+      c_.book.all(), [](const auto& one) { return one.second->publishing && one.second->job_running; });
+  if (running >= kAtOnce) return;
+  c_.start_job(transfer, c_.publishing, [this](const TransferId& id, const std::stop_token& stop) { run(id, stop); });
+  transfer.active = transfer.job_running;
+}
+
+std::optional<PublishRow> LastingPublishFlow::row_of(const TransferId& id) {
+  const auto rows = c_.ports.store.publishes();
+  if (!rows) return std::nullopt;
+  const auto found = std::ranges::find(*rows, id, &PublishRow::transfer);
+  return found == rows->end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<LastingPublishFlow::Work> LastingPublishFlow::work_of(const TransferId& id) {
+  auto publish = row_of(id);
+  const auto lock = c_.book.lock();
+  const auto* transfer = c_.book.find(id);
+  if (!publish || !publish->lasting || transfer == nullptr || transfer->row.step != TransferStep::kHash) {
+    return std::nullopt;
+  }
+  return Work{transfer->row, *std::move(publish), transfer->ticket};
+}
+
+void LastingPublishFlow::run(const TransferId& id, std::stop_token stop) {
+  auto work = work_of(id);
+  if (!work) return;
+  const auto done = publish(*work, stop);
+  if (!done) not_done(id, done.error(), stop.stop_requested());
+}
+
+Status LastingPublishFlow::publish(Work& work, const std::stop_token& stop) {
+  const TransferId& id = work.transfer.id;
+  if (!work.ticket) {
+    GT_ASSIGN(work.ticket, begin(work.publish));
+  }
+  edit(id, [&](Transfer& transfer) { transfer.waiting_for.clear(); });
+  GT_ASSIGN(const HashedTree tree, tree_of(work, stop));
+  if (stop.stop_requested()) return stopped_error(work.publish);
+  edit(id, [&](Transfer& transfer) {
+    transfer.publishing->phase = PublishPhase::kUpload;
+    transfer.job_done = transfer.job_total = tree.metadata.manifest.total_bytes();
+  });
+  GT_ASSIGN(const ContentInfo content, finish(work, tree));
+  return publishes_.keep({}, work.publish, content, tree, work.transfer.verified);
+}
+
+Result<ContentInfo> LastingPublishFlow::finish(const Work& work, const HashedTree& tree) {
+  auto content = c_.ports.link.finish_publish(work.publish.request_id, *work.ticket, tree.metadata);
+  if (content || content.error().code != Code::kNotFound) return content;
+  // The server has given up a draft that it did not hear of for two days.
+  GT_ASSIGN(const PublishTicket ticket, begin(work.publish));
+  return c_.ports.link.finish_publish(work.publish.request_id, ticket, tree.metadata);
+}
+
+/// Once a process where all goes well: the server counts these calls.
+Result<PublishTicket> LastingPublishFlow::begin(const PublishRow& row) {
+  GT_ASSIGN(const PublishTicket ticket, c_.ports.link.begin_publish(request_of(row)));
+  const auto lock = c_.book.lock();
+  if (auto* transfer = c_.book.find(row.transfer)) {
+    transfer->row.content.id = ticket.content;
+    transfer->row.content.version = ticket.version;
+    transfer->ticket = ticket;
+  }
+  return ticket;
+}
+
+Result<HashedTree> LastingPublishFlow::tree_of(Work& work, const std::stop_token& stop) {
+  if (auto tree = hashed_before(work)) return *std::move(tree);
+  GT_ASSIGN(HashedTree tree, hash(work, stop));
+  GT_TRY(keep_hashed(work, tree));
+  return tree;
+}
+
+std::optional<HashedTree> LastingPublishFlow::hashed_before(const Work& work) {
+  const TransferRow& row = work.transfer;
+  if (row.content.metadata_sha256.empty()) return std::nullopt;
+  const auto document = c_.ports.store.load_metadata(row.content.metadata_sha256);
+  if (!document || !*document) return std::nullopt;
+  auto metadata = metainfo::decode(**document);
+  if (!metadata) return std::nullopt;
+  const auto stamp = c_.ports.guard.stamp(row.place(), metadata->manifest, {});
+  if (!stamp || *stamp != row.stamp) return std::nullopt;  // changed since
+  return HashedTree{*std::move(metadata), row.target, work.publish.skipped, work.publish.lasting->warnings, 0};
+}
+
+Result<HashedTree> LastingPublishFlow::hash(const Work& work, const std::stop_token& stop) {
+  const TransferId& id = work.transfer.id;
+  HashPace pace;
+  const auto counting = [&](const ScanFigures& figures) {
+    edit(id, [&](Transfer& transfer) {
+      transfer.publishing->phase = PublishPhase::kScan;
+      transfer.publishing->files = figures.files;
+      transfer.job_total = figures.bytes;
+    });
+  };
+  const auto hashing = [&](std::uint64_t done, std::uint64_t total) {
+    edit(id, [&](Transfer& transfer) {
+      transfer.publishing->phase = PublishPhase::kHash;
+      transfer.publishing->bits_per_s = pace.note(c_.ports.clock.mono(), done);
+      transfer.job_done = done;
+      transfer.job_total = total;
+    });
+  };
+  const HashRequest request{Place{work.publish.path}, work.publish.lasting->strict,
+                            checkpoint_file(c_.options.data_dir, id), counting};
+  return c_.ports.files.hash_tree(request, hashing, stop);
+}
+
+/// From here on an end of the process costs no hashing.
+Status LastingPublishFlow::keep_hashed(Work& work, const HashedTree& tree) {
+  const auto& manifest = tree.metadata.manifest;
+  const std::string document = metainfo::encode(tree.metadata);
+  const std::string name = hex_encode(crypto::sha256(as_bytes(document)));
+  GT_TRY(c_.ports.store.save_metadata(name, document));
+  work.publish.skipped = tree.skipped;
+  work.publish.lasting->warnings = tree.warnings;
+  GT_TRY(c_.ports.store.put_publish(work.publish));
+  const auto stamp = c_.ports.guard.stamp(Place{tree.parent}, manifest, {});
+  work.transfer.verified = c_.ports.clock.wall();
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(work.transfer.id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kHash) return stopped_error(work.publish);
+  transfer->row.content.metadata_sha256 = name;
+  transfer->row.target = tree.parent;
+  transfer->row.base_name = manifest.base_name;
+  transfer->row.wanted_bytes = transfer->row.verified_bytes = manifest.total_bytes();
+  transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.verified = work.transfer.verified;
+  transfer->publishing->files = manifest.file_count();
+  return c_.book.save(*transfer);
+}
+
+void LastingPublishFlow::edit(const TransferId& id, const std::function<void(Transfer&)>& change) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kHash) return;
+  change(*transfer);
+  c_.book.touch(*transfer);
+}
+
+void LastingPublishFlow::not_done(const TransferId& id, const Error& error, bool stopped) {
+  edit(id, [&](Transfer& transfer) {
+    transfer.publishing->bits_per_s = 0;
+    if (stopped) return;  // paused, or the node ends: it goes on from there
+    if (may_pass(error)) {
+      transfer.publishing->phase = PublishPhase::kWait;
+      transfer.retry_at = c_.ports.clock.mono() + c_.retry_pause(++transfer.failures);
+      const std::string_view state = error.code == Code::kBusy ? "server busy" : "server down";
+      transfer.waiting_for = std::string(state) + ", retrying: " + error.message;
+      return;
+    }
+    transfer.ticket.reset();
+    c_.log(NodeLogLevel::kError, display_name(transfer.row) + " is not published: " + error.message);
+    c_.fail(transfer, error);
+    c_.book.save_or_log(transfer);
+  });
+}
+
+void LastingPublishFlow::step_cancelled(Transfer& transfer, MonoTime now) {
+  if (now < transfer.retry_at) return;
+  c_.start_job(transfer, c_.calls, [this](const TransferId& id, const std::stop_token&) { give_up(id); });
+}
+
+void LastingPublishFlow::give_up(const TransferId& id) {
+  const auto row = row_of(id);
+  const auto told = row ? c_.ports.link.give_up_publish(row->request_id) : Status();
+  if (!told && may_pass(told.error())) {
+    const auto lock = c_.book.lock();
+    if (auto* transfer = c_.book.find(id)) {
+      transfer->retry_at = c_.ports.clock.mono() + c_.retry_pause(++transfer->failures);
+    }
+    return;
+  }
+  if (!told) {
+    c_.log(NodeLogLevel::kWarning, "the server does not give up publishing " + row->name +
+                                       ", so that the name may stay taken for two days: " + told.error().message);
+  }
+  erase(id, row ? row->request_id : "");
+}
+
+void LastingPublishFlow::erase(const TransferId& id, const std::string& request_id) {
+  c_.ports.files.forget_hashed(checkpoint_file(c_.options.data_dir, id));
+  Status erased = request_id.empty() ? Status() : c_.ports.store.erase_publish(request_id);
+  if (erased) erased = c_.ports.store.erase_transfer(id);
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr) return;
+  if (!erased) {
+    c_.log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);
+    transfer->retry_at = c_.ports.clock.mono() + c_.retry_pause(++transfer->failures);
+    return;
+  }
+  transfer->row.step = TransferStep::kForgotten;
+  transfer->forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
+}
+
+}  // namespace gridtorrent::client

@@ -1,0 +1,392 @@
+// Publishes that go on without their caller (StartPublish).
+
+#include "client/core/hash_pace.h"
+#include "client/core/lasting_publish.h"
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using client::PublishMatch;
+using client::TransferState;
+using client::TransferView;
+
+class LastingPublish : public NodeFixture {
+ protected:
+  LastingPublish() {
+    files_.with([](auto& state) {
+      state.tree.metadata = metadata_of("data");
+      state.tree.parent = "/home";
+      state.tree.skipped = 2;
+      state.tree.warnings = {"skipped 'link'"};
+      state.existing = {{"/home/data", 1}, {"/home/other", 1}};
+    });
+    link_.with([&](auto& state) { state.next_content = ContentId::make(clock_.wall(), rng_); });
+  }
+  client::PublishJob publish_job(const std::string& request_id = "r1") {
+    client::PublishJob made;
+    made.path = "/home/data";
+    made.request.request_id = request_id;
+    made.request.name = "set";
+    made.request.access = "public";
+    made.request.tags = {"raw"};
+    return made;
+  }
+  TransferView start_publish(const client::PublishJob& wish) {
+    auto view = node_->start_publish(wish);
+    EXPECT_TRUE(view.ok()) << view.error().message;
+    return view.ok() ? *view : TransferView();
+  }
+  /// One whose hashing does not end before it is asked to.
+  TransferView hashing() {
+    hash_waits(true);
+    const auto view = start_publish(publish_job());
+    return wait_until(view.id, [](const auto& now) { return now.verified_bytes == 1; });
+  }
+  void hash_waits(bool waits) {
+    files_.with([&](auto& state) { state.hash_waits = waits; });
+  }
+  int hashed() { return files_.count("hash /home/data"); }
+  bool is_gone(const TransferId& id) {
+    const auto listed = node_->transfers();
+    return std::ranges::none_of(listed, [&](const auto& view) { return view.id == id; }) &&
+           store_.transfers()->empty() && store_.publishes()->empty();
+  }
+  void server_is(std::optional<Error> down) {
+    link_.with([&](auto& state) { state.down = std::move(down); });
+  }
+};
+
+const Error kDown{Code::kUnreachable, "no server at lab:7443"};
+
+TEST_F(LastingPublish, KeepsNothingOfWhatTheServerRefusesAtOnce) {
+  link_.with([](auto& state) { state.begin_error = Error{Code::kConflict, "the name is taken"}; });
+  const auto refused = node_->start_publish(publish_job());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "the name is taken");
+  EXPECT_TRUE(is_gone({}));
+  EXPECT_EQ(hashed(), 0);
+}
+
+TEST_F(LastingPublish, RefusesARelativePath) {
+  auto wish = publish_job();
+  wish.path = "data";
+  EXPECT_EQ(node_->start_publish(wish).error().code, Code::kInvalid);
+}
+
+TEST_F(LastingPublish, RefusesAPathThatIsNotThere) {
+  auto wish = publish_job();
+  wish.path = "/home/nothing";
+  const auto refused = node_->start_publish(wish);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kNotFound);
+  EXPECT_TRUE(is_gone({}));
+}
+
+TEST_F(LastingPublish, RefusesTheNameFromAnotherPathWhileItIsUnderWay) {
+  const auto first = hashing();
+  auto other = publish_job("r2");
+  other.path = "/home/other";
+  const auto refused = node_->start_publish(other);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_NE(refused.error().message.find(first.id.str()), std::string::npos);
+  EXPECT_EQ(node_->publish(publish_job("r3"), {}, {}).error().code, Code::kConflict) << "nor does a Publish call";
+}
+
+TEST_F(LastingPublish, IsWrittenDownBeforeItIsAnswered) {
+  hash_waits(true);
+  const auto view = start_publish(publish_job());
+  ASSERT_EQ(store_.publishes()->size(), 1u);
+  const auto row = store_.publishes()->front();
+  EXPECT_EQ(row.request_id, "r1");
+  EXPECT_EQ(row.transfer, view.id);
+  ASSERT_TRUE(row.lasting);
+  EXPECT_EQ(row.lasting->tags, std::vector<std::string>{"raw"});
+  ASSERT_EQ(store_.transfers()->size(), 1u);
+  EXPECT_TRUE(store_.transfers()->front().unpublished);
+}
+
+TEST_F(LastingPublish, IsNotAnsweredWhereItCannotBeWrittenDown) {
+  store_.fail(Error{Code::kDisk, "the disk is full"});
+  EXPECT_EQ(node_->start_publish(publish_job()).error().code, Code::kDisk);
+  store_.fail(std::nullopt);
+  EXPECT_TRUE(is_gone({}));
+}
+
+TEST_F(LastingPublish, HashesPublishesAndSeedsWithoutItsCaller) {
+  auto wish = publish_job();
+  wish.path = "/home/data/";
+  const auto view = start_publish(wish);
+  const auto done = wait_for(view.id, TransferState::kSeeding);
+  EXPECT_EQ(done.path, "/home/data");
+  EXPECT_EQ(done.source, "published");
+  EXPECT_FALSE(done.publishing);
+  EXPECT_EQ(engine_->added().front().save_path, "/home");
+  EXPECT_EQ(link_.with([](auto& state) { return state.begins; }), 1) << "the server counts these calls";
+  const auto told = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(told.ok()) << told.error().message;
+  EXPECT_EQ(told->transfer, view.id);
+  EXPECT_EQ(told->skipped, 2u);
+  EXPECT_EQ(told->warnings, std::vector<std::string>{"skipped 'link'"});
+  EXPECT_EQ(hashed(), 1);
+}
+
+TEST_F(LastingPublish, ShowsItsPhaseFilesAndBytes) {
+  const auto view = hashing();
+  EXPECT_EQ(view.state, TransferState::kHashing);
+  EXPECT_EQ(view.name, "set");
+  EXPECT_EQ(view.total_bytes, 1u);
+  ASSERT_TRUE(view.publishing);
+  EXPECT_EQ(view.publishing->request_id, "r1");
+  EXPECT_EQ(view.publishing->phase, client::PublishPhase::kHash);
+  EXPECT_EQ(view.publishing->files, 2u);
+}
+
+TEST_F(LastingPublish, RepeatedIsTheSameTransfer) {
+  const auto first = hashing();
+  EXPECT_EQ(start_publish(publish_job()).id, first.id);
+  EXPECT_EQ(start_publish(publish_job("r2")).id, first.id) << "the same path, name and access";
+  EXPECT_EQ(node_->transfers().size(), 1u);
+}
+
+TEST_F(LastingPublish, GoesOnAfterARestart) {
+  const auto view = hashing();
+  end();
+  hash_waits(false);
+  start();
+  wait_for(view.id, TransferState::kSeeding);
+  EXPECT_EQ(hashed(), 2);
+  link_.with([](auto& state) { EXPECT_EQ(state.tickets.size(), 1u) << "under its first request"; });
+}
+
+TEST_F(LastingPublish, WaitsForAServerThatIsAway) {
+  server_is(kDown);
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(eventually([&] {
+    return node_->transfer(view.id)->waiting_for.starts_with("server down, retrying: no server at lab:7443");
+  }));
+  EXPECT_EQ(node_->transfer(view.id)->state, TransferState::kQueued);
+  EXPECT_EQ(hashed(), 0) << "the name may be taken";
+  server_is(std::nullopt);
+  EXPECT_TRUE(
+      eventually([&] { return node_->transfer(view.id)->state == TransferState::kSeeding; }, std::chrono::seconds(5)));
+}
+
+TEST_F(LastingPublish, DoesNotHashAgainWhereOnlyTheServerWasMissing) {
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view.id)->waiting_for.starts_with("server down"); }));
+  restart();
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  EXPECT_TRUE(
+      eventually([&] { return node_->transfer(view.id)->state == TransferState::kSeeding; }, std::chrono::seconds(5)));
+  EXPECT_EQ(hashed(), 1);
+  EXPECT_EQ(node_->publish(publish_job(), {}, {})->warnings, std::vector<std::string>{"skipped 'link'"});
+}
+
+TEST_F(LastingPublish, HashesAgainWhatChangedMeanwhile) {
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view.id)->waiting_for.starts_with("server down"); }));
+  files_.with([](auto& state) { state.existing["/home/data"] = 2; });
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  EXPECT_TRUE(
+      eventually([&] { return node_->transfer(view.id)->state == TransferState::kSeeding; }, std::chrono::seconds(5)));
+  EXPECT_EQ(hashed(), 2);
+}
+
+TEST_F(LastingPublish, BeginsADraftAnewThatTheServerHasGivenUp) {
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view.id)->waiting_for.starts_with("server down"); }));
+  link_.with([](auto& state) { state.finish_error = Error{Code::kNotFound, "there is no such draft"}; });
+  EXPECT_TRUE(
+      eventually([&] { return link_.with([](auto& state) { return state.begins >= 2; }); }, std::chrono::seconds(5)));
+}
+
+TEST_F(LastingPublish, ThatFailsSaysWhyAndIsTriedAgainOnResume) {
+  files_.with([](auto& state) { state.hash_error = Error{Code::kConflict, "a changed while it was being hashed"}; });
+  const auto view = start_publish(publish_job());
+  const auto failed = wait_for(view.id, TransferState::kFailed);
+  EXPECT_EQ(failed.error->message, "a changed while it was being hashed");
+  restart();
+  EXPECT_EQ(node_->transfer(view.id)->state, TransferState::kFailed);
+  files_.with([](auto& state) { state.hash_error.reset(); });
+  ASSERT_TRUE(node_->resume(view.id).ok());
+  wait_for(view.id, TransferState::kSeeding);
+}
+
+TEST_F(LastingPublish, ThatFailedIsTriedAgainByTheSameCommand) {
+  files_.with([](auto& state) { state.hash_error = Error{Code::kDenied, "a cannot be read"}; });
+  const auto view = start_publish(publish_job());
+  wait_for(view.id, TransferState::kFailed);
+  files_.with([](auto& state) { state.hash_error.reset(); });
+  EXPECT_EQ(start_publish(publish_job("r2")).id, view.id);
+  wait_for(view.id, TransferState::kSeeding);
+}
+
+TEST_F(LastingPublish, PausedRestsAndResumedGoesOn) {
+  const auto view = hashing();
+  ASSERT_TRUE(node_->pause(view.id).ok());
+  wait_for(view.id, TransferState::kPaused);
+  restart();
+  EXPECT_EQ(node_->transfer(view.id)->state, TransferState::kPaused);
+  EXPECT_EQ(hashed(), 1);
+  hash_waits(false);
+  ASSERT_TRUE(node_->resume(view.id).ok());
+  wait_for(view.id, TransferState::kSeeding);
+}
+
+TEST_F(LastingPublish, PausedWhileItsMetadataWaitsDoesNotAskTheServer) {
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view.id)->waiting_for.starts_with("server down"); }));
+  ASSERT_TRUE(node_->pause(view.id).ok());
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  clock_.advance(std::chrono::minutes(5));
+  wait_for(view.id, TransferState::kPaused);
+  EXPECT_EQ(link_.with([](auto& state) { return state.finishes; }), 0);
+  ASSERT_TRUE(node_->resume(view.id).ok());
+  wait_for(view.id, TransferState::kSeeding);
+}
+
+TEST_F(LastingPublish, CancelledWhileItHashesIsGivenUpAtTheServer) {
+  const auto view = hashing();
+  ASSERT_TRUE(node_->cancel(view.id).ok());
+  EXPECT_TRUE(node_->cancel(view.id).ok()) << "twice";
+  EXPECT_TRUE(eventually([&] { return is_gone(view.id); }));
+  link_.with([](auto& state) { EXPECT_EQ(state.given_up, std::vector<std::string>{"r1"}); });
+  files_.with([&](auto& state) {
+    EXPECT_EQ(state.forgotten, std::vector<std::string>{client::checkpoint_file("/data", view.id)});
+  });
+  hash_waits(false);
+  const auto again = start_publish(publish_job("r2"));
+  EXPECT_NE(again.id, view.id);
+  wait_for(again.id, TransferState::kSeeding);
+}
+
+TEST_F(LastingPublish, CancelledWhileItWaitsIsGivenUpOnceTheServerIsBack) {
+  server_is(kDown);
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(node_->cancel(view.id).ok());
+  clock_.advance(std::chrono::minutes(1));
+  const auto early = node_->start_publish(publish_job("r2"));
+  ASSERT_FALSE(early.ok()) << "the name is not free yet";
+  EXPECT_EQ(early.error().code, Code::kConflict);
+  restart();
+  EXPECT_TRUE(node_->cancel(view.id).ok());
+  server_is(std::nullopt);
+  EXPECT_TRUE(eventually([&] { return is_gone(view.id); }, std::chrono::seconds(5)));
+  link_.with([](auto& state) { EXPECT_EQ(state.given_up, std::vector<std::string>{"r1"}); });
+  EXPECT_EQ(hashed(), 0);
+}
+
+TEST_F(LastingPublish, CancelledWhereItFailedOrWasPausedIsGivenUp) {
+  files_.with([](auto& state) { state.hash_error = Error{Code::kDenied, "a cannot be read"}; });
+  const auto failed = start_publish(publish_job());
+  wait_for(failed.id, TransferState::kFailed);
+  ASSERT_TRUE(node_->cancel(failed.id).ok());
+  EXPECT_TRUE(eventually([&] { return is_gone(failed.id); }));
+
+  files_.with([](auto& state) { state.hash_error.reset(); });
+  hash_waits(true);
+  const auto paused = start_publish(publish_job("r2"));
+  ASSERT_TRUE(node_->pause(paused.id).ok());
+  ASSERT_TRUE(node_->cancel(paused.id).ok());
+  EXPECT_TRUE(eventually([&] { return is_gone(paused.id); }));
+  link_.with([](auto& state) { EXPECT_EQ(state.given_up, (std::vector<std::string>{"r1", "r2"})); });
+}
+
+TEST_F(LastingPublish, CancelledWhileItsMetadataWaitsIsGivenUp) {
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  const auto view = start_publish(publish_job());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view.id)->waiting_for.starts_with("server down"); }));
+  ASSERT_TRUE(node_->cancel(view.id).ok());
+  EXPECT_TRUE(eventually([&] { return is_gone(view.id); }));
+}
+
+TEST_F(LastingPublish, CancelledIsForgottenAlsoWhereAnOlderServerKeepsTheName) {
+  const auto view = hashing();
+  link_.with([](auto& state) { state.give_up_error = Error{Code::kUnsupported, "unknown method GiveUpPublish"}; });
+  ASSERT_TRUE(node_->cancel(view.id).ok());
+  EXPECT_TRUE(eventually([&] { return is_gone(view.id); }));
+  const std::lock_guard lock(log_mutex_);
+  EXPECT_TRUE(std::ranges::any_of(log_, [](const auto& line) { return line.find("two days") != std::string::npos; }));
+}
+
+TEST_F(LastingPublish, CancelledAfterItIsPublishedStaysAtTheServer) {
+  const auto view = start_publish(publish_job());
+  wait_for(view.id, TransferState::kSeeding);
+  ASSERT_TRUE(node_->cancel(view.id).ok());
+  EXPECT_TRUE(eventually([&] { return store_.transfers()->empty(); }));
+  link_.with([](auto& state) { EXPECT_TRUE(state.given_up.empty()); });
+}
+
+TEST_F(LastingPublish, OfWhichNobodyWasAnsweredIsForgottenAtTheStart) {
+  end();
+  client::PublishRow row;
+  row.request_id = "r1";
+  row.path = "/home/data";
+  row.name = "set";
+  row.transfer = TransferId::make(clock_.wall(), rng_);
+  row.lasting = client::PublishRow::Lasting{};
+  ASSERT_TRUE(store_.put_publish(row).ok());
+  start();
+  EXPECT_TRUE(store_.publishes()->empty());
+}
+
+TEST_F(LastingPublish, TakesUpWhatAPublishCallLeft) {
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(node_->publish(publish_job("r1"), {}, stop.get_token()).error().code, Code::kCancelled);
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  const auto view = start_publish(publish_job("r2"));
+  EXPECT_EQ(view.publishing->request_id, "r1");
+  wait_for(view.id, TransferState::kSeeding);
+}
+
+client::PublishRow known(const std::string& request, const std::string& path, const std::string& name, bool done) {
+  client::PublishRow row;
+  row.request_id = request;
+  row.path = path;
+  row.name = name;
+  row.access = "public";
+  row.done = done;
+  return row;
+}
+
+TEST(AMatchOfPublishes, PrefersTheSameRequestThenTheSameWork) {
+  using Relation = PublishMatch::Relation;
+  client::PublishJob job;
+  job.path = "/a";
+  job.request.request_id = "r";
+  job.request.name = "set";
+  job.request.access = "public";
+  const auto relation = [&](const std::vector<client::PublishRow>& rows) {
+    return client::match_publish(rows, job).relation;
+  };
+  EXPECT_EQ(relation({}), Relation::kNew);
+  EXPECT_EQ(relation({known("q", "/a", "other", false)}), Relation::kNew);
+  EXPECT_EQ(relation({known("q", "/a", "set", true)}), Relation::kNew) << "that one is done";
+  EXPECT_EQ(relation({known("q", "/b", "set", false)}), Relation::kSameName);
+  EXPECT_EQ(relation({known("q", "/b", "set", false), known("p", "/a", "set", false)}), Relation::kSameWork);
+  const auto match = client::match_publish({known("q", "/a", "set", false), known("r", "/z", "set", true)}, job);
+  EXPECT_EQ(match.relation, Relation::kSameRequest);
+  EXPECT_EQ(match.row, 1u);
+}
+
+TEST(APaceOfHashing, CountsFromTheFirstReport) {
+  client::HashPace pace;
+  MonoTime now{};
+  EXPECT_EQ(pace.note(now, 1'000'000), 0u) << "a checkpoint knew it";
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(pace.note(now, 2'000'000), 8'000'000u);
+  EXPECT_EQ(pace.note(now, 2'500'000), 8'000'000u) << "too soon to tell";
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(pace.note(now, 5'000'000), 16'000'000u);
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing
