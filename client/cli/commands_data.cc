@@ -5,12 +5,11 @@
 #include "client/cli/interrupt.h"
 #include "client/cli/local_node.h"
 #include "client/cli/pace.h"
+#include "client/cli/publishing.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
 #include "client/cli/wishes.h"
 #include "common/hex.h"
-#include "common/ids.h"
-#include "common/rng.h"
 #include "common/shell_words.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -18,9 +17,6 @@
 namespace gridtorrent::client::cli {
 
 namespace {
-
-constexpr std::chrono::milliseconds kRetryInterval{1000};
-constexpr std::chrono::seconds kPatience{60};
 
 int number_or_auto(const options::Parsed& options, std::string_view name) {
   return options.str(name) == "auto" ? 0 : static_cast<int>(options.integer(name));
@@ -45,106 +41,6 @@ Status print_task_result(Context& c, const v1::Task& task) {
 
 // ---- publish
 
-/// One publish as the node tells of it.
-class PublishPrinter {
- public:
-  explicit PublishPrinter(Context& c) : c_(c) {}
-
-  bool take(const v1::PublishEvent& event) {
-    if (event.has_hashing()) hashing(event.hashing());
-    if (event.event_case() == v1::PublishEvent::kWarning) warning(event.warning());
-    if (event.has_published()) published_ = event.published();
-    return true;
-  }
-  bool is_published() const { return published_.has_value(); }
-
-  Status end() {
-    GT_ASSIGN(const v1::Access access, api::parse_access(published_->access()));
-    if (c_.json) {
-      c_.emit(published_event(*published_, access, c_.clock.wall()));
-      return {};
-    }
-    c_.terminal.result("published " + escape_for_display(published_->name()) + " (" + published_->content_id() +
-                       "): " + format_bytes(published_->bytes()) + " in " + std::to_string(published_->files()) +
-                       (published_->files() == 1 ? " file, " : " files, ") + published_->access());
-    if (access.level() == v1::Access::PRIVATE)
-      c_.terminal.message("only you may get it; to open it to every user: gridtorrent access --set public " +
-                          shell_arguments({published_->name()}));
-    if (published_->skipped() > 0)
-      c_.terminal.message(std::to_string(published_->skipped()) +
-                          " entries that are neither files nor folders were skipped (--strict makes that an error)");
-    return {};
-  }
-
- private:
-  void hashing(const v1::PublishProgress& progress) {
-    if (!c_.json) {
-      c_.terminal.progress(hashing_line("hashing", progress.done_bytes(), progress.total_bytes(), c_.terminal.width(),
-                                        c_.terminal.traits().colour,
-                                        meter_.note(c_.clock.mono(), progress.done_bytes(), progress.total_bytes())));
-      return;
-    }
-    if (progress.done_bytes() == progress.total_bytes()) pace_.hurry();
-    if (pace_.due(c_.clock.mono())) c_.emit(hashing_event(progress, c_.clock.wall()));
-  }
-
-  void warning(const std::string& text) {
-    if (c_.json) {
-      Json json = event("warning", c_.clock.wall());
-      json["message"] = json_text(text);
-      c_.emit(json);
-    }
-    c_.terminal.message("warning: " + escape_for_display(text));
-  }
-
-  Context& c_;
-  std::optional<v1::Published> published_;
-  Pace pace_;
-  SpeedMeter meter_;
-};
-
-Status publish_here(Context& c) {
-  v1::PublishRequest request;
-  GT_ASSIGN(*request.mutable_path(), Context::absolute(c.options.str("PATH")));
-  request.set_name(c.options.str("name"));
-  request.set_access(c.options.str("access"));
-  request.set_description(c.options.str("description"));
-  for (const std::string& tag : c.options.list("tag")) request.add_tags(tag);
-  request.set_license(c.options.str("license"));
-  request.set_strict(c.options.flag("strict"));
-  // One id for all attempts, so that a publish whose answer was lost is done once.
-  SystemRng rng;
-  request.set_request_id(make_request_id(c.clock.wall(), rng));
-
-  GT_TRY(node_for_work(c));
-  PublishPrinter printer(c);
-  Interrupt interrupt;
-  std::optional<MonoTime> unreachable_since;
-  std::string told;
-  for (;;) {
-    Status status;
-    const auto node = c.node();
-    if (!node && !unreachable_since) return node.error();
-    if (!node) status = node.error();
-    if (node)
-      status = (*node)->publish(
-          request, [&](const v1::PublishEvent& event) { return printer.take(event); }, interrupt.token());
-    if (printer.is_published()) break;
-    if (interrupt.stopped())
-      return Error{Code::kCancelled, "publishing was stopped; the same command goes on where it was"};
-    if (status) status = Error{Code::kUnreachable, "the node ended the call before the content was published"};
-    if (status.error().code != Code::kUnreachable) return status;
-    // Either the node went away, or it cannot reach its server and says so.
-    if (!unreachable_since) unreachable_since = c.clock.mono();
-    if (c.clock.mono() - *unreachable_since > kPatience) return status;
-    if (told != status.error().message) c.terminal.message(status.error().message + "; trying again");
-    told = status.error().message;
-    c.forget_node();
-    interrupt.wait_for(kRetryInterval);
-  }
-  return printer.end();
-}
-
 Status publish_there(Context& c) {
   v1::TaskWork work;
   v1::PublishTask& task = *work.mutable_publish();
@@ -163,26 +59,13 @@ Status publish_there(Context& c) {
 }
 
 Status publish(Context& c) {
-  // The local node hashes for as long as somebody listens: Ctrl-C is to stop it.
-  if (c.options.flag("detach") && !c.options.has("node"))
-    return Error{Code::kInvalid,
-                 "--detach needs --node: publishing from this machine lasts until the files are hashed; put '&' behind "
-                 "the command instead"};
   return c.options.has("node") ? publish_there(c) : publish_here(c);
 }
 
 // ---- get and seed
 
-/// With --detach only says what the transfer is called.
 Status follow_or_detach(Context& c, const v1::Transfer& transfer) {
-  if (!c.options.flag("detach")) return follow_transfer(c, transfer);
-  if (c.json) {
-    c.emit(started_event(transfer, c.clock.wall()));
-  } else {
-    c.terminal.result(transfer.transfer_id());
-    c.terminal.message("wait for it with 'gridtorrent transfer wait " + transfer.transfer_id() + "'");
-  }
-  return {};
+  return c.options.flag("detach") ? detach(c, transfer) : follow_transfer(c, transfer);
 }
 
 Status get_here(Context& c) {
@@ -398,7 +281,7 @@ std::vector<options::Option> publish_options() {
           {.name = "license", .value = "LICENSE", .help = "under what terms, as in CC-BY-4.0"},
           kNode,
           {.name = "strict", .help = "refuse folders that hold links, sockets or devices instead of skipping those"},
-          {.name = "detach", .help = "with --node: do not wait for the end; print the id and return"}};
+          kDetach};
 }
 
 }  // namespace
@@ -411,7 +294,8 @@ std::vector<CommandEntry> data_commands() {
         .summary = "give a file or folder a name and seed it from where it lies",
         .description = "The files are hashed, not copied: leave them in place and unchanged. Colleagues get them from "
                        "this node, and "
-                       "from every node that has them already.",
+                       "from every node that has them already. The node does the work: Ctrl-C stops the watching, and "
+                       "the same command watches again, or tries again what failed.",
         .positionals = {{.name = "PATH",
                          .help = "a file or folder; with --node: ROOT:relative/path below a share root of that node"}},
         .options = publish_options(),

@@ -50,11 +50,7 @@ class TransferPrinter {
       }
       return {};
     }
-    if (transfer.state() == "cancelled")
-      return Error{Code::kCancelled, "the transfer " + transfer.transfer_id() + " was cancelled"};
-    return Error{
-        parse_code(transfer.error_code()).value_or(Code::kInternal),
-        transfer.message().empty() ? "the transfer " + transfer.transfer_id() + " failed" : transfer.message()};
+    return outcome_of(transfer);
   }
 
  private:
@@ -91,13 +87,19 @@ bool is_absent(const Status& status) {
 
 }  // namespace
 
-Status follow_transfer(Context& context, const v1::Transfer& first,
-                       std::optional<std::chrono::milliseconds> time_limit) {
+Status outcome_of(const v1::Transfer& transfer) {
+  if (has_arrived(transfer)) return {};
+  if (transfer.state() == "cancelled")
+    return Error{Code::kCancelled, "the transfer " + transfer.transfer_id() + " was cancelled"};
+  return Error{parse_code(transfer.error_code()).value_or(Code::kInternal),
+               transfer.message().empty() ? "the transfer " + transfer.transfer_id() + " failed" : transfer.message()};
+}
+
+Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, Interrupt& interrupt,
+                                  const std::function<Status(const v1::Transfer&)>& show) {
   const std::string id = first.transfer_id();
-  TransferPrinter printer(context);
-  Interrupt interrupt(time_limit);
   v1::Transfer last = first;
-  if (context.json) context.emit(started_event(first, context.clock.wall()));
+  Status shown;
   std::optional<MonoTime> absent_since;
   while (!has_ended(last)) {
     Status status;
@@ -109,15 +111,16 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
           [&](const v1::Transfer& transfer) {
             absent_since.reset();
             last = transfer;
-            printer.show(transfer);
-            return !has_ended(transfer);
+            shown = show(transfer);
+            return shown.ok() && !has_ended(transfer);
           },
           interrupt.token());
     }
     if (has_ended(last)) break;
+    GT_TRY(shown);
     if (interrupt.stopped()) return stopped_watching(context, interrupt, "transfer", id);
     // A stream that ends without an end of the transfer is a node that drains.
-    if (!status && !is_absent(status)) return status;
+    if (!status && !is_absent(status)) return status.error();
     const MonoTime now = context.clock.mono();
     if (!absent_since) {
       absent_since = now;
@@ -131,7 +134,29 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
     context.forget_node();
     interrupt.wait_for(kRetryInterval);
   }
+  return last;
+}
+
+Status follow_transfer(Context& context, const v1::Transfer& first,
+                       std::optional<std::chrono::milliseconds> time_limit) {
+  TransferPrinter printer(context);
+  Interrupt interrupt(time_limit);
+  if (context.json) context.emit(started_event(first, context.clock.wall()));
+  GT_ASSIGN(const v1::Transfer last, watch_to_end(context, first, interrupt, [&](const v1::Transfer& transfer) {
+              printer.show(transfer);
+              return Status();
+            }));
   return printer.end(last);
+}
+
+Status detach(Context& context, const v1::Transfer& transfer) {
+  if (context.json) {
+    context.emit(started_event(transfer, context.clock.wall()));
+  } else {
+    context.terminal.result(transfer.transfer_id());
+    context.terminal.message("wait for it with 'gridtorrent transfer wait " + transfer.transfer_id() + "'");
+  }
+  return {};
 }
 
 namespace {

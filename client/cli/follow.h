@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "client/cli/context.h"
+#include "client/cli/interrupt.h"
 
 namespace gridtorrent::client::cli {
 
@@ -13,6 +15,16 @@ namespace gridtorrent::client::cli {
 /// the transfer running and says so (kCancelled); a node that goes away is waited for a while (then kUnreachable).
 Status follow_transfer(Context& context, const v1::Transfer& first,
                        std::optional<std::chrono::milliseconds> time_limit = std::nullopt);
+
+/// What --detach does instead: says what the transfer is called.
+Status detach(Context& context, const v1::Transfer& transfer);
+
+/// As follow_transfer without a word on how it goes: calls `show` with each state, and returns the last one, which is
+/// an end. An error of `show` ends the watch with it.
+Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, Interrupt& interrupt,
+                                  const std::function<Status(const v1::Transfer&)>& show);
+/// Success where it seeds or is complete; else why not.
+Status outcome_of(const v1::Transfer& transfer);
 
 /// Waits until a task ended; the ended task. Failed, cancelled and unsupported ones are Errors with the node's code.
 /// Shows how it goes, unless `quiet`.

@@ -191,6 +191,10 @@ Json to_json(const v1::Transfer& transfer) {
   json["target"] = target_json(transfer);
   if (!transfer.message().empty()) json["message"] = json_text(transfer.message());
   if (!transfer.error_code().empty()) json["error_code"] = transfer.error_code();
+  if (transfer.has_publish())
+    json["publish"] = {{"phase", transfer.publish().phase()},
+                       {"files", transfer.publish().files()},
+                       {"bits_per_s", transfer.publish().bits_per_s()}};
   return json;
 }
 

@@ -107,7 +107,7 @@ def a_file_that_changes_while_it_is_hashed_is_named():
     cases.refused(harness.Result(['publish', changing], publish.returncode, out, err, 0), 6, changing.name)
 
 
-def ctrl_c_stops_a_publish_which_can_go_on():
+def ctrl_c_leaves_a_publish_which_goes_on():
     alice, _, alpha, _ = setting()
     for larger in (1, 2, 4, 8):  # until it is one that the machine does not finish before the signal comes
         large, name = sparse(f'large-{larger}.bin', larger * cases.scaled('CHANGING_BYTES', 1_000_000_000)), f'large-{larger}'
@@ -117,7 +117,7 @@ def ctrl_c_stops_a_publish_which_can_go_on():
         out, err = publish.communicate(timeout=120)
         if publish.returncode != 0:
             break
-    cases.refused(harness.Result(['publish', large], publish.returncode, out, err, 0), 10)
+    cases.refused(harness.Result(['publish', large], publish.returncode, out, err, 0), 10, 'goes on')
     done = alice.cli('publish', large, '--name', name, '--json', node=alpha).event('published')
     cases.check(done['bytes'] == large.stat().st_size, done)
     large.unlink()
@@ -165,5 +165,5 @@ with harness.Scene() as scene:
               what_is_private_looks_like_what_does_not_exist, a_foreign_file_in_the_way_is_a_conflict_and_stays,
               a_file_where_a_folder_is_wanted_is_exit_8_and_hides_no_good_copy,
               strict_refuses_links_and_the_usual_way_skips_them, a_file_that_changes_while_it_is_hashed_is_named,
-              ctrl_c_stops_a_publish_which_can_go_on, another_users_login_is_not_served_by_my_node,
+              ctrl_c_leaves_a_publish_which_goes_on, another_users_login_is_not_served_by_my_node,
               a_wrong_password_and_a_made_up_token_are_not_let_in, what_is_not_there_yet_says_so, wrong_usage_is_exit_2)

@@ -84,6 +84,14 @@ class PlayedNode final : public Node {
   Result<ScannedTree> scan_publish(const std::string&, const ScanFn&, std::stop_token) override {
     return ScannedTree{};
   }
+  Result<TransferView> start_publish(const PublishJob& job) override {
+    const std::lock_guard lock(mutex_);
+    if (start_error) return *start_error;
+    started_.push_back(job);
+    TransferView view = script.front();
+    view.publishing = PublishState{"first", PublishPhase::kHash, 1, 0};
+    return view;
+  }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
     const std::lock_guard lock(mutex_);
     if (get_error) return *get_error;
@@ -211,6 +219,10 @@ class PlayedNode final : public Node {
     const std::lock_guard lock(mutex_);
     return verified_;
   }
+  std::vector<PublishJob> started() {
+    const std::lock_guard lock(mutex_);
+    return started_;
+  }
   std::vector<PublishJob> published() {
     const std::lock_guard lock(mutex_);
     return published_;
@@ -221,6 +233,7 @@ class PlayedNode final : public Node {
   bool stop_publish_by_signal = false;
   bool signal_at_end = false;
   std::optional<Error> publish_error, get_error;
+  std::optional<Error> start_error;  ///< of StartPublish; kUnsupported: a node that does not know it
   GetJob got;
   TransferSettings settings;
   std::vector<std::string> asked;
@@ -234,7 +247,7 @@ class PlayedNode final : public Node {
 
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::string>> verified_;
-  std::vector<PublishJob> published_;
+  std::vector<PublishJob> published_, started_;
   std::condition_variable_any changed_;
   bool watched_ = false;
 };
@@ -500,10 +513,12 @@ TEST_F(WithNode, SeedDetachesToo) {
   EXPECT_EQ(out_, id_of(1).str() + "\n");
 }
 
-TEST_F(WithNode, PublishingHereCannotBeDetached) {
-  EXPECT_EQ(run({"publish", "x", "--name", "run42", "--detach"}), 2);
-  EXPECT_THAT(err_, HasSubstr("--detach needs --node"));
-  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);
+TEST_F(WithNode, PublishDetachesToo) {
+  node_.script = {view(TransferState::kHashing)};
+  EXPECT_EQ(run({"publish", "x", "--name", "run42", "--detach"}), 0) << err_;
+  EXPECT_EQ(out_, id_of(1).str() + "\n");
+  EXPECT_EQ(node_.started().size(), 1U);
+  EXPECT_TRUE(node_.published().empty());
 }
 
 TEST_F(WithNode, WaitHasATimeLimit) {
@@ -539,24 +554,56 @@ TEST_F(WithNode, TransferCommandsReachTheNode) {
 }
 
 TEST_F(WithNode, PublishTellsHashingWarningsAndTheEnd) {
+  node_.script = {view(TransferState::kHashing), view(TransferState::kHashing, 500),
+                  view(TransferState::kSeeding, 1000)};
   EXPECT_EQ(run({"publish", "x\xff", "--name", "run42", "--access", "public", "--tag", "a", "--tag", "b", "--json"}), 0)
       << err_;
   EXPECT_EQ(event_names().front(), "hashing");
   EXPECT_EQ(event_names().back(), "published");
   EXPECT_EQ(events().back()["access"]["level"], "public");
   EXPECT_EQ(events().back()["skipped"], 1);
-  EXPECT_EQ(node_.published()[0].path, std::filesystem::current_path().string() + "/x\xff");
-  EXPECT_THAT(node_.published()[0].request.tags, ::testing::ElementsAre("a", "b"));
+  EXPECT_EQ(node_.started()[0].path, std::filesystem::current_path().string() + "/x\xff");
+  EXPECT_THAT(node_.started()[0].request.tags, ::testing::ElementsAre("a", "b"));
+  EXPECT_EQ(node_.published()[0].request.request_id, "first") << "of the command that began it";
   EXPECT_THAT(err_, HasSubstr("warning: skipped the link x"));
 }
 
 TEST_F(WithNode, PublishIsPrivateUnlessSaidOtherwise) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
-  EXPECT_EQ(node_.published()[0].request.access, "private");
+  EXPECT_EQ(node_.started()[0].request.access, "private");
   EXPECT_THAT(err_, HasSubstr("gridtorrent access --set public run42\n"));
 }
 
-TEST_F(WithNode, PublishWaitsForTheServerWithOneRequestId) {
+TEST_F(WithNode, PublishSaysWhatItWaitsFor) {
+  TransferView waits = view(TransferState::kQueued);
+  waits.publishing = PublishState{"first", PublishPhase::kWait, 0, 0};
+  waits.waiting_for = "server down, retrying: no server at lab:7443";
+  node_.script = {waits, waits, view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42", "--json"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("server down, retrying: no server at lab:7443\n"));
+}
+
+TEST_F(WithNode, APublishThatFailedSaysWhyAndWhatCanBeDone) {
+  TransferView failed = view(TransferState::kFailed);
+  failed.error = Error{Code::kConflict, "'/x/a' changed while it was being hashed"};
+  node_.script = {view(TransferState::kHashing), failed};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 6);
+  EXPECT_THAT(err_, HasSubstr("'/x/a' changed while it was being hashed (the same command tries again"));
+  EXPECT_TRUE(node_.published().empty());
+}
+
+TEST_F(WithNode, AnOlderNodePublishesAsLongAsSomebodyWaits) {
+  node_.start_error = Error{Code::kUnsupported, "unknown method"};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42", "--detach"}), 1);
+  EXPECT_THAT(err_, HasSubstr("this node is of an older version"));
+  EXPECT_TRUE(node_.published().empty());
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0) << err_;
+  EXPECT_EQ(node_.published().size(), 1U);
+}
+
+TEST_F(WithNode, PublishWithAnOlderNodeWaitsForTheServerWithOneRequestId) {
+  node_.start_error = Error{Code::kUnsupported, "unknown method"};
   node_.publish_failures = 1;
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
   ASSERT_EQ(node_.published().size(), 2U);
@@ -565,12 +612,24 @@ TEST_F(WithNode, PublishWaitsForTheServerWithOneRequestId) {
 }
 
 TEST_F(WithNode, PublishThatIsRefusedIsNotTriedAgain) {
-  node_.publish_error = Error{Code::kConflict, "the name run42 is taken"};
+  node_.start_error = Error{Code::kConflict, "the name run42 is taken"};
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 6);
-  EXPECT_EQ(node_.published().size(), 1U);
+  EXPECT_EQ(err_, "gridtorrent: the name run42 is taken\n");
+  EXPECT_TRUE(node_.published().empty());
 }
 
-TEST_F(WithNode, AnInterruptStopsThePublish) {
+TEST_F(WithNode, AnInterruptLetsThePublishGoOn) {
+  node_.script = {view(TransferState::kHashing)};
+  node_.signal_at_end = true;
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 10);
+  EXPECT_EQ(err_, "gridtorrent: the transfer " + id_of(1).str() +
+                      " is no longer watched: it goes on; 'gridtorrent transfer cancel " + id_of(1).str() +
+                      "' ends it\n");
+  EXPECT_TRUE(node_.asked.empty());
+}
+
+TEST_F(WithNode, AnInterruptStopsThePublishOfAnOlderNode) {
+  node_.start_error = Error{Code::kUnsupported, "unknown method"};
   node_.stop_publish_by_signal = true;
   EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 10);
   EXPECT_EQ(err_, "gridtorrent: publishing was stopped; the same command goes on where it was\n");

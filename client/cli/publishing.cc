@@ -1,0 +1,239 @@
+#include "client/cli/publishing.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "client/cli/follow.h"
+#include "client/cli/interrupt.h"
+#include "client/cli/local_node.h"
+#include "client/cli/pace.h"
+#include "client/cli/speed.h"
+#include "client/cli/text_view.h"
+#include "common/ids.h"
+#include "common/rng.h"
+#include "common/shell_words.h"
+#include "common/text.h"
+#include "common/units.h"
+
+namespace gridtorrent::client::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRetryInterval{1000};
+constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::milliseconds kPreviewDeadline{3000};
+
+/// One publish as the node tells of it.
+class PublishPrinter {
+ public:
+  /// `audience`: who will be able to get it, to be said before it is hashed; empty: nothing is.
+  explicit PublishPrinter(Context& c, std::string audience = {})
+      : c_(c), began_(c.clock.mono()), audience_(std::move(audience)) {}
+
+  bool take(const v1::PublishEvent& event) {
+    if (event.has_hashing()) hashing(event.hashing());
+    if (event.event_case() == v1::PublishEvent::kWarning) warning(event.warning());
+    if (event.has_published()) published_ = event.published();
+    return true;
+  }
+  /// Of a publish that goes on by itself. kUnreachable where the server has been away for too long to wait for it here.
+  Status take(const v1::Transfer& transfer) {
+    const std::string& phase = transfer.publish().phase();
+    if (phase == "hash" || phase == "upload") tell_audience();
+    if (transfer.state() == "hashing" && phase != "scan" && transfer.total_bytes() > 0) {
+      v1::PublishProgress progress;
+      progress.set_done_bytes(transfer.verified_bytes());
+      progress.set_total_bytes(transfer.total_bytes());
+      hashing(progress);
+    } else if (!c_.json) {
+      c_.terminal.progress(progress_line(transfer, c_.terminal.width(), c_.terminal.traits().colour, c_.clock.wall()));
+    }
+    return waiting(transfer);
+  }
+  /// Once. Only when the files were listed: what cannot be published is told in one line.
+  void tell_audience() {
+    if (!audience_.empty()) c_.terminal.message(escape_for_display(std::exchange(audience_, {})));
+  }
+  bool is_published() const { return published_.has_value(); }
+
+  Status end() {
+    tell_audience();
+    GT_ASSIGN(const v1::Access access, api::parse_access(published_->access()));
+    if (published_->seconds() == 0)
+      published_->set_seconds(std::chrono::duration<double>(c_.clock.mono() - began_).count());
+    if (c_.json) {
+      c_.emit(published_event(*published_, access, c_.clock.wall()));
+      return {};
+    }
+    c_.terminal.result("published " + escape_for_display(published_->name()) + " (" + published_->content_id() +
+                       "): " + format_bytes(published_->bytes()) + " in " + std::to_string(published_->files()) +
+                       (published_->files() == 1 ? " file, " : " files, ") + published_->access());
+    if (access.level() == v1::Access::PRIVATE)
+      c_.terminal.message("only you may get it; to open it to every user: gridtorrent access --set public " +
+                          shell_arguments({published_->name()}));
+    if (published_->skipped() > 0)
+      c_.terminal.message(std::to_string(published_->skipped()) +
+                          " entries that are neither files nor folders were skipped (--strict makes that an error)");
+    return {};
+  }
+
+ private:
+  void hashing(const v1::PublishProgress& progress) {
+    if (!c_.json) {
+      c_.terminal.progress(hashing_line("hashing", progress.done_bytes(), progress.total_bytes(), c_.terminal.width(),
+                                        c_.terminal.traits().colour,
+                                        meter_.note(c_.clock.mono(), progress.done_bytes(), progress.total_bytes())));
+      return;
+    }
+    if (progress.done_bytes() == progress.total_bytes()) pace_.hurry();
+    if (pace_.due(c_.clock.mono())) c_.emit(hashing_event(progress, c_.clock.wall()));
+  }
+
+  Status waiting(const v1::Transfer& transfer) {
+    if (transfer.message().empty() || transfer.publish().phase() != "wait") {
+      waiting_since_.reset();
+      return {};
+    }
+    if (std::exchange(told_, transfer.message()) != transfer.message())
+      c_.terminal.message(escape_for_display(transfer.message()));
+    if (!waiting_since_) waiting_since_ = c_.clock.mono();
+    if (c_.clock.mono() - *waiting_since_ <= kPatience) return {};
+    return Error{Code::kUnreachable, transfer.message() +
+                                         "; publishing goes on once it answers: 'gridtorrent transfer "
+                                         "wait " +
+                                         transfer.transfer_id() + "' waits for it"};
+  }
+
+  void warning(const std::string& text) {
+    if (c_.json) {
+      Json json = event("warning", c_.clock.wall());
+      json["message"] = json_text(text);
+      c_.emit(json);
+    }
+    c_.terminal.message("warning: " + escape_for_display(text));
+  }
+
+  Context& c_;
+  const MonoTime began_;
+  std::string audience_;
+  std::optional<v1::Published> published_;
+  std::optional<MonoTime> waiting_since_;
+  std::string told_;
+  Pace pace_;
+  SpeedMeter meter_;
+};
+
+Result<v1::PublishRequest> request_of(Context& c) {
+  v1::PublishRequest request;
+  GT_ASSIGN(*request.mutable_path(), Context::absolute(c.options.str("PATH")));
+  request.set_name(c.options.str("name"));
+  request.set_access(c.options.str("access"));
+  request.set_description(c.options.str("description"));
+  for (const std::string& tag : c.options.list("tag")) request.add_tags(tag);
+  request.set_license(c.options.str("license"));
+  request.set_strict(c.options.flag("strict"));
+  // One id for all attempts, so that a publish whose answer was lost is done once.
+  SystemRng rng;
+  request.set_request_id(make_request_id(c.clock.wall(), rng));
+  return request;
+}
+
+/// The server's sentence on who will be able to get it. Empty where it gives none: publishing is the node's call, and
+/// says what is wrong.
+std::string audience_of(Context& c, const std::string& access) {
+  const auto parsed = api::parse_access(access);
+  if (!parsed) return {};
+  const auto server = c.server(kPreviewDeadline);
+  if (!server) return {};
+  const auto reply = (*server)->contents().preview_access(*parsed);
+  return reply ? reply->text() : std::string();
+}
+
+/// Calls again where the node went away or cannot reach its server: `call` is one that may be repeated.
+Status patiently(Context& c, Interrupt& interrupt, const std::function<Status(api::NodeApi&)>& call) {
+  std::optional<MonoTime> unreachable_since;
+  std::string told;
+  for (;;) {
+    Status status;
+    const auto node = c.node();
+    if (!node && !unreachable_since) return node.error();
+    status = node ? call(**node) : Status(node.error());
+    if (status || status.error().code != Code::kUnreachable) return status;
+    if (!unreachable_since) unreachable_since = c.clock.mono();
+    if (interrupt.stopped() || c.clock.mono() - *unreachable_since > kPatience) return status;
+    if (told != status.error().message) c.terminal.message(status.error().message + "; trying again");
+    told = status.error().message;
+    c.forget_node();
+    interrupt.wait_for(kRetryInterval);
+  }
+}
+
+/// The node tells of it, or ends the call too early.
+Status publish_by_call(Context& c, Interrupt& interrupt, const v1::PublishRequest& request, PublishPrinter& printer) {
+  return patiently(c, interrupt, [&](api::NodeApi& node) -> Status {
+    const Status status =
+        node.publish(request, [&](const v1::PublishEvent& event) { return printer.take(event); }, interrupt.token());
+    if (printer.is_published()) return {};
+    if (interrupt.stopped())
+      return Error{Code::kCancelled, "publishing was stopped; the same command goes on where it was"};
+    if (status) return Error{Code::kUnreachable, "the node ended the call before the content was published"};
+    return status;
+  });
+}
+
+Status publish_with_older_node(Context& c, const v1::PublishRequest& request) {
+  if (c.options.flag("detach"))
+    return Error{Code::kUnsupported,
+                 "this node is of an older version, and publishes only while somebody waits for it: update "
+                 "gridtorrentd, or leave out --detach"};
+  PublishPrinter printer(c);
+  Interrupt interrupt;
+  GT_TRY(publish_by_call(c, interrupt, request, printer));
+  return printer.end();
+}
+
+/// The node's line, and what can be done about it.
+Error with_way_out(const Error& error, const v1::Transfer& transfer) {
+  return {error.code, error.message + " (the same command tries again, 'gridtorrent transfer cancel " +
+                          transfer.transfer_id() + "' gives it up)"};
+}
+
+Status follow_publish(Context& c, v1::PublishRequest request, const v1::Transfer& started, std::string audience) {
+  PublishPrinter printer(c, std::move(audience));
+  Interrupt interrupt;
+  const auto last = watch_to_end(c, started, interrupt, [&](const v1::Transfer& now) { return printer.take(now); });
+  GT_TRY(last);
+  if (last->state() == "failed") return with_way_out(outcome_of(*last).error(), *last);
+  GT_TRY(outcome_of(*last));
+  // It may have been begun by an earlier command. Done, it is not done again.
+  if (!started.publish().request_id().empty()) request.set_request_id(started.publish().request_id());
+  GT_TRY(publish_by_call(c, interrupt, request, printer));
+  return printer.end();
+}
+
+Result<v1::Transfer> start(Context& c, const v1::PublishRequest& request) {
+  v1::Transfer started;
+  Interrupt interrupt;
+  GT_TRY(patiently(c, interrupt, [&](api::NodeApi& node) -> Status {
+    GT_ASSIGN(started, node.start_publish(request));
+    return {};
+  }));
+  return started;
+}
+
+}  // namespace
+
+Status publish_here(Context& c) {
+  GT_ASSIGN(v1::PublishRequest request, request_of(c));
+  GT_TRY(node_for_work(c));
+  std::string audience = c.json ? std::string() : audience_of(c, request.access());
+  const auto started = start(c, request);
+  if (!started && started.error().code == Code::kUnsupported) return publish_with_older_node(c, request);
+  GT_TRY(started);
+  if (!c.options.flag("detach")) return follow_publish(c, std::move(request), *started, std::move(audience));
+  PublishPrinter(c, std::move(audience)).tell_audience();
+  return detach(c, *started);
+}
+
+}  // namespace gridtorrent::client::cli

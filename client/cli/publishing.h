@@ -1,0 +1,12 @@
+#pragma once
+
+#include "client/cli/context.h"
+
+namespace gridtorrent::client::cli {
+
+/// `publish` without --node: this machine's node does the work, and goes on where the caller ends. Says who will be
+/// able to get it, then how it goes, until it is published; --detach: only what the transfer is called. An interrupt
+/// leaves it running (kCancelled). With a node that does not know StartPublish, publishing lasts as long as this call.
+Status publish_here(Context& context);
+
+}  // namespace gridtorrent::client::cli
