@@ -191,10 +191,14 @@ void PublishDialog::join_fields() {
   for (WordsEdit* line : {groups_, people_})
     connect(line, &QLineEdit::textChanged, this, &PublishDialog::follow_audience);
   connect(buddies_, &QCheckBox::toggled, this, &PublishDialog::follow_audience);
-  for (QRadioButton* button : {only_me_, chosen_, everyone_})
+  for (QRadioButton* button : {only_me_, chosen_, everyone_}) {
     connect(button, &QRadioButton::toggled, this, [this](bool on) {
       if (on) follow_audience();
     });
+    // Qt clicks a button that is chosen by its key only after 100 ms. The key of a field that is enabled by it would be
+    // lost meanwhile, and the name that is typed next with it.
+    connect(button, &QRadioButton::pressed, button, [button] { button->setChecked(true); });
+  }
 }
 
 void PublishDialog::open_for(const QStringList& paths) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two people use a window each, with a node each, by names and keys alone: one finds and gets what the other has published, and is told
-why a transfer stops when the right to it is taken."""
+"""Two people use a window each, with a node each, by names and keys alone: one finds and gets what the other has published, also for their
+group and from the window, and is told why a transfer stops when the right to it is taken."""
 import re
 
 import cases
@@ -18,6 +18,11 @@ def begin():
     cases.make_file(scene.dir / 'in/genome/genome.bin', 60_000_000, seed=3)
     for name in ('climate', 'genome'):
         alice.cli('publish', scene.dir / 'in' / name, '--name', name, '--access', 'user:bob', node=alpha)
+    cases.make_file(scene.dir / 'in/results/run.bin', 3_000_000, seed=4)
+    cases.make_file(scene.dir / 'in/results/log/run.txt', 1_000_000, seed=5)
+    alice.cli('group', 'create', 'lab')
+    alice.cli('group', 'invite', 'lab', 'bob')
+    bob.cli('group', 'accept', 'lab')
     windows = [screen.window(alice, alpha), screen.window(bob, beta)]
     for window in windows:
         window.wait_for('● Server connected')
@@ -69,6 +74,23 @@ def a_transfer_whose_right_is_taken_stops_and_says_why():
     bobs.wait_for(re.compile('genome of alice, (?!.* down).*'))
 
 
+def a_folder_that_is_shared_with_a_group_is_found_and_fetched_by_a_member():
+    alices.keys('ctrl+n')
+    alices.type_into('File or folder to publish', str(scene.dir / 'in/results'))
+    alices.wait_for(re.compile('Files: 2, size: 4.00 MB'))
+    alices.keys('alt+h')
+    alices.keys('alt+g')
+    alices.desk.xdotool('type', '--delay', '15', 'lab')
+    alices.wait_for(re.compile('.* of 1 group can find and fetch this.*'))
+    alices.press('Publish')
+    alices.wait_gone('File or folder to publish')
+    alices.wait_for(re.compile('results of alice, seeding, 100 %.*'))
+    find(bobs, 'resu', 'results')
+    get(bobs)
+    bobs.wait_for(re.compile('results of alice, [a-z]+, 100 % of 4.00 MB.*'))
+    cases.same(scene.dir / 'in/results', scene.dir / 'bob/results')
+
+
 def a_right_that_returns_lets_it_go_on():
     alice.cli('access', 'genome', '--set', 'user:bob')
     bob.cli('node', 'limit', '--download', 'none', node=beta)
@@ -83,6 +105,6 @@ with harness.Scene() as scene, desk.Desk(scene, 'gui_click') as screen:
     alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
     with screen.step('a window for each of two people'):
         alices, bobs = begin()
-    for step in (what_is_found_as_one_types_is_fetched_in_part, a_transfer_whose_right_is_taken_stops_and_says_why, a_right_that_returns_lets_it_go_on):
+    for step in (what_is_found_as_one_types_is_fetched_in_part, a_folder_that_is_shared_with_a_group_is_found_and_fetched_by_a_member, a_transfer_whose_right_is_taken_stops_and_says_why, a_right_that_returns_lets_it_go_on):
         with screen.step(step.__name__.replace('_', ' ')):
             step()

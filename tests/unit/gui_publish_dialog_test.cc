@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QCompleter>
 #include <QDialogButtonBox>
@@ -184,6 +185,36 @@ TEST_F(Publishing, CompletesTheLastGroupAndKeepsTheOnesBefore) {
   completer.setCompletionPrefix(completer.splitPath(groups.text()).join(QString()));
   ASSERT_EQ(completer.completionCount(), 1);
   EXPECT_EQ(completer.currentCompletion(), QStringLiteral("lab, optics"));
+}
+
+/// As somebody types who waits for nothing.
+TEST_F(Publishing, EachKeyReachesItsFieldAtOnce) {
+  dialog_.open_for({QStringLiteral("/data/x")});
+  dialog_.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&dialog_));
+  const auto press = [&](Qt::Key key) {
+    QTest::keyClick(QApplication::focusWidget(), key, Qt::AltModifier);
+    return QApplication::focusWidget()->accessibleName();
+  };
+  EXPECT_EQ(press(Qt::Key_H), QString());
+  EXPECT_TRUE(button<QRadioButton>(QStringLiteral("These:")).hasFocus());
+  EXPECT_EQ(press(Qt::Key_E), QStringLiteral("People by their exact user names, with commas between them"));
+  QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("mia"));
+  EXPECT_EQ(access_of(dialog_.draft()), "user:mia");
+  const std::vector<std::pair<Qt::Key, const char*>> fields = {{Qt::Key_G, "Groups, with commas between them"},
+                                                               {Qt::Key_F, "File or folder to publish"},
+                                                               {Qt::Key_N, "Name of the data set"},
+                                                               {Qt::Key_D, "Description"},
+                                                               {Qt::Key_T, "Tags, with commas between them"},
+                                                               {Qt::Key_L, "Licence"}};
+  for (const auto& [key, name] : fields) EXPECT_EQ(press(key), QLatin1String(name));
+  press(Qt::Key_B);
+  press(Qt::Key_K);
+  press(Qt::Key_V);
+  EXPECT_EQ(access_of(dialog_.draft()), "public");
+  press(Qt::Key_M);
+  EXPECT_EQ(access_of(dialog_.draft()), "private");
+  EXPECT_FALSE(named<QLineEdit>("Groups, with commas between them").isEnabled());
 }
 
 TEST(ARate, IsTakenAsTheCommandLineTakesIt) {
