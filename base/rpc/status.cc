@@ -125,6 +125,8 @@ Error from_grpc(const grpc::Status& status) {
   const Code code = by_grpc_code(status.error_code());
   if (code == Code::kUnreachable) return {code, explain_connection(status.error_message())};
   if (code == Code::kTimeout) return {code, "no answer within the deadline"};
+  if (code == Code::kUnsupported && status.error_message().empty())
+    return {code, "the other side does not know this call: it is older than this program and has to be updated"};
   if (status.error_message().empty())
     return {code, "the other side gave no reason (" + std::string(code_name(code)) + ")"};
   return {code, escape_for_display(status.error_message())};

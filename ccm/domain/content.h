@@ -64,8 +64,9 @@ struct Content {
   std::uint32_t generation = 0;  ///< edition: 0 is plain
   std::string checksums_sha256;  ///< hex name of the document of flat file digests; empty: none yet
   std::uint64_t checksums_bytes = 0;
-  NodeId publisher_node;  ///< that began it; nil: begun with a user's token
-  WallTime touched;       ///< of a draft: last sign of life
+  NodeId publisher_node;       ///< that began it; nil: begun with a user's token
+  WallTime touched;            ///< of a draft: last sign of life
+  std::uint32_t revision = 0;  ///< grows whenever name, description, tags or license change
 
   friend bool operator==(const Content&, const Content&) = default;
 };

@@ -225,6 +225,21 @@ Status update_version(Tx& tx, const Content& content) {
   return tx.versions.put(version_of(content));
 }
 
+Error name_taken(const Content& by) {
+  const std::string who = by.owner_name + "/" + escape_for_display(by.name);
+  switch (by.state) {
+    case ContentState::kDraft:
+      return {Code::kConflict,
+              "name " + who + " is taken: " +
+                  (by.publisher_node.is_nil() ? std::string("it is") : "node " + by.publisher_node.str() + " is") +
+                  " publishing it right now; wait for it, or choose another name"};
+    case ContentState::kWithdrawn:
+      return {Code::kConflict, "name " + who + " is taken by a content that you have withdrawn; choose another name"};
+    default:
+      return {Code::kConflict, "name " + who + " is taken by " + by.id.str() + "; choose another name"};
+  }
+}
+
 AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view action, std::string object,
                          std::string request_id, std::string outcome) {
   return {now,

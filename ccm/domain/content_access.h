@@ -54,6 +54,9 @@ Result<std::vector<UserId>> tell_holders(Tx& tx, const Content& content);
 /// Writes down what changed of a content as at_version gave it.
 Status update_version(Tx& tx, const Content& content);
 
+/// kConflict: the owner has this content under that name.
+Error name_taken(const Content& by);
+
 AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view action, std::string object,
                          std::string request_id, std::string outcome = "ok");
 

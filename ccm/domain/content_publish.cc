@@ -65,21 +65,6 @@ struct BeginAnswer {
   }
 };
 
-Error name_taken(const Content& by) {
-  const std::string who = by.owner_name + "/" + escape_for_display(by.name);
-  switch (by.state) {
-    case ContentState::kDraft:
-      return {Code::kConflict,
-              "name " + who + " is taken: " +
-                  (by.publisher_node.is_nil() ? std::string("it is") : "node " + by.publisher_node.str() + " is") +
-                  " publishing it right now; wait for it, or choose another name"};
-    case ContentState::kWithdrawn:
-      return {Code::kConflict, "name " + who + " is taken by a content that you have withdrawn; choose another name"};
-    default:
-      return {Code::kConflict, "name " + who + " is taken by " + by.id.str() + "; choose another name"};
-  }
-}
-
 /// The content as the version that is being finished: the newest, the next one (then it is a draft), or an earlier one
 /// whose finish is repeated.
 Result<Content> open_for_finish(Tx& tx, const Actor& actor, const FinishPublish& request) {

@@ -59,6 +59,20 @@ struct AddChecksums {
   std::string_view digests;  ///< kDigestBytes an entry of the manifest
 };
 
+struct TagChange {
+  bool clear = false;  ///< first; then those to remove, then those to add
+  std::vector<std::string> remove, add;
+};
+
+/// What is left out stays as it is.
+struct DescribeContent {
+  std::string request_id;
+  ContentId content;
+  std::optional<std::string> name, description, license;
+  TagChange tags;
+  std::optional<std::uint32_t> if_revision;  ///< refused unless the content has this one
+};
+
 struct SearchQuery {
   std::string text, owner, tag;
   std::string group;   ///< name or id of one of the caller's: shared with it
@@ -139,6 +153,8 @@ class ContentService {
   Result<ContentView> set_access(const Actor& actor, const std::string& request_id, const ContentId& content,
                                  const Access& access);
   Result<ContentView> unpublish(const Actor& actor, const std::string& request_id, const ContentId& content);
+  /// Corrects what is said of a published content. Nodes and inboxes learn a new name; the old one is free.
+  Result<ContentView> describe(const Actor& actor, const DescribeContent& request);
   /// Whether `user` (name or id) may fetch it, and why. The owner may ask for anyone, others for themselves.
   Result<Explanation> explain(const Actor& actor, const ContentId& content, const std::string& user);
 

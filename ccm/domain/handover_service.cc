@@ -244,7 +244,7 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     content.access = access_after_handover(content.access, content.owner_name, old_owner_stays, actor.name);
     content.shared = now;
     GT_TRY(tx.contents.update(content));
-    GT_TRY(tx.contents.hand_over(content.id, actor.user, name));
+    GT_TRY(tx.contents.set_owner_and_name(content.id, actor.user, name));
     GT_TRY(tx.offers.remove(content.id));
     const std::string was = display_name(content);
     GT_TRY(tell(tx, offer.by, NoticeKind::kOfferAccepted, actor, was, now));

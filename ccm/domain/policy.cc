@@ -74,6 +74,7 @@ AccessDecision decide_of_owner(Action action, const Content& content) {
     case Action::kAddChecksums:
     case Action::kSetAccess:
     case Action::kUpdate:
+    case Action::kDescribe:
       return only_in(ContentState::kPublished);
     case Action::kUnpublish:
       if (content.state == ContentState::kWithdrawn) return allow("it is withdrawn already");
@@ -86,9 +87,9 @@ AccessDecision decide_of_owner(Action action, const Content& content) {
 }  // namespace
 
 std::string_view action_name(Action action) {
-  static constexpr std::array<std::string_view, 10> kNames = {
-      "search",        "show",       "transfer",  "list replicas",  "finish publishing",
-      "add checksums", "set access", "unpublish", "explain access", "update"};
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "search",    "show",     "transfer",       "list replicas", "finish publishing", "add checksums", "set access",
+      "unpublish", "describe", "explain access", "update"};
   return kNames.at(static_cast<std::size_t>(action));
 }
 
@@ -112,6 +113,7 @@ AccessDecision decide(const Subject& subject, Action action, const Content& cont
     case Action::kAddChecksums:
     case Action::kSetAccess:
     case Action::kUnpublish:
+    case Action::kDescribe:
     case Action::kExplain:
     case Action::kUpdate:
       break;

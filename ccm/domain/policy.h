@@ -20,8 +20,9 @@ enum class Action : std::uint8_t {
   kAddChecksums,
   kSetAccess,
   kUnpublish,
-  kExplain,  ///< why somebody may or may not
-  kUpdate,   ///< to publish a new version
+  kDescribe,  ///< change what is said of it: name, description, tags, license
+  kExplain,   ///< why somebody may or may not
+  kUpdate,    ///< to publish a new version
 };
 std::string_view action_name(Action action);
 

@@ -99,8 +99,8 @@ class ContentStore {
   virtual Status insert(const Content& content) = 0;
   /// Everything but id, owner, name and created.
   virtual Status update(const Content& content) = 0;
-  /// Another owner, and the name that it has there. kConflict: the owner has a content of that name.
-  virtual Status hand_over(const ContentId& id, const UserId& owner, const std::string& name) = 0;
+  /// Who owns it, and the name that it has there. kConflict: the owner has another content of that name.
+  virtual Status set_owner_and_name(const ContentId& id, const UserId& owner, const std::string& name) = 0;
   virtual Result<std::optional<Content>> by_id(const ContentId& id) = 0;
   /// Not purged.
   virtual Result<std::optional<Content>> by_owner_and_name(const UserId& owner, std::string_view name) = 0;

@@ -29,6 +29,8 @@ constexpr wire::Allowance kUpload{.burst = 600, .quota = "metadata-bytes", .own_
 constexpr wire::Allowance kAccess{.burst = 1000, .bytes = 512 * 1024};
 // A task for each node that has the content; so much for a hundred.
 constexpr wire::Allowance kClose{.burst = 1000, .bytes = 64 * 1024};
+// The row with its lists, and an audit record.
+constexpr wire::Allowance kDescribe{.burst = 1000, .bytes = 256 * 1024};
 constexpr wire::Method kBeginPublish{"Contents/BeginPublish", Need::scope(kPublish), wire::Lane::kNormal, kBegin};
 // A row without people.
 constexpr wire::Allowance kBeginVersion{.burst = 600, .quota = "contents", .own_rate = kRate};
@@ -45,6 +47,8 @@ constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead)
 constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::scope(kPublish), wire::Lane::kNormal, kAccess};
 constexpr wire::Method kExplainAccess{"Contents/ExplainAccess", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), wire::Lane::kNormal, kClose};
+constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::scope(kPublish), wire::Lane::kNormal,
+                                        kDescribe};
 
 // Who may publish may ask, and no faster than they could publish: it says which names there are, as publishing does.
 constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
@@ -52,7 +56,8 @@ constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPub
 
 constexpr std::array kMethods = {&kBeginPublish, &kBeginUpdate, &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
                                  &kSearch,       &kGetContent,  &kListVersions,  &kGetMetadata,   &kGetChecksums,
-                                 &kListReplicas, &kSetAccess,   &kExplainAccess, &kUnpublish,     &kPreviewAccess};
+                                 &kListReplicas, &kSetAccess,   &kExplainAccess, &kUnpublish,     &kDescribeContent,
+                                 &kPreviewAccess};
 
 void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
   reply.set_content_id(ticket.content.str());
@@ -220,6 +225,29 @@ ContentsRpc::Reactor* ContentsRpc::Unpublish(Context* context, const v1::Unpubli
     *p.mutable_content() = to_wire(view);
     return {};
   });
+}
+
+ContentsRpc::Reactor* ContentsRpc::DescribeContent(Context* context, const v1::DescribeContentRequest* request,
+                                                   v1::DescribeContentReply* reply) {
+  return d_.door.unary(context, kDescribeContent, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return describe(call, q, p); });
+}
+
+Status ContentsRpc::describe(const Call& call, const v1::DescribeContentRequest& request,
+                             v1::DescribeContentReply& reply) {
+  ccm::DescribeContent wanted;
+  wanted.request_id = request.request_id();
+  GT_ASSIGN(wanted.content, ContentId::parse(request.content_id()));
+  if (request.has_name()) wanted.name = request.name();
+  if (request.has_description()) wanted.description = request.description();
+  if (request.has_license()) wanted.license = request.license();
+  wanted.tags.clear = request.tags().clear();
+  wanted.tags.remove.assign(request.tags().remove().begin(), request.tags().remove().end());
+  wanted.tags.add.assign(request.tags().add().begin(), request.tags().add().end());
+  if (request.has_if_revision()) wanted.if_revision = request.if_revision();
+  GT_ASSIGN(const ContentView view, d_.contents.describe(actor_of(call), wanted));
+  *reply.mutable_content() = to_wire(view);
+  return {};
 }
 
 ContentsRpc::Reactor* ContentsRpc::PreviewAccess(Context* context, const v1::PreviewAccessRequest* request,

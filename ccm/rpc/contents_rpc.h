@@ -49,12 +49,16 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Reactor* GiveUpPublish(Context* context, const v1::GiveUpPublishRequest* request,
                          v1::GiveUpPublishReply* reply) override;
   Reactor* Unpublish(Context* context, const v1::UnpublishRequest* request, v1::UnpublishReply* reply) override;
+  Reactor* DescribeContent(Context* context, const v1::DescribeContentRequest* request,
+                           v1::DescribeContentReply* reply) override;
   Reactor* PreviewAccess(Context* context, const v1::PreviewAccessRequest* request,
                          v1::PreviewAccessReply* reply) override;
 
  private:
   Status begin(const gridtorrent::rpc::Call& call, const v1::BeginPublishRequest& request,
                v1::BeginPublishReply& reply);
+  Status describe(const gridtorrent::rpc::Call& call, const v1::DescribeContentRequest& request,
+                  v1::DescribeContentReply& reply);
   Status search(const gridtorrent::rpc::Call& call, const v1::SearchRequest& request, v1::SearchReply& reply);
 
   Deps d_;

@@ -70,6 +70,7 @@ v1::Content to_wire(const ContentView& view) {
   out.set_data_ca_pem(view.data_ca_pem);
   out.set_newest_version(view.newest_version);
   out.set_has_checksums(!content.checksums_sha256.empty());
+  out.set_revision(content.revision);
   return out;
 }
 

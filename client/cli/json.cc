@@ -119,6 +119,7 @@ Json to_json(const v1::Content& content) {
           {"base_name", json_text(content.base_name())},
           {"version", content.version()},
           {"newest_version", std::max(content.newest_version(), content.version())},
+          {"revision", content.revision()},
           {"state", content.state()},
           {"description", json_text(content.description())},
           {"tags", string_array(content.tags())},

@@ -250,6 +250,11 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
       follow_edition(id, request.content);
       return c_.wake();
     }
+    if (!reply->name.empty() && (content.name != reply->name || content.owner != reply->owner)) {
+      content.name = reply->name;
+      content.owner = reply->owner;
+      c_.book.save_or_log(*transfer);
+    }
     if (content.audience != reply->audience) {
       content.audience = reply->audience;
       transfer->audience_unsaved = true;

@@ -86,6 +86,7 @@ struct AnnounceReply {
   std::chrono::milliseconds next{30'000};  ///< announce again after this
   std::uint32_t generation = 0;            ///< the content's edition now
   std::string audience;                    ///< who may have it; plain: empty
+  std::string owner, name;                 ///< the content's now; empty: an older server does not say
 };
 
 /// A certificate for this node's key, and the generation of the data CA that signed it.

@@ -346,6 +346,8 @@ Result<AnnounceReply> GrpcLink::announce(const AnnounceRequest& request) {
   if (message.next_ms() > 0) reply.next = milliseconds(message.next_ms());
   reply.generation = message.generation();
   reply.audience = message.audience_id();
+  reply.owner = message.owner();
+  reply.name = message.name();
   return reply;
 }
 

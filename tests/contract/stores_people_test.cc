@@ -282,7 +282,7 @@ TEST_P(People, OffersAreOneForAContentAndListedWhileOpen) {
     EXPECT_EQ(value_of(tx.offers.count_open(alice.id, offer.expires)), 0u);
   });
   must([&](tracker::Tx& tx) -> Status {
-    GT_TRY(tx.contents.hand_over(data.id, bob.id, "Hers"));
+    GT_TRY(tx.contents.set_owner_and_name(data.id, bob.id, "Hers"));
     const auto moved = value_of(tx.contents.by_id(data.id));
     EXPECT_EQ(moved->owner, bob.id);
     EXPECT_EQ(moved->owner_name + "/" + moved->name, "bob/Hers");
@@ -294,7 +294,7 @@ TEST_P(People, OffersAreOneForAContentAndListedWhileOpen) {
     return {};
   });
   const auto taken = content(alice, "Hers");
-  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.contents.hand_over(taken.id, bob.id, "Hers"); })),
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.contents.set_owner_and_name(taken.id, bob.id, "Hers"); })),
             Code::kConflict);
 }
 

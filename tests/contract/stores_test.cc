@@ -166,6 +166,7 @@ TEST_P(Stores, ContentsComeBackAsTheyWere) {
   made.checksums_sha256 = "";
   made.checksums_bytes = 0;
   made.publisher_node = NodeId::make(now_, rng_);
+  made.revision = 7;
   must([&](tracker::Tx& tx) { return tx.contents.update(made); });
   look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.contents.by_id(made.id)), made); });
 }

@@ -132,6 +132,8 @@ class FakeLink final : public client::ServerLink {
       for (const auto& [name, content] : state.contents) {
         if (content.id != request.content) continue;
         reply.generation = content.generation;
+        reply.owner = content.owner;
+        reply.name = content.name;
         if (reply.generation != 0) reply.audience = state.audience;
       }
       return reply;

@@ -37,9 +37,9 @@ class Contents final : public ccm::ContentStore {
     kept.created = old.created;
     return {};
   }
-  Status hand_over(const ContentId& id, const UserId& owner, const std::string& name) override {
+  Status set_owner_and_name(const ContentId& id, const UserId& owner, const std::string& name) override {
     const auto taken = by_owner_and_name(owner, name);
-    if (taken->has_value()) return Error{Code::kConflict, "name " + name + " is taken"};
+    if (taken->has_value() && (*taken)->id != id) return Error{Code::kConflict, "name " + name + " is taken"};
     ccm::Content& kept = s_.contents.at(id);
     kept.owner = owner;
     kept.owner_name = s_.user_name(owner);

@@ -49,6 +49,14 @@ TEST_F(NodeClaims, AreWithdrawnWhenACopyIsFoundToBeDamaged) {
   EXPECT_EQ(link_.with([](auto& state) { return state.announces.size(); }), announces) << "once is enough";
 }
 
+TEST_F(NodeClaims, BringTheNameThatTheContentHasNow) {
+  const auto id = fetched(job("data")).id;
+  link_.with([](auto& state) { state.contents.at("data").name = "better"; });
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->name == "better"; }));
+  restart();
+  EXPECT_EQ(node_->transfer(id)->name, "better");
+}
+
 TEST_F(NodeClaims, AreWithdrawnAfterARestartWhereTheServerWasAway) {
   const auto id = fetched(job("data")).id;
   ASSERT_TRUE(told(SwarmRole::kSeeding));

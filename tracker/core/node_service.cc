@@ -302,6 +302,8 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
   if (!d_.swarms.knows_endpoints(node.id)) d_.swarms.set_endpoints(node.id, node.endpoints);
   AnnounceResult result = d_.swarms.announce(own);
   result.generation = content.generation;
+  result.owner = content.owner_name;
+  result.name = content.name;
   if (own.tls) {
     GT_ASSIGN(const AudiencePtr audience, d_.audiences.follow(node.id, content));
     result.audience = audience->id;

@@ -72,6 +72,7 @@ struct AnnounceResult {
   // Filled in by NodeService:
   std::uint32_t generation = 0;  ///< of the content's edition
   std::string audience;          ///< id of its audience; plain: empty
+  std::string owner, name;       ///< of the content now
 };
 
 /// Who is in which swarm right now; soft state that expires, and where each node listens. Thread-safe (one private

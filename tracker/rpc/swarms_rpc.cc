@@ -88,6 +88,8 @@ Status SwarmsRpc::announce(const Call& call, const v1::AnnounceRequest& request,
   for (const Peer& peer : result.peers) *reply.add_peers() = to_wire(peer);
   reply.set_generation(result.generation);
   reply.set_audience_id(result.audience);
+  reply.set_owner(result.owner);
+  reply.set_name(result.name);
   reply.set_next_ms(static_cast<std::uint32_t>(result.next.count()));
   return {};
 }

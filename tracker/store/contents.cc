@@ -20,7 +20,8 @@ const std::string kSelect =
     "x.content_id = c.content_id), c.access_buddies, c.state, c.version, c.bytes, c.files, c.description, c.license, "
     "c.tags, c.created_ms, c.published_ms, "
     "c.touched_ms, c.metadata_sha256, c.metadata_bytes, c.piece_bytes, c.generation, c.checksums_sha256, "
-    "c.checksums_bytes, c.publisher_node, c.shared_ms, c.entries, c.base_name FROM content c JOIN user u ON u.user_id "
+    "c.checksums_bytes, c.publisher_node, c.shared_ms, c.entries, c.base_name, c.revision FROM content c JOIN user u "
+    "ON u.user_id "
     "= "
     "c.owner_id ";
 
@@ -97,6 +98,7 @@ Result<ccm::Content> content_from(const sql::Row& row) {
   c.shared = time_at(row, 25);
   c.entries = row.u64(26);
   c.base_name = row.text(27);
+  c.revision = row.u32(28);
   return c;
 }
 
@@ -155,8 +157,8 @@ Status SqlContents::insert(const ccm::Content& c) {
       "INSERT INTO content(content_id, owner_id, name, name_folded, access, access_users, access_groups, "
       "access_buddies, state, version, bytes, files, description, license, tags, created_ms, published_ms, touched_ms, "
       "metadata_sha256, metadata_bytes, piece_bytes, generation, checksums_sha256, checksums_bytes, publisher_node, "
-      "shared_ms, entries, base_name) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "shared_ms, entries, base_name, revision) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {c.id.str(),
        c.owner.str(),
        c.name,
@@ -184,7 +186,8 @@ Status SqlContents::insert(const ccm::Content& c) {
        id_or_null(c.publisher_node),
        c.shared.ms,
        c.entries,
-       sql::Blob(c.base_name)});
+       sql::Blob(c.base_name),
+       c.revision});
   if (!done) {
     return conflict_or(done.error(),
                        "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
@@ -192,10 +195,10 @@ Status SqlContents::insert(const ccm::Content& c) {
   return put_lists(c);
 }
 
-Status SqlContents::hand_over(const ContentId& id, const UserId& owner, const std::string& name) {
+Status SqlContents::set_owner_and_name(const ContentId& id, const UserId& owner, const std::string& name) {
   const Status done = tx_.exec("UPDATE content SET owner_id = ?, name = ?, name_folded = ? WHERE content_id = ?",
                                {owner.str(), name, ccm::fold_case(name), id.str()});
-  return done ? done : Status(conflict_or(done.error(), "the new owner has a content of that name"));
+  return done ? done : Status(conflict_or(done.error(), "its owner has another content of that name"));
 }
 
 Status SqlContents::update(const ccm::Content& c) {
@@ -203,7 +206,8 @@ Status SqlContents::update(const ccm::Content& c) {
       "UPDATE content SET access = ?, access_users = ?, access_groups = ?, access_buddies = ?, state = ?, version = ?, "
       "bytes = ?, files = ?, description = ?, license = ?, tags = ?, published_ms = ?, touched_ms = ?, "
       "metadata_sha256 = ?, metadata_bytes = ?, piece_bytes = ?, generation = ?, checksums_sha256 = ?, "
-      "checksums_bytes = ?, publisher_node = ?, shared_ms = ?, entries = ?, base_name = ? WHERE content_id = ?",
+      "checksums_bytes = ?, publisher_node = ?, shared_ms = ?, entries = ?, base_name = ?, revision = ? WHERE "
+      "content_id = ?",
       {ccm::access_level_name(c.access.level),
        list_to_text(c.access.users),
        kNoGroups,
@@ -227,6 +231,7 @@ Status SqlContents::update(const ccm::Content& c) {
        c.shared.ms,
        c.entries,
        sql::Blob(c.base_name),
+       c.revision,
        c.id.str()}));
   return put_lists(c);
 }

@@ -389,7 +389,12 @@ CREATE UNIQUE INDEX content_version_draft ON content_version(content_id) WHERE s
 CREATE INDEX content_version_by_age ON content_version(sealed, touched_ms);
 )sql";
 
-constexpr std::array<sql::Migration, 16> kMigrations = {{{1, "accounts", kAccounts},
+// How often what is said of a content was corrected: who edits an old text is refused.
+constexpr std::string_view kRevisions = R"sql(
+ALTER TABLE content ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<sql::Migration, 17> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -404,7 +409,8 @@ constexpr std::array<sql::Migration, 16> kMigrations = {{{1, "accounts", kAccoun
                                                          {13, "base names", kBaseNames},
                                                          {14, "lists by page", kLists},
                                                          {15, "invitations", kInvitations},
-                                                         {16, "versions of contents", kVersions}}};
+                                                         {16, "versions of contents", kVersions},
+                                                         {17, "revisions of contents", kRevisions}}};
 
 }  // namespace
 

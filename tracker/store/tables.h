@@ -57,7 +57,7 @@ class SqlContents final : public ccm::ContentStore {
   explicit SqlContents(sql::Transaction& tx) : tx_(tx) {}
   Status insert(const ccm::Content& content) override;
   Status update(const ccm::Content& content) override;
-  Status hand_over(const ContentId& id, const UserId& owner, const std::string& name) override;
+  Status set_owner_and_name(const ContentId& id, const UserId& owner, const std::string& name) override;
   Result<std::optional<ccm::Content>> by_id(const ContentId& id) override;
   Result<std::optional<ccm::Content>> by_owner_and_name(const UserId& owner, std::string_view name) override;
   Result<std::optional<ccm::Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,

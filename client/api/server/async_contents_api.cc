@@ -173,6 +173,12 @@ Call AsyncContentsApi::unpublish(const std::string& content_id, Answer<v1::Conte
            inner(&v1::UnpublishReply::mutable_content));
 }
 
+Call AsyncContentsApi::describe(v1::DescribeContentRequest request, Answer<v1::Content> done) {
+  return ServerCalls(channel_, loop_)
+      .one(channel_.contents(), &Stub::PrepareAsyncDescribeContent, channel_.with_id(std::move(request)), done,
+           inner(&v1::DescribeContentReply::mutable_content));
+}
+
 Call AsyncContentsApi::manifest(const std::string& content_id, std::uint32_t version,
                                 Answer<std::vector<FileEntry>> done) {
   auto state = std::make_shared<CallState>();

@@ -126,6 +126,10 @@ Result<v1::Content> ContentsApi::unpublish(const std::string& content_id) {
   return wait<v1::Content>(channel_, {}, &AsyncContentsApi::unpublish, content_id);
 }
 
+Result<v1::Content> ContentsApi::describe(v1::DescribeContentRequest request) {
+  return wait<v1::Content>(channel_, {}, &AsyncContentsApi::describe, std::move(request));
+}
+
 Result<std::vector<FileEntry>> ContentsApi::manifest(const std::string& content_id, std::uint32_t version) {
   return wait<std::vector<FileEntry>>(channel_, {}, &AsyncContentsApi::manifest, content_id, version);
 }
