@@ -53,6 +53,9 @@ Result<ContentState> next_state(ContentState state, ContentEvent event) {
     case ContentEvent::kWithdraw:
       if (state == ContentState::kPublished) return ContentState::kWithdrawn;
       return Error{Code::kConflict, "it is " + std::string(content_state_name(state)) + ", not published"};
+    case ContentEvent::kRestore:
+      if (state == ContentState::kWithdrawn) return ContentState::kPublished;
+      return Error{Code::kConflict, "it is " + std::string(content_state_name(state)) + ", not withdrawn"};
     case ContentEvent::kPurge:
       if (state != ContentState::kPurged) return ContentState::kPurged;
       return Error{Code::kConflict, "it is purged already"};

@@ -37,8 +37,8 @@ enum class ContentState : std::uint8_t { kDraft, kPublished, kWithdrawn, kPurged
 std::string_view content_state_name(ContentState state);
 Result<ContentState> parse_content_state(std::string_view text);
 
-enum class ContentEvent : std::uint8_t { kFinish, kWithdraw, kPurge };
-/// The state machine of a content: draft → published → withdrawn; anything but purged → purged. kConflict, with the
+enum class ContentEvent : std::uint8_t { kFinish, kWithdraw, kRestore, kPurge };
+/// The state machine of a content: draft → published ↔ withdrawn; anything but purged → purged. kConflict, with the
 /// reason, for every other step.
 Result<ContentState> next_state(ContentState state, ContentEvent event);
 

@@ -14,15 +14,21 @@ namespace {
 constexpr std::size_t kMaxNamesakes = 20;
 
 Result<Content> one_of(std::vector<Content> candidates, std::string_view reference) {
-  const auto published = [](const Content& c) { return c.state == ContentState::kPublished; };
-  if (std::any_of(candidates.begin(), candidates.end(), published)) {
-    std::erase_if(candidates, [&](const Content& c) { return !published(c); });
+  for (const ContentState state : {ContentState::kPublished, ContentState::kDraft}) {
+    const auto in_state = [&](const Content& c) { return c.state == state; };
+    if (!std::any_of(candidates.begin(), candidates.end(), in_state)) continue;
+    std::erase_if(candidates, [&](const Content& c) { return !in_state(c); });
+    break;
   }
   if (candidates.empty()) return missing_content(reference);
   if (candidates.size() == 1) return std::move(candidates.front());
   std::string choices;
   for (const Content& candidate : candidates) {
-    choices += (choices.empty() ? "" : ", ") + candidate.owner_name + "/" + escape_for_display(candidate.name);
+    // Of withdrawn ones an owner may have several of one name.
+    const bool withdrawn = candidate.state == ContentState::kWithdrawn;
+    choices += choices.empty() ? "" : ", ";
+    choices += withdrawn ? candidate.id.str() + " (withdrawn)"
+                         : candidate.owner_name + "/" + escape_for_display(candidate.name);
   }
   return Error{Code::kConflict,
                "several contents are named \"" + escape_for_display(reference) + "\": say which: " + choices};
@@ -233,11 +239,21 @@ Error name_taken(const Content& by) {
               "name " + who + " is taken: " +
                   (by.publisher_node.is_nil() ? std::string("it is") : "node " + by.publisher_node.str() + " is") +
                   " publishing it right now; wait for it, or choose another name"};
-    case ContentState::kWithdrawn:
-      return {Code::kConflict, "name " + who + " is taken by a content that you have withdrawn; choose another name"};
     default:
       return {Code::kConflict, "name " + who + " is taken by " + by.id.str() + "; choose another name"};
   }
+}
+
+Status check_name_is_free(Tx& tx, const Content& content) {
+  GT_ASSIGN(const auto holder, tx.contents.by_owner_and_name(content.owner, content.name));
+  if (!holder || holder->id == content.id) return {};
+  return name_taken(*holder);
+}
+
+Result<std::string> checked_new_name(const Content& content, std::string_view name) {
+  GT_ASSIGN(std::string kept, normalize_content_name(name));
+  if (kept != content.name) GT_TRY(check_new_content_name(kept));
+  return kept;
 }
 
 AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view action, std::string object,

@@ -20,7 +20,8 @@ Result<std::vector<GroupId>> sorted_groups_of(Tx& tx, const UserId& person);
 /// The content, if the policy allows the action; else the decision's error, where hidden and missing look alike.
 Result<Content> open_content(Tx& tx, const Actor& actor, Action action, const ContentId& id);
 
-/// By id, name or owner/name, if the actor may see it. kConflict names the choices where a bare name is not enough.
+/// By id, name or owner/name, if the actor may see it; by name, what is published comes first. kConflict names the
+/// choices where a bare name is not enough.
 Result<Content> resolve_content(Tx& tx, const Actor& actor, std::string_view reference);
 
 /// What the person may have: everybody's limits, but for those that an administrator has set for them.
@@ -56,6 +57,10 @@ Status update_version(Tx& tx, const Content& content);
 
 /// kConflict: the owner has this content under that name.
 Error name_taken(const Content& by);
+/// kConflict where another content of its owner has the name.
+Status check_name_is_free(Tx& tx, const Content& content);
+/// A new name for a content that is there, as it is kept. kInvalid.
+Result<std::string> checked_new_name(const Content& content, std::string_view name);
 
 AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view action, std::string object,
                          std::string request_id, std::string outcome = "ok");

@@ -35,9 +35,7 @@ Status check_revision(const Content& content, const DescribeContent& request) {
 Result<Content> described(Content content, const DescribeContent& request) {
   GT_TRY(check_revision(content, request));
   if (request.name) {
-    GT_ASSIGN(std::string name, normalize_content_name(*request.name));
-    if (name != content.name) GT_TRY(check_new_content_name(name));
-    content.name = std::move(name);
+    GT_ASSIGN(content.name, checked_new_name(content, *request.name));
   }
   if (request.description) {
     GT_ASSIGN(content.description, normalize_text("description", *request.description, kMaxDescriptionBytes, true));
@@ -58,12 +56,6 @@ std::string difference(const Content& before, const Content& after) {
   if (before.license != after.license) add("license");
   if (before.tags != after.tags) add("tags");
   return text;
-}
-
-Status check_name_is_free(Tx& tx, const Content& content) {
-  GT_ASSIGN(const auto holder, tx.contents.by_owner_and_name(content.owner, content.name));
-  if (!holder || holder->id == content.id) return {};
-  return name_taken(*holder);
 }
 
 }  // namespace

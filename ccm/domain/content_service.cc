@@ -257,6 +257,33 @@ Result<ContentView> ContentService::unpublish(const Actor& actor, const std::str
   return after_change(std::move(content), concerned);
 }
 
+Result<ContentView> ContentService::restore(const Actor& actor, const std::string& request_id, const ContentId& id,
+                                            const std::string& name) {
+  constexpr std::string_view kMethod = "content.restore";
+  const auto restricted = d_.editions.restricted();
+  Content content;
+  Concerned concerned;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(content, open_content(tx, actor, Action::kRestore, id));
+    GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
+    if (done || content.state == ContentState::kPublished) return {};
+    GT_ASSIGN(content.state, next_state(content.state, ContentEvent::kRestore));
+    if (!name.empty()) {
+      GT_ASSIGN(content.name, checked_new_name(content, name));
+    }
+    GT_TRY(check_name_is_free(tx, content));
+    GT_TRY(tx.contents.set_owner_and_name(content.id, content.owner, content.name));
+    GT_ASSIGN(content.generation, edition_for(content.access, content.generation, restricted));
+    GT_TRY(tx.contents.update(content));
+    GT_ASSIGN(concerned.holders, tx.replicas.holders(content.id));
+    GT_ASSIGN(concerned.people, sharees(tx, content));
+    const WallTime now = d_.clock.wall();
+    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, id.str(), now));
+    return tx.audit.append(audit_record(actor, now, kMethod, id.str(), request_id, "ok: as \"" + content.name + "\""));
+  }));
+  return after_change(std::move(content), concerned);
+}
+
 Result<Explanation> ContentService::explain(const Actor& actor, const ContentId& id, const std::string& user) {
   Explanation explanation;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {

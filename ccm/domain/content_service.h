@@ -153,6 +153,9 @@ class ContentService {
   Result<ContentView> set_access(const Actor& actor, const std::string& request_id, const ContentId& content,
                                  const Access& access);
   Result<ContentView> unpublish(const Actor& actor, const std::string& request_id, const ContentId& content);
+  /// A withdrawn content is published again, as `name` or, where that is empty, as before. What is published stays so.
+  Result<ContentView> restore(const Actor& actor, const std::string& request_id, const ContentId& content,
+                              const std::string& name);
   /// Corrects what is said of a published content. Nodes and inboxes learn a new name; the old one is free.
   Result<ContentView> describe(const Actor& actor, const DescribeContent& request);
   /// Whether `user` (name or id) may fetch it, and why. The owner may ask for anyone, others for themselves.

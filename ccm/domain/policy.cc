@@ -79,6 +79,9 @@ AccessDecision decide_of_owner(Action action, const Content& content) {
     case Action::kUnpublish:
       if (content.state == ContentState::kWithdrawn) return allow("it is withdrawn already");
       return only_in(ContentState::kPublished);
+    case Action::kRestore:
+      if (content.state == ContentState::kPublished) return allow("it is published already");
+      return only_in(ContentState::kWithdrawn);
     default:
       return deny(Denial::kForbidden, "no such action");
   }
@@ -87,9 +90,9 @@ AccessDecision decide_of_owner(Action action, const Content& content) {
 }  // namespace
 
 std::string_view action_name(Action action) {
-  static constexpr std::array<std::string_view, 11> kNames = {
-      "search",    "show",     "transfer",       "list replicas", "finish publishing", "add checksums", "set access",
-      "unpublish", "describe", "explain access", "update"};
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "search",     "show",      "transfer", "list replicas", "finish publishing", "add checksums",
+      "set access", "unpublish", "restore",  "describe",      "explain access",    "update"};
   return kNames.at(static_cast<std::size_t>(action));
 }
 
@@ -113,6 +116,7 @@ AccessDecision decide(const Subject& subject, Action action, const Content& cont
     case Action::kAddChecksums:
     case Action::kSetAccess:
     case Action::kUnpublish:
+    case Action::kRestore:
     case Action::kDescribe:
     case Action::kExplain:
     case Action::kUpdate:

@@ -20,6 +20,7 @@ enum class Action : std::uint8_t {
   kAddChecksums,
   kSetAccess,
   kUnpublish,
+  kRestore,   ///< publish again what was withdrawn
   kDescribe,  ///< change what is said of it: name, description, tags, license
   kExplain,   ///< why somebody may or may not
   kUpdate,    ///< to publish a new version

@@ -95,20 +95,21 @@ struct SearchFilter {
 class ContentStore {
  public:
   virtual ~ContentStore() = default;
-  /// kConflict: the owner has a content of that name that is not purged.
+  /// kConflict: the owner has a draft or a published content of that name.
   virtual Status insert(const Content& content) = 0;
-  /// Everything but id, owner, name and created.
+  /// Everything but id, owner, name and created. kConflict: it would be the second of its name that is a draft or
+  /// published.
   virtual Status update(const Content& content) = 0;
   /// Who owns it, and the name that it has there. kConflict: the owner has another content of that name.
   virtual Status set_owner_and_name(const ContentId& id, const UserId& owner, const std::string& name) = 0;
   virtual Result<std::optional<Content>> by_id(const ContentId& id) = 0;
-  /// Not purged.
+  /// The draft or published content that has the name; those withdrawn have it no more.
   virtual Result<std::optional<Content>> by_owner_and_name(const UserId& owner, std::string_view name) = 0;
   /// If the viewer may see it (policy.h's kShow, in SQL): what is hidden costs the same queries as what is missing.
   virtual Result<std::optional<Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,
                                                        const ContentId& id) = 0;
-  /// Those of that name that the viewer may see, of this owner or, where that is empty, of anyone; at most `limit`, by
-  /// owner name.
+  /// Those of that name that the viewer may see, of this owner or, where that is empty, of anyone; at most `limit`:
+  /// published ones first, then drafts, then by owner name and the newest first.
   virtual Result<std::vector<Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
                                                        std::string_view owner, std::string_view name,
                                                        std::size_t limit) = 0;

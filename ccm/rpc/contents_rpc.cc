@@ -47,6 +47,8 @@ constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead)
 constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::scope(kPublish), wire::Lane::kNormal, kAccess};
 constexpr wire::Method kExplainAccess{"Contents/ExplainAccess", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), wire::Lane::kNormal, kClose};
+constexpr wire::Method kRestoreContent{"Contents/RestoreContent", Need::scope(kPublish), wire::Lane::kNormal,
+                                       kDescribe};
 constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::scope(kPublish), wire::Lane::kNormal,
                                         kDescribe};
 
@@ -54,10 +56,10 @@ constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::scope(
 constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
                                       wire::reads(1, 600)};
 
-constexpr std::array kMethods = {&kBeginPublish, &kBeginUpdate, &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
-                                 &kSearch,       &kGetContent,  &kListVersions,  &kGetMetadata,   &kGetChecksums,
-                                 &kListReplicas, &kSetAccess,   &kExplainAccess, &kUnpublish,     &kDescribeContent,
-                                 &kPreviewAccess};
+constexpr std::array kMethods = {&kBeginPublish,    &kBeginUpdate,  &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
+                                 &kSearch,          &kGetContent,   &kListVersions,  &kGetMetadata,   &kGetChecksums,
+                                 &kListReplicas,    &kSetAccess,    &kExplainAccess, &kUnpublish,     &kRestoreContent,
+                                 &kDescribeContent, &kPreviewAccess};
 
 void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
   reply.set_content_id(ticket.content.str());
@@ -225,6 +227,17 @@ ContentsRpc::Reactor* ContentsRpc::Unpublish(Context* context, const v1::Unpubli
     *p.mutable_content() = to_wire(view);
     return {};
   });
+}
+
+ContentsRpc::Reactor* ContentsRpc::RestoreContent(Context* context, const v1::RestoreContentRequest* request,
+                                                  v1::RestoreContentReply* reply) {
+  return d_.door.unary(
+      context, kRestoreContent, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+        GT_ASSIGN(const ContentView view, d_.contents.restore(actor_of(call), q.request_id(), id, q.name()));
+        *p.mutable_content() = to_wire(view);
+        return {};
+      });
 }
 
 ContentsRpc::Reactor* ContentsRpc::DescribeContent(Context* context, const v1::DescribeContentRequest* request,

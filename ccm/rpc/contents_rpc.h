@@ -49,6 +49,8 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Reactor* GiveUpPublish(Context* context, const v1::GiveUpPublishRequest* request,
                          v1::GiveUpPublishReply* reply) override;
   Reactor* Unpublish(Context* context, const v1::UnpublishRequest* request, v1::UnpublishReply* reply) override;
+  Reactor* RestoreContent(Context* context, const v1::RestoreContentRequest* request,
+                          v1::RestoreContentReply* reply) override;
   Reactor* DescribeContent(Context* context, const v1::DescribeContentRequest* request,
                            v1::DescribeContentReply* reply) override;
   Reactor* PreviewAccess(Context* context, const v1::PreviewAccessRequest* request,

@@ -129,11 +129,17 @@ Status access(Context& c) {
 Status unpublish(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(v1::Content content, server->contents().get(c.options.str("CONTENT")));
+  const std::string name = escape_for_display(content.owner() + "/" + content.name());
+  if (!c.options.flag("yes") && c.terminal.traits().can_ask) {
+    GT_TRY(ask_yes("Withdraw " + name + " (" + format_bytes(content.bytes()) +
+                   ")? Nobody can start to get it then, and nodes stop seeding it."));
+  }
   GT_ASSIGN(content, server->contents().unpublish(content.content_id()));
   if (c.json) {
     c.print(to_json(content));
   } else {
-    c.terminal.message("unpublished " + escape_for_display(content.name()) + "; no file was touched");
+    c.terminal.message("unpublished " + name + "; no file was touched; to take it back: gridtorrent content restore " +
+                       content.content_id());
   }
   return {};
 }
@@ -212,7 +218,10 @@ std::vector<CommandEntry> content_commands() {
        access},
       {{.name = "unpublish",
         .summary = "withdraw a content: nobody can start to get it, nodes stop seeding; files stay",
+        .description = "Asks first where it runs on a terminal. Its name is free for another content of yours; "
+                       "'gridtorrent content restore' takes it back.",
         .positionals = {content},
+        .options = {{.name = "yes", .help = "do not ask"}},
         .group = group},
        unpublish}};
 }

@@ -5,7 +5,7 @@
 #include "client/cli/text_view.h"
 #include "common/text.h"
 
-// Correcting what is said of a content.
+// Correcting what was published: what is said of it, and that it was withdrawn.
 
 namespace gridtorrent::client::cli {
 
@@ -88,6 +88,16 @@ Status tags(Context& c) {
   return {};
 }
 
+Status restore(Context& c) {
+  GT_ASSIGN(const v1::Content before, named_content(c));
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::Content content, server->contents().restore(before.content_id(), c.options.str("name")));
+  return tell(c, content,
+              full_name(content) +
+                  " is published again; nodes that still have it seed it by themselves, most within "
+                  "seconds");
+}
+
 options::Option if_revision() {
   return {.name = "if-revision",
           .value = "N",
@@ -132,7 +142,16 @@ std::vector<CommandEntry> content_edit_commands() {
             .options = {if_revision()},
             .examples = {{"gridtorrent content licence run42 CC-BY-4.0", ""}},
             .group = group},
-           licence}};
+           licence},
+          {{.name = "content restore",
+            .summary = "publish again what you have withdrawn",
+            .description = "Nodes that still have its files go on seeding it. Where another content of yours has its "
+                           "name now, give it another one.",
+            .positionals = {content},
+            .options = {{.name = "name", .value = "NAME", .help = "under this name", .check = options::is_not_empty}},
+            .examples = {{"gridtorrent content restore run42", ""}},
+            .group = group},
+           restore}};
 }
 
 }  // namespace gridtorrent::client::cli

@@ -24,6 +24,7 @@ TerminalTraits TerminalTraits::of_process() {
   TerminalTraits traits;
   traits.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   traits.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
+  traits.can_ask = traits.err_is_terminal && ::isatty(STDIN_FILENO) == 1;
   const char* no_colour = std::getenv("NO_COLOR");
   const char* kind = std::getenv("TERM");
   const bool dumb = kind != nullptr && std::string_view(kind) == "dumb";

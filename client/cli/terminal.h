@@ -14,7 +14,8 @@ namespace gridtorrent::client::cli {
 struct TerminalTraits {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  bool colour = false;  ///< a terminal, and NO_COLOR is not set
+  bool can_ask = false;  ///< input and messages are a person's terminal
+  bool colour = false;   ///< a terminal, and NO_COLOR is not set
   std::size_t width = 80;
   int size_fd = -1;  ///< the terminal that knows its width at any time; -1: `width` holds
   static TerminalTraits of_process();

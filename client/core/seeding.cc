@@ -237,7 +237,9 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
       const bool by_name = !content.empty() && place.empty() && names(row, content);
       const bool by_path = content.empty() && place == join_path(row.target, row.base_name);
       if (!by_name && !by_path) continue;
-      if (row.step == TransferStep::kHold) return Held{row.content, row.place()};
+      // Another content may have the name of one that was withdrawn.
+      const bool sure = row.step == TransferStep::kHold && !(by_name && row.content.withdrawn);
+      if (sure) return Held{row.content, row.place()};
       if (!doubtful) doubtful = Held{row.content, row.place()};
     }
     if (doubtful) return *doubtful;

@@ -42,6 +42,9 @@ class ServicesWorld final : public AccessWorld {
   Status unpublish(int who, const ContentId& content) override {
     return status_of(w.contents.unpublish(user(who), w.request_id(), content));
   }
+  Status restore(int who, const ContentId& content) override {
+    return status_of(w.contents.restore(user(who), w.request_id(), content, ""));
+  }
   Status create_group(int who, const std::string& name, bool hidden) override {
     return status_of(w.groups.create(user(who), {w.request_id(), name, "", hidden}));
   }

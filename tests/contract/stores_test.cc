@@ -215,7 +215,7 @@ TEST_P(Stores, VersionsComeBackAsTheyWere) {
   look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.versions.find(made.id, 2)), std::nullopt); });
 }
 
-TEST_P(Stores, ANameIsUniquePerOwnerWhileNotPurged) {
+TEST_P(Stores, ANameIsUniquePerOwnerAmongDraftsAndPublishedOnes) {
   const auto alice = user("alice");
   const auto bob = user("bob");
   Content first = content(alice, "data");
@@ -223,11 +223,21 @@ TEST_P(Stores, ANameIsUniquePerOwnerWhileNotPurged) {
   Content second = first;
   second.id = ContentId::make(now_, rng_);
   EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.contents.insert(second); })), Code::kConflict);
-  first.state = ContentState::kPurged;
+  first.state = ContentState::kWithdrawn;
   must([&](tracker::Tx& tx) -> Status {
     GT_TRY(tx.contents.update(first));
     return tx.contents.insert(second);
   });
+  Content back = first;
+  back.state = ContentState::kPublished;
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.contents.update(back); })), Code::kConflict);
+  look([&](tracker::Tx& tx) {
+    const auto named = value_of(tx.contents.visible_by_name(alice.id, "alice", "alice", "data", 1));
+    ASSERT_EQ(named.size(), 1u);
+    EXPECT_EQ(named.front().id, second.id) << "what is published comes before what is withdrawn";
+  });
+  first.state = ContentState::kPurged;
+  must([&](tracker::Tx& tx) { return tx.contents.update(first); });
   look([&](tracker::Tx& tx) {
     EXPECT_EQ(value_of(tx.contents.by_owner_and_name(alice.id, "data"))->id, second.id);
     EXPECT_EQ(value_of(tx.contents.usage(alice.id)).contents, 1u);

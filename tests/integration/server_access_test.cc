@@ -83,6 +83,12 @@ class GrpcWorld final : public AccessWorld {
     request.set_content_id(content.str());
     return status_of(lab.call<v1::Contents>(&v1::Contents::Stub::Unpublish, request, user(who)));
   }
+  Status restore(int who, const ContentId& content) override {
+    v1::RestoreContentRequest request;
+    request.set_request_id(lab.request_id());
+    request.set_content_id(content.str());
+    return status_of(lab.call<v1::Contents>(&v1::Contents::Stub::RestoreContent, request, user(who)));
+  }
   Status create_group(int who, const std::string& name, bool hidden) override {
     v1::CreateGroupRequest request;
     request.set_request_id(lab.request_id());

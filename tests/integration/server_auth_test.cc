@@ -121,6 +121,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Contents/SetAccess", "content:publish"},
                                                    {"Contents/ExplainAccess", "content:read"},
                                                    {"Contents/Unpublish", "content:publish"},
+                                                   {"Contents/RestoreContent", "content:publish"},
                                                    {"Contents/DescribeContent", "content:publish"},
                                                    {"Contents/PreviewAccess", "content:publish"},
                                                    {"Collaboration/CreateGroup", "group"},

@@ -94,9 +94,10 @@ class AccessModel {
     }
     return nullptr;
   }
+  /// What has the name: a withdrawn content has it no more.
   Content* holder(int owner, const std::string& name) {
     for (Content& c : contents) {
-      if (c.owner == owner && c.name == name) return &c;
+      if (c.owner == owner && c.name == name && c.state != ccm::ContentState::kWithdrawn) return &c;
     }
     return nullptr;
   }
@@ -133,6 +134,13 @@ class AccessModel {
     if (const auto no = not_owners(who, c)) return no;
     if (c.state == ccm::ContentState::kDraft) return Code::kConflict;
     c.state = ccm::ContentState::kWithdrawn;
+    return {};
+  }
+  Refusal restore(int who, Content& c) {
+    if (const auto no = not_owners(who, c)) return no;
+    if (c.state == ccm::ContentState::kPublished) return {};
+    if (c.state == ccm::ContentState::kDraft || holder(c.owner, c.name) != nullptr) return Code::kConflict;
+    c.state = ccm::ContentState::kPublished;
     return {};
   }
   Refusal create_group(int who, const std::string& name, bool hidden) {
@@ -256,6 +264,7 @@ class AccessWorld {
   virtual Status finish(int who, const ContentId& content) = 0;
   virtual Status set_access(int who, const ContentId& content, const ccm::Access& access) = 0;
   virtual Status unpublish(int who, const ContentId& content) = 0;
+  virtual Status restore(int who, const ContentId& content) = 0;
   virtual Status create_group(int who, const std::string& name, bool hidden) = 0;
   virtual Status delete_group(int who, const std::string& name) = 0;
   virtual Status step(int who, const std::string& group, const std::string& person, ccm::MembershipStep step) = 0;
@@ -360,6 +369,8 @@ class AccessRun {
         return expect(w_.finish(who, c.id), m_.finish(who, c), what + "finish");
       case 3:
         return expect(w_.unpublish(who, c.id), m_.unpublish(who, c), what + "unpublish");
+      case 4:
+        return expect(w_.restore(who, c.id), m_.restore(who, c), what + "restore");
       default: {
         const WantedAccess wanted = any_access();
         return expect(w_.set_access(who, c.id, access_of(wanted)), m_.set_access(who, c, wanted), what + "set access");

@@ -23,13 +23,16 @@ class Contents final : public ccm::ContentStore {
   explicit Contents(MemoryState& state) : s_(state) {}
   Status insert(const ccm::Content& content) override {
     const auto taken = by_owner_and_name(content.owner, content.name);
-    if (taken->has_value()) return Error{Code::kConflict, "name " + content.name + " is taken"};
+    if (has_name(content) && taken->has_value()) return Error{Code::kConflict, "name " + content.name + " is taken"};
     s_.contents.emplace(content.id, content);
     return {};
   }
   Status update(const ccm::Content& content) override {
     ccm::Content& kept = s_.contents.at(content.id);
     const ccm::Content old = kept;
+    const auto taken = by_owner_and_name(old.owner, old.name);
+    if (has_name(content) && taken->has_value() && (*taken)->id != content.id)
+      return Error{Code::kConflict, "name " + old.name + " is taken"};
     kept = content;
     kept.owner = old.owner;
     kept.owner_name = old.owner_name;
@@ -39,8 +42,9 @@ class Contents final : public ccm::ContentStore {
   }
   Status set_owner_and_name(const ContentId& id, const UserId& owner, const std::string& name) override {
     const auto taken = by_owner_and_name(owner, name);
-    if (taken->has_value() && (*taken)->id != id) return Error{Code::kConflict, "name " + name + " is taken"};
     ccm::Content& kept = s_.contents.at(id);
+    if (has_name(kept) && taken->has_value() && (*taken)->id != id)
+      return Error{Code::kConflict, "name " + name + " is taken"};
     kept.owner = owner;
     kept.owner_name = s_.user_name(owner);
     kept.name = name;
@@ -52,7 +56,7 @@ class Contents final : public ccm::ContentStore {
   }
   Result<std::optional<ccm::Content>> by_owner_and_name(const UserId& owner, std::string_view name) override {
     for (const auto& [id, c] : s_.contents) {
-      if (c.owner == owner && c.name == name && c.state != ccm::ContentState::kPurged) return std::optional(c);
+      if (c.owner == owner && c.name == name && has_name(c)) return std::optional(c);
     }
     return std::optional<ccm::Content>();
   }
@@ -70,7 +74,13 @@ class Contents final : public ccm::ContentStore {
       if (!owner.empty() && c.owner_name != owner) continue;
       if (c.name == name && allowed(viewer, viewer_name, ccm::Action::kShow, c)) found.push_back(c);
     }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.owner_name < b.owner_name; });
+    const auto place = [](const ccm::Content& c) {
+      const bool published = c.state == ccm::ContentState::kPublished, draft = c.state == ccm::ContentState::kDraft;
+      return std::tuple(!published, !draft, c.owner_name);
+    };
+    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+      return place(a) != place(b) ? place(a) < place(b) : a.id.str() > b.id.str();
+    });
     cut(found, limit);
     return found;
   }
@@ -179,6 +189,9 @@ class Contents final : public ccm::ContentStore {
   }
 
  private:
+  static bool has_name(const ccm::Content& c) {
+    return c.state == ccm::ContentState::kDraft || c.state == ccm::ContentState::kPublished;
+  }
   static std::pair<std::int64_t, std::string> order(const ccm::Content& c) { return {c.published.ms, c.id.str()}; }
   static bool is_target(const ccm::Content& c, const GroupId& group) {
     return std::any_of(c.access.groups.begin(), c.access.groups.end(), [&](const auto& t) { return t.id == group; });

@@ -188,5 +188,64 @@ TEST_P(Descriptions, ChangesAreAuditedAndInboxesRung) {
   EXPECT_EQ(records[1].action, "content.set_access");
 }
 
+// --- what is withdrawn, and taken back
+
+TEST_P(Descriptions, AWithdrawnContentIsItsOwnersAloneToRestore) {
+  const Content data = w.publish(alice, "data");
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), data.id).ok());
+  EXPECT_EQ(code_of(w.contents.restore(bob, w.request_id(), data.id, "")), Code::kDenied);
+  const Content secret = w.publish(alice, "secret", AccessLevel::kPrivate);
+  EXPECT_EQ(w.contents.restore(bob, w.request_id(), secret.id, "").error(), missing_content(secret.id.str()));
+  const auto draft = w.contents.begin_publish(alice, {w.request_id(), "draft", {}, "", "", {}});
+  EXPECT_EQ(code_of(w.contents.restore(alice, w.request_id(), draft->content, "")), Code::kConflict);
+}
+
+TEST_P(Descriptions, ARestoredContentIsFoundAndTransferredAgain) {
+  const Content data = w.publish(alice, "data");
+  const Actor node = w.node(bob, "one");
+  const auto announce = w.announce_of(data, tracker::SwarmRole::kSeeding, 1000);
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), data.id).ok());
+  EXPECT_EQ(code_of(w.nodes.announce(node, announce)), Code::kConflict);
+  const std::string id = w.request_id();
+  const auto back = w.contents.restore(alice, id, data.id, "");
+  ASSERT_TRUE(back.ok()) << message_of(back);
+  EXPECT_EQ(back->content.state, ContentState::kPublished);
+  EXPECT_EQ(back->content.published, data.published);
+  EXPECT_THAT(found({}), ElementsAre("data"));
+  EXPECT_TRUE(w.nodes.announce(node, announce).ok());
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), data.id).ok());
+  EXPECT_EQ(w.contents.restore(alice, id, data.id, "")->content.state, ContentState::kWithdrawn)
+      << "a repeated request has been done once";
+}
+
+TEST_P(Descriptions, ANameThatWasTakenMeanwhileIsNotTakenBack) {
+  const Content first = w.publish(alice, "data");
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), first.id).ok());
+  const Content second = w.publish(alice, "data");
+  ASSERT_NE(second.id, first.id);
+  const auto refused = w.contents.restore(alice, w.request_id(), first.id, "");
+  EXPECT_EQ(code_of(refused), Code::kConflict);
+  EXPECT_THAT(message_of(refused), HasSubstr(second.id.str()));
+  EXPECT_EQ(code_of(w.contents.restore(alice, w.request_id(), first.id, "a/b")), Code::kInvalid);
+  EXPECT_EQ(w.contents.get(alice, first.id.str())->content.state, ContentState::kWithdrawn);
+  const auto back = w.contents.restore(alice, w.request_id(), first.id, "data of May");
+  ASSERT_TRUE(back.ok()) << message_of(back);
+  EXPECT_EQ(w.contents.get(bob, "data of May")->content.id, first.id);
+  EXPECT_EQ(w.contents.get(bob, "data")->content.id, second.id);
+}
+
+TEST_P(Descriptions, ANameMeansWhatIsPublishedAndWithdrawnOnesGoById) {
+  const Content first = w.publish(alice, "data");
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), first.id).ok());
+  EXPECT_EQ(w.contents.get(bob, "data")->content.id, first.id);
+  const Content second = w.publish(alice, "data");
+  EXPECT_EQ(w.contents.get(bob, "data")->content.id, second.id);
+  ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), second.id).ok());
+  const auto both = w.contents.get(alice, "data");
+  EXPECT_EQ(code_of(both), Code::kConflict);
+  EXPECT_THAT(message_of(both), HasSubstr(first.id.str() + " (withdrawn)"));
+  EXPECT_THAT(message_of(both), HasSubstr(second.id.str() + " (withdrawn)"));
+}
+
 }  // namespace
 }  // namespace gridtorrent::ccm

@@ -9,9 +9,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Action kAllActions[] = {Action::kSearch,   Action::kShow,         Action::kTransfer,  Action::kListReplicas,
-                                  Action::kFinish,   Action::kAddChecksums, Action::kSetAccess, Action::kUnpublish,
-                                  Action::kDescribe, Action::kExplain,      Action::kUpdate};
+constexpr Action kAllActions[] = {Action::kSearch,  Action::kShow,         Action::kTransfer,  Action::kListReplicas,
+                                  Action::kFinish,  Action::kAddChecksums, Action::kSetAccess, Action::kUnpublish,
+                                  Action::kRestore, Action::kDescribe,     Action::kExplain,   Action::kUpdate};
 
 class Policy : public testing::Test {
  protected:
@@ -67,6 +67,7 @@ TEST_F(Policy, DraftsAreTheirOwnersAlone) {
   EXPECT_EQ(denial(owner_, Action::kSetAccess, draft), Denial::kState);
   EXPECT_EQ(denial(owner_, Action::kUnpublish, draft), Denial::kState);
   EXPECT_EQ(denial(owner_, Action::kDescribe, draft), Denial::kState);
+  EXPECT_EQ(denial(owner_, Action::kRestore, draft), Denial::kState);
   EXPECT_EQ(denial(owner_, Action::kAddChecksums, draft), Denial::kState);
 }
 
@@ -77,7 +78,7 @@ TEST_F(Policy, PublicContentIsForEveryLoggedInUserToHaveAndForItsOwnerToChange) 
     EXPECT_EQ(denial(owner_, action, c), Denial::kNone) << action_name(action);
   }
   for (const Action action : {Action::kFinish, Action::kAddChecksums, Action::kSetAccess, Action::kUnpublish,
-                              Action::kDescribe, Action::kExplain}) {
+                              Action::kRestore, Action::kDescribe, Action::kExplain}) {
     EXPECT_EQ(denial(other_, action, c), Denial::kForbidden) << action_name(action);
     EXPECT_EQ(denial(owner_, action, c), Denial::kNone) << action_name(action);
   }
@@ -116,6 +117,8 @@ TEST_F(Policy, WithdrawnContentIsNeitherListedNorTransferred) {
   EXPECT_EQ(denial(owner_, Action::kUnpublish, c), Denial::kNone) << "again is no error";
   EXPECT_EQ(denial(owner_, Action::kSetAccess, c), Denial::kState);
   EXPECT_EQ(denial(owner_, Action::kDescribe, c), Denial::kState);
+  EXPECT_EQ(denial(owner_, Action::kRestore, c), Denial::kNone);
+  EXPECT_EQ(denial(other_, Action::kRestore, c), Denial::kForbidden);
 }
 
 TEST_F(Policy, UnknownValuesAreDenied) {

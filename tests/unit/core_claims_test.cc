@@ -57,6 +57,21 @@ TEST_F(NodeClaims, BringTheNameThatTheContentHasNow) {
   EXPECT_EQ(node_->transfer(id)->name, "better");
 }
 
+TEST_F(NodeClaims, ComeBackWithAContentThatWasWithdrawn) {
+  const auto id = fetched(job("data")).id;
+  link_.with([](auto& state) {
+    state.contents.at("data").withdrawn = true;
+    state.announce_error = Error{Code::kConflict, "its owner has withdrawn it"};
+  });
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->state == TransferState::kComplete; }));
+  link_.with([](auto& state) {
+    state.contents.at("data").withdrawn = false;
+    state.announce_error.reset();
+  });
+  EXPECT_TRUE(eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }));
+  EXPECT_TRUE(told(SwarmRole::kSeeding));
+}
+
 TEST_F(NodeClaims, AreWithdrawnAfterARestartWhereTheServerWasAway) {
   const auto id = fetched(job("data")).id;
   ASSERT_TRUE(told(SwarmRole::kSeeding));

@@ -120,6 +120,14 @@ const std::string kSelectReplica =
     "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, r.last_seen_ms, "
     "r.verified_ms FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user u ON u.user_id = n.owner_id ";
 
+/// As the unique index of names has it; in the same words, so that it is used.
+constexpr std::string_view kHasName = "c.state IN ('draft', 'published')";
+
+Error name_conflict_or(const Error& error, const ccm::Content& c) {
+  return conflict_or(error,
+                     "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
+}
+
 /// Who stands behind owner, groups (ids), users (names) and buddies, as a kind, a name and how many.
 constexpr std::string_view kAudience =
     "WITH named(kind, name, user_id) AS ("
@@ -188,10 +196,7 @@ Status SqlContents::insert(const ccm::Content& c) {
        c.entries,
        sql::Blob(c.base_name),
        c.revision});
-  if (!done) {
-    return conflict_or(done.error(),
-                       "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
-  }
+  if (!done) return name_conflict_or(done.error(), c);
   return put_lists(c);
 }
 
@@ -202,7 +207,7 @@ Status SqlContents::set_owner_and_name(const ContentId& id, const UserId& owner,
 }
 
 Status SqlContents::update(const ccm::Content& c) {
-  GT_TRY(tx_.exec(
+  const Status done = tx_.exec(
       "UPDATE content SET access = ?, access_users = ?, access_groups = ?, access_buddies = ?, state = ?, version = ?, "
       "bytes = ?, files = ?, description = ?, license = ?, tags = ?, published_ms = ?, touched_ms = ?, "
       "metadata_sha256 = ?, metadata_bytes = ?, piece_bytes = ?, generation = ?, checksums_sha256 = ?, "
@@ -232,7 +237,8 @@ Status SqlContents::update(const ccm::Content& c) {
        c.entries,
        sql::Blob(c.base_name),
        c.revision,
-       c.id.str()}));
+       c.id.str()});
+  if (!done) return name_conflict_or(done.error(), c);
   return put_lists(c);
 }
 
@@ -241,7 +247,7 @@ Result<std::optional<ccm::Content>> SqlContents::by_id(const ContentId& id) {
 }
 
 Result<std::optional<ccm::Content>> SqlContents::by_owner_and_name(const UserId& owner, std::string_view name) {
-  return tx_.one(kSelect + "WHERE c.owner_id = ? AND c.name = ? AND c.state <> 'purged'", {owner.str(), name},
+  return tx_.one(kSelect + "WHERE c.owner_id = ? AND c.name = ? AND " + std::string(kHasName), {owner.str(), name},
                  content_from);
 }
 
@@ -263,7 +269,7 @@ Result<std::vector<ccm::Content>> SqlContents::visible_by_name(const UserId& vie
   if (!owner.empty()) values.emplace_back(owner);
   values.emplace_back(limit);
   return tx_.all_span(kSelect + "WHERE " + kShown + "AND c.name = ? " + (owner.empty() ? "" : "AND u.name = ? ") +
-                          "ORDER BY u.name LIMIT ?",
+                          "ORDER BY c.state <> 'published', c.state <> 'draft', u.name, c.content_id DESC LIMIT ?",
                       values, content_from);
 }
 

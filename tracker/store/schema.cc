@@ -394,7 +394,13 @@ constexpr std::string_view kRevisions = R"sql(
 ALTER TABLE content ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array<sql::Migration, 17> kMigrations = {{{1, "accounts", kAccounts},
+// A withdrawn content has its name no more: its owner may publish another under it.
+constexpr std::string_view kFreeNames = R"sql(
+DROP INDEX content_name;
+CREATE UNIQUE INDEX content_name ON content(owner_id, name) WHERE state IN ('draft', 'published');
+)sql";
+
+constexpr std::array<sql::Migration, 18> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -410,7 +416,8 @@ constexpr std::array<sql::Migration, 17> kMigrations = {{{1, "accounts", kAccoun
                                                          {14, "lists by page", kLists},
                                                          {15, "invitations", kInvitations},
                                                          {16, "versions of contents", kVersions},
-                                                         {17, "revisions of contents", kRevisions}}};
+                                                         {17, "revisions of contents", kRevisions},
+                                                         {18, "names of withdrawn contents", kFreeNames}}};
 
 }  // namespace
 

@@ -173,6 +173,15 @@ Call AsyncContentsApi::unpublish(const std::string& content_id, Answer<v1::Conte
            inner(&v1::UnpublishReply::mutable_content));
 }
 
+Call AsyncContentsApi::restore(const std::string& content_id, const std::string& name, Answer<v1::Content> done) {
+  auto request = channel_.with_id<v1::RestoreContentRequest>();
+  request.set_content_id(content_id);
+  request.set_name(name);
+  return ServerCalls(channel_, loop_)
+      .one(channel_.contents(), &Stub::PrepareAsyncRestoreContent, request, done,
+           inner(&v1::RestoreContentReply::mutable_content));
+}
+
 Call AsyncContentsApi::describe(v1::DescribeContentRequest request, Answer<v1::Content> done) {
   return ServerCalls(channel_, loop_)
       .one(channel_.contents(), &Stub::PrepareAsyncDescribeContent, channel_.with_id(std::move(request)), done,

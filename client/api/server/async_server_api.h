@@ -69,6 +69,7 @@ class AsyncContentsApi {
   Call explain_access(const std::string& content_id, const std::string& user, Answer<v1::ExplainAccessReply> done);
   Call preview_access(const v1::Access& access, Answer<v1::PreviewAccessReply> done);
   Call unpublish(const std::string& content_id, Answer<v1::Content> done);
+  Call restore(const std::string& content_id, const std::string& name, Answer<v1::Content> done);
   Call describe(v1::DescribeContentRequest request, Answer<v1::Content> done);
   Call manifest(const std::string& content_id, std::uint32_t version, Answer<std::vector<FileEntry>> done);
   Call manifest_with_sha256(const std::string& content_id, std::uint32_t version, Answer<std::vector<FileEntry>> done);

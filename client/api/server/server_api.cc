@@ -126,6 +126,10 @@ Result<v1::Content> ContentsApi::unpublish(const std::string& content_id) {
   return wait<v1::Content>(channel_, {}, &AsyncContentsApi::unpublish, content_id);
 }
 
+Result<v1::Content> ContentsApi::restore(const std::string& content_id, const std::string& name) {
+  return wait<v1::Content>(channel_, {}, &AsyncContentsApi::restore, content_id, name);
+}
+
 Result<v1::Content> ContentsApi::describe(v1::DescribeContentRequest request) {
   return wait<v1::Content>(channel_, {}, &AsyncContentsApi::describe, std::move(request));
 }

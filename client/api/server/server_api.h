@@ -76,6 +76,8 @@ class ContentsApi {
   /// Who could find and fetch a content with this access, if the caller published it now.
   Result<v1::PreviewAccessReply> preview_access(const v1::Access& access);
   Result<v1::Content> unpublish(const std::string& content_id);
+  /// Publishes again what was withdrawn, under another name where `name` is not empty.
+  Result<v1::Content> restore(const std::string& content_id, const std::string& name = "");
   /// Corrects name, description, tags or license; what the request leaves out stays.
   Result<v1::Content> describe(v1::DescribeContentRequest request);
   /// The files and folders of a version, checked against the metadata's SHA-256.
