@@ -109,4 +109,12 @@ bool glob_matches(std::string_view pattern, std::string_view path) {
   return matcher.accepted();
 }
 
+bool glob_matches_itself(std::string_view pattern, std::string_view path) {
+  const std::vector<Token> tokens = tokens_of(pattern);
+  if (tokens.empty() || path.empty()) return false;
+  Matcher matcher(tokens);
+  for (const char c : path) matcher.step(c);
+  return matcher.accepted();
+}
+
 }  // namespace gridtorrent::metainfo

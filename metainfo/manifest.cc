@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "common/text.h"
+#include "metainfo/links.h"
 
 namespace gridtorrent::metainfo {
 
@@ -37,9 +38,11 @@ Status validate_values(const Manifest& manifest, const ManifestEntry& entry) {
   const auto refuse = [&](std::string_view reason) {
     return Error{Code::kInvalid, shown(manifest, entry.path) + " " + std::string(reason)};
   };
-  if (entry.kind != EntryKind::kFile && entry.kind != EntryKind::kFolder) return refuse("is neither file nor folder");
+  if (entry.kind > EntryKind::kLink) return refuse("is neither file nor folder nor symbolic link");
   if (entry.mode > 0777) return refuse("has mode bits beyond 0777");
   if (entry.kind == EntryKind::kFolder && entry.size != 0) return refuse("is a folder and has a size");
+  if (entry.kind == EntryKind::kLink && (entry.size != 0 || entry.mode != 0))
+    return refuse("is a symbolic link and has a size or a mode");
   if (entry.size == 0 && entry.root != crypto::Sha256Digest{}) return refuse("holds no byte and has a Merkle root");
   if (entry.size > kMaxTotalBytes) return refuse("is larger than 2^60 bytes");
   return {};
@@ -51,7 +54,7 @@ Status validate_parent(const Manifest& manifest, const ManifestEntry& entry,
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos || folders.contains(path.substr(0, slash))) return {};
   return Error{Code::kInvalid,
-               "the folder that holds " + shown(manifest, path) + " is not listed, or is listed as a file"};
+               "the folder that holds " + shown(manifest, path) + " is not listed, or is listed as a file or a link"};
 }
 
 }  // namespace
@@ -88,6 +91,7 @@ Status validate(const Manifest& manifest) {
   if (entries.size() > kMaxEntries)
     return Error{Code::kInvalid,
                  std::to_string(entries.size()) + " files and folders; the limit is " + std::to_string(kMaxEntries)};
+  if (entries.front().kind == EntryKind::kLink) return Error{Code::kInvalid, "the top itself is a symbolic link"};
   if (!entries.front().path.empty()) return Error{Code::kInvalid, "the first entry must be the top itself"};
   GT_TRY(validate_values(manifest, entries.front()));
   if (manifest.is_single_file() && entries.size() > 1)
@@ -107,7 +111,7 @@ Status validate(const Manifest& manifest) {
     total += entry.size;
     if (total > kMaxTotalBytes) return Error{Code::kInvalid, "more than 2^60 bytes in all"};
   }
-  return {};
+  return check_links(manifest);
 }
 
 std::string full_path(const Manifest& manifest, const ManifestEntry& entry) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,17 +20,17 @@ inline constexpr std::size_t kMaxComponentBytes = 255;
 /// Merkle leaves and BitTorrent requests are blocks of this size.
 inline constexpr std::uint32_t kBlockBytes = 16 * 1024;
 
-enum class EntryKind : std::uint8_t { kFile, kFolder };
+enum class EntryKind : std::uint8_t { kFile, kFolder, kLink };
 
-/// One file or folder of a version.
+/// One file, folder or symbolic link of a version.
 struct ManifestEntry {
   /// Bytes relative to BASE with '/' between components; empty for BASE itself. Need not be UTF-8.
   std::string path;
   EntryKind kind = EntryKind::kFile;
-  std::uint64_t size = 0;       ///< bytes; 0 for folders
-  std::uint32_t mode = 0;       ///< permission bits, & 0777
+  std::uint64_t size = 0;       ///< bytes; 0 for folders and links
+  std::uint32_t mode = 0;       ///< permission bits, & 0777; 0 for links, which have none
   std::int64_t mtime_ns = 0;    ///< since the epoch
-  crypto::Sha256Digest root{};  ///< BEP 52 Merkle root over 16 KiB blocks; all zero for folders and empty files
+  crypto::Sha256Digest root{};  ///< BEP 52 Merkle root over 16 KiB blocks; all zero for folders, links and empty files
 
   friend bool operator==(const ManifestEntry&, const ManifestEntry&) = default;
 };
@@ -39,6 +40,9 @@ struct ManifestEntry {
 struct Manifest {
   std::string base_name;  ///< last component of the published path, as bytes
   std::vector<ManifestEntry> entries;
+  /// Where each link leads, by its index in `entries`: bytes, relative to the folder that holds it. Few data sets have
+  /// links, so that entries do not pay for them.
+  std::map<std::uint32_t, std::string> targets = {};
 
   std::uint64_t total_bytes() const;
   std::uint64_t file_count() const;
@@ -49,8 +53,8 @@ struct Manifest {
 
 /// Refuses what may never reach a disk or a database: absolute paths, "..", ".", empty components, NUL, components over
 /// 255 bytes, paths (BASE included) over 4096, wrong order, duplicates, missing parents, a file that is another's
-/// parent, modes beyond 0777, roots on folders or empty files, more than kMaxEntries. The message shows the path
-/// escaped.
+/// parent, modes beyond 0777, roots on folders or empty files, more than kMaxEntries, links that lead outside
+/// (links.h). The message shows the path escaped.
 Status validate(const Manifest& manifest);
 
 /// One component of a path by the rules above; used for `base_name` too.
@@ -63,5 +67,8 @@ std::string full_path(const Manifest& manifest, const ManifestEntry& entry);
 /// single file): '*' and '?' do not cross '/', '**' does, a pattern without '/' matches the last component alone,
 /// a pattern that names a folder means all below it.
 bool glob_matches(std::string_view pattern, std::string_view path);
+
+/// The same, but that a pattern that names a folder means the folder alone.
+bool glob_matches_itself(std::string_view pattern, std::string_view path);
 
 }  // namespace gridtorrent::metainfo

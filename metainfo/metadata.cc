@@ -1,16 +1,21 @@
 #include "metainfo/metadata.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "metainfo/bencode.h"
 #include "metainfo/bencode_cursor.h"
+#include "metainfo/links.h"
 
 namespace gridtorrent::metainfo {
 
 namespace {
 
+// Links came with format 2, in a list of their own behind the format: programs that know format 1 alone read that far
+// and say which format they would need. What has no links stays format 1.
 constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormatWithLinks = 2;
 constexpr std::uint32_t kMaxPieceBytes = std::uint32_t{512} << 20;
 
 /// A file is [path, 0, mode, mtime, size, root]; the root is an empty string where the size is 0. A folder is
@@ -54,6 +59,69 @@ Result<ManifestEntry> read_entry(BencodeCursor& in) {
   }
   GT_TRY(in.expect('e'));
   return entry;
+}
+
+/// A link is [path, mtime, target].
+void write_link(BencodeWriter& out, const ManifestEntry& entry, const std::string& target) {
+  out.begin_list();
+  out.string(entry.path);
+  out.integer(entry.mtime_ns);
+  out.string(target);
+  out.end();
+}
+
+struct Link {
+  ManifestEntry entry;
+  std::string target;
+};
+
+Result<Link> read_link(BencodeCursor& in) {
+  Link link;
+  GT_TRY(in.expect('l'));
+  GT_ASSIGN(const std::string_view path, in.string());
+  if (path.size() > kMaxPathBytes) return in.fail("a path over " + std::to_string(kMaxPathBytes) + " bytes");
+  link.entry.path = path;
+  link.entry.kind = EntryKind::kLink;
+  GT_ASSIGN(link.entry.mtime_ns, in.integer());
+  GT_ASSIGN(const std::string_view target, in.string());
+  if (target.size() > kMaxTargetBytes) return in.fail("a target over " + std::to_string(kMaxTargetBytes) + " bytes");
+  link.target = target;
+  GT_TRY(in.expect('e'));
+  return link;
+}
+
+/// Puts the links where they belong among the entries, which both come sorted; validate() finds those that do not.
+void merge_links(Manifest& manifest, std::vector<Link> links) {
+  std::vector<ManifestEntry> merged;
+  merged.reserve(manifest.entries.size() + links.size());
+  auto link = links.begin();
+  const auto add_link = [&] {
+    manifest.targets.emplace(static_cast<std::uint32_t>(merged.size()), std::move(link->target));
+    merged.push_back(std::move(link->entry));
+    ++link;
+  };
+  for (ManifestEntry& entry : manifest.entries) {
+    while (link != links.end() && link->entry.path < entry.path) add_link();
+    merged.push_back(std::move(entry));
+  }
+  while (link != links.end()) add_link();
+  manifest.entries = std::move(merged);
+}
+
+Status read_links(BencodeCursor& in, Manifest& manifest) {
+  GT_TRY(in.key("links"));
+  GT_TRY(in.expect('l'));
+  std::vector<Link> links;
+  while (in.peek() != 'e') {
+    if (manifest.entries.size() + links.size() == kMaxEntries)
+      return in.fail("more than " + std::to_string(kMaxEntries) + " files, folders and links");
+    GT_ASSIGN(Link link, read_link(in));
+    links.push_back(std::move(link));
+  }
+  GT_TRY(in.expect('e'));
+  if (links.empty()) return in.fail("no links where the format says that there are some");
+  merge_links(manifest, std::move(links));
+  return {};
 }
 
 Result<Segment> read_segment(BencodeCursor& in) {
@@ -106,9 +174,10 @@ Result<VersionMetadata> read_document(BencodeCursor& in) {
   GT_TRY(in.expect('e'));
   GT_TRY(in.key("format"));
   GT_ASSIGN(const std::int64_t format, in.integer());
-  if (format != kFormat)
+  if (format != kFormat && format != kFormatWithLinks)
     return Error{Code::kUnsupported, "metadata of format " + std::to_string(format) +
-                                         ", this program knows format 1; a newer version of it is needed"};
+                                         ", this program knows formats 1 and 2; a newer version of it is needed"};
+  if (format == kFormatWithLinks) GT_TRY(read_links(in, metadata.manifest));
   GT_TRY(in.key("segments"));
   GT_TRY(in.expect('l'));
   while (in.peek() != 'e') {
@@ -131,10 +200,18 @@ std::string encode(const VersionMetadata& metadata) {
   out.string(metadata.manifest.base_name);
   out.string("entries");
   out.begin_list();
-  for (const ManifestEntry& entry : metadata.manifest.entries) write_entry(out, entry);
+  for (const ManifestEntry& entry : metadata.manifest.entries)
+    if (entry.kind != EntryKind::kLink) write_entry(out, entry);
   out.end();
+  const auto& targets = metadata.manifest.targets;
   out.string("format");
-  out.integer(kFormat);
+  out.integer(targets.empty() ? kFormat : kFormatWithLinks);
+  if (!targets.empty()) {
+    out.string("links");
+    out.begin_list();
+    for (const auto& [index, target] : targets) write_link(out, metadata.manifest.entries[index], target);
+    out.end();
+  }
   out.string("segments");
   out.begin_list();
   for (const Segment& segment : metadata.segments) {

@@ -52,7 +52,7 @@ Status print_manifest(Context& c, api::ServerApi& server, const v1::Content& con
   constexpr std::size_t kHexDigits = 64;
   std::string lines;
   for (const api::FileEntry& file : files) {
-    if (file.folder) continue;
+    if (file.folder || !file.link_target.empty()) continue;
     const std::string& digest = sha256 ? file.sha256 : file.merkle_root;
     // BEP 52 gives an empty file no root; zeros keep the columns.
     lines += sha256sum_line(digest.empty() ? std::string(kHexDigits, '0') : digest, file.path);

@@ -270,6 +270,7 @@ Json to_json(const api::FileEntry& file) {
             {"mode", file.mode},
             {"mtime", to_rfc3339({file.mtime_ns / 1'000'000})}};
   if (!is_valid_utf8(file.path)) json["path_hex"] = hex_encode(as_bytes(file.path));
+  if (!file.link_target.empty()) json["link"] = json_text(file.link_target);
   if (!file.merkle_root.empty()) json["merkle_root"] = file.merkle_root;
   if (!file.sha256.empty()) json["sha256"] = file.sha256;
   return json;

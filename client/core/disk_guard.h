@@ -30,8 +30,8 @@ class DiskGuard {
   virtual Result<std::vector<FolderEntry>> list(const Place& folder) = 0;
   virtual bool exists(const Place& place) = 0;
 
-  /// A short text that changes when a wanted file below `parent` is replaced, resized or written to (sizes, times,
-  /// inodes). kNotFound names the first that is missing. `wanted` is per entry; empty: all.
+  /// A short text that changes when a wanted file or link below `parent` is replaced, resized or written to (sizes,
+  /// times, inodes). kNotFound names the first that is missing. `wanted` is per entry; empty: all.
   virtual Result<std::string> stamp(const Place& parent, const metainfo::Manifest& manifest,
                                     const std::vector<bool>& wanted) = 0;
 };

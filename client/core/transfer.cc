@@ -166,7 +166,7 @@ Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, c
   GT_ASSIGN(const std::vector<bool> kept, held_entries(manifest, row.kept_globs, row.kept_lost));
   if (wanted.empty()) wanted.assign(manifest.entries.size(), true);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (kept[i] && manifest.entries[i].kind == metainfo::EntryKind::kFile) wanted[i] = false;
+    if (kept[i] && manifest.entries[i].kind != metainfo::EntryKind::kFolder) wanted[i] = false;
   }
   return wanted;
 }

@@ -29,7 +29,7 @@ Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, con
 Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
                                        const std::vector<bool>& lost);
 /// What a get has to bring: all that its globs mean, or, where it adds to what an earlier one brought to the same
-/// place, folders, and the files that are not there.
+/// place, folders, and the files and links that are not there.
 Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, const TransferRow& row);
 /// Of what `globs` mean, that which is in neither of two selections (each empty: all). Empty: nothing.
 Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "client/files/file_system.h"
+#include "client/files/symbolic_link.h"
 
 namespace gridtorrent::client::files {
 namespace {
@@ -31,6 +32,10 @@ bool is_there(int folder, const char* name, const ManifestEntry& entry) {
          static_cast<std::uint64_t>(info.st_size) == entry.size;
 }
 
+bool is_linked(int folder, const std::string& name, const metainfo::Manifest& manifest, std::size_t entry) {
+  return is_link_to(folder, name, manifest.targets.at(static_cast<std::uint32_t>(entry)));
+}
+
 /// One merge; lives for one call.
 class Merger {
  public:
@@ -42,7 +47,12 @@ class Merger {
     for (std::size_t i = 0; i < m_.manifest.entries.size(); ++i) {
       if (!m_.selection.includes(i)) continue;
       const ManifestEntry& entry = m_.manifest.entries[i];
-      GT_TRY(entry.kind == EntryKind::kFolder ? make_folder(entry) : move_file(entry));
+      if (entry.kind == EntryKind::kFolder) GT_TRY(make_folder(entry));
+      if (entry.kind == EntryKind::kFile) GT_TRY(move_file(entry));
+    }
+    // Nothing is put where they could lead.
+    for (const auto& [i, target] : m_.manifest.targets) {
+      if (m_.selection.includes(i)) GT_TRY(link(m_.manifest.entries[i], target));
     }
     // Children first: a folder's time changes with every entry, and its mode may forbid more of them.
     for (std::size_t i = m_.manifest.entries.size(); i-- > 0;) {
@@ -118,6 +128,13 @@ class Merger {
     return disk_error(errno, staged(entry), "cannot be cleaned up");
   }
 
+  Status link(const ManifestEntry& entry, const std::string& target) {
+    const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
+    const int folder = to_.open(split.folder);
+    if (folder < 0) return disk_error(errno, place(entry), "cannot be made");
+    return make_link(folder, split.name, target, entry, place(entry));
+  }
+
   Status finish_folder(const ManifestEntry& entry) {
     const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
     const int above = to_.open(split.folder);
@@ -150,6 +167,7 @@ Status nothing_in_the_way(const Merge& merge) {
     struct stat info{};
     if (::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (entry.kind == EntryKind::kFolder && S_ISDIR(info.st_mode)) continue;
+    if (entry.kind == EntryKind::kLink && is_linked(folder, split.name, merge.manifest, i)) continue;
     return taken(merge.target_path + "/" + path);
   }
   return {};
@@ -163,10 +181,13 @@ bool is_merged(const Merge& merge) {
   FolderCache to(merge.target);
   for (std::size_t i = 0; i < merge.manifest.entries.size(); ++i) {
     const ManifestEntry& entry = merge.manifest.entries[i];
-    if (!merge.selection.includes(i) || entry.kind != EntryKind::kFile) continue;
+    if (!merge.selection.includes(i) || entry.kind == EntryKind::kFolder) continue;
     const SplitPath split = split_path(metainfo::full_path(merge.manifest, entry));
     const int folder = to.open(split.folder);
-    if (folder < 0 || !is_there(folder, split.name.c_str(), entry)) return false;
+    if (folder < 0) return false;
+    const bool there = entry.kind == EntryKind::kLink ? is_linked(folder, split.name, merge.manifest, i)
+                                                      : is_there(folder, split.name.c_str(), entry);
+    if (!there) return false;
   }
   return true;
 }

@@ -18,7 +18,8 @@ struct Merge {
   bool durable = false;
 };
 
-/// kConflict, naming it, where a selected file has something in its place, or a selected folder something that is none.
+/// kConflict, naming it, where a selected file has something in its place, a selected folder something that is none, or
+/// a selected link anything but that link.
 Status nothing_in_the_way(const Merge& merge);
 
 /// Makes the folders that are missing and renames file by file; never replaces anything (kConflict, naming it; what was
@@ -26,7 +27,8 @@ Status nothing_in_the_way(const Merge& merge);
 /// or a failure at any point: where `interrupted`, a file that is no longer staged but stands in its place was moved.
 Status merge_tree(const Merge& merge, bool interrupted);
 
-/// Every selected file stands in its place with its size: what a merge leaves, once its staging folder is gone.
+/// Every selected file stands in its place with its size, every selected link in its: what a merge leaves, once its
+/// staging folder is gone.
 bool is_merged(const Merge& merge);
 
 /// The published mode and time of one entry. kConflict where it is of another kind by now.

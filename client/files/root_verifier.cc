@@ -243,7 +243,8 @@ Result<VerifyReport> PageCacheVerifier::finish(std::stop_token stop, const Progr
   VerifyReport report;
   const UniqueFd root = open_place(root_folder_, O_PATH | O_DIRECTORY);
   if (!root) return place_error(errno, root_folder_, "cannot be opened");
-  const std::vector<bool> sound = check_kinds_and_sizes(root.get(), metadata_.manifest, wanted_, report);
+  const std::vector<bool> sound =
+      check_kinds_and_sizes(root.get(), metadata_.manifest, wanted_, LinksAre::kYetToCome, report);
   std::vector<Claim> claims;
   std::uint64_t total = 0;
   {

@@ -8,24 +8,24 @@
 
 namespace gridtorrent::client::files {
 
-/// Which entries of a manifest a transfer is about: all, or the chosen files and folders, and the folders above them.
+/// Which entries of a manifest a transfer is about: all, or those chosen, and the folders above them.
 /// Immutable.
 class Selection {
  public:
-  /// `wanted` is per entry; empty, or every file: all. The manifest must outlive this.
+  /// `wanted` is per entry; empty, or every file and link: all. The manifest must outlive this.
   Selection(const metainfo::Manifest& manifest, const std::vector<bool>& wanted)
       : included_(manifest.entries.size(), true) {
-    const auto is_file = [&](std::size_t i) { return manifest.entries[i].kind == metainfo::EntryKind::kFile; };
+    const auto is_folder = [&](std::size_t i) { return manifest.entries[i].kind == metainfo::EntryKind::kFolder; };
     bool all = true;
-    for (std::size_t i = 0; i < wanted.size(); ++i) all = all && (wanted[i] || !is_file(i));
+    for (std::size_t i = 0; i < wanted.size(); ++i) all = all && (wanted[i] || is_folder(i));
     if (all) return;
     std::unordered_set<std::string_view> folders;
     for (std::size_t i = 0; i < included_.size(); ++i) {
-      if (is_file(i)) included_[i] = wanted[i];
+      if (!is_folder(i)) included_[i] = wanted[i];
       if (wanted[i]) add_folders_of(manifest.entries[i].path, folders);
     }
     for (std::size_t i = 0; i < included_.size(); ++i)
-      if (!is_file(i)) included_[i] = wanted[i] || folders.contains(manifest.entries[i].path);
+      if (is_folder(i)) included_[i] = wanted[i] || folders.contains(manifest.entries[i].path);
   }
 
   bool includes(std::size_t entry) const { return included_[entry]; }

@@ -16,6 +16,7 @@
 #include "client/files/file_system.h"
 #include "client/files/merge_tree.h"
 #include "client/files/selection.h"
+#include "client/files/symbolic_link.h"
 
 namespace gridtorrent::client::files {
 
@@ -111,13 +112,14 @@ Status make_empty_file(int folder, const std::string& name, const std::string& s
   return {};
 }
 
-/// All folders of the selection, and its empty files, below an open staging folder.
+/// All folders of the selection, and its empty files, below an open staging folder. Links come last of all, in the
+/// commit: nothing is ever written where one could lead.
 Status make_entries(int staging, const StagingPlan& plan, const Manifest& manifest) {
   const Selection selection(manifest, plan.wanted);
   FolderCache folders(staging);
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const ManifestEntry& entry = manifest.entries[i];
-    if (!selection.includes(i) || entry.size > 0) continue;
+    if (!selection.includes(i) || entry.size > 0 || entry.kind == EntryKind::kLink) continue;
     const std::string path = metainfo::full_path(manifest, entry);
     const SplitPath split = split_path(path);
     const int folder = folders.open(split.folder);
@@ -161,6 +163,7 @@ class Commit {
     if (staged) {
       if (in_place && !interrupted) return in_the_way(plan_, manifest_);
       if (interrupted) unlock_folders();
+      GT_TRY(make_links());
       if (durable_) GT_TRY(sync_data());
       GT_TRY(make_marker(kMarker));
       GT_TRY(set_all_modes_and_times());
@@ -217,10 +220,23 @@ class Commit {
     }
   }
 
+  Status make_links() {
+    FolderCache folders(staging_.get());
+    for (const auto& [i, target] : manifest_.targets) {
+      if (!selection_.includes(i)) continue;
+      const ManifestEntry& entry = manifest_.entries[i];
+      const SplitPath split = split_path(metainfo::full_path(manifest_, entry));
+      const int folder = folders.open(split.folder);
+      if (folder < 0) return disk_error(errno, plan_.staging() + "/" + split.folder, "cannot be opened");
+      GT_TRY(make_link(folder, split.name, target, entry, shown(entry)));
+    }
+    return {};
+  }
+
   Status sync_data() {
     std::vector<std::size_t> entries;
     for (std::size_t i = 0; i < manifest_.entries.size() && entries.size() <= kSyncSingly; ++i)
-      if (selection_.includes(i)) entries.push_back(i);
+      if (selection_.includes(i) && manifest_.entries[i].kind != EntryKind::kLink) entries.push_back(i);
     if (entries.size() > kSyncSingly) {
       if (::syncfs(staging_.get()) != 0) return disk_error(errno, plan_.staging(), "cannot be written to the disk");
       return {};
@@ -260,7 +276,7 @@ class Commit {
     FolderCache folders(staging_.get());
     for (std::size_t i = manifest_.entries.size(); i-- > 0;) {
       const ManifestEntry& entry = manifest_.entries[i];
-      if (!selection_.includes(i)) continue;
+      if (!selection_.includes(i) || entry.kind == EntryKind::kLink) continue;
       // BASE itself comes after its move, which a folder without write permission would not allow.
       if (i == 0 && entry.kind == EntryKind::kFolder) continue;
       const SplitPath split = split_path(metainfo::full_path(manifest_, entry));

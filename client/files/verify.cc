@@ -6,6 +6,7 @@
 
 #include "client/files/hash_run.h"
 #include "client/files/selection.h"
+#include "client/files/symbolic_link.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::files {
@@ -20,6 +21,7 @@ std::string difference(const metainfo::ManifestEntry& entry, int error_number, c
   if (error_number == ELOOP) return "reached through a symbolic link";
   if (error_number != 0) return errno_text(error_number);
   if (entry.kind == metainfo::EntryKind::kFolder) return S_ISDIR(info.st_mode) ? "" : "no folder";
+  if (entry.kind == metainfo::EntryKind::kLink) return S_ISLNK(info.st_mode) ? "" : "no symbolic link";
   if (!S_ISREG(info.st_mode)) return "no regular file";
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (size == entry.size) return "";
@@ -34,13 +36,15 @@ void add_fault(VerifyReport& report, const std::string& path, std::string reason
 }
 
 std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
-                                        VerifyReport& report) {
+                                        LinksAre links, VerifyReport& report) {
   std::vector<bool> sound(manifest.entries.size());
   const Selection selection(manifest, wanted);
   FolderCache folders(parent);
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     if (!selection.includes(i)) continue;
     const metainfo::ManifestEntry& entry = manifest.entries[i];
+    const bool link = entry.kind == metainfo::EntryKind::kLink;
+    if (link && links == LinksAre::kYetToCome) continue;
     const std::string path = metainfo::full_path(manifest, entry);
     const SplitPath split = split_path(path);
     struct stat info{};
@@ -52,6 +56,8 @@ std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& ma
       error_number = errno;
     }
     std::string reason = difference(entry, error_number, info);
+    if (link && reason.empty() && !is_link_to(folder, split.name, manifest.targets.at(static_cast<std::uint32_t>(i))))
+      reason = "leads elsewhere";
     if (entry.kind == metainfo::EntryKind::kFile) {
       ++report.files;
       report.bytes += entry.size;
@@ -70,7 +76,7 @@ Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& 
   if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return place_error(errno, parent, "cannot be opened");
   // Without the folder every entry is missing, which is a finding and no error.
   const int root = parent_fd ? parent_fd.get() : -1;
-  const std::vector<bool> sound = check_kinds_and_sizes(root, manifest, wanted, report);
+  const std::vector<bool> sound = check_kinds_and_sizes(root, manifest, wanted, LinksAre::kThere, report);
   const Layout layout(manifest, sound);
   std::vector<bool> failed(layout.slots().size());
   const auto path_of = [&](std::size_t slot) {

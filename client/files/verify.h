@@ -8,10 +8,13 @@ namespace gridtorrent::client::files {
 /// Collects faults up to the report's limit; the count goes on. Not thread-safe.
 void add_fault(VerifyReport& report, const std::string& path, std::string reason);
 
-/// Kinds and sizes of the wanted entries below an open folder (-1: there is none), without reading any data. `sound[i]`
-/// tells whether entry i is worth hashing; faults go to the report.
+/// Links are made when all else has arrived.
+enum class LinksAre : std::uint8_t { kThere, kYetToCome };
+
+/// Kinds, sizes and targets of the wanted entries below an open folder (-1: there is none), without reading any data.
+/// `sound[i]` tells whether entry i is worth hashing; faults go to the report.
 std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
-                                        VerifyReport& report);
+                                        LinksAre links, VerifyReport& report);
 
 /// FileWork::verify with the number of threads and the memory to use.
 Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& manifest,

@@ -114,7 +114,7 @@ Result<std::string> RootedDisk::stamp(const Place& parent, const metainfo::Manif
   std::string folder_path;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const auto& entry = manifest.entries[i];
-    if (entry.kind != metainfo::EntryKind::kFile || (!wanted.empty() && !wanted[i])) continue;
+    if (entry.kind == metainfo::EntryKind::kFolder || (!wanted.empty() && !wanted[i])) continue;
     const std::string path = metainfo::full_path(manifest, entry);
     const auto slash = path.rfind('/');
     const std::string wanted_folder = slash == std::string::npos ? "" : path.substr(0, slash);

@@ -8,6 +8,7 @@ import sqlite3
 
 import cases
 import harness
+from bencode import bencode
 
 
 class Stored:
@@ -111,6 +112,36 @@ def a_server_that_announces_nonsense_is_not_believed():
         arrives(scene, bob, beta)
 
 
+def with_links(document, *links):
+    """The document with links of our own, each a path and a target, in the format that has them."""
+    listed = b''.join(bencode([path, 0, target]) for path, target in sorted(links))
+    return document.replace(b'6:formati1e', b'6:formati2e5:linksl' + listed + b'e')
+
+
+def hostile_links_are_refused_and_nothing_is_written_through_one():
+    with published() as (scene, bob, beta, stored):
+        document = stored.bytes
+        secret = scene.dir / 'secret'
+        secret.mkdir()
+        for links, rule in (((('l', str(secret)),), 'leads outside of the content: it is absolute'), ((('l', '../../secret'),), 'leads outside'),
+                            ((('l', '..'),), 'leads outside'), ((('l', 'x/../../secret'),), 'no folder of the content'),
+                            ((('l', 'm'), ('m', 'l')), 'loop of links'), ((('aaa', 'bbb'),), 'listed twice'),
+                            ((('l', '.'), ('l/m', 'x')), 'listed as a file or a link'), ((('l', 'a\0b'),), 'NUL'), ((('l', ''),), 'names nothing'),
+                            ((('../l', 'x'),), 'not allowed'), ((), 'no links where')):
+            stored.announce(with_links(document, *links))
+            refuses(scene, bob, beta, rule)
+        # A file below a link: the data would go where it leads.
+        below = document.replace(b'3:bbb', b'5:l/bbb')
+        stored.announce(with_links(below, ('l', '.')))
+        refuses(scene, bob, beta, 'listed as a file or a link')
+        stored.announce(document.replace(b'6:formati1e', b'6:formati9e'))
+        refused = bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta, expect=None)
+        cases.check('format 9' in refused.err and 'newer version' in refused.err, refused)
+        cases.check(os.listdir(secret) == [], 'something was written outside')
+        stored.mend()
+        arrives(scene, bob, beta)
+
+
 def a_wrong_merkle_root_is_found_before_a_file_is_called_done():
     with published() as (scene, bob, beta, stored):
         altered = bytearray(stored.bytes)
@@ -121,4 +152,5 @@ def a_wrong_merkle_root_is_found_before_a_file_is_called_done():
 
 
 cases.run(a_document_that_is_cut_or_altered_at_the_server_is_refused, checksums_that_are_altered_at_the_server_are_not_shown,
-          a_server_that_announces_nonsense_is_not_believed, a_wrong_merkle_root_is_found_before_a_file_is_called_done)
+          a_server_that_announces_nonsense_is_not_believed, hostile_links_are_refused_and_nothing_is_written_through_one,
+          a_wrong_merkle_root_is_found_before_a_file_is_called_done)

@@ -76,11 +76,11 @@ TEST(Metadata, RefusesAnUnknownFormatByName) {
   std::string text = encode(sample());
   const std::size_t at = text.find("6:formati1e");
   ASSERT_NE(at, std::string::npos);
-  text.replace(at, 11, "6:formati2e");
+  text.replace(at, 11, "6:formati3e");
   const auto decoded = decode(text);
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().code, Code::kUnsupported);
-  EXPECT_NE(decoded.error().message.find("format 2"), std::string::npos);
+  EXPECT_NE(decoded.error().message.find("format 3"), std::string::npos);
 }
 
 TEST(Metadata, RefusesUnknownKeysAndTrailingBytes) {

@@ -61,8 +61,11 @@ void download(const ServerCalls& calls, const std::shared_ptr<CallState>& state,
       [loaded, done = std::move(done)](const Status& ended) { done(loaded->checked(ended)); });
 }
 
-FileEntry to_entry(const metainfo::Manifest& manifest, const metainfo::ManifestEntry& entry) {
+FileEntry to_entry(const metainfo::Manifest& manifest, std::size_t index) {
+  const metainfo::ManifestEntry& entry = manifest.entries[index];
   FileEntry out;
+  if (entry.kind == metainfo::EntryKind::kLink)
+    out.link_target = manifest.targets.at(static_cast<std::uint32_t>(index));
   out.path = metainfo::full_path(manifest, entry);
   out.folder = entry.kind == metainfo::EntryKind::kFolder;
   out.bytes = entry.size;
@@ -79,8 +82,8 @@ Result<std::vector<FileEntry>> entries_of(const std::string& document, const std
   if (!metadata) return metadata.error();
   std::vector<FileEntry> entries;
   entries.reserve(metadata->manifest.entries.size());
-  for (const metainfo::ManifestEntry& entry : metadata->manifest.entries)
-    entries.push_back(to_entry(metadata->manifest, entry));
+  for (std::size_t i = 0; i < metadata->manifest.entries.size(); ++i)
+    entries.push_back(to_entry(metadata->manifest, i));
   return entries;
 }
 
@@ -89,7 +92,7 @@ Result<std::vector<FileEntry>> with_digests(std::vector<FileEntry> entries, std:
   if (digests.size() != entries.size() * kSha256Bytes)
     return unusable(content_id, "the checksums do not fit the manifest");
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].folder) continue;
+    if (entries[i].folder || !entries[i].link_target.empty()) continue;
     entries[i].sha256 = hex_encode(as_bytes(digests.substr(i * kSha256Bytes, kSha256Bytes)));
   }
   return entries;

@@ -24,8 +24,9 @@ struct FileEntry {
   std::uint64_t bytes = 0;
   std::uint32_t mode = 0;     ///< permission bits
   std::int64_t mtime_ns = 0;  ///< since the epoch
-  std::string merkle_root;    ///< 64 hex digits; empty for folders and empty files
-  std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, empty for folders
+  std::string merkle_root;    ///< 64 hex digits; empty for folders, links and empty files
+  std::string link_target;    ///< bytes; of a symbolic link only
+  std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, of files
 };
 
 /// Takes one state of a task; false ends the watch (which is success).
