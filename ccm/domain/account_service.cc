@@ -265,7 +265,11 @@ Result<std::optional<AccountService::TokenAndUser>> AccountService::find_token(s
     GT_ASSIGN(auto token, tx.tokens.by_id(token_id));
     if (!token) return {};
     GT_ASSIGN(auto user, tx.users.by_id(token->user));
-    if (user) found = TokenAndUser{std::move(*token), std::move(*user)};
+    if (!user) return {};
+    found = TokenAndUser{std::move(*token), std::move(*user)};
+    if (found->token.node.is_nil() || found->token.revoked.ms == 0) return {};
+    GT_ASSIGN(const bool there, tx.node_effects.has_node(found->token.node));
+    found->node_removed = !there;
     return {};
   }));
   return found;

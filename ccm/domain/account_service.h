@@ -69,6 +69,7 @@ class AccountService {
   struct TokenAndUser {
     Token token;
     User user;
+    bool node_removed = false;  ///< the credential of a node that is enrolled no more
   };
   Result<std::optional<TokenAndUser>> find_token(std::string_view token_id);
   /// Writes down a fresh token of the actor (login: the actor is who logged in), or with role admin of the service

@@ -64,6 +64,7 @@ class TokenStore {
   virtual Status revoke_personal_of_user(const UserId& user, WallTime now) = 0;
   virtual Status revoke_devices_of_user(const UserId& user, WallTime now) = 0;
   virtual Status revoke_all_of_node(const NodeId& node, WallTime now) = 0;
+  virtual Status remove_all_of_node(const NodeId& node) = 0;
   virtual Status set_last_used(std::string_view id, WallTime now) = 0;
   virtual Status set_expires(std::string_view id, WallTime expires) = 0;
   /// The node's tokens that are good at `now` end at `until` at the latest.
@@ -217,6 +218,7 @@ class NodeEffects {
   /// nodes.
   virtual Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) = 0;
   virtual Result<std::uint64_t> count_nodes(const UserId& owner) = 0;
+  virtual Result<bool> has_node(const NodeId& node) = 0;
   /// Tasks that this person has given nodes, ended ones included; not those that content_closed made.
   virtual Result<std::uint64_t> count_tasks(const UserId& by) = 0;
 };

@@ -48,6 +48,35 @@ Status show(Context& c) {
   return {};
 }
 
+Status remove(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  const std::string& name = c.options.str("NODE");
+  if (!c.options.flag("yes")) {
+    GT_TRY(ask_yes("Remove node " + escape_for_display(name) +
+                   "? Its rights end at once; to come back it is enrolled as a new one."));
+  }
+  GT_ASSIGN(const v1::RemoveNodeReply removed, server->nodes().remove(name));
+  if (c.json) {
+    c.print({{"node_id", removed.node_id()}, {"node", json_text(removed.name())}, {"removed", true}});
+  } else {
+    c.terminal.message("removed node " + escape_for_display(removed.name().empty() ? name : removed.name()) + " (" +
+                       removed.node_id() + "): its rights have ended, its name is free, its program ends by itself; " +
+                       "files stay where they are");
+  }
+  return {};
+}
+
+Status rename(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  GT_ASSIGN(const v1::Node node, server->nodes().rename(c.options.str("NODE"), c.options.str("NAME")));
+  if (c.json) {
+    c.print(to_json(node));
+  } else {
+    c.terminal.message(node.node_id() + " is " + escape_for_display(node.name()) + " now");
+  }
+  return {};
+}
+
 Status limit(Context& c) {
   GT_ASSIGN(api::NodeApi* const node, c.node());
   v1::SetNodeLimitsRequest request;
@@ -136,6 +165,21 @@ std::vector<CommandEntry> node_commands() {
             .positionals = {{.name = "NODE", .help = "name or id"}},
             .group = group},
            show},
+          {{.name = "node remove",
+            .summary = "end a node's rights, and free its name",
+            .description = "Others serve it nothing any more within seconds, and its program ends with exit code 4. "
+                           "Its files stay where they are. Administrators remove the nodes of others, too.",
+            .positionals = {{.name = "NODE", .help = "name or id; of another person: id or OWNER/NAME"}},
+            .options = {{.name = "yes", .help = "do not ask"}},
+            .examples = {{"gridtorrent node remove old-laptop", ""}},
+            .group = group},
+           remove},
+          {{.name = "node rename",
+            .summary = "give a node another name",
+            .positionals = {{.name = "NODE", .help = "name or id; of another person: id or OWNER/NAME"},
+                            {.name = "NAME", .help = "its name from now on"}},
+            .group = group},
+           rename},
           {{.name = "node ls",
             .summary = "list a folder on a node of yours",
             .positionals = {{.name = "PLACE", .help = "NODE:ROOT/PATH below a share or download root of that node"}},

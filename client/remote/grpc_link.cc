@@ -70,7 +70,8 @@ class GrpcLink final : public RemoteLink {
         clock_(*options_.clock),
         rng_(*options_.rng),
         stubs_(std::make_shared<const Stubs>(options_.server, channel)),
-        credential_(options_.credential) {}
+        credential_(options_.credential),
+        node_name_(options_.node_name) {}
   ~GrpcLink() override { stop(); }
 
   Result<ContentInfo> content(const std::string& reference) override;
@@ -90,6 +91,8 @@ class GrpcLink final : public RemoteLink {
   bool is_connected() const override { return connected_; }
   milliseconds asked_pause() const override;
   Status use_ca(const std::string& ca_file) override;
+  void use_credential(const NodeCredential& credential) override;
+  bool credential_refused() const override { return credential_refused_; }
   milliseconds clock_offset() const override { return milliseconds(offset_ms_.load()); }
 
  private:
@@ -112,7 +115,7 @@ class GrpcLink final : public RemoteLink {
   const ServerLinkOptions options_;
   Clock& clock_;
   Rng& rng_;
-  std::atomic<bool> connected_{false};
+  std::atomic<bool> connected_{false}, credential_refused_{false};
   std::atomic<std::int64_t> offset_ms_{0};
   std::atomic<std::uint64_t> cursor_{0};
 
@@ -132,6 +135,7 @@ class GrpcLink final : public RemoteLink {
   // The stream thread's own.
   MonoTime next_renewal_{};
   bool greeted_ = false;
+  std::string node_name_;
   std::string ca_file_;              ///< of the present attempt
   std::optional<std::string> told_;  ///< the loss the listener knows of
   std::jthread thread_;
@@ -206,6 +210,15 @@ Status GrpcLink::use_ca(const std::string& ca_file) {
   }
   wake_.notify_all();
   return {};
+}
+
+void GrpcLink::use_credential(const NodeCredential& credential) {
+  {
+    const std::lock_guard lock(mutex_);
+    credential_ = credential;
+    try_now_ = true;
+  }
+  wake_.notify_all();
 }
 
 // --- calls
@@ -408,12 +421,18 @@ void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
     v1::WatchNodeRequest request;
     *request.mutable_hello() = rpc::make_hello(clock_.wall());
     request.set_cursor(cursor_);
+    request.set_node_name(node_name_);
     const Error ended =
         stream.run(request, token(), [&](const v1::NodeEvent& event) { return on_event(event, listener); }, stop);
     connected_ = false;
     if (stop.stop_requested()) return;
     const bool was_connected = server->connected();  // now: to explain the end may take seconds
     tell_lost(explain(ended), listener);
+    credential_refused_ = ended.code == Code::kUnauthenticated;
+    if (ended.code == Code::kDenied) {  // what else is wrong with a credential is kUnauthenticated
+      if (options_.on_removed) options_.on_removed(ended);
+      return;
+    }
     if (greeted_) attempt = 0;
     const milliseconds pause = backoff_pause(attempt, options_.backoff_min, options_.backoff_max, rng_.next());
     if (wait_to_retry(stop, *server, was_connected, pause)) attempt = -1;
@@ -465,6 +484,7 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
         greeted_ = true;
         told_.reset();
         connected_ = true;
+        credential_refused_ = false;
         if (options_.on_proven_ca) options_.on_proven_ca(ca_file_);
         listener.connected();
       }
@@ -509,6 +529,10 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
       listener.content_changed(content);
       return {};
     }
+    case v1::NodeEvent::kNodeName:
+      node_name_ = event.node_name();
+      if (options_.on_name) options_.on_name(node_name_);
+      return {};
     case v1::NodeEvent::EVENT_NOT_SET:
       return {};  // a hint of a newer server: hints need no answer
   }

@@ -29,6 +29,12 @@ struct ServerLinkOptions {
   NodeCredential credential;
   /// Called on the link's own thread with each renewed credential, before it is used for the next call: keep it.
   std::function<Status(const NodeCredential&)> on_credential;
+  std::string node_name;  ///< as this node knows it
+  /// Called on the link's own thread: the server has another name for this node. It is the one that is told from then
+  /// on.
+  std::function<void(const std::string& name)> on_name;
+  /// Called once, on the link's own thread, which then ends: the server says that this node was removed.
+  std::function<void(const Error&)> on_removed;
   /// Called on the link's own thread each time a server greeted the node over a connection that this CA file vouches
   /// for: now it is proven to be the right one.
   std::function<void(const std::string& ca_file)> on_proven_ca;
@@ -43,12 +49,16 @@ struct ServerLinkOptions {
   std::chrono::milliseconds silence_max{95'000};
 };
 
-/// A ServerLink whose server may get another CA meanwhile.
+/// A ServerLink whose server may get another CA meanwhile, and whose node another credential.
 class RemoteLink : public ServerLink {
  public:
   /// From the next call on, and for the stream's next attempt, which comes at once where it is down. kInvalid: no such
   /// file, or no certificate in it; then all stays.
   virtual Status use_ca(const std::string& ca_file) = 0;
+  /// Likewise, of a credential that its caller has kept.
+  virtual void use_credential(const NodeCredential& credential) = 0;
+  /// The server refused it at the last attempt: it is revoked, or past its time.
+  virtual bool credential_refused() const = 0;
 };
 
 /// A RemoteLink over gRPC and TLS. One thread of its own ("gt-server-link") holds the stream, renews the credential at

@@ -66,7 +66,19 @@ TEST_P(TrackerStores, NodeNamesAreUniquePerOwnerAndKeysEverywhere) {
   EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.nodes.insert(same_key); })), Code::kConflict);
 }
 
-TEST_P(TrackerStores, ARemovedNodeTakesItsTasksReplicasAndTokensAlong) {
+TEST_P(TrackerStores, ANodesNameChangesUnlessItsOwnerHasAnotherOfThatName) {
+  const auto alice = user("alice"), bob = user("bob");
+  const auto n = node(alice, "n"), m = node(alice, "m");
+  node(bob, "x");
+  EXPECT_EQ(code_of(write([&](tracker::Tx& tx) { return tx.nodes.set_name(n.id, m.name); })), Code::kConflict);
+  must([&](tracker::Tx& tx) { return tx.nodes.set_name(n.id, "x"); });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.nodes.by_owner_and_name(alice.id, "x"))->id, n.id);
+    EXPECT_EQ(value_of(tx.nodes.by_owner_and_name(alice.id, "n")), std::nullopt);
+  });
+}
+
+TEST_P(TrackerStores, ARemovedNodeTakesItsTasksAndReplicasAlong) {
   const auto alice = user("alice");
   const auto data = content(alice, "data");
   const auto n = node(alice, "n", true);
@@ -81,9 +93,13 @@ TEST_P(TrackerStores, ARemovedNodeTakesItsTasksReplicasAndTokensAlong) {
     GT_TRY(tx.replicas.put({data.id, 1, n.id, "", "", 1, false, now_}));
     EXPECT_THAT(value_of(tx.nodes.stale_ephemeral(now_, 10)), IsEmpty());
     EXPECT_THAT(value_of(tx.nodes.stale_ephemeral(now_ + std::chrono::seconds(1), 10)), ElementsAre(n.id));
-    return tx.nodes.remove(n.id);
+    EXPECT_TRUE(value_of(tx.node_effects.has_node(n.id)));
+    GT_TRY(tx.nodes.remove(n.id));
+    EXPECT_NE(value_of(tx.tokens.by_id("tok")), std::nullopt) << "it may have to be told";
+    return tx.tokens.remove_all_of_node(n.id);
   });
   look([&](tracker::Tx& tx) {
+    EXPECT_FALSE(value_of(tx.node_effects.has_node(n.id)));
     EXPECT_EQ(value_of(tx.nodes.by_id(n.id)), std::nullopt);
     EXPECT_EQ(value_of(tx.tasks.by_id(t.id)), std::nullopt);
     EXPECT_EQ(value_of(tx.tokens.by_id("tok")), std::nullopt);

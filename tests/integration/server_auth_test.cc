@@ -142,6 +142,8 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Nodes/CreateEnrollToken", "account"},
                                                    {"Nodes/ListNodes", "content:read"},
                                                    {"Nodes/GetNode", "content:read"},
+                                                   {"Nodes/RemoveNode", "account"},
+                                                   {"Nodes/RenameNode", "account"},
                                                    {"Nodes/RenewNode", "node"},
                                                    {"Nodes/Certify", "node"},
                                                    {"Nodes/ListDataCa", "admin"},

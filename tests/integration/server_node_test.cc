@@ -27,11 +27,13 @@ using ::testing::HasSubstr;
 /// An open WatchNode stream. Reads wait for at most 10 s: the call's deadline.
 class Watch {
  public:
-  Watch(ServerLab& lab, const std::string& token, std::uint64_t cursor) : stub_(v1::Tasks::NewStub(lab.channel())) {
+  Watch(ServerLab& lab, const std::string& token, std::uint64_t cursor, const std::string& node_name = "")
+      : stub_(v1::Tasks::NewStub(lab.channel())) {
     rpc::prepare(context_, std::chrono::seconds(10), token);
     v1::WatchNodeRequest request;
     *request.mutable_hello() = lab.hello();
     request.set_cursor(cursor);
+    request.set_node_name(node_name);
     reader_ = stub_->WatchNode(&context_, request);
   }
   std::optional<v1::NodeEvent> next() {
@@ -184,6 +186,61 @@ TEST_F(ServerNode, AClockFarOffIsNamedWithItsOffset) {
   const auto reply = lab_.call<v1::Nodes>(&v1::Nodes::Stub::RenewNode, request, node_.token);
   ASSERT_FALSE(reply.ok());
   EXPECT_THAT(reply.error().message, HasSubstr("2 d 2"));
+}
+
+TEST_F(ServerNode, ARemovedNodeIsToldSoWhateverItAsks) {
+  Watch watch(lab_, node_.token, 0);
+  ASSERT_TRUE(watch.next());
+  v1::RemoveNodeRequest remove;
+  remove.set_request_id(lab_.request_id());
+  remove.set_node("n1");
+  const std::string bob = lab_.add_user("bob");
+  EXPECT_EQ(lab_.call<v1::Nodes>(&v1::Nodes::Stub::RemoveNode, remove, bob).error().code, Code::kNotFound);
+  EXPECT_EQ(lab_.call<v1::Nodes>(&v1::Nodes::Stub::RemoveNode, remove, node_.token).error().code, Code::kDenied);
+  const auto removed = lab_.call<v1::Nodes>(&v1::Nodes::Stub::RemoveNode, remove, alice_);
+  ASSERT_TRUE(removed.ok()) << removed.error().message;
+  EXPECT_EQ(removed->node_id(), node_.id);
+  while (watch.next()) {
+  }
+  EXPECT_EQ(watch.finish().code, Code::kUnreachable) << "it is to ask again";
+  Watch again(lab_, node_.token, 0);
+  EXPECT_FALSE(again.next());
+  const Error reason = again.finish();
+  EXPECT_EQ(reason.code, Code::kDenied);
+  EXPECT_THAT(reason.message, HasSubstr("was removed"));
+  EXPECT_EQ(ack(node_, 1).error().code, Code::kDenied);
+}
+
+TEST_F(ServerNode, ARevokedCredentialIsNotTakenForARemovedNode) {
+  v1::ListTokensRequest list;
+  const auto tokens = lab_.call<v1::Accounts>(&v1::Accounts::Stub::ListTokens, list, alice_);
+  ASSERT_TRUE(tokens.ok());
+  for (const v1::TokenInfo& token : tokens->tokens()) {
+    if (token.kind() != "node") continue;
+    v1::RevokeTokenRequest revoke;
+    revoke.set_request_id(lab_.request_id());
+    revoke.set_token_id(token.token_id());
+    ASSERT_TRUE(lab_.call<v1::Accounts>(&v1::Accounts::Stub::RevokeToken, revoke, alice_).ok());
+  }
+  const auto refused = ack(node_, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kUnauthenticated);
+  EXPECT_THAT(refused.error().message, HasSubstr("node reenroll"));
+}
+
+TEST_F(ServerNode, ARenamedNodeHearsItsNameAtOnceAndAtTheNextGreeting) {
+  Watch watch(lab_, node_.token, 0);
+  ASSERT_TRUE(watch.next());
+  v1::RenameNodeRequest rename;
+  rename.set_request_id(lab_.request_id());
+  rename.set_node("n1");
+  rename.set_name("bench");
+  const auto renamed = lab_.call<v1::Nodes>(&v1::Nodes::Stub::RenameNode, rename, alice_);
+  ASSERT_TRUE(renamed.ok()) << renamed.error().message;
+  EXPECT_EQ(watch.next_event()->node_name(), "bench");
+  Watch later(lab_, node_.token, 0, "n1");
+  ASSERT_TRUE(later.next()->has_hello());
+  EXPECT_EQ(later.next()->node_name(), "bench");
 }
 
 TEST_F(ServerNode, TheStreamGreetsFirstAndTheNodeIsOnline) {

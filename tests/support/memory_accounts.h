@@ -103,6 +103,10 @@ class Tokens final : public ccm::TokenStore {
   Status revoke_all_of_node(const NodeId& node, WallTime now) override {
     return revoke_where([&](const ccm::Token& t) { return t.node == node; }, now);
   }
+  Status remove_all_of_node(const NodeId& node) override {
+    std::erase_if(s_.tokens, [&](const auto& entry) { return entry.second.node == node; });
+    return {};
+  }
   Result<std::uint64_t> count_of_node(const NodeId& node, WallTime since) override {
     std::uint64_t count = 0;
     for (const auto& [id, token] : s_.tokens) count += token.node == node && token.created >= since ? 1U : 0U;

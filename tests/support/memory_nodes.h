@@ -74,6 +74,13 @@ class Nodes final : public tracker::NodeStore {
     if (!program_version.empty()) node.program_version = std::string(program_version);
     return {};
   }
+  Status set_name(const NodeId& id, std::string_view name) override {
+    tracker::NodeRecord& node = s_.nodes.at(id);
+    const auto other = first([&](const auto& one) { return one.owner == node.owner && one.name == name; });
+    if (other.ok() && *other && (*other)->id != id) return Error{Code::kConflict, "that name is taken"};
+    node.name = std::string(name);
+    return {};
+  }
   Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) override {
     std::vector<std::pair<WallTime, NodeId>> stale;
     for (const auto& [id, node] : s_.nodes) {
@@ -89,7 +96,6 @@ class Nodes final : public tracker::NodeStore {
     s_.nodes.erase(id);
     std::erase_if(s_.tasks, [&](const auto& entry) { return entry.second.node == id; });
     std::erase_if(s_.replicas, [&](const auto& entry) { return entry.second.node == id; });
-    std::erase_if(s_.tokens, [&](const auto& entry) { return entry.second.node == id; });
     return {};
   }
 
@@ -233,6 +239,7 @@ class Effects final : public ccm::NodeEffects {
     for (const auto& [id, node] : s_.nodes) count += node.owner == owner ? 1U : 0U;
     return count;
   }
+  Result<bool> has_node(const NodeId& node) override { return s_.nodes.contains(node); }
   Result<std::uint64_t> count_tasks(const UserId& by) override {
     std::uint64_t count = 0;
     for (const auto& [id, task] : s_.tasks) count += task.created_by == by && !task.by_server ? 1U : 0U;

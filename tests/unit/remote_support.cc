@@ -270,16 +270,18 @@ struct FakeServer::Services {
     grpc::Status WatchNode(grpc::ServerContext* context, const v1::WatchNodeRequest* request,
                            grpc::ServerWriter<v1::NodeEvent>* writer) override {
       note(context);
-      bool mute = false, end = false;
+      bool mute = false, end = false, removed = false;
       std::vector<v1::NodeEvent> events;
       v1::NodeEvent greeting;
       server.with([&](FakeState& state) {
         state.watches.push_back(*request);
         mute = state.mute;
         end = state.end_streams;
+        removed = state.removed;
         events = state.events;
         *greeting.mutable_hello() = state.hello;
       });
+      if (removed) return {grpc::StatusCode::PERMISSION_DENIED, "this node was removed"};
       if (!mute) {
         writer->Write(greeting);
         for (const v1::NodeEvent& event : events) writer->Write(event);

@@ -48,6 +48,7 @@ struct FakeState {
   std::vector<v1::NodeEvent> events;  ///< sent to each new stream after the greeting
   bool end_streams = false;           ///< streams end after the events, else they stay open
   bool mute = false;                  ///< streams send nothing
+  bool removed = false;               ///< streams are refused: there is no such node any more
   std::vector<std::uint64_t> acked;
   std::vector<v1::ReportTaskRequest> reports;
   std::string pushback;  ///< unless empty, acknowledgements are refused as too many, with this trailer

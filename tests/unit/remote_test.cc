@@ -6,6 +6,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "client/remote/convert.h"
 #include "client/remote/node_stream.h"
@@ -317,6 +318,59 @@ TEST_F(Link, TheStreamComesBackWithTheConnection) {
   EXPECT_FALSE(one->ack_task(1));  // from this failure on, gRPC tries to connect
   server_->start();
   EXPECT_EQ(recorder.next(), "connected");
+}
+
+TEST_F(Link, ANodeThatWasRemovedIsToldOnceAndTriesNoMore) {
+  serve();
+  server_->with([](FakeState& state) { state.removed = true; });
+  Recorder recorder;
+  ServerLinkOptions told = options();
+  std::promise<std::string> removed;
+  told.on_removed = [&](const Error& reason) { removed.set_value(reason.message); };
+  const auto one = link(told);
+  one->start(recorder, 0);
+  EXPECT_EQ(removed.get_future().get(), "this node was removed");
+  EXPECT_THAT(recorder.next(), HasSubstr("removed"));
+  one->stop();
+  EXPECT_EQ(server_->with([](FakeState& state) { return state.watches.size(); }), 1U);
+}
+
+TEST_F(Link, AnotherNameOfTheNodeIsKeptAndToldAtTheNextGreeting) {
+  serve();
+  server_->with([](FakeState& state) {
+    state.events.emplace_back().set_node_name("bench");
+    state.end_streams = true;
+  });
+  Recorder recorder;
+  ServerLinkOptions named = options();
+  named.node_name = "lab";
+  std::vector<std::string> names;
+  named.on_name = [&](const std::string& name) { names.push_back(name); };
+  const auto one = link(named);
+  one->start(recorder, 0);
+  ASSERT_TRUE(server_->wait([](const FakeState& state) { return state.watches.size() > 1; }));
+  one->stop();
+  EXPECT_EQ(names.at(0), "bench");
+  server_->with([](FakeState& state) {
+    EXPECT_EQ(state.watches.at(0).node_name(), "lab");
+    EXPECT_EQ(state.watches.at(1).node_name(), "bench");
+  });
+}
+
+TEST_F(Link, AnotherCredentialIsUsedAtOnce) {
+  serve();
+  server_->with([](FakeState& state) { state.end_streams = true; });
+  Recorder recorder;
+  ServerLinkOptions slow = options();
+  slow.backoff_min = slow.backoff_max = slow.least_pause = hours(1);
+  const auto one = link(slow);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+  one->use_credential({"gtn_new", clock_.wall(), clock_.wall() + hours(1)});
+  EXPECT_EQ(recorder.next(), "connected");
+  one->stop();
+  server_->with([](FakeState& state) { EXPECT_THAT(state.authorizations.back(), HasSubstr("gtn_new")); });
 }
 
 TEST_F(Link, StopEndsAnOpenStreamAndAPause) {

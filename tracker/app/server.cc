@@ -139,7 +139,8 @@ struct Server::Parts {
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock, config.advertise};
   ccm::rpc::ContentsRpc contents_rpc{{door, contents, *files, *uploads, clock}};
   ccm::rpc::CollaborationRpc collaboration_rpc{{door, groups, buddies, inbox, handovers, inboxes, clock}};
-  tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock, [this] { wake_housekeeping(); }}};
+  tracker::rpc::NodesRpc nodes_rpc{{door, nodes, enrollment, data_ca, clock, task_hub, [this] { wake_housekeeping(); },
+                                    [this] { tokens.forget_all(); }}};
   tracker::rpc::SwarmsRpc swarms_rpc{{door, nodes, dialer, clock}};
   tracker::rpc::TasksRpc tasks_rpc{{door, tasks, nodes, node_hub, task_hub, audiences, clock}};
 

@@ -13,6 +13,17 @@ Error refused() {
   return {Code::kUnauthenticated, "the token is not valid, or no longer: run 'gridtorrent login' for a new one"};
 }
 
+Error node_refused() {
+  return {Code::kUnauthenticated,
+          "this node's credential is revoked or past its time: for another one run 'gridtorrent node reenroll' on its "
+          "machine"};
+}
+
+Error removed(const ccm::Token& token) {
+  return {Code::kDenied,
+          "this node, " + token.node.str() + ", was removed by its owner or by an administrator of the server"};
+}
+
 }  // namespace
 
 Result<TokenAuthenticator::Shown> TokenAuthenticator::resolve(std::string_view text, std::string_view address) {
@@ -22,8 +33,10 @@ Result<TokenAuthenticator::Shown> TokenAuthenticator::resolve(std::string_view t
   GT_ASSIGN(const ccm::AccountService::TokenAndUser known, look_up(parsed->id));
   const bool same_secret =
       crypto::equal_in_constant_time(as_bytes(known.token.secret_hash), as_bytes(parsed->secret_hash));
-  if (!same_secret || known.token.kind != parsed->kind || !known.token.is_good(clock_.wall()) || known.user.disabled) {
-    return refused();
+  if (!same_secret || known.token.kind != parsed->kind) return refused();
+  if (known.node_removed) return removed(known.token);
+  if (!known.token.is_good(clock_.wall()) || known.user.disabled) {
+    return parsed->kind == ccm::TokenKind::kNode ? node_refused() : refused();
   }
   note_used(known.token);
   Shown shown;

@@ -28,7 +28,8 @@ class TokenAuthenticator {
     WallTime expires;
   };
   /// kUnauthenticated, with one text, for everything that is wrong with a token: form, unknown, wrong secret, expired,
-  /// revoked, disabled user, enrolment token. Other errors: the store's.
+  /// revoked, disabled user, enrolment token. Whoever shows the credential of a node, secret included, is told what to
+  /// do about it; kDenied: that node was removed. Other errors: the store's.
   Result<Shown> resolve(std::string_view text, std::string_view address);
 
   /// Look anew at this token, or at all, on their next use.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -28,7 +29,10 @@ struct PeerChanged {
 struct ContentChanged {
   ContentId content;
 };
-using NodeHint = std::variant<TaskCancelled, PeerChanged, ContentChanged>;
+struct NodeRenamed {
+  std::string name;
+};
+using NodeHint = std::variant<TaskCancelled, PeerChanged, ContentChanged, NodeRenamed>;
 
 /// One open WatchNode stream. Made by NodeHub; used by the stream's own strand (take) and by the hub (push).
 /// Thread-safe (private mutex).

@@ -24,6 +24,8 @@ constexpr std::size_t kSweepBatch = 100;
 /// counts as many.
 constexpr std::uint64_t kMaxRefusals = 1'000'000;
 constexpr std::size_t kSuffixCharacters = 8;
+/// Of a node that is removed. Quotas let few be open.
+constexpr std::size_t kMostTasksTold = 100'000;
 // A node enrols anew when it lost its credential, or the answer that brought it. More is a loop, and each leaves a
 // token and an audit record.
 constexpr std::uint64_t kCredentialsAnHour = 10;
@@ -231,6 +233,64 @@ Result<NodeView> NodeService::get(const ccm::Actor& actor, std::string_view refe
   return view(std::move(record));
 }
 
+Result<NodeService::RemovedNode> NodeService::remove(const ccm::Actor& actor, const std::string& request_id,
+                                                     std::string_view reference) {
+  constexpr std::string_view kMethod = "node.remove";
+  RemovedNode removed;
+  UserId owner;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    removed = {};
+    GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
+    if (answered) {
+      GT_ASSIGN(removed.id, NodeId::parse(*answered));
+      return {};
+    }
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const NodeRecord node, node_to_manage(tx, actor, reference));
+    GT_ASSIGN(const auto open, tx.tasks.of_node(node.id, /*include_ended=*/false, 0, kMostTasksTold));
+    for (const Task& task : open) removed.tasks.push_back(task.id);
+    removed.id = node.id;
+    removed.name = node.name;
+    removed.owner = node.owner_name;
+    owner = node.owner;
+    // Revoked, and not forgotten: so the node is told why it is refused.
+    GT_TRY(tx.tokens.revoke_all_of_node(node.id, now));
+    GT_TRY(tx.nodes.remove(node.id));
+    GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, node.id.str(), now));
+    return tx.audit.append(ccm::audit_record(actor, now, kMethod, node.id.str(), request_id));
+  }));
+  if (owner.is_nil()) return removed;
+  forget(removed.id);
+  d_.audiences.ring(owner);
+  return removed;
+}
+
+Result<NodeView> NodeService::rename(const ccm::Actor& actor, const std::string& request_id, std::string_view reference,
+                                     const std::string& name) {
+  constexpr std::string_view kMethod = "node.rename";
+  GT_TRY(ccm::check_name("node name", name));
+  NodeRecord node;
+  GT_TRY(d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
+    if (answered) {
+      GT_ASSIGN(node, node_to_manage(tx, actor, *answered));
+      return {};
+    }
+    GT_ASSIGN(node, node_to_manage(tx, actor, reference));
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const auto other, tx.nodes.by_owner_and_name(node.owner, name));
+    if (other && other->id != node.id) {
+      return Error{Code::kConflict, node.owner_name + " has a node named " + name + " already; choose another name"};
+    }
+    GT_TRY(tx.nodes.set_name(node.id, name));
+    node.name = name;
+    GT_TRY(ccm::keep_answer(tx, actor.user, request_id, kMethod, node.id.str(), now));
+    return tx.audit.append(ccm::audit_record(actor, now, kMethod, node.id.str(), request_id));
+  }));
+  d_.hub.push(node.id, NodeRenamed{node.name});
+  return view(std::move(node));
+}
+
 Result<NodeView> NodeService::self(const ccm::Actor& actor) {
   NodeRecord record;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
@@ -349,7 +409,7 @@ Status NodeService::audit_refusals(const ccm::Actor& actor, const Announce& own)
   });
 }
 
-Status NodeService::opened(const ccm::Actor& actor, std::string_view program_version) {
+Result<std::string> NodeService::opened(const ccm::Actor& actor, std::string_view program_version) {
   NodeRecord node;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(node, node_of(tx, actor));
@@ -357,7 +417,7 @@ Status NodeService::opened(const ccm::Actor& actor, std::string_view program_ver
   }));
   if (!d_.swarms.knows_endpoints(node.id)) d_.swarms.set_endpoints(node.id, node.endpoints);
   d_.swarms.set_connected(node.id, true);
-  return {};
+  return node.name;
 }
 
 void NodeService::closed(const NodeId& node) {
@@ -374,18 +434,22 @@ Status NodeService::sweep() {
         GT_TRY(tx.nodes.set_seen(node, d_.clock.wall(), ""));
         continue;
       }
+      GT_TRY(tx.tokens.remove_all_of_node(node));
       GT_TRY(tx.nodes.remove(node));
       removed.push_back(node);
     }
     return {};
   }));
-  for (const NodeId& node : removed) {
-    d_.swarms.forget(node);
-    d_.audiences.forget(node);
-    d_.hub.end(node);
-  }
+  for (const NodeId& node : removed) forget(node);
   if (!removed.empty()) d_.audiences.ring_all();
   return {};
+}
+
+/// What is known of it besides the store.
+void NodeService::forget(const NodeId& node) {
+  d_.swarms.forget(node);
+  d_.audiences.forget(node);
+  d_.hub.end(node);
 }
 
 }  // namespace gridtorrent::tracker

@@ -63,6 +63,18 @@ class NodeService {
   Result<Page<NodeView>> list(const ccm::Actor& actor, const PageRequest& page = {});
   /// By id or name; one's own (a node: itself).
   Result<NodeView> get(const ccm::Actor& actor, std::string_view reference);
+  /// Its credentials end, its name is free, its task list and what it held are forgotten; other nodes let it in no
+  /// more. One's own, or with role admin anybody's (by id or OWNER/NAME).
+  struct RemovedNode {
+    NodeId id;
+    std::string name, owner;
+    std::vector<TaskId> tasks;  ///< that were open
+  };
+  Result<RemovedNode> remove(const ccm::Actor& actor, const std::string& request_id, std::string_view reference);
+  /// Whose as in remove(). kConflict: the owner has another node of that name.
+  Result<NodeView> rename(const ccm::Actor& actor, const std::string& request_id, std::string_view reference,
+                          const std::string& name);
+
   /// The node of the actor's credential; kDenied without one.
   Result<NodeView> self(const ccm::Actor& actor);
 
@@ -76,8 +88,8 @@ class NodeService {
   /// Policy, swarm, replica. Peers that the content is not (or no longer) for get its decision's error.
   Result<AnnounceResult> announce(const ccm::Actor& actor, const Announce& announce);
 
-  /// A WatchNode stream opened: the node is online. Pairs with `closed`.
-  Status opened(const ccm::Actor& actor, std::string_view program_version);
+  /// A WatchNode stream opened: the node is online. Pairs with `closed`. Returns the node's name.
+  Result<std::string> opened(const ccm::Actor& actor, std::string_view program_version);
   void closed(const NodeId& node);
 
   /// Removes ephemeral nodes not seen for kEphemeralLifetime, expires swarm members. Call every few seconds.
@@ -87,6 +99,7 @@ class NodeService {
 
  private:
   NodeView view(NodeRecord record) const;
+  void forget(const NodeId& node);
   Status audit_refusals(const ccm::Actor& actor, const Announce& own);
   void leave_audience(const NodeId& node, const ContentId& content);
   Result<EnrolledNode> enroll_in(Tx& tx, const EnrollNode& request);

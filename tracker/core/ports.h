@@ -36,9 +36,11 @@ class NodeStore {
   virtual Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) = 0;
   /// An empty program version leaves the one that is there.
   virtual Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) = 0;
+  /// kConflict: the owner has another of that name.
+  virtual Status set_name(const NodeId& id, std::string_view name) = 0;
   /// Ephemeral nodes not seen since `before`, at most `limit`.
   virtual Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) = 0;
-  /// With its tasks, replicas and tokens.
+  /// With its tasks and replicas. Its credentials stay: they are the caller's to revoke or to forget.
   virtual Status remove(const NodeId& id) = 0;
 };
 

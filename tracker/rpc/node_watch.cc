@@ -12,11 +12,12 @@ constexpr std::size_t kTasksAtOnce = 64;
 
 }  // namespace
 
-Status NodeWatch::open(const Deps& deps, const ccm::Actor& actor, const std::string& program_version,
-                       std::uint64_t cursor, const std::shared_ptr<Stream>& stream) {
-  GT_TRY(deps.nodes.opened(actor, program_version));
-  auto watch = std::make_shared<NodeWatch>(deps, actor.node, cursor, stream);
+Status NodeWatch::open(const Deps& deps, const ccm::Actor& actor, const v1::WatchNodeRequest& request,
+                       const std::shared_ptr<Stream>& stream) {
+  GT_ASSIGN(const std::string name, deps.nodes.opened(actor, request.hello().program_version()));
+  auto watch = std::make_shared<NodeWatch>(deps, actor.node, request.cursor(), stream);
   watch->send_hello();  // before anybody can wake the strand: the greeting is the first message
+  if (!request.node_name().empty() && request.node_name() != name) watch->send_name(name);
   auto hints = deps.hub.open(actor.node, [weak = std::weak_ptr<NodeWatch>(watch)] {
     if (const auto alive = weak.lock()) alive->schedule();
   });
@@ -79,9 +80,16 @@ bool NodeWatch::send_hints(std::vector<NodeHint>& hints) {
       const bool one = !content->content.is_nil();
       event.mutable_content_changed()->set_content_id(one ? content->content.str() : "");
     }
+    if (const auto* renamed = std::get_if<NodeRenamed>(&hint)) event.set_node_name(renamed->name);
     if (!stream_->offer(std::move(event))) return false;
   }
   return true;
+}
+
+void NodeWatch::send_name(const std::string& name) {
+  v1::NodeEvent event;
+  event.set_node_name(name);
+  static_cast<void>(stream_->offer(std::move(event)));  // the second message: there is room
 }
 
 void NodeWatch::send_audiences() {

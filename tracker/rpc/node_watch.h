@@ -32,9 +32,9 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public gridtorr
   };
   static constexpr std::chrono::seconds kHeartbeat{30};
 
-  /// Greets, marks the node online and begins to send what comes after `cursor`.
-  static Status open(const Deps& deps, const ccm::Actor& actor, const std::string& program_version,
-                     std::uint64_t cursor, const std::shared_ptr<Stream>& stream);
+  /// Greets, marks the node online and begins to send what comes after the request's cursor.
+  static Status open(const Deps& deps, const ccm::Actor& actor, const v1::WatchNodeRequest& request,
+                     const std::shared_ptr<Stream>& stream);
 
   NodeWatch(const Deps& deps, NodeId node, std::uint64_t cursor, std::shared_ptr<Stream> stream)
       : Strand(deps.executor), d_(deps), node_(node), stream_(std::move(stream)), cursor_(cursor) {}
@@ -52,6 +52,7 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public gridtorr
   /// Those that are newer than what was sent, and then, where it is due, that all are right.
   void send_audiences();
   void send_hello();
+  void send_name(const std::string& name);
 
   const Deps d_;
   const NodeId node_;

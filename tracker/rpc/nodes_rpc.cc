@@ -25,6 +25,10 @@ constexpr wire::Method kListNodes{"Nodes/ListNodes", Need::scope(bit(ccm::Scope:
                                   wire::reads()};
 constexpr wire::Method kGetNode{"Nodes/GetNode", Need::scope(bit(ccm::Scope::kContentRead)), wire::Lane::kNormal,
                                 wire::reads()};
+constexpr wire::Method kRemoveNode{
+    "Nodes/RemoveNode", Need::scope(bit(ccm::Scope::kAccount)), wire::Lane::kNormal, {.rate_per_s = 1, .burst = 1000}};
+constexpr wire::Method kRenameNode{
+    "Nodes/RenameNode", Need::scope(bit(ccm::Scope::kAccount)), wire::Lane::kNormal, {.rate_per_s = 1, .burst = 1000}};
 constexpr wire::Method kRenewNode{
     "Nodes/RenewNode", Need::node_scope(bit(ccm::Scope::kNodeRun)), wire::Lane::kNormal, {.rate_per_s = 0.1}};
 // A node asks twice a week; one that starts again and again a little more often.
@@ -38,8 +42,8 @@ constexpr wire::Method kRotateDataCa{"Nodes/RotateDataCa",
                                      Need::scope(bit(ccm::Scope::kAdmin)),
                                      wire::Lane::kNormal,
                                      {.rate_per_s = 1.0 / 60, .burst = 20, .bytes = 16 * 1024}};
-constexpr std::array kMethods = {&kCreateEnrollToken, &kEnroll,  &kListNodes,  &kGetNode,
-                                 &kRenewNode,         &kCertify, &kListDataCa, &kRotateDataCa};
+constexpr std::array kMethods = {&kCreateEnrollToken, &kEnroll,    &kListNodes, &kGetNode,    &kRemoveNode,
+                                 &kRenameNode,        &kRenewNode, &kCertify,   &kListDataCa, &kRotateDataCa};
 
 }  // namespace
 
@@ -112,6 +116,33 @@ NodesRpc::Reactor* NodesRpc::GetNode(Context* context, const v1::GetNodeRequest*
     *p.mutable_node() = to_wire(node);
     return {};
   });
+}
+
+NodesRpc::Reactor* NodesRpc::RemoveNode(Context* context, const v1::RemoveNodeRequest* request,
+                                        v1::RemoveNodeReply* reply) {
+  return d_.door.unary(context, kRemoveNode, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return remove(call, q, p); });
+}
+
+Status NodesRpc::remove(const Call& call, const v1::RemoveNodeRequest& request, v1::RemoveNodeReply& reply) {
+  GT_ASSIGN(const NodeService::RemovedNode removed,
+            d_.nodes.remove(actor_of(call), request.request_id(), request.node()));
+  d_.credentials_ended();
+  for (const TaskId& task : removed.tasks) d_.task_hub.changed(task);
+  reply.set_node_id(removed.id.str());
+  reply.set_name(removed.name);
+  reply.set_owner(removed.owner);
+  return {};
+}
+
+NodesRpc::Reactor* NodesRpc::RenameNode(Context* context, const v1::RenameNodeRequest* request,
+                                        v1::GetNodeReply* reply) {
+  return d_.door.unary(
+      context, kRenameNode, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+        GT_ASSIGN(const NodeView node, d_.nodes.rename(actor_of(call), q.request_id(), q.node(), q.name()));
+        *p.mutable_node() = to_wire(node);
+        return {};
+      });
 }
 
 NodesRpc::Reactor* NodesRpc::RenewNode(Context* context, const v1::RenewNodeRequest* request,

@@ -8,6 +8,7 @@
 #include "gridtorrent/v1/tracker.grpc.pb.h"
 #include "tracker/authority/data_authority.h"
 #include "tracker/authority/enrollment.h"
+#include "tracker/core/hub.h"
 #include "tracker/core/node_service.h"
 
 namespace gridtorrent::tracker::rpc {
@@ -21,7 +22,9 @@ class NodesRpc final : public v1::Nodes::CallbackService {
     authority::Enrollment& enrollment;
     authority::DataAuthority& data_ca;
     const Clock& clock;
-    std::function<void()> rotated;  ///< called after a rotation, to have contents moved
+    TaskHub& task_hub;
+    std::function<void()> rotated;            ///< called after a rotation, to have contents moved
+    std::function<void()> credentials_ended;  ///< what is cached about them counts no more
   };
   explicit NodesRpc(Deps deps);
 
@@ -35,6 +38,8 @@ class NodesRpc final : public v1::Nodes::CallbackService {
   Reactor* Enroll(Context* context, const v1::EnrollRequest* request, v1::EnrollReply* reply) override;
   Reactor* ListNodes(Context* context, const v1::ListNodesRequest* request, v1::ListNodesReply* reply) override;
   Reactor* GetNode(Context* context, const v1::GetNodeRequest* request, v1::GetNodeReply* reply) override;
+  Reactor* RemoveNode(Context* context, const v1::RemoveNodeRequest* request, v1::RemoveNodeReply* reply) override;
+  Reactor* RenameNode(Context* context, const v1::RenameNodeRequest* request, v1::GetNodeReply* reply) override;
   Reactor* RenewNode(Context* context, const v1::RenewNodeRequest* request, v1::RenewNodeReply* reply) override;
   Reactor* Certify(Context* context, const v1::CertifyRequest* request, v1::CertifyReply* reply) override;
   Reactor* ListDataCa(Context* context, const v1::ListDataCaRequest* request, v1::ListDataCaReply* reply) override;
@@ -42,6 +47,7 @@ class NodesRpc final : public v1::Nodes::CallbackService {
 
  private:
   Status enroll(const gridtorrent::rpc::Call& call, const v1::EnrollRequest& request, v1::EnrollReply& reply);
+  Status remove(const gridtorrent::rpc::Call& call, const v1::RemoveNodeRequest& request, v1::RemoveNodeReply& reply);
   Status renew(const gridtorrent::rpc::Call& call, const v1::RenewNodeRequest& request, v1::RenewNodeReply& reply);
 
   Status describe_data_ca(v1::ListDataCaReply& reply);

@@ -130,7 +130,7 @@ grpc::ServerWriteReactor<v1::NodeEvent>* TasksRpc::WatchNode(Context* context, c
       [this, request = *request](const Call& call, const std::shared_ptr<NodeWatch::Stream>& stream) -> Status {
         GT_TRY(wire::check_hello(request.hello(), d_.clock.wall(), "the node", "the server's"));
         const NodeWatch::Deps deps{d_.node_hub, d_.nodes, d_.tasks, d_.audiences, d_.clock, d_.door.executor()};
-        return NodeWatch::open(deps, actor_of(call), request.hello().program_version(), request.cursor(), stream);
+        return NodeWatch::open(deps, actor_of(call), request, stream);
       });
 }
 

@@ -142,6 +142,9 @@ Status SqlTokens::revoke_devices_of_user(const UserId& user, WallTime now) {
 Status SqlTokens::revoke_all_of_node(const NodeId& node, WallTime now) {
   return tx_.exec("UPDATE token SET revoked_ms = ? WHERE node_id = ? AND revoked_ms = 0", {now.ms, node.str()});
 }
+Status SqlTokens::remove_all_of_node(const NodeId& node) {
+  return tx_.exec("DELETE FROM token WHERE node_id = ?", {node.str()});
+}
 Result<std::uint64_t> SqlTokens::count_of_node(const NodeId& node, WallTime since) {
   GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM token WHERE node_id = ? AND created_ms >= ?",
                                       {node.str(), since.ms}, [](const sql::Row& row) { return row.u64(0); }));

@@ -127,8 +127,13 @@ Result<std::vector<NodeId>> SqlNodes::stale_ephemeral(WallTime before, std::size
                  {before.ms, limit}, [](const sql::Row& row) { return id_at<NodeId>(row, 0); });
 }
 
+Status SqlNodes::set_name(const NodeId& id, std::string_view name) {
+  const Status done = tx_.exec("UPDATE node SET name = ? WHERE node_id = ?", {name, id.str()});
+  if (!done) return conflict_or(done.error(), "a node named " + std::string(name) + " is enrolled already");
+  return {};
+}
+
 Status SqlNodes::remove(const NodeId& id) {
-  GT_TRY(tx_.exec("DELETE FROM token WHERE node_id = ?", {id.str()}));
   return tx_.exec("DELETE FROM node WHERE node_id = ?", {id.str()});
 }
 

@@ -40,6 +40,7 @@ class SqlTokens final : public ccm::TokenStore {
   Status revoke_personal_of_user(const UserId& user, WallTime now) override;
   Status revoke_devices_of_user(const UserId& user, WallTime now) override;
   Status revoke_all_of_node(const NodeId& node, WallTime now) override;
+  Status remove_all_of_node(const NodeId& node) override;
   Status set_last_used(std::string_view id, WallTime now) override;
   Status set_expires(std::string_view id, WallTime expires) override;
   Status expire_all_of_node(const NodeId& node, WallTime now, WallTime until) override;
@@ -150,6 +151,7 @@ class SqlNodes final : public NodeStore {
   Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners, WallTime now) override;
   Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) override;
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override;
+  Status set_name(const NodeId& id, std::string_view name) override;
   Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) override;
   Status remove(const NodeId& id) override;
 
@@ -186,6 +188,7 @@ class SqlNodeEffects final : public ccm::NodeEffects {
   SqlNodeEffects(sql::Transaction& tx, TaskStore& tasks, Rng& rng) : tx_(tx), tasks_(tasks), rng_(rng) {}
   Result<std::vector<NodeId>> content_closed(const ContentId& content, const UserId& by, WallTime now) override;
   Result<std::uint64_t> count_nodes(const UserId& owner) override;
+  Result<bool> has_node(const NodeId& node) override;
   Result<std::uint64_t> count_tasks(const UserId& by) override;
 
  private:

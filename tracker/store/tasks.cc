@@ -171,6 +171,12 @@ Result<std::uint64_t> SqlNodeEffects::count_nodes(const UserId& owner) {
   return count.value_or(0);
 }
 
+Result<bool> SqlNodeEffects::has_node(const NodeId& node) {
+  GT_ASSIGN(const auto found, tx_.one("SELECT 1 FROM node WHERE node_id = ?", {node.str()},
+                                      [](const sql::Row& row) { return row.i64(0); }));
+  return found.has_value();
+}
+
 Result<std::uint64_t> SqlNodeEffects::count_tasks(const UserId& by) {
   GT_ASSIGN(const auto count, tx_.one("SELECT count(*) FROM task WHERE created_by = ? AND by_server = 0", {by.str()},
                                       [](const sql::Row& row) { return row.u64(0); }));

@@ -159,6 +159,22 @@ Call AsyncNodesApi::get(const std::string& node, Answer<v1::Node> done) {
       .one(channel_.nodes(), &Nodes::PrepareAsyncGetNode, request, done, inner(&v1::GetNodeReply::mutable_node));
 }
 
+Call AsyncNodesApi::remove(const std::string& node, Answer<v1::RemoveNodeReply> done) {
+  v1::RemoveNodeRequest request;
+  request.set_node(node);
+  return ServerCalls(channel_, loop_)
+      .one(channel_.nodes(), &Nodes::PrepareAsyncRemoveNode, channel_.with_id(std::move(request)), done);
+}
+
+Call AsyncNodesApi::rename(const std::string& node, const std::string& name, Answer<v1::Node> done) {
+  v1::RenameNodeRequest request;
+  request.set_node(node);
+  request.set_name(name);
+  return ServerCalls(channel_, loop_)
+      .one(channel_.nodes(), &Nodes::PrepareAsyncRenameNode, channel_.with_id(std::move(request)), done,
+           inner(&v1::GetNodeReply::mutable_node));
+}
+
 Call AsyncNodesApi::data_ca(Answer<v1::ListDataCaReply> done) {
   return ServerCalls(channel_, loop_)
       .one(channel_.nodes(), &Nodes::PrepareAsyncListDataCa, v1::ListDataCaRequest(), done);

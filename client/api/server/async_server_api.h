@@ -112,6 +112,8 @@ class AsyncNodesApi {
   Call create_enroll_token(v1::CreateEnrollTokenRequest request, Answer<v1::CreateEnrollTokenReply> done);
   Call list(std::size_t limit, Answer<Listed<v1::Node>> done);
   Call get(const std::string& node, Answer<v1::Node> done);
+  Call remove(const std::string& node, Answer<v1::RemoveNodeReply> done);
+  Call rename(const std::string& node, const std::string& name, Answer<v1::Node> done);
   Call data_ca(Answer<v1::ListDataCaReply> done);
   Call rotate_data_ca(v1::RotateDataCaRequest request, Answer<v1::ListDataCaReply> done);
 

@@ -219,6 +219,14 @@ Result<v1::Node> NodesApi::get(const std::string& node) {
   return wait<v1::Node>(channel_, {}, &AsyncNodesApi::get, node);
 }
 
+Result<v1::RemoveNodeReply> NodesApi::remove(const std::string& node) {
+  return wait<v1::RemoveNodeReply>(channel_, {}, &AsyncNodesApi::remove, node);
+}
+
+Result<v1::Node> NodesApi::rename(const std::string& node, const std::string& name) {
+  return wait<v1::Node>(channel_, {}, &AsyncNodesApi::rename, node, name);
+}
+
 Result<v1::ListDataCaReply> NodesApi::data_ca() {
   return wait<v1::ListDataCaReply>(channel_, {}, &AsyncNodesApi::data_ca);
 }

@@ -129,6 +129,9 @@ class NodesApi {
   Result<Listed<v1::Node>> list(std::size_t limit = 0);
   /// By id or name.
   Result<v1::Node> get(const std::string& node);
+  /// One's own; administrators: anybody's, by id or OWNER/NAME.
+  Result<v1::RemoveNodeReply> remove(const std::string& node);
+  Result<v1::Node> rename(const std::string& node, const std::string& name);
   /// Administrators': the data CA's generations, oldest first.
   Result<v1::ListDataCaReply> data_ca();
   Result<v1::ListDataCaReply> rotate_data_ca(v1::RotateDataCaRequest request);
