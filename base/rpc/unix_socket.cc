@@ -86,6 +86,21 @@ Status check_socket_path(const std::string& path) {
 }
 
 Result<std::unique_ptr<UnixListener>> UnixListener::open(const std::string& path, std::vector<uid_t> allowed_uids) {
+  GT_ASSIGN(std::unique_ptr<UnixListener> listener, bind(path, std::move(allowed_uids)));
+  GT_TRY(listener->listen());
+  return listener;
+}
+
+Status UnixListener::listen() {
+  if (inode_of(path_) != inode_) {
+    return Error{Code::kConflict, "another process has taken the control socket " + escape_for_display(path_) +
+                                      " meanwhile: choose another path with --socket"};
+  }
+  if (::listen(listening_.get(), 64) == 0) return {};
+  return system_error("cannot listen on " + escape_for_display(path_), errno);
+}
+
+Result<std::unique_ptr<UnixListener>> UnixListener::bind(const std::string& path, std::vector<uid_t> allowed_uids) {
   GT_TRY(check_socket_path(path));
   GT_TRY(prepare_folder(path));
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -109,7 +124,6 @@ Result<std::unique_ptr<UnixListener>> UnixListener::open(const std::string& path
       return system_error("cannot bind the control socket " + escape_for_display(path), errno);
     }
   }
-  if (::listen(fd.get(), 64) != 0) return system_error("cannot listen on " + escape_for_display(path), errno);
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake) return system_error("cannot make an eventfd", errno);
   allowed_uids.push_back(::geteuid());
@@ -129,10 +143,12 @@ UnixListener::~UnixListener() {
   stop();
 }
 
-void UnixListener::serve(grpc::Server& server) {
+Status UnixListener::serve(grpc::Server& server) {
   GT_CHECK(!thread_.joinable());
+  GT_TRY(listen());
   thread_ = std::jthread([this, &server](const std::stop_token& token) { accept_loop(token, server); });
   pthread_setname_np(thread_.native_handle(), "rpc-accept");
+  return {};
 }
 
 void UnixListener::stop() {

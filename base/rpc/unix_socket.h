@@ -23,8 +23,11 @@ inline constexpr std::size_t kMaxSocketPathBytes = 107;
 /// left. Owns the descriptor, the file and one accept thread ("rpc-accept"). Thread-safe.
 class UnixListener {
  public:
-  /// Binds and listens. A stale socket file (nobody answers) is replaced; a live one is kConflict; a path over 107
-  /// bytes, or a parent folder into which others may write, is kInvalid; what the system refuses is kDisk or kDenied.
+  /// Binds: the file is there, and who connects is refused as where nobody listens. A stale socket file (nobody
+  /// answers) is replaced; a live one is kConflict; a path over 107 bytes, or a parent folder into which others may
+  /// write, is kInvalid; what the system refuses is kDisk or kDenied.
+  static Result<std::unique_ptr<UnixListener>> bind(const std::string& path, std::vector<uid_t> allowed_uids = {});
+  /// bind(), and listens.
   static Result<std::unique_ptr<UnixListener>> open(const std::string& path, std::vector<uid_t> allowed_uids = {});
 
   /// stop().
@@ -32,9 +35,9 @@ class UnixListener {
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
-  /// Hands each accepted connection to `server`, which must have been built without ports and outlive stop(). Call
-  /// once.
-  void serve(grpc::Server& server);
+  /// Listens, and hands each accepted connection to `server`, which must have been built without ports and outlive
+  /// stop(). Call once. kConflict: another process has the path by now.
+  Status serve(grpc::Server& server);
 
   /// Accepts no more and removes the socket file. Connections that stand belong to the server. Idempotent.
   void stop();
@@ -45,6 +48,7 @@ class UnixListener {
   UnixListener(std::string path, UniqueFd listening, UniqueFd wake, std::vector<uid_t> allowed_uids);
   void accept_loop(const std::stop_token& stop, grpc::Server& server);
   UniqueFd accept_one();
+  Status listen();
   void fill_reserve();
 
   const std::string path_;

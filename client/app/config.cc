@@ -174,7 +174,7 @@ const options::Program& program() {
                   {"DATA-DIR/node_key.pem", "the node's key, a secret"}};
     made.exit_codes = {{"0", "ended in order"},
                        {"2", "wrong usage"},
-                       {"4", "the server refuses this node or its token"},
+                       {"4", "the server refuses this node or its token, or this node was removed"},
                        {"5", "server unreachable at the first start"},
                        {"6", "data folder, port or socket in use"},
                        {"8", "disk full or not writable"}};

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/crypto/digest.h"
@@ -16,6 +19,7 @@
 #include "client/app/config.h"
 #include "client/app/cpu_quota.h"
 #include "client/app/data_dir.h"
+#include "client/app/identity_keeper.h"
 #include "client/app/listen_addresses.h"
 #include "client/app/log_bridge.h"
 #include "client/app/node_metrics.h"
@@ -33,7 +37,6 @@
 #include "client/files/file_work.h"
 #include "client/remote/grpc_link.h"
 #include "client/security/lane_certificates.h"
-#include "client/security/node_identity.h"
 #include "client/security/rooted_disk.h"
 #include "client/store/sqlite_store.h"
 #include "client/tuning/chosen.h"
@@ -57,22 +60,31 @@ struct Parts {
   EngineEvents events;
   metrics::Registry metrics;
   std::unique_ptr<ServerCaKeeper> ca;
+  std::unique_ptr<IdentityKeeper> identity;
   std::unique_ptr<store::SqliteStore> store;
   std::unique_ptr<LanePapers> papers;
   std::unique_ptr<FileWork> files;
   std::unique_ptr<remote::RemoteLink> link;
-  std::unique_ptr<Engine> engine;
+  std::unique_ptr<engine::LaneEngine> engine;
   std::unique_ptr<NodeCore> node;
+  control::ControlServer::Place control_place;  ///< until `control` has it
   std::unique_ptr<control::ControlServer> control;
   std::unique_ptr<ServerRoute> route;
   std::vector<std::string> listening;  ///< addresses
+  std::mutex removed_mutex;
+  std::optional<Error> removed;  ///< why the node ends although nobody asked it to
 };
 
 /// Another network, or another address of the same one: lanes listen there within so long.
 constexpr std::chrono::seconds kLookAtAddresses{30};
 
-Result<NodeIdentity> enrol(const Config& config, const options::Parsed& parsed, const std::string& ca_file,
-                           Parts& parts) {
+/// What the first start needs besides, checked before anything else is done.
+struct Enrolment {
+  EnrolmentPlace place;
+  std::string token;
+};
+
+Result<Enrolment> plan_enrolment(const Config& config, const options::Parsed& parsed, const std::string& ca_file) {
   if (config.server.empty()) {
     return Error{Code::kInvalid,
                  "--server is needed at the first start: HOST:PORT of the server this node will belong to"};
@@ -82,43 +94,51 @@ Result<NodeIdentity> enrol(const Config& config, const options::Parsed& parsed, 
                  "this node is not enrolled yet: get a token with `gridtorrent node enroll-token` and name its "
                  "file with --enroll-token-file"};
   }
-  GT_ASSIGN(const std::string token, parsed.secret("enroll-token-file"));
-  const auto ask = [&](const security::EnrolmentRequest& request) -> Result<NodeIdentity> {
-    const remote::EnrollRequest wire{request.enroll_token, request.request_id, request.node_name, request.public_key,
-                                     request.proof};
-    GT_ASSIGN(const remote::Enrollment answer, remote::enroll({config.server, ca_file}, wire, parts.clock));
-    return NodeIdentity{answer.node,   request.node_name,       answer.owner_id,          answer.owner,
-                        config.server, answer.credential.token, answer.credential.issued, answer.credential.expires};
-  };
-  GT_ASSIGN(NodeIdentity identity,
-            security::enrol_once(config.data_dir, token, config.node_name,
-                                 make_request_id(parts.clock.wall(), parts.rng), remote::enroll_proof_text, ask));
-  logging::info("enrolled as " + identity.node.str() + " of " + identity.owner + " at " + identity.server);
-  return identity;
+  GT_ASSIGN(std::string token, parsed.secret("enroll-token-file"));
+  return Enrolment{{config.data_dir, config.server, ca_file, config.node_name}, std::move(token)};
 }
 
-Result<NodeIdentity> identify(const Config& config, const options::Parsed& parsed, const std::string& ca_file,
-                              Parts& parts) {
+/// Who this node is; nothing where it was never enrolled.
+Result<std::optional<NodeIdentity>> known_identity(const Config& config) {
   GT_ASSIGN(std::optional<NodeIdentity> known, security::load_identity(config.data_dir));
-  if (!known) return enrol(config, parsed, ca_file, parts);
-  if (!config.server.empty() && config.server != known->server) {
+  if (known && !config.server.empty() && config.server != known->server) {
     known->server = config.server;
     GT_TRY(security::save_identity(config.data_dir, *known));
   }
-  return *known;
+  return known;
 }
 
-Status make_link(const Config& config, const NodeIdentity& identity, const std::string& ca_file, Parts& parts) {
+/// The server has another name for this node.
+void take_name(const std::string& name, Parts& parts) {
+  if (const auto kept = parts.identity->rename(name); !kept) {
+    logging::warning("this node's new name could not be kept: " + kept.error().message);
+  }
+  parts.node->identity_changed(name, parts.identity->now().expires);
+  logging::info("this node is called " + escape_for_display(name) + " now");
+}
+
+/// The main thread ends the node in order.
+void on_removed(const Config& config, const Error& reason, Parts& parts) {
+  {
+    const std::lock_guard lock(parts.removed_mutex);
+    parts.removed = set_aside(config.data_dir, parts.identity->now(), reason);
+  }
+  ::kill(::getpid(), SIGTERM);
+}
+
+Status make_link(const Config& config, const std::string& ca_file, Parts& parts) {
+  const NodeIdentity identity = parts.identity->now();
   remote::ServerLinkOptions options;
   options.server = {identity.server, ca_file};
   options.credential = {identity.token, identity.issued, identity.expires};
-  options.on_credential = [data_dir = config.data_dir, identity](const remote::NodeCredential& renewed) -> Status {
-    auto next = identity;
-    next.token = renewed.token;
-    next.issued = renewed.issued;
-    next.expires = renewed.expires;
-    return security::save_identity(data_dir, next);
+  options.node_name = identity.node_name;
+  options.on_credential = [&parts](const remote::NodeCredential& renewed) -> Status {
+    GT_TRY(parts.identity->renew(renewed));
+    parts.node->identity_changed(parts.identity->now().node_name, renewed.expires);
+    return {};
   };
+  options.on_name = [&parts](const std::string& name) { take_name(name, parts); };
+  options.on_removed = [&config, &parts](const Error& reason) { on_removed(config, reason, parts); };
   options.on_proven_ca = [&ca = *parts.ca](const std::string& file) {
     if (const auto kept = ca.proven(file); !kept) logging::warning("the server's CA: " + kept.error().message);
   };
@@ -126,6 +146,20 @@ Status make_link(const Config& config, const NodeIdentity& identity, const std::
   options.rng = &parts.rng;
   GT_ASSIGN(parts.link, remote::make_server_link(std::move(options)));
   return {};
+}
+
+/// Another credential for this node's key, which the running node uses at once.
+Result<control::Reenrolled> reenrol(const Config& config, const std::string& token, Parts& parts) {
+  const NodeIdentity before = parts.identity->now();
+  GT_ASSIGN(const ServerCa ca, read_server_ca(config.ca_file, config.data_dir));
+  GT_ASSIGN(const NodeIdentity now,
+            enrol({config.data_dir, before.server, ca.file, before.node_name}, token, parts.clock, parts.rng));
+  parts.identity->take_over(now);
+  logging::info("enrolled anew as " + now.node.str() + " of " + now.owner);
+  if (now.node != before.node) return control::Reenrolled{now.node, now.expires, true};
+  parts.node->identity_changed(now.node_name, now.expires);
+  parts.link->use_credential({now.token, now.issued, now.expires});
+  return control::Reenrolled{now.node, now.expires, false};
 }
 
 /// Of what the owner lets others ask for, and the kernel does not allow.
@@ -140,13 +174,16 @@ void warn_of_forbidden(const std::vector<std::string>& names) {
   }
 }
 
-Status make_engine(const Config& config, const NodeIdentity& identity, Parts& parts) {
+/// Other programs' outgoing connections hold a port for a moment; another node of this host holds it for good.
+constexpr std::chrono::milliseconds kPatienceForPorts{10'000}, kPatienceForUsualPorts{2'000};
+
+Status make_engine(const Config& config, const std::string& server, Parts& parts) {
   EngineOptions options;
-  options.node = identity.node;
-  parts.route = std::make_unique<ServerRoute>(identity.server);
+  parts.route = std::make_unique<ServerRoute>(server);
   parts.listening = choose_listen_addresses(config.addresses, parts.route->facts());
   options.listen_addresses = parts.listening;
-  GT_ASSIGN(options.key_pem, crypto::read_secret_file(config.data_dir + "/node_key.pem"));
+  GT_ASSIGN(const crypto::EcKey key, crypto::EcKey::load_or_make(config.data_dir + "/node_key.pem"));
+  options.key_pem = key.private_pem();
   options.first_lane_port = config.lane_ports.first;
   options.last_lane_port = config.lane_ports.second;
   options.tls_lanes = true;
@@ -154,7 +191,8 @@ Status make_engine(const Config& config, const NodeIdentity& identity, Parts& pa
   options.last_tls_port = config.tls_lane_ports.second;
   options.congestion_controls = config.lane_congestion_controls;
   warn_of_forbidden(config.lane_congestion_controls);
-  auto engine = engine::make_libtorrent_engine(options, parts.events);
+  auto engine = engine::make_libtorrent_engine(options, parts.events,
+                                               config.usual_ports ? kPatienceForUsualPorts : kPatienceForPorts);
   if (!engine && engine.error().code == Code::kConflict && config.usual_ports) {
     // Another node of this host has them; nobody asked for these very ports.
     logging::warning(engine.error().message + "; taking free ports, which a firewall may not let through");
@@ -167,7 +205,8 @@ Status make_engine(const Config& config, const NodeIdentity& identity, Parts& pa
   return {};
 }
 
-Status make_node(const Config& config, const NodeIdentity& identity, Parts& parts) {
+Status make_node(const Config& config, Parts& parts) {
+  const NodeIdentity identity = parts.identity->now();
   NodeOptions options;
   options.node = identity.node;
   options.owner_id = identity.owner_id;
@@ -213,36 +252,59 @@ void follow_addresses(const Config& config, Parts& parts) {
   ::_exit(static_cast<int>(exit_code(Code::kDisk)));
 }
 
+/// The places that others may have: socket, lane ports, figures. Before an enrolment, which costs a token.
+Status take_places(const Config& config, const std::string& server, ReadyInfo& ready, Parts& parts) {
+  GT_ASSIGN(parts.control_place, control::ControlServer::Place::take(config.socket));
+  GT_TRY(make_engine(config, server, parts));
+  if (config.metrics_listen.empty()) return {};
+  GT_ASSIGN(const int port, parts.metrics.expose(config.metrics_listen));
+  ready.metrics_address =
+      config.metrics_listen.substr(0, config.metrics_listen.rfind(':')) + ":" + std::to_string(port);
+  return {};
+}
+
+Status serve_control(const Config& config, Parts& parts) {
+  control::ControlOptions control;
+  control.socket_path = config.socket;
+  control.hash_backend = std::string(crypto::ManyHasher().backend());
+  control.clock = &parts.clock;
+  control.credential_refused = [&link = *parts.link] { return link.credential_refused(); };
+  control.reenrol = [&config, &parts](const std::string& token) { return reenrol(config, token, parts); };
+  GT_ASSIGN(parts.control,
+            control::ControlServer::start(std::move(control), *parts.node, std::move(parts.control_place)));
+  return {};
+}
+
 Status start(Config& config, const options::Parsed& parsed, Parts& parts) {
   GT_ASSIGN(const ServerCa ca, read_server_ca(config.ca_file, config.data_dir));
   config.ca_pem = ca.pem;
-  GT_ASSIGN(const NodeIdentity identity, identify(config, parsed, ca.file, parts));
+  GT_ASSIGN(std::optional<NodeIdentity> identity, known_identity(config));
+  std::optional<Enrolment> enrolment;
+  if (!identity) {
+    GT_ASSIGN(enrolment, plan_enrolment(config, parsed, ca.file));
+  }
+  ReadyInfo ready;
+  GT_TRY(take_places(config, identity ? identity->server : config.server, ready, parts));
+  if (enrolment) {
+    GT_ASSIGN(identity, enrol(enrolment->place, enrolment->token, parts.clock, parts.rng));
+    logging::info("enrolled as " + identity->node.str() + " of " + identity->owner + " at " + identity->server);
+  }
+  parts.engine->set_node(identity->node);
+  parts.identity = std::make_unique<IdentityKeeper>(config.data_dir, *identity);
   GT_ASSIGN(parts.store, store::SqliteStore::open({config.data_dir, disk_lost}));
   GT_ASSIGN(parts.papers, security::open_lane_certificates(config.data_dir));
   parts.files = files::make_file_work();
   parts.ca = std::make_unique<ServerCaKeeper>(config.data_dir);
   GT_TRY(parts.ca->use(ca));
-  GT_TRY(make_link(config, identity, ca.file, parts));
-  GT_TRY(make_engine(config, identity, parts));
-  GT_TRY(make_node(config, identity, parts));
+  GT_TRY(make_link(config, ca.file, parts));
+  GT_TRY(make_node(config, parts));
+  GT_TRY(serve_control(config, parts));
+  if (!config.metrics_listen.empty()) register_node_metrics(parts.metrics, *parts.node);
 
-  control::ControlOptions control;
-  control.socket_path = config.socket;
-  control.hash_backend = std::string(crypto::ManyHasher().backend());
-  control.clock = &parts.clock;
-  GT_ASSIGN(parts.control, control::ControlServer::start(std::move(control), *parts.node));
-
-  ReadyInfo ready;
-  if (!config.metrics_listen.empty()) {
-    register_node_metrics(parts.metrics, *parts.node);
-    GT_ASSIGN(const int port, parts.metrics.expose(config.metrics_listen));
-    const auto host = config.metrics_listen.substr(0, config.metrics_listen.rfind(':'));
-    ready.metrics_address = host + ":" + std::to_string(port);
-  }
-  ready.node = identity.node;
-  ready.node_name = identity.node_name;
-  ready.owner = identity.owner;
-  ready.server = identity.server;
+  ready.node = identity->node;
+  ready.node_name = identity->node_name;
+  ready.owner = identity->owner;
+  ready.server = identity->server;
   ready.control_socket = parts.control->socket_path();
   ready.lane_endpoints = real_endpoints(parts.engine->listening(), config.addresses);
   if (!config.ready_file.empty()) GT_TRY(write_ready_file(config.ready_file, ready_json(ready, ::getpid())));
@@ -336,6 +398,8 @@ int run_daemon(const options::Parsed& parsed) {
   logging::info("ending: writing down what was fetched");
   drain(parts);
   if (!config->ready_file.empty()) ::unlink(config->ready_file.c_str());
+  const std::lock_guard lock(parts.removed_mutex);
+  if (parts.removed) return report(*parts.removed);
   logging::info("ended");
   return 0;
 }

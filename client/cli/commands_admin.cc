@@ -74,7 +74,10 @@ Status tell_switched(Context& c, bool disabled) {
   if (c.json) {
     c.print({{"user", json_text(name)}, {"disabled", disabled}});
   } else {
-    c.terminal.message((disabled ? "disabled " : "enabled ") + escape_for_display(name));
+    c.terminal.message((disabled ? "disabled " : "enabled ") + escape_for_display(name) +
+                       (disabled ? "; logins, tokens and the credentials of nodes have ended"
+                                 : "; after a new login, 'gridtorrent node reenroll' on the machine of each node "
+                                   "gives it a credential again"));
   }
   return {};
 }

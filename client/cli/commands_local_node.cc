@@ -1,5 +1,6 @@
 #include "client/cli/context.h"
 #include "client/cli/local_node.h"
+#include "client/cli/text_view.h"
 #include "common/text.h"
 
 // This machine's node, as a service.
@@ -59,6 +60,41 @@ Status status(Context& c) {
   return {};
 }
 
+/// Where the node runs, it is told; else its next start, which is now, enrols it again.
+Status reenroll(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  const auto node = c.node();
+  const auto running = node ? (*node)->status() : Result<v1::StatusReply>(node.error());
+  if (!running) {
+    const Result<NodeService> service = local_node();
+    const std::string name = service ? service->enrolled_name() : "";
+    if (running.error().code != Code::kUnreachable || c.options.has("socket") || name.empty()) return running.error();
+    GT_TRY(service->set_enrolment_aside());
+    GT_TRY(ensure_node_runs(c, name));
+    GT_ASSIGN(api::NodeApi* const started, c.node());
+    GT_ASSIGN(const v1::StatusReply status, started->status());
+    if (c.json)
+      c.print({{"node_id", status.node_id()}, {"node", json_text(status.node_name())}, {"restart_needed", false}});
+    return {};
+  }
+  v1::CreateEnrollTokenRequest request;
+  request.set_uses(1);
+  GT_ASSIGN(const v1::CreateEnrollTokenReply token, server->nodes().create_enroll_token(std::move(request)));
+  GT_ASSIGN(const v1::ReenrollReply reply, (*node)->reenroll(token.token()));
+  if (c.json) {
+    c.print({{"node_id", reply.node_id()},
+             {"node", json_text(running->node_name())},
+             {"restart_needed", reply.restart_needed()}});
+  } else if (reply.restart_needed()) {
+    c.terminal.message("node " + escape_for_display(running->node_name()) + " had been removed, and is a new one, " +
+                       reply.node_id() + ", once it starts again: gridtorrent node stop && gridtorrent node start");
+  } else {
+    c.terminal.message("node " + escape_for_display(running->node_name()) + " has another credential, good until " +
+                       short_time(reply.credential_expires_ms()) + "; what it was at goes on");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<CommandEntry> local_node_commands() {
@@ -81,6 +117,13 @@ std::vector<CommandEntry> local_node_commands() {
         .summary = "end this machine's node in order; what it was at goes on when it starts again",
         .group = group},
        stop},
+      {{.name = "node reenroll",
+        .summary = "give this machine's node another credential, where its own was revoked or has run out",
+        .description = "As after 'user disable' and 'user enable', or where the node was away for longer than 90 days. "
+                       "It keeps its id, its transfers and its files, and takes the credential over while it runs. A "
+                       "node that was removed becomes a new one, with the transfers and files that it had.",
+        .group = group},
+       reenroll},
       {{.name = "node status", .summary = "say whether this machine's node runs, and for whom", .group = group},
        status}};
 }

@@ -21,7 +21,8 @@ class RunningServer final : public ControlServer {
   RunningServer(ControlOptions options, Node& node, std::unique_ptr<rpc::UnixListener> listener)
       : options_(std::move(options)),
         service_(node, *options_.clock, options_.hash_backend, options_.watch_pause,
-                 {options_.transfers_pause, options_.max_transfer_streams}),
+                 {options_.transfers_pause, options_.max_transfer_streams},
+                 {options_.reenrol, options_.credential_refused}),
         listener_(std::move(listener)) {}
 
   ~RunningServer() override {
@@ -44,8 +45,7 @@ class RunningServer final : public ControlServer {
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
     if (!server_) return Error{Code::kInternal, "gRPC would not start the control server"};
-    listener_->serve(*server_);
-    return {};
+    return listener_->serve(*server_);
   }
 
   const std::string& socket_path() const override { return options_.socket_path; }
@@ -59,12 +59,27 @@ class RunningServer final : public ControlServer {
 
 }  // namespace
 
-Result<std::unique_ptr<ControlServer>> ControlServer::start(ControlOptions options, Node& node) {
-  GT_CHECK(options.clock != nullptr);
-  GT_ASSIGN(std::unique_ptr<rpc::UnixListener> listener, rpc::UnixListener::open(options.socket_path));
-  auto server = std::make_unique<RunningServer>(std::move(options), node, std::move(listener));
+ControlServer::Place::Place() = default;
+ControlServer::Place::Place(Place&&) noexcept = default;
+ControlServer::Place& ControlServer::Place::operator=(Place&&) noexcept = default;
+ControlServer::Place::~Place() = default;
+
+Result<ControlServer::Place> ControlServer::Place::take(const std::string& socket_path) {
+  Place place;
+  GT_ASSIGN(place.listener_, rpc::UnixListener::bind(socket_path));
+  return place;
+}
+
+Result<std::unique_ptr<ControlServer>> ControlServer::start(ControlOptions options, Node& node, Place place) {
+  GT_CHECK(options.clock != nullptr && place.listener_ != nullptr);
+  auto server = std::make_unique<RunningServer>(std::move(options), node, std::move(place.listener_));
   GT_TRY(server->run());
   return std::unique_ptr<ControlServer>(std::move(server));
+}
+
+Result<std::unique_ptr<ControlServer>> ControlServer::start(ControlOptions options, Node& node) {
+  GT_ASSIGN(Place place, Place::take(options.socket_path));
+  return start(std::move(options), node, std::move(place));
 }
 
 }  // namespace gridtorrent::client::control

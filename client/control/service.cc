@@ -64,16 +64,16 @@ void ControlService::stop() {
 }
 
 ControlService::Owner ControlService::owner_of(const NodeStatus& status) {
-  return {status.owner_id.str(), status.owner, status.node_name};
+  return {status.owner_id.str(), status.owner};
 }
 
 gridtorrent::Status ControlService::check_caller(const std::string& user_id) {
   if (stopping()) return Error{Code::kUnreachable, "the node is shutting down: try again once it runs"};
   if (user_id.empty()) return {};
   if (user_id == owner_.user_id) return {};
-  return Error{Code::kDenied, "node " + owner_.node_name + " belongs to user " + owner_.name +
-                                  ", and you are logged in as another (" + escape_for_display(user_id) +
-                                  "): log in as " + owner_.name + ", or use a node of your own"};
+  return Error{Code::kDenied, "this node belongs to user " + owner_.name + ", and you are logged in as another (" +
+                                  escape_for_display(user_id) + "): log in as " + owner_.name +
+                                  ", or use a node of your own"};
 }
 
 grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest* request, v1::StatusReply* reply) {
@@ -81,6 +81,7 @@ grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusReques
   fill(*reply, node_.status());
   *reply->mutable_hello() = rpc::make_hello(clock_.wall());
   reply->set_hash_backend(hash_backend_);
+  reply->set_credential_refused(hooks_.credential_refused && hooks_.credential_refused());
   return grpc::Status::OK;
 }
 
@@ -428,6 +429,20 @@ grpc::Status ControlService::Verify(grpc::ServerContext* context, const v1::Veri
   v1::VerifyEvent event;
   *event.mutable_result() = to_message(**outcome);
   writer->Write(event);
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::Reenroll(grpc::ServerContext*, const v1::ReenrollRequest* request,
+                                      v1::ReenrollReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  if (request->enroll_token().empty()) return rpc::to_grpc(Error{Code::kInvalid, "the enrolment token is missing"});
+  if (!hooks_.reenrol)
+    return rpc::to_grpc(Error{Code::kUnsupported, "this node cannot be enrolled anew while it runs"});
+  const auto enrolled = hooks_.reenrol(request->enroll_token());
+  if (!enrolled) return rpc::to_grpc(enrolled.error());
+  reply->set_node_id(enrolled->node.str());
+  reply->set_credential_expires_ms(enrolled->credential_expires.ms);
+  reply->set_restart_needed(enrolled->restart_needed);
   return grpc::Status::OK;
 }
 

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "client/control/control_server.h"
 #include "client/control/transfer_streams.h"
 #include "client/core/node.h"
 #include "common/clock.h"
@@ -20,14 +21,20 @@ namespace gridtorrent::client::control {
 /// WatchTransfers alone, which lasts for hours, is a reactor without a thread. Thread-safe; the node outlives it.
 class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfers<v1::Control::Service> {
  public:
+  /// What `Node` does not know of.
+  struct Hooks {
+    ReenrolFn reenrol;
+    std::function<bool()> credential_refused;
+  };
   ControlService(Node& node, const Clock& clock, std::string hash_backend, std::chrono::milliseconds watch_pause,
-                 TransferStreams::Limits streams)
+                 TransferStreams::Limits streams, Hooks hooks)
       : node_(node),
         owner_(owner_of(node.status())),
         clock_(clock),
         hash_backend_(std::move(hash_backend)),
         watch_pause_(watch_pause),
-        streams_(node, streams) {}
+        streams_(node, streams),
+        hooks_(std::move(hooks)) {}
 
   /// From now on streams end with kCancelled and their work stops; calls return as soon as `Node` lets them.
   void stop();
@@ -79,11 +86,13 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                              v1::History* reply) override;
   grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                       grpc::ServerWriter<v1::VerifyEvent>* writer) override;
+  grpc::Status Reenroll(grpc::ServerContext* context, const v1::ReenrollRequest* request,
+                        v1::ReenrollReply* reply) override;
 
  private:
   /// Asked once: it stays while the node runs, and a node's status asks the disk.
   struct Owner {
-    std::string user_id, name, node_name;
+    std::string user_id, name;
   };
   static Owner owner_of(const NodeStatus& status);
   /// kDenied for the login of anyone but the node's owner. No login: the socket's peer credentials have decided.
@@ -109,6 +118,7 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
   const std::chrono::milliseconds watch_pause_;
   std::atomic<bool> stopping_{false};
   TransferStreams streams_;
+  const Hooks hooks_;
 };
 
 }  // namespace gridtorrent::client::control

@@ -37,7 +37,9 @@ NodeCore::NodeCore(const NodePorts& ports, NodeOptions options, EngineEvents& ev
       loop_(c_, gets_, publishes_, lasting_, seeding_, announcer_, rights_),
       tuning_keeper_(c_),
       rate_keeper_(c_),
-      steps_(c_) {}
+      steps_(c_),
+      node_name_(c_.options.node_name),
+      credential_expires_(c_.options.credential_expires) {}
 
 NodeCore::~NodeCore() {
   stop();
@@ -289,11 +291,16 @@ void NodeCore::addresses_changed() {
   c_.wake();
 }
 
+void NodeCore::identity_changed(const std::string& node_name, WallTime credential_expires) {
+  const std::lock_guard lock(link_mutex_);
+  node_name_ = node_name;
+  credential_expires_ = credential_expires;
+}
+
 NodeStatus NodeCore::status() {
   NodeStatus status;
   status.node = c_.options.node;
   status.owner_id = c_.options.owner_id;
-  status.node_name = c_.options.node_name;
   status.owner = c_.options.owner;
   status.server = c_.options.server;
   status.server_connected = c_.ports.link.is_connected();
@@ -305,8 +312,9 @@ NodeStatus NodeCore::status() {
   status.download_roots = std::move(settings.download_roots);
   status.limits = settings.limits;
   status.tuning = c_.options.tuning;
-  status.credential_expires = c_.options.credential_expires;
   const std::lock_guard lock(link_mutex_);
+  status.node_name = node_name_;
+  status.credential_expires = credential_expires_;
   status.server_error = status.server_connected ? "" : server_error_;
   status.listeners = listeners_;
   return status;

@@ -45,6 +45,8 @@ class NodeCore final : public Node, private ServerListener {
 
   /// The engine listens on others: the server is to know.
   void addresses_changed();
+  /// As `status` tells them from now on; any thread.
+  void identity_changed(const std::string& node_name, WallTime credential_expires);
 
   NodeStatus status() override;
   Status set_limits(const NodeLimits& limits) override;
@@ -105,7 +107,9 @@ class NodeCore final : public Node, private ServerListener {
   RateKeeper rate_keeper_;
   NodeSteps steps_;
 
-  std::mutex link_mutex_;  ///< guards the next four
+  std::mutex link_mutex_;  ///< guards the next six
+  std::string node_name_;
+  WallTime credential_expires_;
   std::string server_error_;
   std::vector<std::pair<LaneEndpoint, Reachability>> listeners_;
   MonoTime endpoints_due_{}, endpoints_log_due_{};

@@ -33,7 +33,6 @@
 namespace gridtorrent::client::engine {
 namespace {
 
-constexpr auto kPortPatience = std::chrono::seconds(10);
 constexpr auto kPortPause = std::chrono::milliseconds(250);
 /// 20,000 torrents take some three minutes.
 constexpr int kShownAtOnce = 20;
@@ -212,11 +211,12 @@ Result<std::shared_ptr<LaneProver>> make_prover(const EngineOptions& options) {
 
 /// The adapter. Calls may come from any thread: `torrents_` is guarded by `mutex_`, each Torrent by its own. Alerts are
 /// handled in one thread, "gt-engine".
-class LibtorrentEngine final : public Engine {
+class LibtorrentEngine final : public LaneEngine {
  public:
   LibtorrentEngine(const EngineOptions& options, EngineListener& listener, Opened opened,
                    std::shared_ptr<SwarmList> swarms, std::shared_ptr<LaneProver> prover)
       : options_(options),
+        node_(options.node),
         listener_(listener),
         swarms_(std::move(swarms)),
         sockets_(std::move(opened.sockets)),
@@ -226,6 +226,11 @@ class LibtorrentEngine final : public Engine {
         session_(std::move(opened.session)),
         alert_thread_([this](const std::stop_token& stop) { run(stop); }) {}
   ~LibtorrentEngine() override { stop(); }
+
+  void set_node(const NodeId& node) override {
+    const std::lock_guard lock(mutex_);
+    node_ = node;
+  }
 
   std::vector<LaneEndpoint> listening() const override {
     std::vector<LaneEndpoint> endpoints;
@@ -364,10 +369,15 @@ class LibtorrentEngine final : public Engine {
     return found == identities_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  NodeId node() const {
+    const std::lock_guard lock(mutex_);
+    return node_;
+  }
+
   NodeParts parts() const { return {loop_, prover_, swarms_->rates, options_.congestion_controls}; }
 
   Status add_new(const TorrentSpec& spec) {
-    GT_ASSIGN(const auto torrent, Torrent::make(spec, options_.node, listener_, parts()));
+    GT_ASSIGN(const auto torrent, Torrent::make(spec, node(), listener_, parts()));
     const std::optional<LaneIdentity> before = identity_of(torrent->generation());
     GT_TRY(insert(torrent));
     const std::lock_guard lock(mutex_);
@@ -532,6 +542,7 @@ class LibtorrentEngine final : public Engine {
   }
 
   const EngineOptions options_;
+  NodeId node_;
   EngineListener& listener_;
   const std::shared_ptr<SwarmList> swarms_;
   std::vector<ListenSocket> sockets_;
@@ -557,17 +568,18 @@ class LibtorrentEngine final : public Engine {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> make_libtorrent_engine(const EngineOptions& options, EngineListener& listener) {
+Result<std::unique_ptr<LaneEngine>> make_libtorrent_engine(const EngineOptions& options, EngineListener& listener,
+                                                           std::chrono::milliseconds port_patience) {
   if (!paths_are_bytes())
     return Error{Code::kInternal, "the environment is full: LANG could not be set for libtorrent"};
-  const auto deadline = std::chrono::steady_clock::now() + kPortPatience;
+  const auto deadline = std::chrono::steady_clock::now() + port_patience;
   try {
     const auto swarms = std::make_shared<SwarmList>();
     GT_ASSIGN(const auto prover, make_prover(options));
     while (true) {
       auto opened = open_session(options, swarms);
       if (opened) {
-        return std::unique_ptr<Engine>(
+        return std::unique_ptr<LaneEngine>(
             std::make_unique<LibtorrentEngine>(options, listener, std::move(opened).value(), swarms, prover));
       }
       if (opened.error().code != Code::kConflict || std::chrono::steady_clock::now() >= deadline) return opened.error();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/crypto/digest.h"
@@ -78,6 +80,12 @@ Status save_identity(const std::string& data_dir, const NodeIdentity& identity) 
                                    json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+Status set_identity_aside(const std::string& data_dir) {
+  const std::string path = credential_path(data_dir);
+  if (::rename(path.c_str(), (path + ".removed").c_str()) == 0 || errno == ENOENT) return {};
+  return Error{Code::kDisk, "cannot rename " + escape_for_display(path) + ": " + errno_text(errno)};
+}
+
 Result<NodeIdentity> enrol_once(const std::string& data_dir, const std::string& enroll_token,
                                 const std::string& node_name, const std::string& fresh_request_id,
                                 const ProofTextFn& proof_text, const EnrolFn& enrol) {
@@ -92,6 +100,7 @@ Result<NodeIdentity> enrol_once(const std::string& data_dir, const std::string& 
   GT_ASSIGN(NodeIdentity identity, enrol(request));
   GT_TRY(save_identity(data_dir, identity));
   ::unlink((data_dir + "/enrolment").c_str());
+  ::unlink((credential_path(data_dir) + ".removed").c_str());
   return identity;
 }
 

@@ -27,6 +27,9 @@ struct NodeIdentity {
 /// sense.
 Result<std::optional<NodeIdentity>> load_identity(const std::string& data_dir);
 Status save_identity(const std::string& data_dir, const NodeIdentity& identity);
+/// The node was removed at its server: its credential is kept as credential.json.removed, and the node is one that was
+/// never enrolled. Its key stays. kDisk.
+Status set_identity_aside(const std::string& data_dir);
 
 /// What a first start sends to the server.
 struct EnrolmentRequest {
@@ -37,9 +40,9 @@ using EnrolFn = std::function<Result<NodeIdentity>(const EnrolmentRequest&)>;
 /// The text that the key signs to prove that the node has it, from the token.
 using ProofTextFn = std::function<std::string(const std::string& enroll_token)>;
 
-/// First start: makes the node's key (<data dir>/node_key.pem, 0600), asks, and keeps the answer before returning. The
-/// request id is written down first (<data dir>/enrolment), so that a start after a lost answer enrols the same node
-/// again instead of using up the token. kUnreachable: start again later.
+/// Makes the node's key (<data dir>/node_key.pem, 0600) where it is missing, asks, and keeps the answer before
+/// returning. The request id is written down first (<data dir>/enrolment), so that a start after a lost answer enrols
+/// the same node again instead of using up the token. kUnreachable: start again later.
 Result<NodeIdentity> enrol_once(const std::string& data_dir, const std::string& enroll_token,
                                 const std::string& node_name, const std::string& fresh_request_id,
                                 const ProofTextFn& proof_text, const EnrolFn& enrol);

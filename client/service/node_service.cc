@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -106,7 +107,23 @@ bool NodeService::lingers() const {
 }
 
 bool NodeService::is_enrolled() const {
-  return ::access((home_.data_folder + "/credential.json").c_str(), F_OK) == 0;
+  return ::access(credential_file().c_str(), F_OK) == 0;
+}
+
+std::string NodeService::enrolled_name() const {
+  for (const std::string& path : {credential_file(), credential_file() + ".removed"}) {
+    const auto credential = nlohmann::json::parse(read_all(path), nullptr, false);
+    if (credential.is_object() && credential.contains("node_name") && credential["node_name"].is_string()) {
+      return credential["node_name"].get<std::string>();
+    }
+  }
+  return "";
+}
+
+Status NodeService::set_enrolment_aside() const {
+  const std::string aside = credential_file() + ".removed";
+  if (::rename(credential_file().c_str(), aside.c_str()) == 0 || errno == ENOENT) return {};
+  return file_error("rename", credential_file());
 }
 
 Status NodeService::prepare(const std::optional<FirstStart>& first) const {

@@ -45,6 +45,11 @@ class NodeService {
   /// Enrolled at a server: the next start needs nothing.
   bool is_enrolled() const;
 
+  /// The name that it was enrolled under, also where it was removed since; empty: it never was.
+  std::string enrolled_name() const;
+  /// The next start enrols its key again; transfers and files stay.
+  Status set_enrolment_aside() const;
+
   /// Starts it; whether it came up shows at its control socket, or in failure(). `first`: for a node that is not
   /// enrolled. kNotFound: the program is not there.
   Status start(const std::optional<FirstStart>& first);
@@ -57,6 +62,7 @@ class NodeService {
 
  private:
   Status prepare(const std::optional<FirstStart>& first) const;
+  std::string credential_file() const { return home_.data_folder + "/credential.json"; }
   std::string log_file() const { return home_.state_folder + "/log"; }
   std::string first_start_file() const { return home_.state_folder + "/first-start.env"; }
   std::string token_file() const { return home_.state_folder + "/enroll-token"; }

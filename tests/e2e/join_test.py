@@ -125,6 +125,29 @@ def a_node_starts_stops_and_starts_again():
             mia.stop_node()
 
 
+def a_removed_node_starts_as_a_new_one():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        cases.refused(mia.cli('node', 'reenroll', expect=None), 4, 'log in')
+        mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--no-node')
+        cases.refused(mia.cli('node', 'reenroll', expect=None), 5, 'no node answers')
+        try:
+            first = mia.cli('node', 'start', '--name', 'desk', '--json').json
+            mia.cli('node', 'remove', 'desk', '--yes')
+            log = mia.home / '.local/state/gridtorrent/node/log'
+            harness.wait_until(lambda: 'gridtorrentd: this node' in log.read_text(), 'the removed node to end', 10)
+            last = log.read_text().strip().splitlines()[-1]
+            cases.check('was removed' in last and 'node start' in last, last)
+            second = mia.cli('node', 'start', '--name', 'desk', '--json').json
+            cases.check(second['node_id'] != first['node_id'] and second['node'] == 'desk', second)
+            mia.cli('node', 'stop')
+            third = mia.cli('node', 'reenroll', '--json').json
+            cases.check((third['node_id'], third['node']) == (second['node_id'], 'desk'), 'one that does not run is started with it')
+        finally:
+            mia.stop_node()
+
+
 def a_login_that_there_is_is_kept():
     with harness.Scene() as scene:
         admin = with_advertised_server(scene)
@@ -150,5 +173,5 @@ def an_address_of_this_host_alone_is_in_no_invitation():
         cases.check(link.startswith('gridtorrent:data.example.org:7443?ca='), link)
 
 
-cases.run(two_people_meet_by_two_strings, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again,
+cases.run(two_people_meet_by_two_strings, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
           a_login_that_there_is_is_kept, an_address_of_this_host_alone_is_in_no_invitation)

@@ -97,7 +97,7 @@ class ServerDoor : public ::testing::Test {
     EXPECT_TRUE(listener.ok());
     listener_ = std::move(*listener);
     server_ = start_local_server({&tasks_rpc_, &odd_});
-    listener_->serve(*server_);
+    EXPECT_TRUE(listener_->serve(*server_).ok());
     channel_ = *connect_unix(listener_->path());
     tasks_ = v1::Tasks::NewStub(channel_);
     tokens_.add("alice", alice_);

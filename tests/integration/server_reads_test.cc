@@ -76,7 +76,7 @@ class ServerReads : public ::testing::Test {
     EXPECT_TRUE(listener.ok());
     listener_ = std::move(*listener);
     server_ = start_local_server({&tasks_rpc_, &contents_});
-    listener_->serve(*server_);
+    EXPECT_TRUE(listener_->serve(*server_).ok());
     channel_ = *connect_unix(listener_->path());
     stub_ = v1::Contents::NewStub(channel_);
     tasks_ = v1::Tasks::NewStub(channel_);

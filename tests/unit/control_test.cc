@@ -41,6 +41,29 @@ TEST_F(Control, ServesTheOwnerAndACallerWithoutLogin) {
   }
 }
 
+TEST_F(Control, AnotherCredentialIsAskedForByTheOwnerAlone) {
+  UserId::Bytes other{};
+  other[0] = 1;
+  EXPECT_EQ(api(UserId(other).str())->reenroll("gte_x").error().code, Code::kDenied);
+  EXPECT_EQ(api()->reenroll("").error().code, Code::kInvalid);
+  EXPECT_EQ(api()->reenroll("gte_x").error().code, Code::kUnsupported) << "nobody here keeps one";
+  EXPECT_FALSE(api()->status()->credential_refused());
+  server_.reset();
+  control::ControlOptions keeping;
+  keeping.credential_refused = [] { return true; };
+  keeping.reenrol = [](const std::string& token) -> Result<control::Reenrolled> {
+    if (token != "gte_x") return Error{Code::kUnauthenticated, "used up"};
+    return control::Reenrolled{NodeId(), WallTime{5}, true};
+  };
+  restart(keeping);
+  EXPECT_TRUE(api()->status()->credential_refused());
+  EXPECT_EQ(api()->reenroll("gte_y").error().code, Code::kUnauthenticated);
+  const auto enrolled = api()->reenroll("gte_x");
+  ASSERT_TRUE(enrolled) << enrolled.error().message;
+  EXPECT_EQ(enrolled->credential_expires_ms(), 5);
+  EXPECT_TRUE(enrolled->restart_needed());
+}
+
 TEST_F(Control, RefusesWhatIsIncompleteOrOutOfRange) {
   const auto caller = api();
   v1::PublishRequest publish;

@@ -169,6 +169,9 @@ TEST(DoctorNode, TellsWhyTheServerIsNotConnected) {
   node.set_credential_expires_ms(10);
   EXPECT_EQ(find(judge_node(node, {0}), "node_server").message, "the node is not connected to h:1: refused");
   EXPECT_FALSE(find(judge_node(node, {0}), "node_credential").ok);
+  EXPECT_EQ(find(judge_node(node, {0}), "node_server").fix, "");
+  node.set_credential_refused(true);
+  EXPECT_EQ(find(judge_node(node, {0}), "node_server").fix, "gridtorrent node reenroll");
 }
 
 TEST(DoctorDisks, WarnsOfFullMissingAndReadOnly) {

@@ -144,6 +144,17 @@ TEST_F(Identity, ALostAnswerIsAskedForAgainUnderTheSameRequest) {
   EXPECT_EQ(asked_[1].public_key, asked_[0].public_key);
 }
 
+TEST_F(Identity, ARemovedNodeIsNoneAndKeepsItsKeyForTheNextEnrolment) {
+  EXPECT_TRUE(client::security::set_identity_aside(folder_.path()).ok()) << "nothing is there: nothing to do";
+  ASSERT_TRUE(enrol("token", "r1").ok());
+  ASSERT_TRUE(client::security::set_identity_aside(folder_.path()).ok());
+  EXPECT_FALSE(client::security::load_identity(folder_.path())->has_value());
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "credential.json.removed"));
+  ASSERT_TRUE(enrol("fresh", "r2").ok());
+  EXPECT_EQ(asked_[1].public_key, asked_[0].public_key);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "credential.json.removed"));
+}
+
 TEST_F(Identity, AnotherTokenIsAnotherRequest) {
   EXPECT_FALSE(enrol("token", "r1", Error{Code::kDenied, "used up"}).ok());
   ASSERT_TRUE(enrol("fresh", "r2").ok());

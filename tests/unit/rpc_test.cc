@@ -392,7 +392,7 @@ TEST(UnixSocket, ServesItsOwnUserFromAGuardedFile) {
   EchoControl service;
   const auto server = start_local_server({&service});
   ASSERT_TRUE(server);
-  (*listener)->serve(*server);
+  ASSERT_TRUE((*listener)->serve(*server).ok());
   const auto reply = ask(path);
   ASSERT_TRUE(reply.ok()) << reply.error().message;
   EXPECT_THAT(reply->node_name(), HasSubstr("fd:"));
@@ -400,6 +400,36 @@ TEST(UnixSocket, ServesItsOwnUserFromAGuardedFile) {
   server->Shutdown(std::chrono::system_clock::now());
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_EQ(ask(path).error().code, Code::kUnreachable);
+}
+
+TEST(UnixSocket, IsTakenBeforeAnybodyIsAnswered) {
+  const Folder folder;
+  const std::string path = folder / "control.sock";
+  auto listener = UnixListener::bind(path);
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  EXPECT_EQ(ask(path).error().code, Code::kUnreachable) << "as where no node runs";
+  EchoControl service;
+  const auto server = start_local_server({&service});
+  ASSERT_TRUE(server);
+  ASSERT_TRUE((*listener)->serve(*server).ok());
+  EXPECT_TRUE(ask(path).ok());
+  (*listener)->stop();
+  server->Shutdown(std::chrono::system_clock::now());
+}
+
+TEST(UnixSocket, SaysSoWhereAnotherProcessTookItsPathMeanwhile) {
+  const Folder folder;
+  const std::string path = folder / "control.sock";
+  auto first = UnixListener::bind(path);
+  ASSERT_TRUE(first.ok());
+  const auto second = UnixListener::open(path);
+  ASSERT_TRUE(second.ok()) << "nobody answers at the first one yet";
+  EchoControl service;
+  const auto server = start_local_server({&service});
+  ASSERT_TRUE(server);
+  const Status served = (*first)->serve(*server);
+  ASSERT_FALSE(served.ok());
+  EXPECT_EQ(served.error().code, Code::kConflict);
 }
 
 TEST(UnixSocket, ALiveSocketIsAConflictAndAStaleOneIsReplaced) {
@@ -431,7 +461,7 @@ TEST(UnixSocket, AnswersWhereTheProcessHasNoDescriptorLeft) {
   EchoControl service;
   const auto server = start_local_server({&service});
   ASSERT_TRUE(server);
-  (*listener)->serve(*server);
+  ASSERT_TRUE((*listener)->serve(*server).ok());
   ASSERT_TRUE(ask(path).ok());
 
   sockaddr_un address{};

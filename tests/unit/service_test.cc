@@ -119,6 +119,19 @@ TEST_F(Service, ItStartsWithWhatAFirstStartNeedsAndStopsInOrder) {
   EXPECT_EQ(service("node").stop().error().code, Code::kNotFound);
 }
 
+TEST_F(Service, ANodeThatIsToEnrolAgainIsKnownByItsName) {
+  const NodeService node = service("gridtorrentd");
+  EXPECT_EQ(node.enrolled_name(), "");
+  EXPECT_TRUE(node.set_enrolment_aside().ok()) << "nothing is there: nothing to do";
+  fs::create_directories(folder_ + "/data");
+  std::ofstream(folder_ + "/data/credential.json") << R"({"node_name":"desk"})";
+  EXPECT_TRUE(node.is_enrolled());
+  EXPECT_EQ(node.enrolled_name(), "desk");
+  ASSERT_TRUE(node.set_enrolment_aside().ok());
+  EXPECT_FALSE(node.is_enrolled());
+  EXPECT_EQ(node.enrolled_name(), "desk");
+}
+
 TEST_F(Service, AProcessNumberThatIsAnotherProgramsByNowIsLeftAlone) {
   fs::create_directories(folder_ + "/state");
   std::ofstream(folder_ + "/state/ready.json") << "{\"pid\": " << ::getpid() << "}";

@@ -174,4 +174,10 @@ Call AsyncNodeApi::start_publish(v1::PublishRequest request, Answer<v1::Transfer
   return ask_for_transfer(connection_, loop_, &Stub::PrepareAsyncStartPublish, std::move(request), done);
 }
 
+Call AsyncNodeApi::reenroll(const std::string& enroll_token, Answer<v1::ReenrollReply> done) {
+  v1::ReenrollRequest request;
+  request.set_enroll_token(enroll_token);
+  return ask(connection_, loop_, &Stub::PrepareAsyncReenroll, std::move(request), done);
+}
+
 }  // namespace gridtorrent::client::api

@@ -58,6 +58,7 @@ class AsyncNodeApi {
   Call change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done);
   Call scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end);
   Call start_publish(v1::PublishRequest request, Answer<v1::Transfer> done);
+  Call reenroll(const std::string& enroll_token, Answer<v1::ReenrollReply> done);
 
  private:
   const NodeConnection& connection_;

@@ -202,4 +202,8 @@ Result<v1::Transfer> NodeApi::start_publish(v1::PublishRequest request) {
   return impl_->wait<v1::Transfer>(&AsyncNodeApi::start_publish, std::move(request));
 }
 
+Result<v1::ReenrollReply> NodeApi::reenroll(const std::string& enroll_token) {
+  return impl_->wait<v1::ReenrollReply>(&AsyncNodeApi::reenroll, enroll_token);
+}
+
 }  // namespace gridtorrent::client::api
