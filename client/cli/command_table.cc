@@ -7,6 +7,7 @@ namespace {
 std::vector<options::Option> shared_options() {
   return options::join(
       {{{.name = "json", .help = "print JSON: one document, or one object a line for what takes time"},
+        {.name = "ids", .help = "show ids where names are shown, and beside names in lists"},
         {.name = "profile", .value = "NAME", .help = "which login to use", .default_value = "default"},
         {.name = "socket",
          .value = "PATH",

@@ -86,7 +86,7 @@ Status whoami(Context& c) {
   const auto needed = c.options.duration("valid-for");
   const std::int64_t now_ms = who.hello().time_ms() != 0 ? who.hello().time_ms() : c.clock.wall().ms;
   if (c.options.has("valid-for") && who.token_expires_ms() != 0 && who.token_expires_ms() < now_ms + needed.count())
-    return Error{Code::kUnauthenticated, "the login ends at " + to_rfc3339({who.token_expires_ms()}) +
+    return Error{Code::kUnauthenticated, "the login ends at " + short_time(who.token_expires_ms()) +
                                              ", sooner than in " + format_duration(needed) + ": log in again"};
   if (c.json) {
     c.print({{"user", json_text(who.user())},

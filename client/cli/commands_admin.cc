@@ -58,6 +58,7 @@ Status user_list(Context& c) {
   GT_ASSIGN(const api::Listed<v1::User> list, server->accounts().list_users(limit_of(c)));
   Json users = Json::array();
   Table table({"NAME", "ID", "ROLES", "STATE", "CREATED"});
+  if (!c.options.flag("ids")) table.hide("ID");
   for (const v1::User& user : list.items) {
     users.push_back(to_json(user));
     std::string roles;

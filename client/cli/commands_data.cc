@@ -4,6 +4,7 @@
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/local_node.h"
+#include "client/cli/node_names.h"
 #include "client/cli/pace.h"
 #include "client/cli/publishing.h"
 #include "client/cli/sha256sum.h"
@@ -34,8 +35,10 @@ Status print_task_result(Context& c, const v1::Task& task) {
     return {};
   }
   const std::string content = result.value("content_id", "");
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  const std::string node = escape_for_display(name_or_id(names_of_own_nodes(c, *server), task.node_id()));
   c.terminal.result("done: " + result.value("name", content) +
-                    (result.contains("path") ? " at " + result.value("path", "") + " on " + task.node_id() : ""));
+                    (result.contains("path") ? " at " + result.value("path", "") + " on " + node : ""));
   return {};
 }
 

@@ -183,6 +183,7 @@ Status buddy_list(Context& c) {
   GT_ASSIGN(const api::Listed<v1::BuddyReply> list, server->collaboration().buddies(limit_of(c)));
   Json buddies = Json::array();
   Table table({"USER", "ID"});
+  if (!c.options.flag("ids")) table.hide("ID");
   for (const v1::BuddyReply& buddy : list.items) {
     buddies.push_back({{"user", json_text(buddy.user())}, {"user_id", buddy.user_id()}});
     table.row({escape_for_display(buddy.user()), buddy.user_id()});

@@ -33,7 +33,7 @@ Status list(Context& c) {
   GT_ASSIGN(const api::Listed<v1::Node> list, server->nodes().list(limit_of(c)));
   Json nodes = Json::array();
   for (const v1::Node& node : list.items) nodes.push_back(to_json(node));
-  print_list(c, "nodes", std::move(nodes), nodes_table(list.items), list.cut);
+  print_list(c, "nodes", std::move(nodes), nodes_table(list.items, c.options.flag("ids")), list.cut);
   return {};
 }
 

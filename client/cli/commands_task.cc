@@ -1,6 +1,7 @@
 #include "client/cli/context.h"
 #include "client/cli/follow.h"
 #include "client/cli/listing.h"
+#include "client/cli/node_names.h"
 #include "client/cli/text_view.h"
 
 namespace gridtorrent::client::cli {
@@ -12,29 +13,34 @@ Status list(Context& c) {
   GT_ASSIGN(const api::Listed<v1::Task> list,
             server->tasks().list(c.options.str("node"), c.options.flag("all"), limit_of(c)));
   Json tasks = Json::array();
-  for (const v1::Task& task : list.items) tasks.push_back(to_json(task));
-  print_list(c, "tasks", std::move(tasks), tasks_table(list.items), list.cut);
+  std::vector<v1::Task> shown;
+  const NodeNames names = c.json || list.items.empty() ? NodeNames() : names_of_own_nodes(c, *server);
+  for (const v1::Task& task : list.items) {
+    tasks.push_back(to_json(task));
+    shown.push_back(named(task, names));
+  }
+  print_list(c, "tasks", std::move(tasks), tasks_table(shown), list.cut);
   return {};
 }
 
-Status print_task(Context& c, const Result<v1::Task>& task) {
+Status print_task(Context& c, api::ServerApi& server, const Result<v1::Task>& task) {
   GT_TRY(task);
   if (c.json) {
     c.print(to_json(*task));
   } else {
-    c.terminal.result(task_text(*task));
+    c.terminal.result(task_text(named(*task, names_of_own_nodes(c, server))));
   }
   return {};
 }
 
 Status show(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  return print_task(c, server->tasks().get(c.options.str("ID")));
+  return print_task(c, *server, server->tasks().get(c.options.str("ID")));
 }
 
 Status cancel(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  return print_task(c, server->tasks().cancel(c.options.str("ID")));
+  return print_task(c, *server, server->tasks().cancel(c.options.str("ID")));
 }
 
 Status wait(Context& c) {
@@ -43,7 +49,7 @@ Status wait(Context& c) {
   std::optional<std::chrono::milliseconds> limit;
   if (c.options.has("timeout")) limit = c.options.duration("timeout");
   GT_ASSIGN(const v1::Task ended, follow_task(c, task, limit));
-  if (!c.json) c.terminal.result(task_text(ended));
+  if (!c.json) c.terminal.result(task_text(named(ended, names_of_own_nodes(c, *server))));
   return {};
 }
 

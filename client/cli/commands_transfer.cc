@@ -1,6 +1,7 @@
 #include "client/cli/context.h"
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/node_names.h"
 #include "client/cli/text_view.h"
 #include "client/cli/transfer_names.h"
 #include "client/cli/watch_transfers.h"
@@ -84,7 +85,10 @@ Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::str
   if (c.json) {
     c.print(to_json(*transfer));
   } else if (what_happened.empty()) {
-    c.terminal.result(transfer_text(*transfer, c.clock.wall()));
+    GT_ASSIGN(api::NodeApi* const node, c.node());
+    const bool has_peers = transfer->peers_size() > 0;
+    const NodeNames names = has_peers ? names_for_content(c, *node, transfer->content_id()) : NodeNames();
+    c.terminal.result(transfer_text(named(*transfer, names), c.clock.wall()));
   } else {
     c.terminal.message(std::string(what_happened) + " " + transfer->transfer_id() + " (" +
                        escape_for_display(transfer->name()) + ")");

@@ -5,6 +5,7 @@
 
 #include "client/cli/context.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/node_names.h"
 #include "client/cli/transfer_names.h"
 #include "client/cli/tuning_plot.h"
 #include "client/cli/tuning_view.h"
@@ -14,23 +15,6 @@
 namespace gridtorrent::client::cli {
 
 namespace {
-
-/// A name is worth no longer wait.
-constexpr std::chrono::milliseconds kNamesDeadline{500};
-
-/// Of the nodes that have this content, as far as the server tells its name to the caller. Nothing where somebody else
-/// is to be asked than the server of the node, or where that does not answer.
-NodeNames names_of(Context& c, api::NodeApi& node, const v1::Tuning& tuning) {
-  const auto status = node.status();
-  const auto login = c.known_login();
-  if (!status || !status->server_connected() || !login || login->server != status->server()) return {};
-  const auto server = c.server(kNamesDeadline);
-  if (!server) return {};
-  const auto content = (*server)->contents().get(tuning.name());
-  if (!content) return {};
-  const auto replicas = (*server)->contents().list_replicas(content->content_id(), 1000);
-  return replicas ? node_names(replicas->items) : NodeNames();
-}
 
 Error not_written(const std::string& path) {
   return {Code::kDisk, "the plot is not written: " + escape_for_display(path) + ": " + errno_text(errno)};
@@ -93,7 +77,7 @@ Status follow(Context& c, api::NodeApi& node, const std::string& id) {
   const Status ended = node.watch_tuning(
       id,
       [&](const v1::Tuning& tuning) {
-        if (so_far.first && !c.json) so_far.names = names_of(c, node, tuning);
+        if (so_far.first && !c.json) so_far.names = names_for_content(c, node, tuning.name());
         tell(c, tuning, so_far);
         so_far.first = false;
         written = c.terminal.finish();
@@ -119,7 +103,7 @@ Status explain(Context& c) {
   GT_ASSIGN(const v1::Tuning tuning, node->explain_transfer(id));
   if (c.json && !follows) c.print(to_json(tuning));
   if (c.json && !plots) return {};
-  const v1::Tuning told = named(tuning, names_of(c, *node, tuning));
+  const v1::Tuning told = named(tuning, names_for_content(c, *node, tuning.name()));
   if (!c.json && !follows && !plots_to_stdout) c.terminal.result(tuning_text(told));
   return plots ? plot(c, told) : Status();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/cli/interrupt.h"
+#include "client/cli/node_names.h"
 #include "client/cli/pace.h"
 #include "client/cli/speed.h"
 #include "client/cli/text_view.h"
@@ -166,24 +167,26 @@ bool has_ended(const v1::Task& task) {
          task.state() == "unsupported";
 }
 
-Status outcome_of(const v1::Task& task) {
+Status outcome_of(const v1::Task& task, const NodeNames& names) {
   if (task.state() == "done") return {};
   if (task.state() == "cancelled") return Error{Code::kCancelled, "the task " + task.task_id() + " was cancelled"};
   if (task.state() == "unsupported")
-    return Error{Code::kUnsupported, "the node " + task.node_id() + " does not know tasks of the kind '" + task.kind() +
+    return Error{Code::kUnsupported, "the node " + escape_for_display(name_or_id(names, task.node_id())) +
+                                         " does not know tasks of the kind '" + task.kind() +
                                          "': update its gridtorrentd"};
   return Error{parse_code(task.error_code()).value_or(Code::kInternal),
                task.error_message().empty() ? "the task " + task.task_id() + " failed" : task.error_message()};
 }
 
-void show_task(Context& context, const v1::Task& task) {
+void show_task(Context& context, const v1::Task& task, const NodeNames& names) {
+  const std::string what = task.kind() + " on " + escape_for_display(name_or_id(names, task.node_id()));
   if (context.json) {
     context.emit(task_event(task, context.clock.wall()));
   } else if (!has_ended(task)) {
     context.terminal.progress(task.total() > 0
-                                  ? hashing_line(task.kind() + " on " + task.node_id(), task.done(), task.total(),
-                                                 context.terminal.width(), context.terminal.traits().colour)
-                                  : task.kind() + " on " + task.node_id() + ": " + task.state());
+                                  ? hashing_line(what, task.done(), task.total(), context.terminal.width(),
+                                                 context.terminal.traits().colour)
+                                  : what + ": " + task.state());
   }
 }
 
@@ -243,13 +246,14 @@ Status are_nodes(std::string_view text) {
 Result<v1::Task> follow_task(Context& context, const v1::Task& first,
                              std::optional<std::chrono::milliseconds> time_limit, bool quiet) {
   GT_ASSIGN(api::ServerApi* const server, context.server());
+  const NodeNames names = context.json || quiet ? NodeNames() : names_of_own_nodes(context, *server);
   Interrupt interrupt(time_limit);
   v1::Task last = first;
   const Status status = server->tasks().watch(
       first.task_id(),
       [&](const v1::Task& task) {
         last = task;
-        if (!quiet) show_task(context, task);
+        if (!quiet) show_task(context, task, names);
         return !has_ended(task);
       },
       interrupt.token());
@@ -262,7 +266,7 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
     return Error{Code::kUnreachable, "the server ended the watch on the task " + first.task_id() +
                                          ": 'gridtorrent task wait " + first.task_id() + "' watches it again"};
   }
-  GT_TRY(outcome_of(last));
+  GT_TRY(outcome_of(last, names));
   return last;
 }
 

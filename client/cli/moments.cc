@@ -88,7 +88,7 @@ std::string clock_text(WallTime moment, WallTime now) {
   const std::tm parts = local(moment);
   std::array<char, 32> text{};
   const bool soon = moment >= now && moment - now < kDay;
-  std::strftime(text.data(), text.size(), soon ? "%H:%M" : "%Y-%m-%d %H:%M", &parts);
+  std::strftime(text.data(), text.size(), soon ? "%H:%M %Z" : "%Y-%m-%d %H:%M %Z", &parts);
   return text.data();
 }
 

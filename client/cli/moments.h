@@ -19,7 +19,7 @@ Status is_moment(std::string_view text);
 /// For what passed `is_moment`: the next time that a clock here shows it, so long from now, or that moment.
 WallTime moment_of(std::string_view text, WallTime now);
 
-/// "05:41" by a clock here; with its date where that is not the next time that a clock shows it.
+/// "05:41 CET" by a clock here; with its date where that is not the next time that a clock shows it.
 std::string clock_text(WallTime moment, WallTime now);
 
 }  // namespace gridtorrent::client::cli

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "client/cli/wishes.h"
+#include "common/local_time.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -166,6 +167,12 @@ Table::Table(std::vector<std::string> headings) : headings_(std::move(headings))
   }
 }
 
+void Table::hide(std::string_view heading) {
+  const auto found = std::ranges::find(headings_, heading);
+  GT_CHECK(found != headings_.end());
+  hidden_ = static_cast<std::size_t>(found - headings_.begin());
+}
+
 void Table::row(std::vector<std::string> cells) {
   GT_CHECK(cells.size() == headings_.size());
   rows_.push_back(std::move(cells));
@@ -183,8 +190,9 @@ std::string Table::text(std::string_view if_empty) const {
   const auto add = [&](const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i == hidden_) continue;
       const std::string padding(widths[i] - display_columns(cells[i]), ' ');
-      line += (i == 0 ? "" : "  ") + (right_[i] ? padding + cells[i] : cells[i] + padding);
+      line += (line.empty() ? "" : "  ") + (right_[i] ? padding + cells[i] : cells[i] + padding);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
@@ -300,7 +308,7 @@ std::string transfer_text(const v1::Transfer& t, WallTime now) {
   if (t.peers_size() == 0) return out;
   Table table({"PEER", "ADDRESS", ">LANES", ">RECEIVE", ">RECEIVED", ">SEND", ">SENT"});
   for (const v1::PeerStats& peer : t.peers())
-    table.row({peer.node_id().empty() ? "(foreign client)" : peer.node_id(), shown(peer.address()),
+    table.row({peer.node_id().empty() ? "(foreign client)" : shown(peer.node_id()), shown(peer.address()),
                std::to_string(peer.lanes()), format_bits_per_s(peer.bits_per_s()), format_bytes(peer.received_bytes()),
                format_bits_per_s(peer.upload_bits_per_s()), format_bytes(peer.sent_bytes())});
   return out + "\n" + table.text("");
@@ -354,8 +362,9 @@ std::string replicas_text(const std::vector<v1::Replica>& replicas) {
          table.text("no node has it");
 }
 
-std::string nodes_table(const std::vector<v1::Node>& nodes) {
+std::string nodes_table(const std::vector<v1::Node>& nodes, bool ids) {
   Table table({"NAME", "ID", "OWNER", "STATE", "LAST SEEN", "VERSION"});
+  if (!ids) table.hide("ID");
   for (const v1::Node& n : nodes)
     table.row({shown(n.name()), n.node_id(), shown(n.owner()),
                std::string(n.online() ? "online" : "offline") + (n.ephemeral() ? ", ephemeral" : ""),
@@ -376,24 +385,21 @@ std::string node_text(const v1::Node& n) {
 std::string tasks_table(const std::vector<v1::Task>& tasks) {
   Table table({"ID", "KIND", "NODE", "STATE", "BY", "UPDATED", "MESSAGE"});
   for (const v1::Task& t : tasks)
-    table.row({t.task_id(), t.kind(), t.node_id(), t.state(), shown(t.created_by()), short_time(t.updated_ms()),
+    table.row({t.task_id(), t.kind(), shown(t.node_id()), t.state(), shown(t.created_by()), short_time(t.updated_ms()),
                shown(t.error_message())});
   return table.text("no tasks");
 }
 
 std::string task_text(const v1::Task& t) {
-  return field("task", t.task_id()) + field("kind", t.kind()) + field("node", t.node_id()) + field("state", t.state()) +
-         field("by", shown(t.created_by())) + field("created", short_time(t.created_ms())) +
+  return field("task", t.task_id()) + field("kind", t.kind()) + field("node", shown(t.node_id())) +
+         field("state", t.state()) + field("by", shown(t.created_by())) + field("created", short_time(t.created_ms())) +
          field("updated", short_time(t.updated_ms())) +
          field("progress", t.total() == 0 ? "" : percent_text(t.done(), t.total())) +
          field("result", shown(t.result_json())) + field("error", shown(t.error_message()));
 }
 
 std::string short_time(std::int64_t ms) {
-  if (ms == 0) return "-";
-  std::string text = to_rfc3339({ms}).substr(0, 16);
-  text[10] = ' ';
-  return text;
+  return ms == 0 ? "-" : local_time_text({ms});
 }
 
 }  // namespace gridtorrent::client::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ namespace gridtorrent::client::cli {
 class Table {
  public:
   explicit Table(std::vector<std::string> headings);
+  /// Leaves a column out, by its heading.
+  void hide(std::string_view heading);
   void row(std::vector<std::string> cells);
   /// Headings and rows, or `if_empty` where there are no rows.
   std::string text(std::string_view if_empty) const;
@@ -24,6 +27,7 @@ class Table {
   std::vector<std::string> headings_;
   std::vector<bool> right_;
   std::vector<std::vector<std::string>> rows_;
+  std::optional<std::size_t> hidden_;
 };
 
 /// How many columns of a terminal the text takes (a code point counts as one).
@@ -56,12 +60,12 @@ std::string contents_table(const std::vector<v1::Content>& contents);
 std::string content_text(const v1::Content& content);
 std::string versions_text(const std::vector<v1::Version>& versions);
 std::string replicas_text(const std::vector<v1::Replica>& replicas);
-std::string nodes_table(const std::vector<v1::Node>& nodes);
+std::string nodes_table(const std::vector<v1::Node>& nodes, bool ids);
 std::string node_text(const v1::Node& node);
 std::string tasks_table(const std::vector<v1::Task>& tasks);
 std::string task_text(const v1::Task& task);
 
-/// "2026-11-20 19:15", UTC; "-" for 0.
+/// "2026-11-20 20:15 CET", in this machine's zone; "-" for 0.
 std::string short_time(std::int64_t ms);
 
 }  // namespace gridtorrent::client::cli

@@ -43,12 +43,6 @@ std::string time_of(std::uint64_t ms) {
   return format_duration(std::chrono::milliseconds(ms));
 }
 
-void replace_all(std::string& text, const std::string& old, const std::string& fresh) {
-  for (auto at = text.find(old); at != std::string::npos; at = text.find(old, at + fresh.size())) {
-    text.replace(at, old.size(), fresh);
-  }
-}
-
 /// One number of lanes compares with nothing.
 std::string lanes_table(const v1::Tuning& tuning) {
   if (tuning.curve_size() < 2) return "";
@@ -160,30 +154,6 @@ Json array_of(const Messages& messages) {
 }
 
 }  // namespace
-
-NodeNames node_names(const std::vector<v1::Replica>& replicas) {
-  NodeNames names;
-  std::map<std::string, int> bearers;
-  for (const v1::Replica& replica : replicas) {
-    if (replica.node_name().empty()) continue;
-    names[replica.node_id()] = replica.node_name();
-    ++bearers[replica.node_name()];
-  }
-  std::erase_if(names, [&](const auto& one) { return bearers[one.second] > 1; });
-  return names;
-}
-
-v1::Tuning named(v1::Tuning tuning, const NodeNames& names) {
-  for (const auto& [id, name] : names) {
-    replace_all(*tuning.mutable_limit_detail(), id, name);
-    replace_all(*tuning.mutable_advice(), id, name);
-    for (auto& source : *tuning.mutable_sources()) {
-      if (source.node_id() == id) source.set_node_id(name);
-    }
-    for (auto& decision : *tuning.mutable_decisions()) replace_all(*decision.mutable_text(), id, name);
-  }
-  return tuning;
-}
 
 std::string decision_line(const v1::TuningDecision& decision) {
   std::string line = padded(std::to_string(decision.number()), 3) + "  " + padded(time_of(decision.at_ms()), 10) +

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -8,12 +7,6 @@
 
 /// How `tune` shows what a tuner decided. Pure functions.
 namespace gridtorrent::client::cli {
-
-/// Names of nodes by their ids. A name that two nodes have is left out.
-using NodeNames = std::map<std::string, std::string>;
-NodeNames node_names(const std::vector<v1::Replica>& replicas);
-/// The same with names in place of ids: of its sources, and in what people read. For people only.
-v1::Tuning named(v1::Tuning tuning, const NodeNames& names);
 
 /// Head, limit with advice, sources, rate by lanes, decisions. `-` stands for a figure that is not known.
 std::string tuning_text(const v1::Tuning& tuning);

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/local_time.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -240,7 +241,7 @@ std::vector<Finding> judge_server(const ServerFacts& facts, WallTime now) {
                                 certificate_finding(facts.certificate_end, now),
                                 clock_finding("clock", facts.clock_offset)};
   if (facts.token_expires_ms != 0 && facts.token_expires_ms < now.ms + kSoonMs)
-    findings.push_back(bad("login", "ends at " + to_rfc3339({facts.token_expires_ms}), "gridtorrent login"));
+    findings.push_back(bad("login", "ends at " + local_time_text({facts.token_expires_ms}), "gridtorrent login"));
   return findings;
 }
 
@@ -260,7 +261,8 @@ std::vector<Finding> judge_node(const v1::StatusReply& node, WallTime now) {
   if (node.credential_expires_ms() != 0 && node.credential_expires_ms() < now.ms + kSoonMs)
     findings.push_back(bad(
         "node_credential",
-        "ends at " + to_rfc3339({node.credential_expires_ms()}) + "; the node renews it while the server answers", ""));
+        "ends at " + local_time_text({node.credential_expires_ms()}) + "; the node renews it while the server answers",
+        ""));
   if (!node.hash_backend().empty())
     findings.push_back(good("hashing", "by " + escape_for_display(node.hash_backend())));
   if (node.limits().upload_bits_per_s() > 0 || node.limits().download_bits_per_s() > 0)

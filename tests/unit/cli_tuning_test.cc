@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/cli/node_names.h"
 #include "client/cli/tuning_view.h"
 
 namespace gridtorrent::client::cli {

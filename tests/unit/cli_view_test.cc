@@ -6,6 +6,7 @@
 #include "client/cli/speed.h"
 #include "client/cli/terminal.h"
 #include "client/cli/text_view.h"
+#include "tests/support/zone.h"
 
 namespace gridtorrent::client::cli {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr WallTime kNow{1'700'000'000'000};  // 2023-11-14T22:13:20Z
 
@@ -178,7 +180,7 @@ TEST(Tables, LineUpWhateverIsInThem) {
 
 TEST(Tables, OfEverythingSayWhatToDoWhenEmpty) {
   EXPECT_THAT(transfers_table({}), HasSubstr("gridtorrent get"));
-  EXPECT_THAT(nodes_table({}), HasSubstr("enroll-token"));
+  EXPECT_THAT(nodes_table({}, false), HasSubstr("enroll-token"));
   EXPECT_THAT(contents_table({}), HasSubstr("nothing found"));
   EXPECT_THAT(tasks_table({}), HasSubstr("no tasks"));
   EXPECT_THAT(replicas_text({}), HasSubstr("no node has it"));
@@ -277,7 +279,7 @@ TEST(Views, ShowWhatIsKnown) {
   endpoint->mutable_endpoint()->set_port(50000);
   endpoint->set_reachability(v1::UNREACHABLE);
   EXPECT_THAT(node_text(node), HasSubstr("[2001:db8::1]:50000 not reachable from the server\n"));
-  EXPECT_THAT(nodes_table({node}), HasSubstr("offline"));
+  EXPECT_THAT(nodes_table({node}, false), HasSubstr("offline"));
 
   v1::Task task;
   task.set_task_id("t_1");
@@ -285,7 +287,22 @@ TEST(Views, ShowWhatIsKnown) {
   EXPECT_THAT(task_text(task), HasSubstr("error           disk full\n"));
   EXPECT_THAT(tasks_table({task}), HasSubstr("disk full"));
   EXPECT_EQ(short_time(0), "-");
-  EXPECT_EQ(short_time(1'700'000'000'000), "2023-11-14 22:13");
+}
+
+TEST(Times, AreThoseOfAClockHereWithTheZoneNamed) {
+  EXPECT_EQ(short_time(0), "-");
+  const test::InZone zone(test::kCentralEurope);
+  EXPECT_EQ(short_time(1'700'000'000'000), "2023-11-14 23:13 CET");
+  EXPECT_EQ(short_time(1'690'000'000'000), "2023-07-22 06:26 CEST");
+}
+
+TEST(Tables, ShowIdsBesideNamesWhereAsked) {
+  v1::Node node;
+  node.set_node_id("n_1");
+  node.set_name("cluster7");
+  EXPECT_THAT(nodes_table({node}, false), Not(HasSubstr("n_1")));
+  EXPECT_THAT(nodes_table({node}, false), StartsWith("NAME      OWNER"));
+  EXPECT_THAT(nodes_table({node}, true), HasSubstr("cluster7  n_1"));
 }
 
 class TerminalTest : public ::testing::Test {

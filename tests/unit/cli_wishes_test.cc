@@ -6,6 +6,7 @@
 #include "client/cli/moments.h"
 #include "client/cli/text_view.h"
 #include "client/cli/wishes.h"
+#include "tests/support/zone.h"
 #include "tests/unit/cli_fixture.h"
 
 namespace gridtorrent::client::cli {
@@ -17,20 +18,7 @@ using ::testing::HasSubstr;
 /// Clocks that hang in Berlin: an hour ahead of UTC, two in summer.
 class InBerlin : public CommandLine {
  protected:
-  InBerlin() {
-    if (const char* zone = std::getenv("TZ")) zone_before_ = zone;
-    ::setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
-    ::tzset();
-    clock_.set_wall(parse_rfc3339("2026-11-24T21:00:00Z").value());
-  }
-  ~InBerlin() override {
-    if (zone_before_) {
-      ::setenv("TZ", zone_before_->c_str(), 1);
-    } else {
-      ::unsetenv("TZ");
-    }
-    ::tzset();
-  }
+  InBerlin() { clock_.set_wall(parse_rfc3339("2026-11-24T21:00:00Z").value()); }
   std::string moment(std::string_view text, const char* now) {
     return to_rfc3339(moment_of(text, parse_rfc3339(now).value()));
   }
@@ -42,7 +30,7 @@ class InBerlin : public CommandLine {
     EXPECT_EQ(out_, "");
     return err_;
   }
-  std::optional<std::string> zone_before_;
+  test::InZone zone_{test::kCentralEurope};
 };
 
 TEST_F(InBerlin, AClockTimeIsTheNextMomentThatAClockShowsIt) {
@@ -113,14 +101,14 @@ TEST_F(InBerlin, TheProgressLineSaysWhetherATargetIsHeld) {
   EXPECT_EQ(target_words(fetching("target", false, 0.07), now), "7 % short of 30.0 Mbit/s");
   EXPECT_EQ(target_words(fetching("target", false, 0.001), now), "1 % short of 30.0 Mbit/s");
   EXPECT_EQ(target_words(fetching("floor", true, 0), now), "keeps at least 30.0 Mbit/s");
-  EXPECT_EQ(target_words(fetching("deadline", true, 0), now), "in time: done by 22:25");
-  EXPECT_EQ(target_words(fetching("deadline", false, 0.2), now), "NOT in time: 22:25 at what there is");
+  EXPECT_EQ(target_words(fetching("deadline", true, 0), now), "in time: done by 22:25 CET");
+  EXPECT_EQ(target_words(fetching("deadline", false, 0.2), now), "NOT in time: 22:25 CET at what there is");
   v1::Transfer unknown = fetching("deadline", false, 0.2);
   unknown.set_eta_s(-1);
   EXPECT_EQ(target_words(unknown, now), "NOT in time");
   v1::Transfer far = fetching("deadline", true, 0);
   far.set_eta_s(30 * 3600);
-  EXPECT_EQ(target_words(far, now), "in time: done by 2026-11-26 04:00");
+  EXPECT_EQ(target_words(far, now), "in time: done by 2026-11-26 04:00 CET");
   v1::Transfer limited = fetching("target", true, 0);
   limited.set_limit_word("target");
   EXPECT_THAT(progress_line(limited, 160, false, now), EndsWith("holds 30.0 Mbit/s  limited by target"));
@@ -134,9 +122,10 @@ TEST_F(InBerlin, ShowSaysWhatWasAskedAndWhatIsKept) {
   t.mutable_wish()->set_target_bits_per_s(30'000'000);
   t.mutable_wish()->set_floor_bits_per_s(10'000'000);
   t.mutable_wish()->set_by_ms(clock_.wall().ms + 3'600'000);
-  EXPECT_THAT(transfer_text(t, clock_.wall()),
-              HasSubstr("asked for       tuner auto, mode greedy, 30.0 Mbit/s held, at least 10.0 Mbit/s, by 23:00\n"
-                        "kept            27.9 of 30 Mbit/s\n"));
+  EXPECT_THAT(
+      transfer_text(t, clock_.wall()),
+      HasSubstr("asked for       tuner auto, mode greedy, 30.0 Mbit/s held, at least 10.0 Mbit/s, by 23:00 CET\n"
+                "kept            27.9 of 30 Mbit/s\n"));
 }
 
 TEST_F(InBerlin, JsonHasWhatWasAskedAndNullWhereNobodyAsked) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/cli/context.h"
+
+/// Names of nodes in place of ids, for people; what --json prints keeps its ids.
+namespace gridtorrent::client::cli {
+
+/// Names by ids. A name that two nodes have is left out.
+using NodeNames = std::map<std::string, std::string>;
+NodeNames node_names(const std::vector<v1::Replica>& replicas);
+NodeNames node_names(const std::vector<v1::Node>& nodes);
+/// The name, or the id where there is none. Not escaped.
+const std::string& name_or_id(const NodeNames& names, const std::string& id);
+
+/// What people read with names in place of ids.
+v1::Tuning named(v1::Tuning tuning, const NodeNames& names);
+v1::Transfer named(v1::Transfer transfer, const NodeNames& names);
+v1::Task named(v1::Task task, const NodeNames& names);
+
+/// Of the nodes that have this content (owner/name or id), as far as the server tells the caller. Nothing with --ids,
+/// where the login is not for the node's server, and where that does not answer within half a second.
+NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& content);
+/// Of the caller's own nodes, for tasks. Nothing with --ids, and where the server does not answer.
+NodeNames names_of_own_nodes(Context& c, api::ServerApi& server);
+
+}  // namespace gridtorrent::client::cli
