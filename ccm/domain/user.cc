@@ -58,8 +58,8 @@ Result<Scopes> parse_scopes(const std::vector<std::string>& names) {
     }
     if (bit == 0) {
       return Error{Code::kInvalid, "no scope \"" + escape_for_display(wanted) +
-                                       "\": there are content:read, content:publish, task:read, task:write, node:run, "
-                                       "account, group and admin"};
+                                       "\": there are content:read, content:publish, task:read, task:write, account, "
+                                       "group and admin"};
     }
     bits |= bit;
   }

@@ -80,6 +80,13 @@ Status logout(Context& c) {
   return told.error().with_context("the login was removed here, but its token could not be revoked (admins can do it)");
 }
 
+template <class Strings>
+std::string joined_shown(const Strings& strings) {
+  std::string text;
+  for (const std::string& one : strings) text += (text.empty() ? "" : ", ") + escape_for_display(one);
+  return text;
+}
+
 Status whoami(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::WhoAmIReply who, server->accounts().who_am_i());
@@ -98,10 +105,9 @@ Status whoami(Context& c) {
              {"token_expires", json_time(who.token_expires_ms())}});
     return {};
   }
-  std::string roles;
-  for (const std::string& role : who.roles()) roles += (roles.empty() ? "" : ", ") + escape_for_display(role);
-  c.terminal.result(escape_for_display(who.user()) + " (" + roles + ") on " + server->address() + ", login ends " +
-                    (who.token_expires_ms() == 0 ? std::string("never") : short_time(who.token_expires_ms())));
+  c.terminal.result(escape_for_display(who.user()) + " (" + joined_shown(who.roles()) + ") on " + server->address() + ", login ends " +
+                    (who.token_expires_ms() == 0 ? std::string("never") : short_time(who.token_expires_ms())) +
+                    "\nscopes: " + joined_shown(who.scopes()));
   return {};
 }
 
@@ -203,7 +209,7 @@ std::vector<CommandEntry> account_commands() {
            login},
           {{.name = "logout", .summary = "revoke the login's token and forget it", .group = group}, logout},
           {{.name = "whoami",
-            .summary = "say who is logged in, and until when",
+            .summary = "say who is logged in, until when, and what the login may do",
             .options = {{.name = "valid-for",
                          .value = "TIME",
                          .help = "fail with exit code 4 unless the login lasts at least that long",
@@ -231,7 +237,9 @@ std::vector<CommandEntry> account_commands() {
                         {.name = "scope",
                          .value = "SCOPE",
                          .help = "what it may do, as in content:read; without any: all that you may",
-                         .repeatable = true},
+                         .repeatable = true,
+                         .suggestions = {"content:read", "content:publish", "task:read", "task:write", "account",
+                                         "group", "admin"}},
                         {.name = "ttl", .value = "TIME", .help = "how long it is good", .check = options::is_duration},
                         {.name = "for",
                          .value = "USER",
