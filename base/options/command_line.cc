@@ -36,7 +36,7 @@ std::vector<std::string> next_words(const Program& program, const std::string& g
   std::vector<std::string> words;
   const std::string prefix = group.empty() ? "" : group + " ";
   for (const Command& command : program.commands) {
-    if (!command.name.starts_with(prefix)) continue;
+    if (command.hidden || !command.name.starts_with(prefix)) continue;
     std::string word = command.name.substr(prefix.size());
     word.resize(std::min(word.size(), word.find(' ')));
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);

@@ -9,7 +9,7 @@ namespace gridtorrent::options {
 namespace {
 
 /// What the shell offers after an option or for a positional.
-enum class Offer : std::uint8_t { kNothing, kFiles, kFolders, kWords };
+enum class Offer : std::uint8_t { kNothing, kFiles, kFolders, kWords, kAsked };
 
 Offer offer_for(const std::string& placeholder, const std::vector<std::string>& choices) {
   if (!choices.empty()) return Offer::kWords;
@@ -23,9 +23,21 @@ std::string words_of(const std::vector<std::string>& list) {
   return text;
 }
 
-/// What completion offers as the option's value.
-const std::vector<std::string>& words_for(const Option& option) {
-  return option.choices.empty() ? option.suggestions : option.choices;
+/// What is offered, with the words that are, or the kind that the program is asked for.
+struct Offered {
+  Offer offer = Offer::kNothing;
+  std::string words;
+};
+
+Offered offered(const Option& option) {
+  if (!option.completes.empty()) return {Offer::kAsked, option.completes};
+  const auto& words = option.choices.empty() ? option.suggestions : option.choices;
+  return {offer_for(option.value, words), words_of(words)};
+}
+
+Offered offered(const Positional& positional) {
+  if (!positional.completes.empty()) return {Offer::kAsked, positional.completes};
+  return {offer_for(positional.name, positional.choices), words_of(positional.choices)};
 }
 
 std::string function_name(const Program& program) {
@@ -50,6 +62,7 @@ std::vector<Place> places_of(const Program& program) {
     return places.back();
   };
   for (const Command& command : program.commands) {
+    if (command.hidden) continue;
     std::string path;
     std::string_view rest = command.name;
     while (!rest.empty()) {
@@ -96,10 +109,12 @@ std::string walk(const std::vector<Place>& places, std::string_view word_list, s
   return out;
 }
 
-std::string bash_offer(Offer offer, const std::string& words) {
-  switch (offer) {
+std::string bash_offer(const Program& program, const Offered& offered) {
+  switch (offered.offer) {
+    case Offer::kAsked:
+      return function_name(program) + "_asked " + offered.words;
     case Offer::kWords:
-      return "COMPREPLY=($(compgen -W " + single_quoted(words) + " -- \"$cur\"))";
+      return "COMPREPLY=($(compgen -W " + single_quoted(offered.words) + " -- \"$cur\"))";
     case Offer::kFiles:
       return "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\"))";
     case Offer::kFolders:
@@ -110,44 +125,59 @@ std::string bash_offer(Offer offer, const std::string& words) {
   return "COMPREPLY=()";
 }
 
+/// A function that asks the program for words of a kind. What is typed is taken without its quotes; what comes is put
+/// in such as bash needs.
+std::string bash_asking(const Program& program) {
+  if (program.completer.empty()) return "";
+  return function_name(program) + R"sh(_asked() {
+  local typed="${cur//[\\\"\']/}" line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    COMPREPLY+=("$(printf %q "${line%%$'\t'*}")")
+  done < <("${COMP_WORDS[0]}" )sh" +
+         program.completer + R"sh( "$1" -- "$typed" 2>/dev/null)
+}
+)sh";
+}
+
 std::string bash_script(const Program& program) {
   const std::vector<Place> places = places_of(program);
   std::string out = "# bash completion for " + program.name +
                     "; put it into ~/.local/share/bash-completion/completions/" + program.name + "\n" +
-                    function_name(program) + "() {\n  local IFS=$' \\t\\n'\n" +
+                    bash_asking(program) + function_name(program) + "() {\n  local IFS=$' \\t\\n'\n" +
                     "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n";
   out += walk(places, "COMP_WORDS", "COMP_CWORD", 1);
   out += "  case \"$place:$prev\" in\n";
   for (const Place& place : places)
     for (const Option& option : options_at(program, place))
       if (!option.value.empty())
-        out += "    " + single_quoted(place.path + ":--" + option.name) + ") " +
-               bash_offer(offer_for(option.value, words_for(option)), words_of(words_for(option))) + "; return ;;\n";
+        out += "    " + single_quoted(place.path + ":--" + option.name) + ") " + bash_offer(program, offered(option)) +
+               "; return ;;\n";
   out += "  esac\n  if [[ \"$cur\" == -* ]]; then\n    case \"$place\" in\n";
   for (const Place& place : places) {
     std::vector<std::string> names;
     for (const Option& option : options_at(program, place)) names.push_back("--" + option.name);
-    out += "      " + single_quoted(place.path) + ") " + bash_offer(Offer::kWords, words_of(names)) + " ;;\n";
+    out +=
+        "      " + single_quoted(place.path) + ") " + bash_offer(program, {Offer::kWords, words_of(names)}) + " ;;\n";
   }
   out += "    esac\n    return\n  fi\n  case \"$place\" in\n";
   for (const Place& place : places) {
     std::vector<std::string> words;
     for (const auto& [word, summary] : place.words) words.push_back(word);
-    Offer offer = words.empty() ? Offer::kNothing : Offer::kWords;
-    if (words.empty() && place.command != nullptr && !place.command->positionals.empty()) {
-      const Positional& positional = place.command->positionals.front();
-      offer = offer_for(positional.name, positional.choices);
-      words = positional.choices;
-    }
-    out += "    " + single_quoted(place.path) + ") " + bash_offer(offer, words_of(words)) + " ;;\n";
+    Offered offer{words.empty() ? Offer::kNothing : Offer::kWords, words_of(words)};
+    if (words.empty() && place.command != nullptr && !place.command->positionals.empty())
+      offer = offered(place.command->positionals.front());
+    out += "    " + single_quoted(place.path) + ") " + bash_offer(program, offer) + " ;;\n";
   }
   return out + "  esac\n}\ncomplete -F " + function_name(program) + " " + program.name + "\n";
 }
 
-std::string zsh_offer(Offer offer, const std::string& words) {
-  switch (offer) {
+std::string zsh_offer(const Program& program, const Offered& offered) {
+  switch (offered.offer) {
+    case Offer::kAsked:
+      return function_name(program) + "_asked " + offered.words;
     case Offer::kWords:
-      return "compadd -- " + words;
+      return "compadd -- " + offered.words;
     case Offer::kFiles:
       return "_files";
     case Offer::kFolders:
@@ -165,17 +195,29 @@ std::string described(const std::string& word, std::string summary) {
   return single_quoted(word + ":" + escaped);
 }
 
+std::string zsh_asking(const Program& program) {
+  if (program.completer.empty()) return "";
+  return function_name(program) + R"sh(_asked() {
+  local -a found
+  found=(${${(f)"$(${(Q)words[1]} )sh" +
+         program.completer + R"sh( $1 -- "${(Q)PREFIX}" 2>/dev/null)"}%%$'\t'*})
+  (( $#found )) && compadd -- "${found[@]}"
+}
+)sh";
+}
+
 std::string zsh_script(const Program& program) {
   const std::vector<Place> places = places_of(program);
   std::string out = "#compdef " + program.name + "\n# zsh completion; put it as _" + program.name +
-                    " into a folder of $fpath\n" + function_name(program) + "() {\n  local -a offers\n";
+                    " into a folder of $fpath\n" + zsh_asking(program) + function_name(program) +
+                    "() {\n  local -a offers\n";
   out += walk(places, "words", "CURRENT", 2);
   out += "  case \"$place:${words[CURRENT-1]}\" in\n";
   for (const Place& place : places)
     for (const Option& option : options_at(program, place))
       if (!option.value.empty())
-        out += "    " + single_quoted(place.path + ":--" + option.name) + ") " +
-               zsh_offer(offer_for(option.value, words_for(option)), words_of(words_for(option))) + "; return ;;\n";
+        out += "    " + single_quoted(place.path + ":--" + option.name) + ") " + zsh_offer(program, offered(option)) +
+               "; return ;;\n";
   out += "  esac\n  if [[ \"${words[CURRENT]}\" == -* ]]; then\n    case \"$place\" in\n";
   for (const Place& place : places) {
     out += "      " + single_quoted(place.path) + ") offers=(";
@@ -191,8 +233,7 @@ std::string zsh_script(const Program& program) {
       for (const auto& [word, summary] : place.words) out += "\n      " + described(word, summary);
       out += "); _describe command offers ;;\n";
     } else if (place.command != nullptr && !place.command->positionals.empty()) {
-      const Positional& positional = place.command->positionals.front();
-      out += zsh_offer(offer_for(positional.name, positional.choices), words_of(positional.choices)) + " ;;\n";
+      out += zsh_offer(program, offered(place.command->positionals.front())) + " ;;\n";
     } else {
       out += "_message 'no more arguments' ;;\n";
     }
@@ -210,10 +251,27 @@ std::string fish_quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string fish_flags(Offer offer, const std::string& words) {
-  switch (offer) {
+/// Lines of words, each with what it is behind a tab, are what fish wants.
+std::string fish_asking(const Program& program) {
+  if (program.completer.empty()) return "";
+  return "function _" + function_name(program) + R"sh(_asked
+  set -l program (commandline -opc)[1]
+  $program )sh" +
+         program.completer + R"sh( $argv[1] -- (commandline -ct) 2>/dev/null
+end
+)sh";
+}
+
+std::string fish_asked(const Program& program, const std::string& kind) {
+  return " -a " + fish_quoted("(_" + function_name(program) + "_asked " + kind + ")");
+}
+
+std::string fish_flags(const Program& program, const Offered& offered) {
+  switch (offered.offer) {
+    case Offer::kAsked:
+      return " -x" + fish_asked(program, offered.words);
     case Offer::kWords:
-      return " -x -a " + fish_quoted(words);
+      return " -x -a " + fish_quoted(offered.words);
     case Offer::kFiles:
       return " -r -F";
     case Offer::kFolders:
@@ -235,29 +293,23 @@ std::string fish_script(const Program& program) {
                     "\n  set -l place ''\n  for word in (commandline -opc)[2..-1]\n" +
                     "    set -l next (string trim -- \"$place $word\")\n    if contains -- \"$next\"" + known +
                     "\n      set place $next\n    end\n  end\n  test \"$place\" = \"$argv[1]\"\nend\n" +
-                    "complete -c " + program.name + " -f\n";
+                    fish_asking(program) + "complete -c " + program.name + " -f\n";
   for (const Option& option : shown_options(program.options, true))
-    out +=
-        "complete -c " + program.name + " -l " + option.name + " -d " + fish_quoted(option.help) +
-        (option.value.empty() ? ""
-                              : fish_flags(offer_for(option.value, words_for(option)), words_of(words_for(option)))) +
-        "\n";
+    out += "complete -c " + program.name + " -l " + option.name + " -d " + fish_quoted(option.help) +
+           (option.value.empty() ? "" : fish_flags(program, offered(option))) + "\n";
   for (const Place& place : places) {
     const std::string here = "complete -c " + program.name + " -n " + fish_quoted(at + " " + fish_quoted(place.path));
     for (const auto& [word, summary] : place.words)
       out += here + " -f -a " + fish_quoted(word) + " -d " + fish_quoted(summary) + "\n";
     if (place.command == nullptr) continue;
     for (const Option& option : shown_options(place.command->options, false))
-      out +=
-          here + " -l " + option.name + " -d " + fish_quoted(option.help) +
-          (option.value.empty() ? ""
-                                : fish_flags(offer_for(option.value, words_for(option)), words_of(words_for(option)))) +
-          "\n";
+      out += here + " -l " + option.name + " -d " + fish_quoted(option.help) +
+             (option.value.empty() ? "" : fish_flags(program, offered(option))) + "\n";
     if (place.words.empty() && !place.command->positionals.empty()) {
-      const Positional& positional = place.command->positionals.front();
-      const Offer offer = offer_for(positional.name, positional.choices);
-      if (offer == Offer::kFiles) out += here + " -F\n";
-      if (offer == Offer::kWords) out += here + " -f -a " + fish_quoted(words_of(positional.choices)) + "\n";
+      const Offered offer = offered(place.command->positionals.front());
+      if (offer.offer == Offer::kFiles) out += here + " -F\n";
+      if (offer.offer == Offer::kWords) out += here + " -f -a " + fish_quoted(offer.words) + "\n";
+      if (offer.offer == Offer::kAsked) out += here + " -f" + fish_asked(program, offer.words) + "\n";
     }
   }
   return out;

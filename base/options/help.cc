@@ -93,7 +93,9 @@ std::string command_list(const Program& program, std::string_view prefix, std::s
   for (const std::string& group : command_groups(program)) {
     std::string entries;
     for (const Command& command : program.commands) {
-      if ((command.group.empty() ? "Commands" : command.group) != group || !command.name.starts_with(prefix)) continue;
+      if (command.hidden || (command.group.empty() ? "Commands" : command.group) != group ||
+          !command.name.starts_with(prefix))
+        continue;
       std::string term = command.name;
       for (const Positional& p : command.positionals) term += p.required ? " " + p.name : " [" + p.name + "]";
       entries += entry(term, command.summary, width);
@@ -148,6 +150,7 @@ std::vector<std::string> paragraphs_of(std::string_view text) {
 std::vector<std::string> command_groups(const Program& program) {
   std::vector<std::string> groups;
   for (const Command& command : program.commands) {
+    if (command.hidden) continue;
     const std::string group = command.group.empty() ? "Commands" : command.group;
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   }

@@ -98,7 +98,8 @@ std::string man_page(const Program& program, std::string_view version) {
   out += "\n.SH DESCRIPTION\n" + roff(program.summary) + ".\n" + paragraphs(program.description);
   if (!program.commands.empty()) {
     out += ".SH COMMANDS\n";
-    for (const Command& command : program.commands) out += command_section(command);
+    for (const Command& command : program.commands)
+      if (!command.hidden) out += command_section(command);
   }
   out += ".SH OPTIONS\n" + option_terms("", shown_options(program.options, true));
   if (!program.examples.empty()) out += ".SH EXAMPLES\n" + example_terms(program.examples);

@@ -50,7 +50,7 @@ std::string markdown_reference(const Program& program) {
   for (const std::string& group : command_groups(program)) {
     out += "## " + group + "\n\n";
     for (const Command& command : program.commands) {
-      if ((command.group.empty() ? "Commands" : command.group) != group) continue;
+      if (command.hidden || (command.group.empty() ? "Commands" : command.group) != group) continue;
       out += "### `" + program.name + " " + command_usage(command) + "`\n\n" + command.summary + ".\n\n" +
              prose(command.description);
       for (const Positional& p : command.positionals) out += "- `" + p.name + "`: " + p.help + "\n";

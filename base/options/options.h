@@ -45,6 +45,7 @@ struct Option {
   std::vector<std::string> choices = {};
   std::vector<std::string> suggestions = {};  ///< completion offers them; other values are taken as well
   Check check = {};
+  std::string completes = {};  ///< a kind that the program's `completer` knows
 };
 
 struct Positional {
@@ -52,6 +53,7 @@ struct Positional {
   std::string help = {};
   bool required = true;
   std::vector<std::string> choices = {};
+  std::string completes = {};  ///< a kind that the program's `completer` knows
 };
 
 struct Example {
@@ -70,6 +72,7 @@ struct Command {
   std::vector<Example> examples = {};
   std::string group = {};       ///< heading in the program's help
   bool takes_anything = false;  ///< what follows is not parsed (for commands that are yet to come)
+  bool hidden = false;          ///< works, but is not shown
 };
 
 /// A command of other tools, by its words ("node rm"), and the commands that do here what it does there.
@@ -85,6 +88,9 @@ struct Program {
   std::vector<Option> options = {};  ///< of all commands; --help, --version and --config are added by themselves
   std::vector<Command> commands = {};
   std::vector<OtherWord> other_words = {};  ///< for "did you mean"; none is a command
+  /// A hidden command that completion scripts run as `PROGRAM COMPLETER KIND -- BEGIN`: it prints words of that kind,
+  /// one a line, behind a tab what each is.
+  std::string completer = {};
   bool needs_command = false;
   std::vector<Example> examples = {};
   std::vector<std::pair<std::string, std::string>> files = {};       ///< path, what it is

@@ -1,3 +1,4 @@
+#include "client/cli/completing.h"
 #include "client/cli/context.h"
 
 namespace gridtorrent::client::cli {
@@ -33,6 +34,7 @@ options::Program make_program() {
           "(gridtorrent-server), which knows who may have what.",
       .options = shared_options(),
       .other_words = other_words(),
+      .completer = kCompleter,
       .needs_command = true,
       .examples = {{"gridtorrent login --server lab.example.org:7443 --ca ca.pem --user mia", ""},
                    {"gridtorrent publish ~/run42 --name run42 --access public", ""},
@@ -52,7 +54,10 @@ options::Program make_program() {
                      {"9", "timed out"},
                      {"10", "cancelled"}},
       .see_also = {"gridtorrentd(8)", "gridtorrent-server(8)"}};
-  for (const CommandEntry& entry : all_commands()) made.commands.push_back(entry.table);
+  for (const CommandEntry& entry : all_commands()) {
+    made.commands.push_back(entry.table);
+    complete_by_placeholder(made.commands.back());
+  }
   return made;
 }
 
@@ -64,7 +69,8 @@ const std::vector<CommandEntry>& all_commands() {
     for (const auto& part : {data_commands(), estimate_commands(), content_commands(), content_edit_commands(),
                              transfer_commands(), tune_commands(), group_commands(), handover_commands(),
                              inbox_commands(), local_node_commands(), node_commands(), task_commands(), join_commands(),
-                             account_commands(), user_commands(), help_commands(), commands_yet_to_come()})
+                             account_commands(), user_commands(), help_commands(), completing_commands(),
+                             commands_yet_to_come()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

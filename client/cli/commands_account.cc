@@ -105,7 +105,8 @@ Status whoami(Context& c) {
              {"token_expires", json_time(who.token_expires_ms())}});
     return {};
   }
-  c.terminal.result(escape_for_display(who.user()) + " (" + joined_shown(who.roles()) + ") on " + server->address() + ", login ends " +
+  c.terminal.result(escape_for_display(who.user()) + " (" + joined_shown(who.roles()) + ") on " + server->address() +
+                    ", login ends " +
                     (who.token_expires_ms() == 0 ? std::string("never") : short_time(who.token_expires_ms())) +
                     "\nscopes: " + joined_shown(who.scopes()));
   return {};

@@ -115,11 +115,11 @@ Result<std::string> Context::socket_path() const {
   return default_control_socket();
 }
 
-Result<api::NodeApi*> Context::node() {
+Result<api::NodeApi*> Context::node(std::chrono::milliseconds deadline) {
   if (node_) return node_.get();
   GT_ASSIGN(const std::string path, socket_path());
   GT_ASSIGN(std::string user_id, caller_id());
-  GT_ASSIGN(node_, api::NodeApi::open({.socket_path = path, .user_id = std::move(user_id)}));
+  GT_ASSIGN(node_, api::NodeApi::open({.socket_path = path, .user_id = std::move(user_id), .deadline = deadline}));
   return node_.get();
 }
 

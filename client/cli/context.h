@@ -43,7 +43,7 @@ class Context {
   /// A connection without a token, as login needs it.
   Result<std::unique_ptr<api::ServerApi>> server_without_login();
   /// kUnreachable with how to start it.
-  Result<api::NodeApi*> node();
+  Result<api::NodeApi*> node(std::chrono::milliseconds deadline = api::NodeApiOptions{}.deadline);
   /// Drops the connection to the node; the next `node()` makes another.
   void forget_node() { node_.reset(); }
 

@@ -183,10 +183,9 @@ void show_task(Context& context, const v1::Task& task, const NodeNames& names) {
   if (context.json) {
     context.emit(task_event(task, context.clock.wall()));
   } else if (!has_ended(task)) {
-    context.terminal.progress(task.total() > 0
-                                  ? hashing_line(what, task.done(), task.total(), context.terminal.width(),
-                                                 context.terminal.traits().colour)
-                                  : what + ": " + task.state());
+    context.terminal.progress(task.total() > 0 ? hashing_line(what, task.done(), task.total(), context.terminal.width(),
+                                                              context.terminal.traits().colour)
+                                               : what + ": " + task.state());
   }
 }
 

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What the tab key offers, in real shells: names that the server and the node know, and nothing where they are away."""
+import os
+import shlex
+import shutil
+import subprocess
+
+import cases
+import harness
+
+NAMES = ['run42', 'run 43', "run's \"44\"", '-run45']
+
+# Calls the function as readline would, and prints what it offers.
+BASH = '''
+source <(gridtorrent completion bash)
+COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_gridtorrent
+printf '%%s\\n' "${COMPREPLY[@]}"
+'''
+
+# The completion system takes words from a line editor alone: its two functions are stood in for.
+ZSH = '''
+compdef() { }
+compadd() { while [[ "$1" == -* && "$1" != -- ]]; do shift; done; shift; print -rl -- "$@" }
+_describe() { }
+_message() { }
+source <(gridtorrent completion zsh)
+words=(%s); CURRENT=${#words}; PREFIX="${words[CURRENT]}"
+_gridtorrent
+'''
+
+FISH = '''
+gridtorrent completion fish | source
+complete -C %s
+'''
+
+
+def shell(user, node, *command):
+    env = {**user.env, 'PATH': f'{user.scene.bin}:{os.environ["PATH"]}', 'GRIDTORRENT_SOCKET': str(node.socket) if node else '/nowhere'}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    cases.check(done.stderr == '', f'{command[0]} says {done.stderr}')
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def in_bash(user, node, *words):
+    """The offers, as bash would read them back from its line."""
+    offers = shell(user, node, 'bash', '--norc', '-c', BASH % ' '.join(shlex.quote(word) for word in ('gridtorrent', *words)))
+    return sorted(shlex.split(' '.join(offers)))
+
+
+def in_zsh(user, node, *words):
+    return sorted(shell(user, node, 'zsh', '-f', '-c', ZSH % ' '.join(shlex.quote(word) for word in ('gridtorrent', *words))))
+
+
+def in_fish(user, node, *words):
+    line = ' '.join(('gridtorrent', *words))
+    return sorted(offer.split('\t')[0] for offer in shell(user, node, 'fish', '--no-config', '-c', FISH % shlex.quote(line)))
+
+
+def shells():
+    found = {'bash': in_bash}
+    for name, ask in (('zsh', in_zsh), ('fish', in_fish)):
+        if shutil.which(name):
+            found[name] = ask
+        else:
+            print(f'  {name} is not installed: not looked at', flush=True)
+    return found
+
+
+def every_shell_offers_what_there_is():
+    with harness.Scene() as scene:
+        server = scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        for name in NAMES:
+            alice.cli('publish', cases.make_file(scene.dir / 'in/data.bin', 1000), f'--name={name}', '--access', 'public', node=alpha)
+        alice.cli('group', 'create', 'geo-lab')
+        transfer = alice.cli('transfers', '--json', node=alpha).json['transfers'][0]['transfer_id']
+        found = shells()
+        for name, ask in found.items():
+            def offered(*words):
+                return ask(alice, alpha, *words)
+            print(f'  {name}', flush=True)
+            cases.check(offered('get', 'run4') == ['run42'], offered('get', 'run4'))
+            cases.check(set(NAMES[:3]) <= set(offered('get', 'run')), offered('get', 'run'))
+            cases.check(offered('show', 'alice/run4') == ['alice/run42'], offered('show', 'alice/run4'))
+            cases.check(offered('group', 'show', '') == ['geo-lab'], offered('group', 'show', ''))
+            cases.check(offered('get', 'run42', '--node', 'al') == ['alpha'], offered('get', 'run42', '--node', 'al'))
+            cases.check(offered('transfer', 'show', 'run4') == ['run42'], offered('transfer', 'show', 'run4'))
+            cases.check(offered('transfer', 'show', transfer[:9]) != [], offered('transfer', 'show', transfer[:9]))
+            cases.check(offered('get', 'nothing') == [], offered('get', 'nothing'))
+        server.stop()
+        for name, ask in found.items():
+            cases.check(ask(alice, None, 'get', 'run') == [], f'{name} offers something without a server')
+            cases.check(ask(alice, None, 'transfer', 'show', '') == [], f'{name} offers something without a node')
+        server.start()
+
+
+cases.run(every_shell_offers_what_there_is)
