@@ -88,7 +88,7 @@ struct Replica {
   std::string node_name, owner_name;  ///< filled on reading
   std::uint64_t verified_bytes = 0;
   bool complete = false;
-  WallTime last_seen;
+  WallTime last_seen;      ///< the node's last sign of life, of this content or at all
   WallTime verified = {};  ///< when its node last hashed what it holds; {}: it did not say
   friend bool operator==(const Replica&, const Replica&) = default;
 };

@@ -194,6 +194,7 @@ Result<Page<ReplicaView>> ContentService::replicas(const Actor& actor, const Con
   views.reserve(found.size());
   for (Replica& replica : found) {
     const bool online = d_.live.online(replica.node);
+    if (online) replica.last_seen = d_.clock.wall();
     const bool served = std::ranges::binary_search(seeders, replica.node);
     views.push_back({std::move(replica), online, served});
   }

@@ -251,6 +251,7 @@ class Replicas final : public ccm::ReplicaStore {
     if (node == s_.nodes.end()) return replica;
     replica.node_name = node->second.name;
     replica.owner_name = s_.user_name(node->second.owner);
+    replica.last_seen = std::max(replica.last_seen, node->second.last_seen);
     return replica;
   }
   MemoryState& s_;

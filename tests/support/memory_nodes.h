@@ -69,7 +69,9 @@ class Nodes final : public tracker::NodeStore {
     return {};
   }
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override {
-    tracker::NodeRecord& node = s_.nodes.at(id);
+    const auto found = s_.nodes.find(id);
+    if (found == s_.nodes.end()) return {};
+    tracker::NodeRecord& node = found->second;
     node.last_seen = now;
     if (!program_version.empty()) node.program_version = std::string(program_version);
     return {};

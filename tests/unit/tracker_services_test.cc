@@ -311,6 +311,20 @@ TEST_P(TrackerServices, AReplicaSaysWhenItWasVerifiedAndWhetherItIsServed) {
   EXPECT_FALSE(shown.served);
 }
 
+TEST_P(TrackerServices, ANodeWasLastSeenWhenItGaveItsLastSignOfLife) {
+  const ccm::Actor node = w.node(alice, "lab");
+  ASSERT_TRUE(w.nodes.opened(node, "").ok());
+  w.clock.advance(std::chrono::hours(30));
+  EXPECT_EQ(w.nodes.get(alice, "lab")->record.last_seen, w.clock.wall()) << "it is online";
+  w.nodes.closed(node.node);
+  const WallTime left = w.clock.wall();
+  w.clock.advance(std::chrono::hours(2));
+  EXPECT_EQ(w.nodes.get(alice, "lab")->record.last_seen, left);
+  ASSERT_TRUE(w.nodes.sweep().ok());
+  w.swarms.forget(node.node);  // as a restart of the server does
+  EXPECT_EQ(w.nodes.get(alice, "lab")->record.last_seen, left) << "it was written down";
+}
+
 TEST_P(TrackerServices, EphemeralNodesGoByThemselves) {
   auto token = enroll_token("e1", 2);
   token.ephemeral = true;

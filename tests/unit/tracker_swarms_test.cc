@@ -118,6 +118,24 @@ TEST_F(SwarmTable, SilentMembersExpire) {
   EXPECT_THAT(back.tell, ElementsAre(b_)) << "who comes back is news";
 }
 
+TEST_F(SwarmTable, SignsOfLifeAreGivenOutOnceANodeIsGoneAndNowAndThenWhileItIsThere) {
+  const NodeId node = this->node();
+  EXPECT_EQ(swarms_.last_sign(node), WallTime{});
+  swarms_.set_connected(node, true);
+  EXPECT_EQ(swarms_.take_signs(std::chrono::minutes(5)).size(), 1u);
+  clock_.advance(std::chrono::minutes(4));
+  EXPECT_TRUE(swarms_.take_signs(std::chrono::minutes(5)).empty());
+  clock_.advance(std::chrono::minutes(1));
+  EXPECT_EQ(swarms_.take_signs(std::chrono::minutes(5)).at(0), std::pair(node, clock_.wall()));
+  clock_.advance(std::chrono::seconds(7));
+  swarms_.set_connected(node, false);
+  const WallTime left = clock_.wall();
+  clock_.advance(std::chrono::hours(1));
+  EXPECT_EQ(swarms_.last_sign(node), left);
+  EXPECT_EQ(swarms_.take_signs(std::chrono::minutes(5)).at(0), std::pair(node, left));
+  EXPECT_TRUE(swarms_.take_signs(std::chrono::minutes(5)).empty());
+}
+
 TEST_F(SwarmTable, EmptySwarmsGo) {
   swarms_.announce(of(a_, SwarmRole::kSeeding, 1000));
   EXPECT_EQ(swarms_.swarm_count(), 1u);

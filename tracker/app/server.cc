@@ -440,6 +440,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   p.executor.stop();
   p.reads.stop();
   p.passwords.stop();
+  log_failure("cannot write down when nodes were last seen", p.nodes.write_signs(std::chrono::milliseconds(0)));
 }
 
 }  // namespace gridtorrent::tracker::app

@@ -45,7 +45,7 @@ struct NodeRecord {
   std::string public_key;  ///< SubjectPublicKeyInfo, DER bytes; unique
   bool ephemeral = false;
   WallTime created;
-  WallTime last_seen;  ///< exact to a minute
+  WallTime last_seen;  ///< the last sign of life; five minutes older at most where the server was killed
   std::string program_version;
   std::vector<NodeEndpoint> endpoints;
   std::uint64_t last_sequence = 0;  ///< of its task list

@@ -20,6 +20,8 @@ constexpr std::uint32_t kMaxUses = 100'000;
 constexpr std::size_t kMaxPublicKeyBytes = 4096;
 constexpr std::size_t kMaxVersionBytes = 64;
 constexpr std::size_t kSweepBatch = 100;
+/// A server that is killed forgets no more of when it heard a node.
+constexpr std::chrono::minutes kSignsWritten{5};
 /// Refusals that one announce can have written down; a node that refuses a thousand dials a second for 17 minutes
 /// counts as many.
 constexpr std::uint64_t kMaxRefusals = 1'000'000;
@@ -95,7 +97,7 @@ ccm::Token credential(const ccm::Token& wished, const NodeRecord& node, WallTime
 
 NodeView NodeService::view(NodeRecord record) const {
   const bool online = d_.swarms.online(record.id);
-  if (online) record.last_seen = d_.clock.wall();
+  record.last_seen = std::max(record.last_seen, d_.swarms.last_sign(record.id));
   return {std::move(record), online};
 }
 
@@ -424,7 +426,17 @@ void NodeService::closed(const NodeId& node) {
   d_.swarms.set_connected(node, false);
 }
 
+Status NodeService::write_signs(std::chrono::milliseconds age) {
+  const auto signs = d_.swarms.take_signs(age);
+  if (signs.empty()) return {};
+  return d_.store.write([&](Tx& tx) -> Status {
+    for (const auto& [node, at] : signs) GT_TRY(tx.nodes.set_seen(node, at, ""));
+    return {};
+  });
+}
+
 Status NodeService::sweep() {
+  GT_TRY(write_signs(kSignsWritten));
   for (const auto& [content, node] : d_.swarms.expire()) leave_audience(node, content);
   std::vector<NodeId> removed;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {

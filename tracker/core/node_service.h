@@ -94,6 +94,9 @@ class NodeService {
 
   /// Removes ephemeral nodes not seen for kEphemeralLifetime, expires swarm members. Call every few seconds.
   Status sweep();
+  /// Writes down when nodes were last heard: of those that left, and of those online where that is older than `age`.
+  /// `sweep` does; call it once more when the server ends.
+  Status write_signs(std::chrono::milliseconds age);
 
   static constexpr std::chrono::milliseconds kEphemeralLifetime = std::chrono::hours(24);
 

@@ -118,6 +118,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   result.next = limits_.interval;
   LiveNode& node = nodes_[announce.node];
   node.last_seen = now;
+  node.sign = clock_.wall();
   node.key = announce.key;
   count_traffic(announce);
   if (announce.role == SwarmRole::kGone) {
@@ -203,13 +204,37 @@ void Swarms::set_connected(const NodeId& node, bool connected) {
   const std::lock_guard lock(mutex_);
   LiveNode& live = nodes_[node];
   live.connected = std::max(0, live.connected + (connected ? 1 : -1));
+  live.sign = clock_.wall();
   // A stream that closed says that the node is gone, whatever it said a moment ago.
   live.last_seen = connected || live.connected > 0 ? std::optional(clock_.mono()) : std::nullopt;
 }
 
 void Swarms::note_seen(const NodeId& node) {
   const std::lock_guard lock(mutex_);
-  nodes_[node].last_seen = clock_.mono();
+  LiveNode& live = nodes_[node];
+  live.last_seen = clock_.mono();
+  live.sign = clock_.wall();
+}
+
+WallTime Swarms::last_sign(const NodeId& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return {};
+  return is_online(node, clock_.mono()) ? clock_.wall() : found->second.sign;
+}
+
+std::vector<std::pair<NodeId, WallTime>> Swarms::take_signs(std::chrono::milliseconds age) {
+  const std::lock_guard lock(mutex_);
+  const MonoTime now = clock_.mono();
+  std::vector<std::pair<NodeId, WallTime>> signs;
+  for (auto& [id, live] : nodes_) {
+    const bool online = is_online(id, now);
+    const WallTime sign = online ? clock_.wall() : live.sign;
+    if (sign <= live.taken_sign || (online && sign - live.taken_sign < age)) continue;
+    live.taken_sign = sign;
+    signs.emplace_back(id, sign);
+  }
+  return signs;
 }
 
 void Swarms::forget(const NodeId& node) {

@@ -96,6 +96,11 @@ class Swarms final : public ccm::LiveView {
   /// A node's stream opened or closed; it is online while one is open or its last call is younger than the expiry.
   void set_connected(const NodeId& node, bool connected);
   void note_seen(const NodeId& node);
+  /// When the node last gave a sign of life, of what this process has seen; {}: nothing.
+  WallTime last_sign(const NodeId& node) const;
+  /// Signs of life that are to be written down: of nodes that are gone since, and of those online whose last one was
+  /// taken longer ago than `age`. What was taken counts as written.
+  std::vector<std::pair<NodeId, WallTime>> take_signs(std::chrono::milliseconds age);
   /// The node is no longer enrolled.
   void forget(const NodeId& node);
 
@@ -138,6 +143,7 @@ class Swarms final : public ccm::LiveView {
     bool knows_endpoints = false;
     int connected = 0;
     std::optional<MonoTime> last_seen;
+    WallTime sign, taken_sign;  ///< last sign of life, and the one that `take_signs` gave out last
     std::set<Key> swarms;
   };
 

@@ -117,8 +117,9 @@ Result<ccm::Replica> replica_from(const sql::Row& row) {
 }
 
 const std::string kSelectReplica =
-    "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, r.last_seen_ms, "
-    "r.verified_ms FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user u ON u.user_id = n.owner_id ";
+    "SELECT r.content_id, r.version, r.node_id, n.name, u.name, r.verified_bytes, r.complete, "
+    "max(r.last_seen_ms, n.last_seen_ms), r.verified_ms FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user "
+    "u ON u.user_id = n.owner_id ";
 
 /// As the unique index of names has it; in the same words, so that it is used.
 constexpr std::string_view kHasName = "c.state IN ('draft', 'published')";
