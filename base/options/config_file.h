@@ -18,8 +18,8 @@ struct FileEntry {
 /// "key" or "section.key" ("node.enroll-token.ttl") → its values.
 using FileValues = std::map<std::string, FileEntry, std::less<>>;
 
-/// Reads TOML. kInvalid with file and line for what is no TOML, and for values that no option can have (dates, tables
-/// in arrays).
+/// Reads TOML. A table in an array is one value: {from = "08:00", up = "1MB"} is "from=08:00 up=1MB". kInvalid with
+/// file and line for what is no TOML, and for values that no option can have (dates, arrays in arrays).
 Result<FileValues> parse_config(std::string_view text, const std::string& path);
 
 }  // namespace gridtorrent::options

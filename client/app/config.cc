@@ -29,6 +29,11 @@ Status is_congestion_controls(std::string_view text) {
                                    std::to_string(engine::kMostCongestionNames) + "; write it like bbr or bbr,cubic"};
 }
 
+Status is_limit_hours(std::string_view text) {
+  GT_TRY(parse_limit_hours(text));
+  return {};
+}
+
 std::vector<options::Option> node_options() {
   return {
       {.name = "server",
@@ -89,6 +94,13 @@ std::vector<options::Option> node_options() {
        .help = "receive no faster than this; transfers that want more get even parts",
        .default_value = "unlimited",
        .check = options::is_rate},
+      {.name = "limits",
+       .value = "HOURS",
+       .help =
+           "limits of some hours, as in 'from=08:00 to=18:00 days=mon-fri up=50Mbit'; of all that hold, the ones of "
+           "--upload-limit and --download-limit among them, the strictest counts",
+       .repeatable = true,
+       .check = is_limit_hours},
       {.name = "lane-congestion-control",
        .value = "NAME[,NAME...]",
        .help =
@@ -138,6 +150,17 @@ Result<std::vector<NamedRoot>> read_roots(const options::Parsed& parsed, const s
     roots.push_back({name, folder});
   }
   return roots;
+}
+
+Result<std::vector<LimitHours>> read_limit_hours(const std::vector<std::string>& texts) {
+  if (texts.size() > kMostLimitHours)
+    return Error{Code::kInvalid, "--limits: " + std::to_string(texts.size()) + " entries are too many: give at most " +
+                                     std::to_string(kMostLimitHours)};
+  std::vector<LimitHours> hours;
+  for (const std::string& text : texts) {
+    GT_ASSIGN(hours.emplace_back(), parse_limit_hours(text));
+  }
+  return hours;
 }
 
 Status check_address(const std::string& address) {
@@ -214,6 +237,7 @@ Result<Config> read_config(const options::Parsed& parsed) {
   config.limits = {parsed.bits_per_s("upload-limit"), parsed.bits_per_s("download-limit")};
   if (const Status good = check_limits(config.limits); !good)
     return Error{good.error().code, "--" + good.error().message};
+  GT_ASSIGN(config.limit_hours, read_limit_hours(parsed.list("limits")));
   config.lane_congestion_controls = options::split_commas(parsed.str("lane-congestion-control"));
   config.tuning = {parsed.str("tuner"), mode_of(parsed.str("tuning-mode")).value_or(TuningMode::kBalanced)};
   config.list_lifetime = parsed.duration("list-lifetime");

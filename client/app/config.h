@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/options/options.h"
+#include "client/core/limit_hours.h"
 #include "client/core/node.h"
 
 namespace gridtorrent::client::app {
@@ -27,6 +28,7 @@ struct Config {
   std::string metrics_listen;
   std::size_t max_fetching = 4;
   NodeLimits limits;
+  std::vector<LimitHours> limit_hours;
   std::vector<std::string> lane_congestion_controls;  ///< that fetching nodes may ask for
   TuningDefaults tuning;                              ///< its tuner is one that the registry knows
   std::chrono::milliseconds list_lifetime{0};

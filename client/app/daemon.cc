@@ -215,7 +215,8 @@ Status make_node(const Config& config, Parts& parts) {
   options.server = identity.server;
   options.data_dir = config.data_dir;
   options.addresses = config.addresses;
-  options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits};
+  options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits,
+                      config.limit_hours};
   options.credential_expires = identity.expires;
   options.tuning = config.tuning;
   options.list_lifetime = config.list_lifetime;
@@ -348,7 +349,7 @@ Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Part
     GT_TRY(parts.ca->use(ca));
   }
   GT_TRY(logging::configure(now.log_format, now.log_level));
-  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching, now.limits});
+  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching, now.limits, now.limit_hours});
   const auto changes = compare(config, now);
   // What needs a restart goes on as it was, and is named again the next time.
   config.log_format = now.log_format;
@@ -358,6 +359,7 @@ Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Part
   config.download_roots = now.download_roots;
   config.max_fetching = now.max_fetching;
   config.limits = now.limits;
+  config.limit_hours = now.limit_hours;
   return changes;
 }
 

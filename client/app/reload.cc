@@ -25,6 +25,7 @@ ConfigChanges compare(const Config& before, const Config& now) {
   note(changes.taken, before.max_fetching == now.max_fetching, "max-fetching");
   note(changes.taken, before.limits.send_bits_per_s == now.limits.send_bits_per_s, "upload-limit");
   note(changes.taken, before.limits.receive_bits_per_s == now.limits.receive_bits_per_s, "download-limit");
+  note(changes.taken, before.limit_hours == now.limit_hours, "limits");
   note(changes.need_restart, before.lane_congestion_controls == now.lane_congestion_controls,
        "lane-congestion-control");
   note(changes.need_restart, before.tuning.tuner == now.tuning.tuner, "tuner");

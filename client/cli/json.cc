@@ -200,7 +200,12 @@ Json to_json(const v1::Transfer& transfer) {
 }
 
 Json to_json(const v1::NodeLimits& limits) {
-  return {{"upload_bits_per_s", limits.upload_bits_per_s()}, {"download_bits_per_s", limits.download_bits_per_s()}};
+  const auto word = [](const std::string& held_by) { return held_by.empty() ? Json() : Json(json_text(held_by)); };
+  return {{"upload_bits_per_s", limits.upload_bits_per_s()},
+          {"download_bits_per_s", limits.download_bits_per_s()},
+          {"upload_held_by", word(limits.upload_held_by())},
+          {"download_held_by", word(limits.download_held_by())},
+          {"until", json_time(limits.until_ms())}};
 }
 
 Json to_json(const v1::Node& node) {

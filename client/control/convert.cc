@@ -198,16 +198,19 @@ v1::TargetState to_message(const TargetState& state) {
   return out;
 }
 
-v1::NodeLimits to_message(const NodeLimits& limits) {
+v1::NodeLimits to_message(const NodeLimits& limits, const LimitsWhy& why) {
   v1::NodeLimits out;
   out.set_upload_bits_per_s(limits.send_bits_per_s);
   out.set_download_bits_per_s(limits.receive_bits_per_s);
+  out.set_upload_held_by(why.send);
+  out.set_download_held_by(why.receive);
+  if (why.until) out.set_until_ms(why.until->ms);
   return out;
 }
 
 void fill(v1::StatusReply& reply, const NodeStatus& status) {
   reply.set_node_id(status.node.str());
-  *reply.mutable_limits() = to_message(status.limits);
+  *reply.mutable_limits() = to_message(status.limits, status.limits_why);
   reply.set_node_name(status.node_name);
   reply.set_owner_id(status.owner_id.str());
   reply.set_owner(status.owner);

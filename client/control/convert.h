@@ -14,7 +14,7 @@ v1::Tuning to_message(const TuningRecord& record, std::uint64_t since = 0);
 v1::RateHistoryReply to_message(const RateHistory& history);
 v1::EstimateResult to_message(const EstimateOutcome& outcome);
 v1::History to_message(const std::vector<PathRecord>& records);
-v1::NodeLimits to_message(const NodeLimits& limits);
+v1::NodeLimits to_message(const NodeLimits& limits, const LimitsWhy& why = {});
 void fill(v1::StatusReply& reply, const NodeStatus& status);
 v1::ScannedFiles to_message(const ScanFigures& figures);
 v1::ScannedFiles to_message(const ScannedTree& tree);

@@ -92,7 +92,8 @@ grpc::Status ControlService::SetNodeLimits(grpc::ServerContext*, const v1::SetNo
   if (request->has_upload_bits_per_s()) limits.send_bits_per_s = request->upload_bits_per_s();
   if (request->has_download_bits_per_s()) limits.receive_bits_per_s = request->download_bits_per_s();
   if (auto ok = node_.set_limits(limits); !ok) return rpc::to_grpc(ok.error());
-  *reply = to_message(limits);
+  const NodeStatus now = node_.status();
+  *reply = to_message(now.limits, now.limits_why);
   return grpc::Status::OK;
 }
 
@@ -267,7 +268,8 @@ grpc::Status ControlService::ListTransfers(grpc::ServerContext*, const v1::ListT
                                            v1::ListTransfersReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   for (const TransferView& view : node_.transfers()) *reply->add_transfers() = to_message(view);
-  *reply->mutable_limits() = to_message(node_.status().limits);
+  const NodeStatus status = node_.status();
+  *reply->mutable_limits() = to_message(status.limits, status.limits_why);
   return grpc::Status::OK;
 }
 

@@ -33,7 +33,7 @@ v1::TransfersEvent to_event(const TransfersUpdate& update) {
   event.set_total(update.total);
   for (const auto& view : update.changed) *event.add_changed() = to_message(view);
   for (const auto& id : update.page.removed) event.add_removed(id.str());
-  *event.mutable_limits() = to_message(update.limits);
+  *event.mutable_limits() = to_message(update.limits, update.limits_why);
   return event;
 }
 

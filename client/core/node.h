@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/core/file_work.h"
+#include "client/core/node_limits.h"
 #include "client/core/plan.h"
 #include "client/core/rate_history.h"
 #include "client/core/server_link.h"
@@ -174,16 +175,6 @@ struct ChangeOutcome {
   std::vector<std::pair<TransferId, Error>> failures;  ///< in the order in which they were named
 };
 
-/// Of the whole node, in bits of payload a second; 0: none.
-struct NodeLimits {
-  std::uint64_t send_bits_per_s = 0, receive_bits_per_s = 0;
-  friend bool operator==(const NodeLimits&, const NodeLimits&) = default;
-};
-/// Lower ones are refused: a block (16 KiB) on each of a few dozen lanes would take longer than peers wait for it.
-inline constexpr std::uint64_t kLeastNodeLimit = 1'000'000;
-/// kInvalid names the option ("upload-limit", "download-limit").
-Status check_limits(const NodeLimits& limits);
-
 /// So many transfers at most are told at once: what a watcher of all of them gets as one event.
 inline constexpr std::size_t kTransfersPage = 500;
 /// What a watcher of all transfers is told next.
@@ -192,6 +183,7 @@ struct TransfersUpdate {
   std::string epoch;
   std::size_t total = 0;  ///< transfers in all
   NodeLimits limits;
+  LimitsWhy limits_why;
   std::vector<TransferView> changed;  ///< of page.changed, in its order; without peers
 };
 
@@ -226,6 +218,7 @@ struct NodeStatus {
   std::vector<NamedRoot> share_roots, download_roots;
   WallTime credential_expires;
   NodeLimits limits;
+  LimitsWhy limits_why;
   TuningDefaults tuning;
 };
 
@@ -237,7 +230,8 @@ class Node {
 
   virtual NodeStatus status() = 0;
 
-  /// Until they are set again, or the configuration is read again. kInvalid for what `check_limits` refuses.
+  /// Until they are set again, the hours of the configuration change them, or it is read again. kInvalid for what
+  /// `check_limits` refuses.
   virtual Status set_limits(const NodeLimits& limits) = 0;
 
   /// What publishing an absolute path takes, and what would be skipped; nothing is read or kept. Errors as of

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/hex.h"
+#include "common/units.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -11,6 +12,13 @@ Error unusable(const ContentInfo& content, const std::string& reason) {
   return {Code::kCorrupt, "the metadata of " + content.owner + "/" + content.name + " cannot be used (" + reason +
                               "): ask the server's operator to run `gridtorrent-server check`"};
 }
+
+std::string rate_or_none(std::uint64_t bits_per_s) {
+  return bits_per_s == 0 ? "without a limit" : format_bits_per_s(bits_per_s);
+}
+
+/// A clock that is set, and a zone that changes, are noticed within this time.
+constexpr std::chrono::milliseconds kLookAtHours = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -33,15 +41,44 @@ void NodeContext::set_settings(NodeSettings settings) {
   {
     const std::lock_guard lock(settings_mutex_);
     settings_ = std::move(settings);
-    ports.engine.set_node_limit(settings_.limits.receive_bits_per_s, settings_.limits.send_bits_per_s);
+    limits_.configure(settings_.limits, settings_.hours, ports.clock.wall());
+    apply_limits();
   }
   wake();
 }
 
 void NodeContext::set_limits(const NodeLimits& limits) {
   const std::lock_guard lock(settings_mutex_);
-  settings_.limits = limits;
-  ports.engine.set_node_limit(limits.receive_bits_per_s, limits.send_bits_per_s);
+  limits_.set_by_hand(limits, ports.clock.wall());
+  apply_limits();
+}
+
+LimitsWhy NodeContext::limits_why() const {
+  const std::lock_guard lock(settings_mutex_);
+  return limits_.now().why;
+}
+
+std::pair<std::chrono::milliseconds, bool> NodeContext::follow_hours() {
+  const WallTime now = ports.clock.wall();
+  const std::lock_guard lock(settings_mutex_);
+  if (settings_.hours.empty()) return {std::chrono::hours(1), false};
+  const auto due_at = [&] { return limits_.now().why.until.value_or(now + kLookAtHours); };
+  bool changed = false;
+  if (now >= due_at() || now < looked_at_hours_ || now - looked_at_hours_ >= kLookAtHours) {
+    looked_at_hours_ = now;
+    changed = limits_.follow(now);
+  }
+  if (changed) {
+    apply_limits();
+    log(NodeLogLevel::kInfo, "limits by hours: send " + rate_or_none(settings_.limits.send_bits_per_s) + ", receive " +
+                                 rate_or_none(settings_.limits.receive_bits_per_s));
+  }
+  return {std::clamp(due_at() - now, std::chrono::milliseconds(1), kLookAtHours), changed};
+}
+
+void NodeContext::apply_limits() {
+  settings_.limits = limits_.now().limits;
+  ports.engine.set_node_limit(settings_.limits.receive_bits_per_s, settings_.limits.send_bits_per_s);
 }
 
 void NodeContext::wake() {

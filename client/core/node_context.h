@@ -49,9 +49,12 @@ class NodeContext {
   bool wait(std::chrono::milliseconds timeout);
 
   NodeSettings settings() const;
-  /// Its limits take hold in the engine.
+  /// Its limits, as they are at this hour, take hold in the engine. `settings().limits` are those in force.
   void set_settings(NodeSettings settings);
   void set_limits(const NodeLimits& limits);
+  LimitsWhy limits_why() const;
+  /// Looks at the clock for limits of some hours: when to look again at the latest, and whether others hold now.
+  std::pair<std::chrono::milliseconds, bool> follow_hours();
 
   /// Before the next attempt after `failures` failures: growing, jittered, and no less than the server asks for.
   std::chrono::milliseconds retry_pause(int failures);
@@ -98,6 +101,11 @@ class NodeContext {
   bool rung_ = false;
   mutable std::mutex settings_mutex_;
   NodeSettings settings_;
+  HeldLimits limits_;
+  WallTime looked_at_hours_;
+
+  /// settings_mutex_ locked.
+  void apply_limits();
 };
 
 /// 1 s, doubled with each failure up to 60 s, of which a random part between half and all is waited.

@@ -56,7 +56,7 @@ Status check_limits(const NodeLimits& limits) {
 }
 
 Status NodeCore::start() {
-  c_.set_limits(c_.options.settings.limits);
+  c_.set_settings(c_.options.settings);
   GT_TRY(rights_.restore());
   GT_TRY(restore());
   GT_TRY(lasting_.restore());
@@ -146,11 +146,21 @@ void NodeCore::run(const std::stop_token& stop) {
     tasks_.step(c_.ports.clock.mono());
     rights_.step(c_.ports.clock.mono());
     publish_endpoints();
+    pause = std::min(pause, follow_hours());
     // Every answer rings. A round over thousands of transfers takes milliseconds: let several come together.
     const auto spent = std::chrono::steady_clock::now() - begun;
     if (spent > kShortRound) std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(9 * spent, kLongestRest));
     c_.wait(pause);
   }
+}
+
+std::chrono::milliseconds NodeCore::follow_hours() {
+  const auto [pause, changed] = c_.follow_hours();
+  if (changed) {
+    const auto lock = c_.book.lock();
+    c_.book.touch_all();
+  }
+  return pause;
 }
 
 TransferLoop::OwnReachability NodeCore::own_reachability() {
@@ -311,6 +321,7 @@ NodeStatus NodeCore::status() {
   status.share_roots = std::move(settings.share_roots);
   status.download_roots = std::move(settings.download_roots);
   status.limits = settings.limits;
+  status.limits_why = c_.limits_why();
   status.tuning = c_.options.tuning;
   const std::lock_guard lock(link_mutex_);
   status.node_name = node_name_;
@@ -376,6 +387,7 @@ std::optional<TransfersUpdate> NodeCore::next_transfers(JournalPlace& place, std
                          .epoch = c_.book.journal().epoch(),
                          .total = c_.book.journal().size(),
                          .limits = limits,
+                         .limits_why = c_.limits_why(),
                          .changed = {}};
   update.changed.reserve(update.page.changed.size());
   for (const auto& id : update.page.changed) update.changed.push_back(make_summary(*c_.book.find(id)));

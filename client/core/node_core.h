@@ -91,6 +91,7 @@ class NodeCore final : public Node, private ServerListener {
   void publish_endpoints();
   void note_published(const std::vector<LaneEndpoint>& endpoints, const Result<std::vector<Reachability>>& reply);
   std::vector<LaneEndpoint> endpoints_to_publish() const;
+  std::chrono::milliseconds follow_hours();
   TransferLoop::OwnReachability own_reachability();
 
   NodeContext c_;

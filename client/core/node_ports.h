@@ -8,6 +8,7 @@
 #include "client/core/engine.h"
 #include "client/core/file_work.h"
 #include "client/core/lane_papers.h"
+#include "client/core/limit_hours.h"
 #include "client/core/node.h"
 #include "client/core/node_store.h"
 #include "client/core/server_link.h"
@@ -41,7 +42,8 @@ struct NodePorts {
 struct NodeSettings {
   std::vector<NamedRoot> share_roots, download_roots;
   std::size_t max_fetching = 4;
-  NodeLimits limits = {};  ///< checked
+  NodeLimits limits = {};              ///< checked; of all hours
+  std::vector<LimitHours> hours = {};  ///< limits of some hours
 };
 
 struct NodeOptions {

@@ -176,7 +176,12 @@ std::vector<Finding> judge_listeners(const v1::StatusReply& node) {
 
 std::string limits_text(const v1::NodeLimits& limits) {
   const auto text = [](std::uint64_t rate) { return rate == 0 ? std::string("unlimited") : format_bits_per_s(rate); };
-  return "upload " + text(limits.upload_bits_per_s()) + ", download " + text(limits.download_bits_per_s());
+  const auto why = [](const std::string& held_by) {
+    return held_by.empty() || held_by == "configuration" ? "" : " (by " + escape_for_display(held_by) + ")";
+  };
+  return "upload " + text(limits.upload_bits_per_s()) + why(limits.upload_held_by()) + ", download " +
+         text(limits.download_bits_per_s()) + why(limits.download_held_by()) +
+         (limits.until_ms() == 0 ? "" : ", until " + local_time_text({limits.until_ms()}));
 }
 
 bool ports_are_reserved(const std::string& reserved, std::pair<int, int> range) {
@@ -266,8 +271,7 @@ std::vector<Finding> judge_node(const v1::StatusReply& node, WallTime now) {
   if (!node.hash_backend().empty())
     findings.push_back(good("hashing", "by " + escape_for_display(node.hash_backend())));
   if (node.limits().upload_bits_per_s() > 0 || node.limits().download_bits_per_s() > 0)
-    findings.push_back(
-        good("limits", limits_text(node.limits()) + ", as set; change them with gridtorrent node limit"));
+    findings.push_back(good("limits", limits_text(node.limits()) + "; change them with gridtorrent node limit"));
   for (Finding& finding : judge_listeners(node)) findings.push_back(std::move(finding));
   return findings;
 }

@@ -60,7 +60,7 @@ std::vector<Finding> judge_disks(const std::vector<DiskFacts>& disks);
 std::vector<std::pair<int, int>> lane_port_ranges(const v1::StatusReply* node);
 /// "50000-50031,8080" holds every port of the range.
 bool ports_are_reserved(const std::string& reserved, std::pair<int, int> range);
-/// "upload 200 Mbit/s, download unlimited".
+/// "upload 50 Mbit/s (by hours 08:00-18:00 mon-fri), download unlimited, until 2026-11-25 18:00 CET".
 std::string limits_text(const v1::NodeLimits& limits);
 
 }  // namespace gridtorrent::client

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The limits of a whole node: kept, shared, and changed while it runs."""
+import datetime
 import os
 import pathlib
 import re
 import signal
+import subprocess
 import time
 
 import cases
@@ -14,7 +16,15 @@ MBIT = 40
 
 
 def shown(alice, alpha):
-    return alice.cli('node', 'limit', '--json', node=alpha).json
+    limits = alice.cli('node', 'limit', '--json', node=alpha).json
+    return {key: value for key, value in limits.items() if key.endswith('bits_per_s')}
+
+
+def zone_where_it_is(hour, minute):
+    """A POSIX zone whose clocks show that time now."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    behind = (now.hour - hour) * 60 + now.minute - minute
+    return f'GT{"T" if behind >= 0 else "U"}{"-" if behind < 0 else ""}{abs(behind) // 60}:{abs(behind) % 60:02d}'
 
 
 def uploads_keep_to_the_limit_and_reach_it():
@@ -87,4 +97,34 @@ def a_limit_changes_while_the_node_runs():
         cases.check(shown(alice, alpha)['upload_bits_per_s'] == 30_000_000, 'a refused limit took hold')
 
 
-cases.run(uploads_keep_to_the_limit_and_reach_it, downloads_of_two_transfers_share_the_limit, a_limit_changes_while_the_node_runs)
+def limits_by_hours_hold_by_themselves():
+    """A zone for the node alone puts its clock at five minutes to eight."""
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        config = pathlib.Path(scene.dir / 'alpha.toml')
+        config.write_text('limits = [{from="08:00", up="50Mbit", day="mon"}]\n')
+        refused = subprocess.run([scene.bin / 'gridtorrentd', '--data-dir', scene.dir / 'none', '--config', config], env=scene.env,
+                                 capture_output=True, text=True, timeout=60)
+        cases.check(refused.returncode == 2, refused)
+        for part in ('alpha.toml, line 1: limits', "'day=mon' is none of from, to, days, up and down"):
+            cases.check(part in refused.stderr, refused.stderr)
+        config.write_text('upload-limit = "200Mbit"\nlimits = [{from="08:00", to="18:00", up="50Mbit"}, {from="18:00", to="08:00", up="20Mbit"}]\n')
+        alpha = scene.node(alice, 'alpha', args=('--config', config), env={'TZ': zone_where_it_is(7, 55)})
+        limits = alice.cli('node', 'limit', '--json', node=alpha).json
+        cases.check((limits['upload_bits_per_s'], limits['upload_held_by']) == (20_000_000, 'hours 18:00-08:00'), limits)
+        until = datetime.datetime.fromisoformat(limits['until'].replace('Z', '+00:00'))
+        seconds = (until - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
+        cases.check(120 < seconds <= 300, f'{limits["until"]} is {seconds:.0f} s away')
+        cases.check('upload 20.0 Mbit/s (by hours 18:00-08:00), download unlimited, until ' in alice.cli('node', 'limit', node=alpha).out,
+                    alice.cli('node', 'limit', node=alpha).out)
+        limits = alice.cli('node', 'limit', '--upload', '300Mbit', '--json', node=alpha).json
+        cases.check((limits['upload_bits_per_s'], limits['upload_held_by']) == (300_000_000, 'hand'), limits)
+        config.write_text('limits = [{up="30Mbit"}]\n')
+        os.kill(alpha.pid, signal.SIGHUP)
+        harness.wait_until(lambda: shown(alice, alpha)['upload_bits_per_s'] == 30_000_000, 'SIGHUP to bring the new limits')
+        cases.check(alice.cli('node', 'limit', '--json', node=alpha).json['until'] is None, 'a limit of every hour ends')
+
+
+cases.run(uploads_keep_to_the_limit_and_reach_it, downloads_of_two_transfers_share_the_limit, a_limit_changes_while_the_node_runs,
+          limits_by_hours_hold_by_themselves)

@@ -49,7 +49,7 @@ class PlayedTransfers {
     const std::lock_guard lock(mutex_);
     auto page = journal_.next(place, until, kTransfersPage);
     if (!page) return std::nullopt;
-    TransfersUpdate update{std::move(*page), journal_.epoch(), journal_.size(), limits, {}};
+    TransfersUpdate update{std::move(*page), journal_.epoch(), journal_.size(), limits, {}, {}};
     for (const auto& id : update.page.changed) update.changed.push_back(views_.at(id));
     return update;
   }

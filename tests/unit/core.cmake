@@ -35,4 +35,6 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_tuner_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_watch_test.cc
     DEPENDS client/core client/tuning)
+  gt_test(core_limit_hours_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_limit_hours_test.cc
+    DEPENDS client/core client/tuning)
 endif()
