@@ -1,4 +1,5 @@
 #include "client/cli/context.h"
+#include "client/cli/files_view.h"
 #include "client/cli/moments.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
@@ -61,10 +62,46 @@ Status print_manifest(Context& c, api::ServerApi& server, const v1::Content& con
   return {};
 }
 
+Status print_files(Context& c, api::ServerApi& server, const v1::Content& content) {
+  GT_ASSIGN(const std::vector<api::FileEntry> entries,
+            server.contents().manifest(content.content_id(), content.version()));
+  const bool tree = c.options.flag("tree");
+  GT_ASSIGN(const FilesPage page, files_page(entries, {.path = c.options.str("PATH"),
+                                                       .tree = tree,
+                                                       .first = static_cast<std::size_t>(c.options.integer("page")),
+                                                       .limit = static_cast<std::size_t>(c.options.integer("limit"))}));
+  if (c.json) {
+    Json files = Json::array();
+    for (const FileLine& line : page.lines) {
+      Json file = to_json(*line.entry);
+      if (line.folder) file["bytes"] = line.bytes;
+      files.push_back(std::move(file));
+    }
+    c.print({{"content_id", content.content_id()},
+             {"version", content.version()},
+             {"total_files", page.files},
+             {"total_bytes", page.bytes},
+             {"files", std::move(files)},
+             {"next_page", page.next == 0 ? Json() : Json(std::to_string(page.next))}});
+    return {};
+  }
+  if (!page.lines.empty()) c.terminal.result(files_text(page, tree));
+  c.terminal.message(std::to_string(page.files) + (page.files == 1 ? " file, " : " files, ") +
+                     format_bytes(page.bytes));
+  if (page.next > 0) c.terminal.message("there is more: --page " + std::to_string(page.next));
+  return {};
+}
+
 Status show(Context& c) {
+  for (const char* name : {"PATH", "tree", "page", "limit"}) {
+    const bool usual = c.options.source(name) == options::Source::kDefault;
+    if (!c.options.flag("files") && c.options.has(name) && !usual)
+      return Error{Code::kInvalid, std::string(name) + " is of --files: give that, too"};
+  }
   GT_ASSIGN(api::ServerApi* const server, c.server());
   const auto version = static_cast<std::uint32_t>(c.options.integer("version"));
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT"), version));
+  if (c.options.flag("files")) return print_files(c, *server, content);
   if (c.options.has("manifest")) return print_manifest(c, *server, content, c.options.str("manifest") == "sha256");
   Json json = to_json(content);
   std::string text = content_text(content);
@@ -184,7 +221,9 @@ std::vector<CommandEntry> content_commands() {
        search},
       {{.name = "show",
         .summary = "show one content",
-        .positionals = {content},
+        .positionals =
+            {content,
+             {.name = "PATH", .help = "with --files: only this file, or what is below this folder", .required = false}},
         .options = {{.name = "version",
                      .value = "N",
                      .help = "an earlier version; CONTENT@N is the same where no content has that very name",
@@ -192,6 +231,18 @@ std::vector<CommandEntry> content_commands() {
                      .command_line_only = true,
                      .check = options::integer_between(0, 4'294'967'295)},
                     {.name = "versions", .help = "also show all versions that can be had"},
+                    {.name = "files", .help = "list the files with their sizes, by the paths that get --file takes"},
+                    {.name = "tree", .help = "with --files: as a tree, folders with the sum of what is below them"},
+                    {.name = "limit",
+                     .value = "N",
+                     .help = "with --files: so many lines a page",
+                     .default_value = "1000",
+                     .check = options::integer_between(1, 1'000'000)},
+                    {.name = "page",
+                     .value = "TOKEN",
+                     .help = "with --files: go on where the last page ended",
+                     .default_value = "0",
+                     .check = options::integer_between(0, 1'000'000)},
                     {.name = "replicas", .help = "also show which nodes have it, and how much of it"},
                     {.name = "manifest",
                      .value = "KIND",
@@ -199,6 +250,7 @@ std::vector<CommandEntry> content_commands() {
                      .choices = {"merkle", "sha256"}}},
         .examples = {{"gridtorrent show mia/run42 --replicas", ""},
                      {"gridtorrent show run42 --versions", ""},
+                     {"gridtorrent show mia/run42 --files raw", "the files below raw, and their sizes"},
                      {"gridtorrent show run42 --manifest sha256 | sha256sum -c",
                       "in the folder that holds the result of get"}},
         .group = group},

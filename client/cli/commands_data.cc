@@ -1,5 +1,7 @@
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "client/cli/context.h"
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
@@ -68,7 +70,41 @@ Status publish(Context& c) {
 // ---- get and seed
 
 Status follow_or_detach(Context& c, const v1::Transfer& transfer) {
-  return c.options.flag("detach") ? detach(c, transfer) : follow_transfer(c, transfer);
+  if (c.options.flag("detach")) return detach(c, transfer);
+  return follow_transfer(c, transfer, time_limit(c.options));
+}
+
+/// What this shell's umask leaves of a new folder: the node that makes it may have been started under another.
+std::uint32_t mode_of_new_folders() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0777U & ~static_cast<std::uint32_t>(mask);
+}
+
+/// An older node would pass over what is asked for, and do something else.
+Status node_knows(Context& c, api::NodeApi& node, const std::string& option, std::string_view field) {
+  if (!c.options.has(option)) return {};
+  GT_ASSIGN(const v1::StatusReply status, node.status());
+  if (std::ranges::find(status.knows(), field) != status.knows().end()) return {};
+  return Error{Code::kUnsupported,
+               "the node that runs here is of an older version and does not know --" + option + ": start a newer one"};
+}
+
+void warn(Context& c, const std::string& text) {
+  if (c.json) {
+    Json json = event("warning", c.clock.wall());
+    json["message"] = json_text(text);
+    c.emit(json);
+  }
+  c.terminal.message("warning: " + text);
+}
+
+/// People look for the content's name.
+void tell_other_name(Context& c, const v1::Transfer& transfer) {
+  const std::string base = transfer.path().substr(transfer.path().rfind('/') + 1);
+  if (c.json || c.options.has("as") || base == transfer.name()) return;
+  c.terminal.message(escape_for_display(transfer.name()) + " is called " + escape_for_display(base) +
+                     " on disk, as its publisher's was; --as NAME gives it another name");
 }
 
 Status get_here(Context& c) {
@@ -82,18 +118,35 @@ Status get_here(Context& c) {
   request.set_priority(static_cast<int>(c.options.integer("priority")));
   request.set_refetch(c.options.flag("refetch"));
   request.set_allow_hidden(c.options.flag("allow-hidden"));
+  request.set_base_name(c.options.str("as"));
+  request.set_if_seeded(c.options.flag("if-seeded"));
+  request.set_folder_mode(mode_of_new_folders());
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   if (!is_empty(wish)) *request.mutable_wish() = wish;
   GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
+  GT_TRY(node_knows(c, *node, "as", "get.base_name"));
+  GT_TRY(node_knows(c, *node, "if-seeded", "get.if_seeded"));
   GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
+  for (const std::string& glob : reply.unmatched()) warn(c, "no file matches '" + escape_for_display(glob) + "'");
   if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
     c.terminal.message(
         "this node is of an older version: it heeds no --tuner, --mode, --target-rate, --min-rate, --by");
   if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
+  tell_other_name(c, reply.transfer());
   return follow_or_detach(c, reply.transfer());
 }
 
+/// Options that a task of another node has not.
+Status only_here(Context& c, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (c.options.has(name))
+      return Error{Code::kInvalid, "--" + std::string(name) + " is for this machine's node; leave it out with --node"};
+  }
+  return {};
+}
+
 Status get_there(Context& c) {
+  GT_TRY(only_here(c, {"as", "if-seeded", "timeout"}));
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
@@ -123,6 +176,7 @@ Status get(Context& c) {
 }
 
 Status seed_there(Context& c) {
+  GT_TRY(only_here(c, {"timeout"}));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
   v1::TaskWork work;
@@ -227,6 +281,10 @@ const options::Option kNodes{
     .value = "NODES",
     .help = "let this node do it (name or id), several with commas between, or @all of yours, not waited for",
     .check = are_nodes};
+const options::Option kTimeout{.name = "timeout",
+                               .value = "TIME",
+                               .help = "give up waiting after this time, with exit code 9; the transfer goes on",
+                               .check = options::is_duration};
 const options::Option kDetach{.name = "detach", .help = "do not wait for the end; print the id and return"};
 
 std::vector<options::Option> get_options() {
@@ -234,10 +292,14 @@ std::vector<options::Option> get_options() {
       {.name = "to",
        .value = "DIR",
        .help = "put it below this folder (default: here); with --node: ROOT:relative/path"},
+      {.name = "as",
+       .value = "NAME",
+       .help = "call it so on disk, not as it was published; the result is DIR/NAME",
+       .check = options::is_not_empty},
       {.name = "allow-hidden", .help = "also where its name begins with a dot and the folder is there already"},
       {.name = "file",
-       .value = "GLOB",
-       .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",
+       .value = "PATTERN",
+       .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**', or a path as show --files shows it",
        .repeatable = true},
       kNodes,
       {.name = "lanes",
@@ -262,7 +324,11 @@ std::vector<options::Option> get_options() {
 }
 
 std::vector<options::Option> get_ends() {
-  return {{.name = "refetch", .help = "fetch over the network even what this node has; the old files stay"}, kDetach};
+  return {
+      {.name = "refetch", .help = "fetch over the network even what this node has; the old files stay"},
+      {.name = "if-seeded", .help = "refuse, with exit code 5, where it has to be fetched and nobody serves it now"},
+      kTimeout,
+      kDetach};
 }
 
 std::vector<options::Option> publish_options() {
@@ -311,11 +377,12 @@ std::vector<CommandEntry> data_commands() {
        true},
       {{.name = "get",
         .summary = "fetch a content from all nodes that have it, verify it, then seed it",
-        .description = "Several sockets (lanes) to each of several nodes (seeders) are used at once, and every byte is "
-                       "verified. The result "
-                       "is DIR/BASE, BASE being the name that the published file or folder had. What this node has "
-                       "already is not fetched "
-                       "again; further files join those that are there. Ctrl-C stops the watching, not the transfer.",
+        .description =
+            "Several sockets (lanes) to each of several nodes (seeders) are used at once, and every byte is "
+            "verified. The result "
+            "is DIR/BASE, BASE being the name that the published file or folder had. What is there already "
+            "and is right is not fetched again, be it from an earlier get or by other means; a file that differs is "
+            "in the way (exit code 6) and stays. Ctrl-C stops the watching, not the transfer.",
         .positionals = {content},
         .options = options::join({get_options(), wish_options(), get_ends()}),
         .examples = {{"gridtorrent get mia/run42 --to /data", "the result is /data/run42"},
@@ -329,7 +396,8 @@ std::vector<CommandEntry> data_commands() {
       {{.name = "seed",
         .summary = "seed files that are here already, after verifying them",
         .description =
-            "For files that came by other means, or lie on a file system that several nodes share. Nothing is fetched.",
+            "For files that came by other means, or lie on a file system that several nodes share. Nothing is fetched. "
+            "The file or folder may have another name than the one that was published.",
         .positionals = {content},
         .options = {{.name = "from",
                      .value = "PATH",
@@ -337,6 +405,7 @@ std::vector<CommandEntry> data_commands() {
                      .required = true,
                      .check = options::is_not_empty},
                     kNodes,
+                    kTimeout,
                     kDetach},
         .examples = {{"gridtorrent seed mia/run42 --from /gpfs/project/run42", ""}},
         .group = group},

@@ -109,11 +109,6 @@ Status cancel(Context& c) {
   return print_transfer(c, call(c, &api::NodeApi::cancel_transfer), "cancelled");
 }
 
-std::optional<std::chrono::milliseconds> time_limit(const options::Parsed& options) {
-  if (!options.has("timeout")) return std::nullopt;
-  return options.duration("timeout");
-}
-
 Status wait(Context& c) {
   GT_ASSIGN(const v1::Transfer transfer, call(c, &api::NodeApi::get_transfer));
   return follow_transfer(c, transfer, time_limit(c.options));

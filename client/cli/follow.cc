@@ -88,6 +88,11 @@ bool is_absent(const Status& status) {
 
 }  // namespace
 
+std::optional<std::chrono::milliseconds> time_limit(const options::Parsed& options) {
+  if (!options.has("timeout")) return std::nullopt;
+  return options.duration("timeout");
+}
+
 Status outcome_of(const v1::Transfer& transfer) {
   if (has_arrived(transfer)) return {};
   if (transfer.state() == "cancelled")

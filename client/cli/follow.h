@@ -11,6 +11,9 @@
 
 namespace gridtorrent::client::cli {
 
+/// What --timeout says, if it was given.
+std::optional<std::chrono::milliseconds> time_limit(const options::Parsed& options);
+
 /// Shows a transfer until it is done, as lines or events; what get, seed and transfer wait share. An interrupt leaves
 /// the transfer running and says so (kCancelled); a node that goes away is waited for a while (then kUnreachable).
 Status follow_transfer(Context& context, const v1::Transfer& first,

@@ -211,6 +211,7 @@ v1::NodeLimits to_message(const NodeLimits& limits, const LimitsWhy& why) {
 void fill(v1::StatusReply& reply, const NodeStatus& status) {
   reply.set_node_id(status.node.str());
   *reply.mutable_limits() = to_message(status.limits, status.limits_why);
+  for (const char* known : {"get.base_name", "get.if_seeded"}) reply.add_knows(known);
   reply.set_node_name(status.node_name);
   reply.set_owner_id(status.owner_id.str());
   reply.set_owner(status.owner);
@@ -327,6 +328,9 @@ Result<GetJob> to_job(const v1::GetRequest& request, WallTime now) {
   job.priority = request.priority();
   job.refetch = request.refetch();
   job.allow_hidden = request.allow_hidden();
+  job.base_name = request.base_name();
+  job.if_seeded = request.if_seeded();
+  if (request.has_folder_mode()) job.folder_mode = request.folder_mode() & 0777U;
   return job;
 }
 

@@ -186,6 +186,7 @@ grpc::Status ControlService::Get(grpc::ServerContext*, const v1::GetRequest* req
   if (!view) return rpc::to_grpc(view.error());
   *reply->mutable_transfer() = to_message(*view);
   reply->set_joined(joined);
+  for (const std::string& glob : view->unmatched) reply->add_unmatched(glob);
   return grpc::Status::OK;
 }
 

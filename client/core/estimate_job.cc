@@ -116,14 +116,14 @@ Result<EstimateFlow::Subject> EstimateFlow::look(const EstimateJob& job) {
     return Error{Code::kNotFound, name_of(subject.content) + " was withdrawn by its owner and is no longer handed out"};
   }
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(subject.content));
-  GT_ASSIGN(const std::vector<bool> wanted, wanted_entries(metadata->manifest, job.globs));
-  subject.bytes = wanted_bytes(metadata->manifest, wanted);
-  GT_TRY(look_at_transfers(job, wanted, metadata->manifest, subject));
+  GT_ASSIGN(const ChosenFiles chosen, choose_files(metadata->manifest, job.globs));
+  subject.bytes = wanted_bytes(metadata->manifest, chosen.wanted);
+  GT_TRY(look_at_transfers(job, chosen, metadata->manifest, subject));
   if (!subject.fetches) GT_TRY(ask_for_seeders(subject));
   return subject;
 }
 
-Status EstimateFlow::look_at_transfers(const EstimateJob& job, const std::vector<bool>& wanted,
+Status EstimateFlow::look_at_transfers(const EstimateJob& job, const ChosenFiles& chosen,
                                        const metainfo::Manifest& manifest, Subject& subject) {
   const auto lock = c_.book.lock();
   for (const auto& [id, transfer] : c_.book.all()) {
@@ -131,12 +131,12 @@ Status EstimateFlow::look_at_transfers(const EstimateJob& job, const std::vector
     if (!same_content(row, subject.content)) continue;
     if (row.step == TransferStep::kHold) {
       const auto had = held_entries(manifest, row.globs, row.lost);
-      if (!had || !covers(*had, wanted)) continue;
+      if (!had || !covers(*had, chosen.wanted)) continue;
       return Error{Code::kConflict, name_of(subject.content) + " is here already, at " +
                                         escape_for_display(join_path(row.target, row.base_name)) +
                                         ": nothing is left to fetch"};
     }
-    if (!in_progress(row.step) || row.target != job.target || row.globs != job.globs) continue;
+    if (!in_progress(row.step) || row.target != job.target || row.globs != chosen.globs) continue;
     const std::uint64_t here =
         transfer->snapshot ? verified_of_wanted(*transfer->snapshot, row.wanted_bytes) : row.verified_bytes;
     subject.transfer = id;

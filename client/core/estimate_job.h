@@ -29,7 +29,7 @@ class EstimateFlow {
     std::uint64_t limit_bits_per_s = 0;  ///< of that transfer; 0: none
   };
   Result<Subject> look(const EstimateJob& job);
-  Status look_at_transfers(const EstimateJob& job, const std::vector<bool>& wanted, const metainfo::Manifest& manifest,
+  Status look_at_transfers(const EstimateJob& job, const ChosenFiles& chosen, const metainfo::Manifest& manifest,
                            Subject& subject);
   Status ask_for_seeders(Subject& subject);
 

@@ -62,6 +62,13 @@ struct VerifyReport {
   std::uint64_t fault_count = 0;
 };
 
+/// What lies where a get would put its files, as far as names, kinds and sizes tell.
+struct PlaceReport {
+  std::uint64_t files = 0;               ///< wanted files that are there
+  std::uint64_t missing = 0;             ///< wanted files that are not
+  std::optional<EntryFault> difference;  ///< the first wanted entry that is there and cannot be right
+};
+
 /// Where a transfer is put together: `<target>/.gridtorrent-<transfer id>/`, mode 0700, on the target's own filesystem.
 struct StagingPlan {
   TransferId id;
@@ -69,6 +76,8 @@ struct StagingPlan {
   std::vector<bool> wanted;  ///< per manifest entry; empty: all
   bool beside = false;       ///< BASE is there already, from an earlier transfer: what is wanted is added to it
   std::string root = {};     ///< of a task's target: Place::root
+  std::optional<std::uint32_t> folder_mode = {};  ///< of folders made for `target`; nothing: what the umask leaves
+  std::string copied_base = {};  ///< of copy_into_staging: BASE where it is copied from; empty: the same
   Place folder() const { return {target, root}; }
   std::string staging() const { return target + "/.gridtorrent-" + id.str(); }
   Place staging_folder() const { return {staging(), root}; }
@@ -113,6 +122,10 @@ class FileWork {
   virtual Result<VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted, const ProgressFn& progress,
                                       std::stop_token stop) = 0;
+
+  /// A quick look at what `verify` would read. Never an error because of a difference.
+  virtual Result<PlaceReport> look_at(const Place& parent, const metainfo::Manifest& manifest,
+                                      const std::vector<bool>& wanted) = 0;
 
   /// The first step of a get: refuses a foreign file in the way of BASE, or of a wanted file where BASE is added to
   /// (kConflict, named), a target that cannot be

@@ -32,7 +32,8 @@ void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   if (copy->row.old_place == id) return check_same_place(id, *copy, stop);
   const auto old = copy_of(copy->row.old_place);
   if (!old) return fetch_instead(id, "the earlier transfer is gone");
-  const auto& manifest = copy->metadata->manifest;
+  const MetadataPtr there = with_base_name(copy->metadata, old->row.base_name);
+  const auto& manifest = there->manifest;
   const auto stamp = c_.ports.guard.stamp(old->row.place(), manifest, copy->wanted);
   const auto report = verify_at(id, old->row.place(), manifest, copy->wanted, stop);
   if (!report) return;
@@ -79,6 +80,8 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   const auto stamp = c_.ports.guard.stamp(copy.row.place(), manifest, there);
   const auto report = verify_at(id, copy.row.place(), manifest, there, stop);
   if (!report) return;
+  const bool adopts = copy.row.kind == TransferKind::kAttach && copy.row.stamp.empty();
+  if (adopts && report->fault_count > 0) return refuse(id, differs_there(copy.row.place(), report->faults.front()));
   if (report->fault_count > 0 || !stamp) {
     return fail(id, {Code::kConflict, escape_for_display(base) + " was changed since it was fetched (" +
                                           (stamp ? describe_faults(*report) : stamp.error().message) +
@@ -90,7 +93,11 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
   transfer->row.step = TransferStep::kHold;
-  transfer->row.source = "local";
+  if (!adopts) transfer->row.source = "local";
+  while (const auto* part = adopts ? held_beside(transfer->row) : nullptr) {  // it is among what was looked at
+    const TransferId part_id = part->row.id;
+    c_.forget(part_id);
+  }
   transfer->row.stamp = *stamp;
   transfer->row.verified = transfer->row.fetched = c_.ports.clock.wall();
   c_.settle_hold(*transfer);
@@ -118,7 +125,7 @@ void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vect
     if (const auto held = held_entries(manifest, part.globs, lost); held) {
       part.wanted_bytes = part.verified_bytes = wanted_bytes(manifest, *held);
     }
-    while (const auto* earlier = held_at(part.content, part.target, id)) {  // of a check that a crash cut off
+    while (const auto* earlier = held_beside(transfer->row)) {  // of a check that a crash cut off
       const TransferId earlier_id = earlier->row.id;
       c_.forget(earlier_id);
     }
@@ -153,14 +160,16 @@ void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const 
   const auto copy = loaded(id);
   if (!copy) return;
   const auto& manifest = copy->metadata->manifest;
-  const auto staging = staging_of(copy->row, copy->wanted);
+  StagingPlan staging = staging_of(copy->row, copy->wanted);
+  staging.copied_base = old.base_name;
   if (const auto prepared = c_.ports.files.prepare(staging, manifest); !prepared) return fail(id, prepared.error());
   const auto copied = c_.ports.files.copy_into_staging(old.place(), staging, manifest, job_progress(id), stop);
   if (!copied) {
     if (copied.error().code != Code::kCancelled) fail(id, copied.error());
     return;
   }
-  const auto stamp_after = c_.ports.guard.stamp(old.place(), manifest, copy->wanted);
+  const MetadataPtr there = with_base_name(copy->metadata, old.base_name);
+  const auto stamp_after = c_.ports.guard.stamp(old.place(), there->manifest, copy->wanted);
   if (!stamp_after || *stamp_after != stamp) {
     return fail(id, {Code::kConflict, escape_for_display(join_path(old.target, old.base_name)) +
                                           " changed while it was copied; run the command again"});
@@ -280,7 +289,7 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr || !transfer->row.adds()) return true;
-    const auto* held = held_at(transfer->row.content, transfer->row.target, id);
+    const auto* held = held_beside(transfer->row);
     if (held == nullptr) return false;
     part = held->row;
   }
@@ -328,7 +337,7 @@ void GetFlow::commit(const TransferId& id) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
   if (staging.beside) {
-    while (const auto* part = joins ? held_at(transfer->row.content, transfer->row.target, id) : nullptr) {
+    while (const auto* part = joins ? held_beside(transfer->row) : nullptr) {
       const TransferId part_id = part->row.id;
       transfer->row.verified = std::min(transfer->row.verified, part->row.verified);
       c_.forget(part_id);

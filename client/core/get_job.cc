@@ -7,6 +7,13 @@
 namespace gridtorrent::client {
 namespace {
 
+/// What is to be fetched waits for a seeder; with --if-seeded it does not.
+Status check_seeded(const ContentInfo& content, const GetJob& job) {
+  if (!job.if_seeded || content.seeders > 0) return {};
+  return Error{Code::kUnreachable, "nobody serves " + content.owner + "/" + content.name +
+                                       " now; try again later, or leave out --if-seeded: then it waits for a seeder"};
+}
+
 Error conflict_with(const Transfer& transfer) {
   return {Code::kConflict, display_name(transfer.row) + " is being fetched to " +
                                escape_for_display(transfer.row.target) + " by transfer " + transfer.row.id.str() +
@@ -57,18 +64,10 @@ StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>&
 
 Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   joined = false;
-  if (job.target.empty() || job.target.front() != '/') {
-    return Error{Code::kInvalid, "the target '" + escape_for_display(job.target) + "' is no absolute path"};
-  }
-  Request request;
-  request.job = job;
-  GT_ASSIGN(request.wish, changed_and_checked({}, job.wish, job.limit_bits_per_s, c_.options.tuning.tuner));
-  while (request.job.target.size() > 1 && request.job.target.ends_with('/')) request.job.target.pop_back();
-  GT_ASSIGN(request.content, c_.ports.link.content(job.content));
-  GT_ASSIGN(request.metadata, c_.metadata(request.content));
-  GT_ASSIGN(request.wanted, wanted_entries(request.metadata->manifest, job.globs));
+  GT_ASSIGN(Request request, make_request(job));
   GT_TRY(check_hidden(request));
   look_at_part(request);
+  GT_TRY(look_for_others(request));
   if (request.wish.by && *request.wish.by <= c_.ports.clock.wall()) {
     c_.log(NodeLogLevel::kWarning, request.content.owner + "/" + request.content.name + " was to be done by " +
                                        to_rfc3339(*request.wish.by) + ", which is past: it is fetched all the same");
@@ -76,26 +75,18 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
 
   bool needs_prepare = false;
   TransferId id;
-  GT_ASSIGN(const TransferView view, decide(request, joined, needs_prepare, id));
+  GT_ASSIGN(TransferView view, decide(request, joined, needs_prepare, id));
   c_.wake();
+  view.unmatched = request.unmatched;
   if (!needs_prepare) return view;
 
-  const auto prepared = prepare(id);
+  const auto prepared = prepare(id, job.folder_mode);
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
   transfer->job_running = false;
   if (!prepared) {
-    if (!transfer->announce.claimed) {
-      c_.forget(id);
-      return prepared.error();
-    }
-    c_.take_out_of_engine(*transfer);
-    transfer->row.step = TransferStep::kCancel;  // until the claim is withdrawn
-    transfer->discarded = true;
-    transfer->announce.soon(c_.ports.clock.mono());
-    c_.book.save_or_log(*transfer);
-    c_.settle_siblings(transfer->row.content.id);
+    refuse_locked(*transfer, prepared.error());
     return prepared.error();
   }
   if (transfer->row.step == TransferStep::kPrepare) {
@@ -105,28 +96,9 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   }
   c_.book.touch(*transfer);
   c_.wake();
-  return make_view(*transfer);
-}
-
-/// Programs read files whose names begin with a dot without being asked, and it is the publisher who chose the name. In
-/// a folder that this get makes nothing looks for them.
-Status GetFlow::check_hidden(const Request& request) {
-  const auto& base = request.metadata->manifest.base_name;
-  if (request.job.allow_hidden || !base.starts_with('.')) return {};
-  const Place target{request.job.target, request.job.root};
-  if (!c_.ports.guard.exists(target)) return {};
-  {
-    const auto lock = c_.book.lock();
-    for (const auto& [id, transfer] : c_.book.all()) {  // allowed before: the same get again
-      const auto& row = transfer->row;
-      const bool same = row.content.id == request.content.id && row.target == target.path;
-      if (same && row.step != TransferStep::kCancel && row.step != TransferStep::kForgotten) return {};
-    }
-  }
-  return Error{Code::kDenied, request.content.owner + "/" + request.content.name + " would land as the hidden " +
-                                  escape_for_display(join_path(target.path, base)) +
-                                  ", which programs may read unasked: name a folder with --to that is not there yet" +
-                                  (target.root.empty() ? ", or allow it with --allow-hidden" : "")};
+  view = make_view(*transfer);
+  view.unmatched = request.unmatched;
+  return view;
 }
 
 /// What is fetched takes the place of what was held: that was missing, changed, elsewhere, or not wanted. What it is
@@ -137,7 +109,7 @@ void GetFlow::forget_superseded(const Transfer& transfer) {
     const auto& row = other->row;
     const bool same = row.content.id == transfer.row.content.id && row.content.version == transfer.row.content.version;
     if (!same || row.step != TransferStep::kHold || id == transfer.row.id) continue;
-    if (transfer.row.adds() && row.target == transfer.row.target) {
+    if (transfer.row.adds() && lies_at(row, transfer.row.target, transfer.row.base_name)) {
       c_.take_out_of_engine(*other);
       c_.settle_hold(*other);
     } else {
@@ -151,17 +123,18 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
   for (auto& [id, transfer] : c_.book.all()) {
     auto& row = transfer->row;
     if (row.content.id != request.content.id || row.content.version != request.content.version) continue;
-    const bool same = row.target == request.job.target && row.globs == request.job.globs;
+    const bool same = lies_at(row, request.job.target, request.base_name()) && row.globs == request.job.globs;
     const auto wish = joined_wish(row, request.job, c_.options.tuning.tuner);
     if (in_progress(row.step)) {
       if (!same) return conflict_with(*transfer);
+      GT_TRY(check_seeded(request.content, request.job));
       GT_TRY(wish);
       joined = true;
     } else if (row.step == TransferStep::kFailed && (row.kind == TransferKind::kGet || !row.stamp.empty()) && same &&
                !request.job.refetch) {
       GT_TRY(wish);
       const auto& manifest = request.metadata->manifest;
-      const Transfer* part = held_at(row.content, row.target, id);
+      const Transfer* part = held_beside(row);
       if (part != nullptr) {
         GT_ASSIGN(const auto had, held_entries(manifest, part->row.globs, part->row.lost));
         if (covers(had, request.wanted)) continue;  // it came with another get
@@ -199,44 +172,12 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
   return std::optional<TransferView>();
 }
 
-/// What is held of a content at a place, but by the transfer `except`; lock held.
-const Transfer* GetFlow::held_at(const ContentInfo& content, const std::string& target, const TransferId& except) {
-  for (const auto& [id, other] : c_.book.all()) {
-    const auto& row = other->row;
-    if (id != except && row.step == TransferStep::kHold && row.content.id == content.id &&
-        row.content.version == content.version && row.target == target) {
-      return other.get();
-    }
-  }
-  return nullptr;
-}
-
-/// Whether what an earlier transfer brought to the wished place is as it was when it was known to be whole. Without the
-/// lock: looks at every file.
-void GetFlow::look_at_part(Request& request) {
-  const Place target{request.job.target, request.job.root};
-  request.part_is_gone = !c_.ports.guard.exists(below(target, request.metadata->manifest.base_name));
-  TransferRow part;
-  {
-    const auto lock = c_.book.lock();
-    const auto* held = held_at(request.content, request.job.target, TransferId());
-    if (held == nullptr) return;
-    part = held->row;
-  }
-  request.part = part.id;
-  const auto& manifest = request.metadata->manifest;
-  const auto wanted = held_entries(manifest, part.globs, part.lost);
-  const auto stamp =
-      wanted ? c_.ports.guard.stamp(part.place(), manifest, *wanted) : Result<std::string>(wanted.error());
-  request.part_is_whole = stamp && *stamp == part.stamp;
-}
-
 TransferRow GetFlow::new_row(const Request& request) const {
   TransferRow row;
   row.created = c_.ports.clock.wall();
   row.id = TransferId::make(row.created, c_.ports.rng);
   row.content = request.content;
-  row.base_name = request.metadata->manifest.base_name;
+  row.base_name = request.base_name();
   row.target = request.job.target;
   row.root = request.job.root;
   row.globs = request.job.globs;
@@ -255,26 +196,27 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   const Transfer* changed = nullptr;  ///< likewise, but it was found to be no longer whole
   for (auto& [held_id, held] : c_.book.all()) {
     if (held->row.content.id != request.content.id || held->row.content.version != request.content.version) continue;
-    if (held->row.step == TransferStep::kFailed && !held->row.stamp.empty() && held->row.target == request.job.target) {
-      changed = held.get();
-    }
+    const bool here = lies_at(held->row, request.job.target, request.base_name());
+    if (held->row.step == TransferStep::kFailed && !held->row.stamp.empty() && here) changed = held.get();
     if (held->row.step != TransferStep::kHold) continue;
     // Not `wanted`, which a transfer restored but not yet seeding lacks.
     const auto had = held_entries(request.metadata->manifest, held->row.globs, held->row.lost);
     if (request.job.refetch || !had || !covers(*had, request.wanted)) {
-      if (part == nullptr && held->row.target == request.job.target && !request.job.refetch) part = held.get();
-    } else if (have == nullptr || held->row.target == request.job.target) {
+      if (part == nullptr && here && !request.job.refetch) part = held.get();
+    } else if (have == nullptr || here) {
       have = held.get();
     }
   }
-  if (have == nullptr) {
+  const bool adopts = request.found.has_value() && changed == nullptr;
+  if (have == nullptr && !(adopts && request.found->missing == 0)) {
+    GT_TRY(check_seeded(request.content, request.job));
     if (request.content.withdrawn) {
       return Error{Code::kNotFound, request.content.owner + "/" + request.content.name +
                                         " was withdrawn by its owner and is no longer handed out"};
     }
   }
 
-  if (have != nullptr && have->row.target == request.job.target) {
+  if (have != nullptr && lies_at(have->row, request.job.target, request.base_name())) {
     have->row.step = TransferStep::kCheckLocal;
     if (have->in_engine && have->engine_generation != request.content.generation) c_.take_out_of_engine(*have);
     const std::string audience = have->row.content.audience;
@@ -291,12 +233,23 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   if (changed != nullptr && part == nullptr && !request.part_is_gone) return changed_there(*changed);
   auto row = new_row(request);
   std::vector<bool> wanted = request.wanted;
-  if (have != nullptr) {
+  if (adopts) {
+    row.kind = TransferKind::kAttach;
+    row.step = TransferStep::kCheckLocal;
+    row.old_place = row.id;
+    row.source = "attached";
+  } else if (have != nullptr) {
     row.step = TransferStep::kCheckLocal;
     row.old_place = have->row.id;
   }
+  // What is held there already is looked at with it.
+  if (adopts && part != nullptr) {
+    row.globs = joined_globs(part->row.globs, row.globs);
+    GT_ASSIGN(wanted, wanted_entries(request.metadata->manifest, row.globs));
+    row.wanted_bytes = wanted_bytes(request.metadata->manifest, wanted);
+  }
   // What was moved away takes nothing along: then it is a get like any other.
-  if (part != nullptr && !request.part_is_gone) {
+  if (part != nullptr && !request.part_is_gone && !adopts) {
     if (part->row.id != request.part || !request.part_is_whole) return changed_there(*part);
     row.kept_globs = part->row.globs;
     row.kept_lost = part->row.lost;
@@ -312,7 +265,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     c_.book.erase(id);
     return saved.error();
   }
-  needs_prepare = have == nullptr;
+  needs_prepare = !adopts;
   transfer.job_running = needs_prepare;
   return make_view(transfer);
 }
@@ -336,10 +289,11 @@ std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) 
   return check;
 }
 
-Status GetFlow::prepare(const TransferId& id) {
+Status GetFlow::prepare(const TransferId& id, std::optional<std::uint32_t> folder_mode) {
   const auto copy = loaded(id);
   if (!copy) return Error{Code::kCancelled, "transfer " + id.str() + " was cancelled"};
-  const StagingPlan staging = staging_of(copy->row, copy->wanted);
+  StagingPlan staging = staging_of(copy->row, copy->wanted);
+  staging.folder_mode = folder_mode;
   GT_TRY(c_.ports.files.prepare(staging, copy->metadata->manifest));
   const auto check = look_at_space(id);
   if (!check || check->verdict == DiskVerdict::kEnough) return {};
@@ -348,7 +302,7 @@ Status GetFlow::prepare(const TransferId& id) {
     return check->error();
   }
   const auto lock = c_.book.lock();
-  if (auto* transfer = c_.book.find(id)) {
+  if (auto* transfer = c_.book.find(id); transfer != nullptr && transfer->row.step == TransferStep::kPrepare) {
     transfer->held_back = true;
     transfer->row.error = check->error();
   }
@@ -508,8 +462,9 @@ void GetFlow::discard(const TransferId& id) {
     return;
   }
   transfer->row.step = TransferStep::kForgotten;
-  transfer->forget_at = c_.ports.clock.mono() + std::chrono::minutes(1);
+  transfer->forget_at = c_.ports.clock.mono() + kRefusedStays;
 }
+
 void GetFlow::fail(const TransferId& id, const Error& error) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
@@ -533,7 +488,7 @@ std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
 std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {
   auto copy = copy_of(id);
   if (!copy || copy->metadata) return copy;
-  auto metadata = c_.metadata(copy->row.content);
+  auto metadata = c_.metadata(copy->row);
   if (!metadata) {
     fail(id, metadata.error());
     return std::nullopt;

@@ -4,6 +4,12 @@
 
 namespace gridtorrent::client {
 
+/// What was refused or cancelled is kept so long for those who watch it; lists leave it out.
+inline constexpr std::chrono::minutes kRefusedStays{1};
+
+/// kConflict: what lies there is not what was published.
+Error differs_there(const Place& parent, const EntryFault& fault);
+
 /// The ways of a get: from the request to files under their final name. Stateless but for the context; `get` is called
 /// by people and tasks, the rest by the transfers' thread (with the book's lock held) or on pool threads, as said.
 class GetFlow {
@@ -45,20 +51,33 @@ class GetFlow {
     GetJob job;
     TuningWish wish;
     ContentInfo content;
-    MetadataPtr metadata;
+    MetadataPtr metadata;  ///< with the name that BASE is to have
     std::vector<bool> wanted;
+    std::vector<std::string> unmatched;
     TransferId part;  ///< what an earlier transfer brought to the wished place, if any
     bool part_is_whole = false, part_is_gone = false;
+    std::vector<std::string> part_globs;  ///< of the part
+    std::vector<bool> part_lost;
+    std::optional<PlaceReport> found;  ///< wanted files that lie at the wished place and came with no transfer
+    const std::string& base_name() const { return metadata->manifest.base_name; }
   };
+  Result<Request> make_request(const GetJob& job);
   Status check_hidden(const Request& request);
+  Status look_for_others(Request& request);
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
-  const Transfer* held_at(const ContentInfo& content, const std::string& target, const TransferId& except);
+  const Transfer* held_at(const ContentInfo& content, const std::string& target, const std::string& base_name,
+                          const TransferId& except);
+  /// The same place as the row's.
+  const Transfer* held_beside(const TransferRow& row) {
+    return held_at(row.content, row.target, row.base_name, row.id);
+  }
+  bool is_known_at(const ContentInfo& content, const std::string& target, const std::string& base_name);
   void look_at_part(Request& request);
   bool kept_is_untouched(const TransferId& id, const metainfo::Manifest& manifest);
   TransferRow new_row(const Request& request) const;
   void forget_superseded(const Transfer& transfer);
-  Status prepare(const TransferId& id);
+  Status prepare(const TransferId& id, std::optional<std::uint32_t> folder_mode = {});
 
   void check_local(const TransferId& id, std::stop_token stop);
   void copy_from_old(const TransferId& id, const TransferRow& old, const std::string& stamp, WallTime verified,
@@ -72,6 +91,9 @@ class GetFlow {
   void note_arrival(Transfer& transfer);
   void discard(const TransferId& id);
   void fail(const TransferId& id, const Error& error);
+  /// As fail, of what was never more than looked at: nothing of it stays in the list.
+  void refuse(const TransferId& id, const Error& error);
+  void refuse_locked(Transfer& transfer, const Error& error);
 
   /// What a job needs of its transfer, copied under the lock; nothing where it is gone.
   struct Copy {

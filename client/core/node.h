@@ -85,7 +85,8 @@ struct TransferView {
   std::optional<Findings> findings;        ///< what limits it, while it fetches
   std::optional<PublishState> publishing;  ///< of a publish that is not done and goes on by itself
   WallTime created;
-  std::uint64_t revision = 0;  ///< grows with every change; for wait_for_change
+  std::vector<std::string> unmatched;  ///< in the answer to `get`: globs that mean no file, beside others that do
+  std::uint64_t revision = 0;          ///< grows with every change; for wait_for_change
 };
 
 struct PublishJob {
@@ -114,6 +115,9 @@ struct GetJob {
   int priority = 0;
   bool allow_hidden = false;  ///< BASE may begin with a dot also where the target is there already
   bool refetch = false;
+  std::string base_name = {};                     ///< what BASE is to be called there; empty: as it was published
+  bool if_seeded = false;                         ///< refuse where it has to be fetched and nobody serves it now
+  std::optional<std::uint32_t> folder_mode = {};  ///< of folders that are made for the target; nothing: as the node's
 };
 
 struct EstimateJob {
@@ -249,8 +253,10 @@ class Node {
   virtual Result<TransferView> start_publish(const PublishJob& job) = 0;
 
   /// Starts a get, or joins one of the same content to the same place (`joined`); kConflict where it is being fetched
-  /// to another place, or something foreign is in the way; kInvalid for wishes that `check_wish` or `check_tuner`
-  /// refuse. A deadline may be past. What this node already has is not fetched again.
+  /// to another place, or something that differs is in the way; kInvalid for wishes that `check_wish` or `check_tuner`
+  /// refuse; kUnreachable with `if_seeded`. What is refused leaves no transfer. A deadline may be past. What this node
+  /// already has is not fetched again, and files that lie at the place and are right are adopted: verified, not
+  /// fetched.
   virtual Result<TransferView> get(const GetJob& job, bool& joined) = 0;
   /// Attaches files that are here already: verified against the manifest, then seeded. The transfer starts in
   /// kVerifying.

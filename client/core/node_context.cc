@@ -131,6 +131,11 @@ Result<MetadataPtr> NodeContext::metadata(const ContentInfo& content) {
   return std::make_shared<const metainfo::VersionMetadata>(std::move(fetched).value());
 }
 
+Result<MetadataPtr> NodeContext::metadata(const TransferRow& row) {
+  GT_ASSIGN(MetadataPtr found, metadata(row.content));
+  return with_base_name(std::move(found), row.base_name);
+}
+
 void NodeContext::start_job(Transfer& transfer, WorkerPool& pool, Job job) {
   if (transfer.job_running) return;
   transfer.job_running = true;
@@ -277,6 +282,13 @@ std::chrono::milliseconds retry_pause(int failures, Rng& rng) {
   const std::int64_t whole = std::min<std::int64_t>(60'000, std::int64_t{1000} << std::clamp(failures - 1, 0, 6));
   const auto random = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(whole / 2 + 1)));
   return std::chrono::milliseconds(whole / 2 + random);
+}
+
+MetadataPtr with_base_name(MetadataPtr metadata, const std::string& base_name) {
+  if (base_name.empty() || metadata->manifest.base_name == base_name) return metadata;
+  auto renamed = std::make_shared<metainfo::VersionMetadata>(*metadata);
+  renamed->manifest.base_name = base_name;
+  return renamed;
 }
 
 std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const Place& folder, MetadataPtr metadata,

@@ -65,6 +65,8 @@ class NodeContext {
 
   /// From the disk cache, else from the server (and then cached). The document is the one that `content` names.
   Result<MetadataPtr> metadata(const ContentInfo& content);
+  /// The same with the name that BASE has where the transfer puts it.
+  Result<MetadataPtr> metadata(const TransferRow& row);
 
   /// Under the book's lock: marks the transfer busy and runs `job` on `pool`; afterwards the transfer is free again and
   /// the bell rings. Does nothing where the pool is full: the next round tries again.
@@ -115,6 +117,9 @@ inline constexpr char kNotYours[] =
     "not yours to have any more: its owner may have changed who may, or it is gone; asking again";
 inline constexpr char kServerNotHeard[] =
     "the server has not been heard for longer than --list-lifetime: nothing is served until it is";
+
+/// The document with another name for BASE, which no piece and no root depends on; itself where that is its name.
+MetadataPtr with_base_name(MetadataPtr metadata, const std::string& base_name);
 
 /// A wrapper that keeps the metadata alive as long as its verifier.
 std::shared_ptr<RootVerifier> make_owned_verifier(FileWork& files, const Place& folder, MetadataPtr metadata,

@@ -20,30 +20,34 @@ bool names(const TransferRow& row, const std::string& reference) {
 
 }  // namespace
 
+/// In the folder `place` under the name that was published, or `place` itself, whatever it is called.
+Result<SeedingFlow::Found> SeedingFlow::find_files(const metainfo::Manifest& manifest, const Place& place) {
+  const auto& base = manifest.base_name;
+  if (c_.ports.guard.exists(below(place, base))) return Found{place, base};
+  const Place parent = folder_of(place);
+  metainfo::Manifest renamed = manifest;
+  renamed.base_name = last_component(place.path);
+  GT_ASSIGN(const PlaceReport report, c_.ports.files.look_at(parent, renamed, {}));
+  const bool itself = c_.ports.guard.exists(place) && (report.files > 0 || (manifest.file_count() == 0));
+  if (itself) return Found{parent, renamed.base_name};
+  return Error{Code::kNotFound, "there is no '" + escape_for_display(base) + "' at " + escape_for_display(place.path) +
+                                    ", and none of its files; give the folder that holds it, or its own path"};
+}
+
 Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& from) {
   if (!from.path.starts_with('/')) {
     return Error{Code::kInvalid, "'" + escape_for_display(from.path) + "' is no absolute path"};
   }
   GT_ASSIGN(const ContentInfo info, c_.ports.link.content(content));
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
-  const auto& base = metadata->manifest.base_name;
-  const Place place{trimmed(from.path), from.root};
-  Place parent;
-  if (c_.ports.guard.exists(below(place, base))) {
-    parent = place;
-  } else if (last_component(place.path) == base && c_.ports.guard.exists(place)) {
-    parent = folder_of(place);
-  } else {
-    return Error{Code::kNotFound, "there is no '" + escape_for_display(base) + "' at " +
-                                      escape_for_display(place.path) +
-                                      "; give the folder that holds it, or its own path"};
-  }
+  GT_ASSIGN(const Found found, find_files(metadata->manifest, {trimmed(from.path), from.root}));
+  const auto& [parent, base] = found;
 
   const auto lock = c_.book.lock();
   for (auto& [id, transfer] : c_.book.all()) {
     auto& row = transfer->row;
     if (row.content.id != info.id || row.content.version != info.version) continue;
-    const bool same_place = row.target == parent.path;
+    const bool same_place = lies_at(row, parent.path, base);
     if (in_progress(row.step) && !(same_place && row.step == TransferStep::kAttach)) {
       return Error{Code::kConflict, display_name(row) + " is being fetched to " + escape_for_display(row.target) +
                                         " by transfer " + id.str() + ": wait for it, or cancel it"};
@@ -111,7 +115,7 @@ bool SeedingFlow::sibling_is_busy(const TransferId& id, const ContentId& content
 void SeedingFlow::hold(const TransferId& id) {
   const auto row = row_of(id);
   if (!row) return;
-  const auto metadata = c_.metadata(row->content);
+  const auto metadata = c_.metadata(*row);
   if (!metadata) return fail(id, metadata.error());
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
@@ -186,7 +190,7 @@ void SeedingFlow::doubt(Transfer& transfer, const std::string& why) {
 void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   const auto row = row_of(id);
   if (!row) return;
-  const auto metadata = c_.metadata(row->content);
+  const auto metadata = c_.metadata(*row);
   if (!metadata) return fail(id, metadata.error());
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
@@ -239,8 +243,8 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
       if (!by_name && !by_path) continue;
       // Another content may have the name of one that was withdrawn.
       const bool sure = row.step == TransferStep::kHold && !(by_name && row.content.withdrawn);
-      if (sure) return Held{row.content, row.place()};
-      if (!doubtful) doubtful = Held{row.content, row.place()};
+      if (sure) return Held{row.content, row.place(), row.base_name};
+      if (!doubtful) doubtful = Held{row.content, row.place(), row.base_name};
     }
     if (doubtful) return *doubtful;
   }
@@ -255,15 +259,16 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
   }
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
   const auto& base = metadata->manifest.base_name;
-  return Held{info, c_.ports.guard.exists(join_path(place, base)) ? place : parent_folder(place)};
+  if (c_.ports.guard.exists(join_path(place, base))) return Held{info, place, base};
+  return Held{info, parent_folder(place), last_component(place)};
 }
 
 void SeedingFlow::note_verified(const Held& held) {
   const auto lock = c_.book.lock();
   for (auto& [id, transfer] : c_.book.all()) {
     auto& row = transfer->row;
-    if (row.content.id != held.content.id || row.target != held.parent.path || row.step != TransferStep::kHold)
-      continue;
+    const bool here = row.content.id == held.content.id && lies_at(row, held.parent.path, held.base_name);
+    if (!here || row.step != TransferStep::kHold) continue;
     row.verified = c_.ports.clock.wall();
     c_.book.save_or_log(*transfer);
     transfer->announce.soon(c_.ports.clock.mono());
@@ -274,7 +279,8 @@ void SeedingFlow::note_verified(const Held& held) {
 Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std::string& path, bool sha256,
                                           const ProgressFn& progress, std::stop_token stop) {
   GT_ASSIGN(const Held held, what_to_verify(content, path));
-  GT_ASSIGN(const MetadataPtr metadata, c_.metadata(held.content));
+  GT_ASSIGN(const MetadataPtr published, c_.metadata(held.content));
+  const MetadataPtr metadata = with_base_name(published, held.base_name);
   VerifyOutcome outcome;
   outcome.content = held.content.id;
   outcome.name = held.content.owner + "/" + held.content.name;
@@ -284,7 +290,7 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
     const TransferRow* there = nullptr;  // what is being added is not there yet
     for (const auto& [id, transfer] : c_.book.all()) {
       const auto& row = transfer->row;
-      if (row.content.id != held.content.id || row.target != held.parent.path) continue;
+      if (row.content.id != held.content.id || !lies_at(row, held.parent.path, held.base_name)) continue;
       if (there == nullptr || row.step == TransferStep::kHold) there = &row;
     }
     if (there != nullptr) globs = there->globs;
@@ -294,7 +300,8 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
   if (outcome.report.fault_count > 0) {
     const auto lock = c_.book.lock();
     for (auto& [id, transfer] : c_.book.all()) {
-      const bool here = transfer->row.content.id == held.content.id && transfer->row.target == held.parent.path;
+      const auto& row = transfer->row;
+      const bool here = row.content.id == held.content.id && lies_at(row, held.parent.path, held.base_name);
       if (here && transfer->row.step == TransferStep::kHold) doubt(*transfer, describe_faults(outcome.report));
     }
     c_.wake();

@@ -29,9 +29,16 @@ class SeedingFlow {
   void attach(const TransferId& id, std::stop_token stop);
   void fail(const TransferId& id, const Error& error);
   std::optional<TransferRow> row_of(const TransferId& id);
+  /// Where the files of a `seed --from` are.
+  struct Found {
+    Place parent;
+    std::string base_name;
+  };
+  Result<Found> find_files(const metainfo::Manifest& manifest, const Place& place);
   struct Held {
     ContentInfo content;
     Place parent;
+    std::string base_name;  ///< there
   };
   Result<Held> what_to_verify(const std::string& content, const std::string& path);
   /// What is held there was hashed just now, and is as it was published.

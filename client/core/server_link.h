@@ -29,8 +29,9 @@ struct ContentInfo {
   std::uint32_t generation = 0;  ///< edition: 0 plain
   std::string ca_pem;            ///< data CA of that generation
   bool withdrawn = false;
-  std::string audience;  ///< id of the list of who may have it, as announces name it; plain: empty
-  std::string access;    ///< as the command line writes it ("user:bob"); not kept with a transfer, empty there
+  std::uint32_t seeders = 0;  ///< complete nodes that offered it when the server was asked; not kept with a transfer
+  std::string audience;       ///< id of the list of who may have it, as announces name it; plain: empty
+  std::string access;         ///< as the command line writes it ("user:bob"); not kept with a transfer, empty there
 };
 
 struct PublishRequest {

@@ -20,6 +20,7 @@ bool below(std::string_view path, std::string_view folder) {
 /// between.
 void mark_below(const metainfo::Manifest& manifest, std::size_t index, std::vector<bool>& wanted) {
   const std::string& folder = manifest.entries[index].path;
+  if (folder.empty()) return wanted.assign(manifest.entries.size(), true);
   for (std::size_t i = index + 1; i < manifest.entries.size(); ++i) {
     if (manifest.entries[i].path.compare(0, folder.size(), folder) != 0) break;
     if (below(manifest.entries[i].path, folder)) wanted[i] = true;
@@ -41,6 +42,51 @@ void mark_parents(const metainfo::Manifest& manifest, std::vector<bool>& wanted)
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     if (parents.contains(manifest.entries[i].path)) wanted[i] = true;
   }
+}
+
+/// Whether this text is a path, as bytes or as it is shown to people.
+bool is_path(std::string_view text, const std::string& path) {
+  if (text == path) return true;
+  // Whatever is escaped has a backslash.
+  return text.find('\\') != std::string_view::npos && text == escape_for_display(path);
+}
+
+/// The entry with this path below BASE, else with BASE before it.
+std::optional<std::size_t> entry_at(const metainfo::Manifest& manifest, std::string_view text) {
+  while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
+  const auto& entries = manifest.entries;
+  for (std::size_t i = 0; i < entries.size() && !text.empty(); ++i) {
+    if (!entries[i].path.empty() && is_path(text, entries[i].path)) return i;
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (is_path(text, metainfo::full_path(manifest, entries[i]))) return i;
+  }
+  return std::nullopt;
+}
+
+/// False where the pattern means nothing.
+bool mark_meant(const metainfo::Manifest& manifest, const std::string& pattern, std::vector<bool>& wanted) {
+  const auto mark = [&](std::size_t i) {
+    wanted[i] = true;
+    if (manifest.entries[i].kind == metainfo::EntryKind::kFolder) mark_below(manifest, i, wanted);
+  };
+  if (const auto named = entry_at(manifest, pattern)) {
+    mark(*named);
+    return true;
+  }
+  bool matched = false;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    const std::string& path = manifest.entries[i].path;
+    if (path.empty() && !manifest.is_single_file()) continue;
+    if (!metainfo::glob_matches(pattern, path.empty() ? manifest.base_name : path)) continue;
+    matched = true;
+    mark(i);
+  }
+  return matched;
+}
+
+Error matches_nothing(const std::string& pattern) {
+  return {Code::kNotFound, "no file matches '" + escape_for_display(pattern) + "'; `show CONTENT --files` lists them"};
 }
 
 }  // namespace
@@ -89,7 +135,7 @@ TransferState visible_state(const TransferRow& row, bool active, bool held_back,
       return TransferState::kFailed;
     case TransferStep::kCancel:
     case TransferStep::kForgotten:
-      return TransferState::kCancelled;
+      return row.error ? TransferState::kFailed : TransferState::kCancelled;  // refused: whoever waits learns why
     default:
       break;
   }
@@ -130,25 +176,22 @@ Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, con
   if (globs.empty()) return wanted;
   wanted.assign(manifest.entries.size(), false);
   for (const auto& glob : globs) {
-    bool matched = false;
-    for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
-      const auto& entry = manifest.entries[i];
-      const bool base = entry.path.empty();
-      if (base && !manifest.is_single_file()) continue;
-      if (!metainfo::glob_matches(glob, base ? std::string_view(manifest.base_name) : std::string_view(entry.path))) {
-        continue;
-      }
-      matched = true;
-      wanted[i] = true;
-      if (entry.kind == metainfo::EntryKind::kFolder) mark_below(manifest, i, wanted);
-    }
-    if (!matched) {
-      return Error{Code::kNotFound, "no file matches '" + escape_for_display(glob) +
-                                        "'; `show CONTENT --manifest merkle` lists the files"};
-    }
+    if (!mark_meant(manifest, glob, wanted)) return matches_nothing(glob);
   }
   mark_parents(manifest, wanted);
   return wanted;
+}
+
+Result<ChosenFiles> choose_files(const metainfo::Manifest& manifest, const std::vector<std::string>& globs) {
+  ChosenFiles chosen;
+  std::vector<bool> wanted(manifest.entries.size(), false);
+  for (const auto& glob : globs) {
+    (mark_meant(manifest, glob, wanted) ? chosen.globs : chosen.unmatched).push_back(glob);
+  }
+  if (chosen.globs.empty() && !globs.empty()) return matches_nothing(globs.front());
+  if (manifest.is_single_file()) chosen.globs.clear();
+  GT_ASSIGN(chosen.wanted, wanted_entries(manifest, chosen.globs));
+  return chosen;
 }
 
 Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
@@ -288,6 +331,10 @@ DiskTrust trust_after_restart(const TransferRow& row, bool has_resume_data) {
   if (!has_resume_data) return DiskTrust::kRecheck;
   if (row.clean || row.wanted_bytes > kRecheckLimit) return DiskTrust::kResumeData;
   return DiskTrust::kRecheck;
+}
+
+bool lies_at(const TransferRow& row, const std::string& target, const std::string& base_name) {
+  return row.target == target && row.base_name == base_name;
 }
 
 std::string display_name(const TransferRow& row) {

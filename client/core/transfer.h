@@ -21,9 +21,19 @@ TransferState visible_state(const TransferRow& row, bool active, bool held_back,
 /// Not yet done, not given up: a second get of the same content has to deal with it.
 bool in_progress(TransferStep step);
 
-/// Which entries `get --file GLOB...` means: matched files, all below a matched folder, and the folders above them.
-/// Empty globs: all, as an empty vector. kNotFound names the first glob that matches nothing.
+/// Which entries `get --file PATTERN...` means: matched files, all below a matched folder, and the folders above them.
+/// A pattern that is the path of an entry, as it is or as it is shown (escaped, with BASE or without), means that one
+/// alone; any other is a glob. Empty: all, as an empty vector. kNotFound names the first that matches nothing.
 Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs);
+
+/// The same of a request: patterns that match nothing are set aside as long as another does.
+struct ChosenFiles {
+  std::vector<bool> wanted;
+  std::vector<std::string> globs;  ///< that match; none for a single file, which is all there is
+  std::vector<std::string> unmatched;
+};
+/// kNotFound names the first pattern where none matches.
+Result<ChosenFiles> choose_files(const metainfo::Manifest& manifest, const std::vector<std::string>& globs);
 
 /// What a transfer that is done has: what its globs mean, less what was lost since.
 Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
@@ -76,6 +86,9 @@ std::uint64_t verified_of_wanted(const TorrentSnapshot& snapshot, std::uint64_t 
 /// costs less than fetching again what came after the last resume data; large ones trust it, since what it names was
 /// synced.
 DiskTrust trust_after_restart(const TransferRow& row, bool has_resume_data);
+
+/// Whether this is where its files are, or will be.
+bool lies_at(const TransferRow& row, const std::string& target, const std::string& base_name);
 
 /// "x_… (owner/name)" as errors name a transfer, and owner/name.
 std::string display_name(const TransferRow& row);

@@ -87,21 +87,24 @@ Status copy_to_staging(const Place& parent, const StagingPlan& plan, const metai
   for (std::size_t i = 0; i < manifest.entries.size(); ++i)
     if (selection.includes(i)) total += manifest.entries[i].size;
   ProgressMeter meter(progress, total);
+  metainfo::Manifest there;  // its name alone counts
+  there.base_name = plan.copied_base.empty() ? manifest.base_name : plan.copied_base;
   FolderCache from_folders(from_root.get());
   FolderCache to_folders(to_root.get());
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const metainfo::ManifestEntry& entry = manifest.entries[i];
     if (!selection.includes(i) || entry.size == 0) continue;
     const std::string path = metainfo::full_path(manifest, entry);
-    const UniqueFd from = from_folders.open_file(path, O_RDONLY);
-    if (!from) return errno_error(errno, parent.path + "/" + path, "cannot be read");
+    const std::string source = metainfo::full_path(there, entry);
+    const UniqueFd from = from_folders.open_file(source, O_RDONLY);
+    if (!from) return errno_error(errno, parent.path + "/" + source, "cannot be read");
     const SplitPath split = split_path(path);
     const int folder = to_folders.open(split.folder);
     const UniqueFd to(
         folder < 0 ? -1
                    : ::openat(folder, split.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!to) return Error{Code::kDisk, errno_error(errno, plan.staging() + "/" + path, "cannot be made").message};
-    GT_TRY(FileCopy(from.get(), to.get(), entry.size, parent.path + "/" + path, meter, stop).run());
+    GT_TRY(FileCopy(from.get(), to.get(), entry.size, parent.path + "/" + source, meter, stop).run());
   }
   meter.finish();
   return {};

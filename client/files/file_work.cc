@@ -51,6 +51,11 @@ class LocalFileWork final : public FileWork {
                        std::move(stop));
   }
 
+  Result<PlaceReport> look_at(const Place& parent, const metainfo::Manifest& manifest,
+                              const std::vector<bool>& wanted) override {
+    return look_at_tree(parent, manifest, wanted);
+  }
+
   std::uint64_t staged_bytes(const StagingPlan& plan) override { return staging_usage(plan); }
 
   Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) override {

@@ -64,10 +64,23 @@ Error disk_error(int error_number, const std::string& path, std::string_view act
   return {Code::kDisk, errno_error(error_number, path, action).message};
 }
 
-Status make_with_parents(const std::string& path) {
+/// A folder that was just made gets the mode that was asked for, whatever this process's umask left of it. A bit that
+/// it inherits (set-group-id) stays. Its owner can always add to it.
+Status give_mode(int folder, const char* name, std::optional<std::uint32_t> mode, const std::string& shown) {
+  if (!mode) return {};
+  struct stat info{};
+  if (::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return disk_error(errno, shown, "cannot be examined");
+  const mode_t wanted = (*mode & 0777U) | 0700U | (info.st_mode & S_ISGID);
+  if (::fchmodat(folder, name, wanted, 0) != 0) return disk_error(errno, shown, "cannot be given its mode");
+  return {};
+}
+
+Status make_with_parents(const std::string& path, std::optional<std::uint32_t> mode) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
+    if (::mkdir(part.c_str(), 0777) == 0) {
+      GT_TRY(give_mode(AT_FDCWD, part.c_str(), mode, part));
+    } else if (errno != EEXIST && errno != EISDIR) {
       struct stat info{};
       const int error_number = errno;
       if (::stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
@@ -381,7 +394,7 @@ std::uint64_t staging_usage(const StagingPlan& plan) {
 Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
   GT_TRY(metainfo::validate_component(manifest.base_name));
   if (!plan.target.starts_with('/')) return Error{Code::kInvalid, quoted(plan.target) + " is no absolute path"};
-  GT_TRY(plan.root.empty() ? make_with_parents(plan.target) : make_below_root(plan.folder()));
+  GT_TRY(plan.root.empty() ? make_with_parents(plan.target, plan.folder_mode) : make_below_root(plan.folder()));
   GT_ASSIGN(const UniqueFd target, open_target(plan));
   if (exists(target.get(), manifest.base_name)) {
     const std::string marker = staging_name(plan) + "/" + marker_name(kMarker, manifest);

@@ -28,6 +28,29 @@ std::string difference(const metainfo::ManifestEntry& entry, int error_number, c
   return "size " + std::to_string(size) + ", not " + std::to_string(entry.size);
 }
 
+/// What a look at an entry found, without reading it.
+struct Looked {
+  bool missing = false;
+  std::string reason;  ///< empty: kind, size, and where a link leads, are as published
+};
+
+/// `there`: the folder that `folders` starts from is.
+Looked look(FolderCache& folders, bool there, const metainfo::Manifest& manifest, std::size_t index,
+            const std::string& path) {
+  const metainfo::ManifestEntry& entry = manifest.entries[index];
+  const SplitPath split = split_path(path);
+  struct stat info{};
+  int error_number = there ? 0 : ENOENT;
+  const int folder = there ? folders.open(split.folder) : -1;
+  if (there && (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0))
+    error_number = errno;
+  std::string reason = difference(entry, error_number, info);
+  const bool link = entry.kind == metainfo::EntryKind::kLink;
+  if (link && reason.empty() && !is_link_to(folder, split.name, manifest.targets.at(static_cast<std::uint32_t>(index))))
+    reason = "leads elsewhere";
+  return {error_number == ENOENT || error_number == ENOTDIR, std::move(reason)};
+}
+
 }  // namespace
 
 void add_fault(VerifyReport& report, const std::string& path, std::string reason) {
@@ -46,18 +69,7 @@ std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& ma
     const bool link = entry.kind == metainfo::EntryKind::kLink;
     if (link && links == LinksAre::kYetToCome) continue;
     const std::string path = metainfo::full_path(manifest, entry);
-    const SplitPath split = split_path(path);
-    struct stat info{};
-    int error_number = 0;
-    const int folder = parent < 0 ? -1 : folders.open(split.folder);
-    if (parent < 0) {
-      error_number = ENOENT;
-    } else if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-      error_number = errno;
-    }
-    std::string reason = difference(entry, error_number, info);
-    if (link && reason.empty() && !is_link_to(folder, split.name, manifest.targets.at(static_cast<std::uint32_t>(i))))
-      reason = "leads elsewhere";
+    std::string reason = look(folders, parent >= 0, manifest, i, path).reason;
     if (entry.kind == metainfo::EntryKind::kFile) {
       ++report.files;
       report.bytes += entry.size;
@@ -66,6 +78,29 @@ std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& ma
     if (!reason.empty()) add_fault(report, path, std::move(reason));
   }
   return sound;
+}
+
+Result<PlaceReport> look_at_tree(const Place& parent, const metainfo::Manifest& manifest,
+                                 const std::vector<bool>& wanted) {
+  PlaceReport report;
+  const UniqueFd parent_fd = open_place(parent, O_PATH | O_DIRECTORY);
+  if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return place_error(errno, parent, "cannot be opened");
+  const Selection selection(manifest, wanted);
+  FolderCache folders(parent_fd ? parent_fd.get() : -1);
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    if (!selection.includes(i)) continue;
+    const metainfo::ManifestEntry& entry = manifest.entries[i];
+    const std::string path = metainfo::full_path(manifest, entry);
+    Looked found = look(folders, static_cast<bool>(parent_fd), manifest, i, path);
+    const bool is_file = entry.kind == metainfo::EntryKind::kFile;
+    if (found.missing) {
+      report.missing += is_file ? 1 : 0;
+      continue;
+    }
+    report.files += is_file ? 1 : 0;
+    if (!found.reason.empty() && !report.difference) report.difference = EntryFault{path, std::move(found.reason)};
+  }
+  return report;
 }
 
 Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& manifest,

@@ -16,6 +16,10 @@ enum class LinksAre : std::uint8_t { kThere, kYetToCome };
 std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
                                         LinksAre links, VerifyReport& report);
 
+/// FileWork::look_at.
+Result<PlaceReport> look_at_tree(const Place& parent, const metainfo::Manifest& manifest,
+                                 const std::vector<bool>& wanted);
+
 /// FileWork::verify with the number of threads and the memory to use.
 Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& manifest,
                                  const std::vector<bool>& wanted, unsigned threads, std::uint64_t memory_bytes,

@@ -89,6 +89,7 @@ GetTask to_work(const v1::GetTask& message) {
 
 Result<ContentInfo> to_content(const v1::Content& message) {
   ContentInfo info;
+  info.seeders = message.seeders();
   GT_ASSIGN(info.id, parse_id<ContentId>("a content", message.content_id()));
   info.name = message.name();
   info.owner = message.owner();

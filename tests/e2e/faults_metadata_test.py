@@ -147,7 +147,7 @@ def a_wrong_merkle_root_is_found_before_a_file_is_called_done():
         altered = bytearray(stored.bytes)
         altered[stored.bytes.index(b'i300000e32:') + len(b'i300000e32:')] ^= 1
         stored.announce(bytes(altered))
-        cases.refused(bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta, expect=None), 7, 'run/aaa')
+        cases.refused(bob.cli('get', 'data', '--to', scene.dir / 'out', '--as', 'run', node=beta, expect=None), 7, 'run/aaa')
         cases.check(not (scene.dir / 'out/run').exists(), 'it is called done')
 
 

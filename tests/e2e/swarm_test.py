@@ -102,7 +102,7 @@ def further_files_join_those_that_are_there():
         cases.check((out / 'a.nc').stat().st_ino == before.st_ino, 'a file that was there was replaced')
         cases.check(sum(s['bytes'] for s in added['seeders']) < 1_200_000, f'what was there is fetched again: {added}')
         cases.check(get('*.nc')['source'] == 'local', 'what is there is fetched again')
-        shutil.copyfile(run / 'notes.txt', out / 'notes.txt')
+        (out / 'notes.txt').write_text('mine')
         cases.refused(bob.cli('get', 'run', '--to', scene.dir / 'out', node=beta, expect=None), 6, out / 'notes.txt', 'already exists')
         (out / 'notes.txt').unlink()
         cases.check((out / 'mine.txt').read_text() == 'mine', 'what is not of the content was touched')

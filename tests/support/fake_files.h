@@ -23,6 +23,9 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::optional<Error> hash_error, prepare_error, commit_error;
     std::map<std::string, int> existing;  ///< BASE path → stamp
     std::set<std::string> damaged;        ///< BASE paths that differ
+    std::set<std::string> differing;      ///< BASE paths that differ in size, too
+    std::set<std::string> foreign;        ///< BASE paths that hold nothing of what was published
+    std::set<std::string> lying;          ///< BASE paths with further files that came by other means
     std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
     std::string checkpoint_file;          ///< of the last hash_tree
     bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
@@ -92,6 +95,21 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
         ++report.fault_count;
         report.faults.push_back({path, "missing"});
       }
+      return report;
+    });
+  }
+  /// What exists is all there, less what is gone; of a selection only what `lying` names. `differing` tells of a size.
+  Result<client::PlaceReport> look_at(const Place& parent, const metainfo::Manifest& manifest,
+                                      const std::vector<bool>& wanted) override {
+    return with([&](State& state) {
+      client::PlaceReport report;
+      const auto base = parent.path + "/" + manifest.base_name;
+      const bool chosen = wanted.empty() || state.lying.contains(base);
+      const bool there = chosen && state.existing.contains(base) && !state.foreign.contains(base);
+      const auto gone = gone_of(state, parent.path, manifest, wanted);
+      report.missing = there ? gone.size() : manifest.file_count();
+      report.files = manifest.file_count() - report.missing;
+      if (state.differing.contains(base)) report.difference = {manifest.base_name + "/a", "size 4, not 3"};
       return report;
     });
   }

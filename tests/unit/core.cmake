@@ -17,6 +17,7 @@ if(TARGET gt_client_core)
   gt_test(core_node_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_again_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_adopt_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_swarm_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_trouble_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_addition_test.cc

@@ -267,6 +267,51 @@ TEST(Wanted, AFolderMeansAllBelowItAndParentsComeAlong) {
   EXPECT_EQ(*wanted_entries(tree(), {"*.txt"}), (std::vector<bool>{true, true, false, false, true, true, false}));
   EXPECT_EQ(wanted_bytes(tree(), *wanted_entries(tree(), {"a"})), 6u);
 }
+metainfo::Manifest odd_names() {
+  metainfo::Manifest manifest;
+  manifest.base_name = "run";
+  manifest.entries = {
+      {"", metainfo::EntryKind::kFolder, 0, 0755, 1, {}},     {"c1.txt", metainfo::EntryKind::kFile, 1, 0644, 1, {}},
+      {"c?.txt", metainfo::EntryKind::kFile, 1, 0644, 1, {}}, {"odd\nname", metainfo::EntryKind::kFile, 1, 0644, 1, {}},
+      {"raw", metainfo::EntryKind::kFolder, 0, 0755, 1, {}},  {"raw/run", metainfo::EntryKind::kFile, 1, 0644, 1, {}}};
+  return manifest;
+}
+
+TEST(Wanted, APathAsItIsShownMeansThatOneAlone) {
+  using Wanted = std::vector<bool>;
+  const auto wanted = [](const std::string& text) { return *wanted_entries(odd_names(), {text}); };
+  EXPECT_EQ(wanted("c?.txt"), (Wanted{true, false, true, false, false, false})) << "no pattern";
+  EXPECT_EQ(wanted("c*.txt"), (Wanted{true, true, true, false, false, false})) << "a pattern";
+  for (const char* text : {"odd\nname", "odd\\nname", "run/odd\\nname"})
+    EXPECT_EQ(wanted(text), (Wanted{true, false, false, true, false, false})) << text;
+  for (const char* text : {"raw", "raw/", "run/raw", "run/raw/"})
+    EXPECT_EQ(wanted(text), (Wanted{true, false, false, false, true, true})) << text;
+  EXPECT_EQ(wanted("run"), Wanted(6, true)) << "all of it";
+}
+
+TEST(Wanted, ARequestSetsAsideWhatMatchesNothing) {
+  const auto none = choose_files(odd_names(), {"x", "y"});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Code::kNotFound);
+  EXPECT_NE(none.error().message.find("'x'"), std::string::npos);
+  const auto some = choose_files(odd_names(), {"x", "c1.txt"});
+  ASSERT_TRUE(some.ok());
+  EXPECT_EQ(some->globs, std::vector<std::string>{"c1.txt"});
+  EXPECT_EQ(some->unmatched, std::vector<std::string>{"x"});
+  EXPECT_EQ(wanted_bytes(odd_names(), some->wanted), 1u);
+  EXPECT_TRUE(choose_files(odd_names(), {})->wanted.empty());
+}
+
+TEST(Wanted, OfASingleFileIsThatFile) {
+  metainfo::Manifest one;
+  one.base_name = "scan.h5";
+  one.entries = {{"", metainfo::EntryKind::kFile, 7, 0644, 1, {}}};
+  const auto chosen = choose_files(one, {"*.h5"});
+  ASSERT_TRUE(chosen.ok());
+  EXPECT_TRUE(chosen->globs.empty()) << "it may be called otherwise where it is put";
+  EXPECT_TRUE(chosen->wanted.empty());
+}
+
 TEST(Wanted, HasSizesThatRiseOfFilesWithBytesOnly) {
   EXPECT_EQ(wanted_file_sizes(tree(), {}), (std::vector<std::uint64_t>{1, 2, 4}));
   EXPECT_EQ(wanted_file_sizes(tree(), *wanted_entries(tree(), {"a", "empty"})), (std::vector<std::uint64_t>{2, 4}));

@@ -73,6 +73,32 @@ TEST_F(Staging, RefusesAForeignFileInTheWay) {
   expect_error(prepare(), Code::kConflict, "already exists");
 }
 
+TEST_F(Staging, GivesFoldersThatItMakesTheModeThatIsAskedFor) {
+  const auto mode_of = [&](const char* name) {
+    struct stat info{};
+    EXPECT_EQ(::stat((temp_ / name).c_str(), &info), 0);
+    return info.st_mode & 07777;
+  };
+  make_folder(temp_ / "to", 0711);
+  plan_.folder_mode = 0750;
+  ASSERT_TRUE(prepare());
+  EXPECT_EQ(mode_of("to/here"), 0750U);
+  EXPECT_EQ(mode_of("to"), 0711U) << "it was there";
+  plan_.target = temp_ / "to/other/here";
+  plan_.folder_mode = 0;
+  ASSERT_TRUE(prepare());
+  EXPECT_EQ(mode_of("to/other"), 0700U) << "its owner has to get in";
+}
+
+TEST_F(Staging, TakesACopyOfWhatIsCalledOtherwise) {
+  metadata_.manifest.base_name = "mine";
+  plan_.copied_base = "set";
+  stage();
+  ASSERT_TRUE(commit());
+  expect_whole(temp_ / "to/here");
+  EXPECT_TRUE(exists(temp_ / "to/here/mine/sub/deep/read only"));
+}
+
 TEST_F(Staging, RefusesATargetThatCannotBeMadeOrWritten) {
   write_file(temp_ / "to", "a file");
   expect_error(prepare(), Code::kDisk, "to/here");

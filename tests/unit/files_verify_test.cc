@@ -52,6 +52,20 @@ TEST_F(Verify, ReportsWhatIsMissing) {
   expect_fault(verify(), "set/sub/100", "missing");
 }
 
+TEST_F(Verify, AQuickLookTellsWhatIsThereAndWhatCannotBeRight) {
+  const auto look = [&](const Place& parent) { return work_->look_at(parent, manifest(), {}).value(); };
+  EXPECT_EQ(look(temp_.path()).files, manifest().file_count());
+  EXPECT_EQ(look(temp_ / "elsewhere").missing, manifest().file_count());
+  ASSERT_EQ(::unlink((temp_ / "set/sub/100").c_str()), 0);
+  flip(temp_ / "set/big", 0);
+  EXPECT_EQ(look(temp_.path()).missing, 1U);
+  EXPECT_FALSE(look(temp_.path()).difference) << "bytes are not read";
+  write_file(temp_ / "set/none", "x");
+  ASSERT_TRUE(look(temp_.path()).difference);
+  EXPECT_EQ(look(temp_.path()).difference->path, "set/none");
+  EXPECT_EQ(look(temp_.path()).difference->reason, "size 1, not 0");
+}
+
 TEST_F(Verify, ReportsAMissingParentAsAllMissing) {
   const auto report = work_->verify(temp_ / "elsewhere", manifest(), {}, {}, {});
   ASSERT_TRUE(report) << report.error().message;

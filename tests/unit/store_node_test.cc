@@ -74,8 +74,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.kind = TransferKind::kAttach;
     row.step = TransferStep::kFetch;
     row.paused = true;
-    row.content = {id<ContentId>(), "name", "owner", 3, "public", std::uint64_t{1} << 63, 4, "abcd", 5,
-                   "pem",           true,   "list",  {}};
+    row.content = {id<ContentId>(), "name", "owner", 3,      "public", std::uint64_t{1} << 63, 4, "abcd", 5,
+                   "pem",           true,   0,       "list", {}};
     row.base_name = "b\xff\n";
     row.target = "/t\xfe";
     row.globs = {"*.x", "\xff"};
