@@ -68,9 +68,9 @@ const std::vector<CommandEntry>& all_commands() {
     std::vector<CommandEntry> all;
     for (const auto& part :
          {data_commands(), estimate_commands(), content_commands(), content_edit_commands(), transfer_commands(),
-          tune_commands(), group_commands(), handover_commands(), inbox_commands(), local_node_commands(),
-          node_commands(), task_commands(), join_commands(), account_commands(), user_commands(), help_commands(),
-          completing_commands(), commands_yet_to_come()})
+          transfer_end_commands(), tune_commands(), group_commands(), handover_commands(), inbox_commands(),
+          local_node_commands(), node_commands(), task_commands(), join_commands(), account_commands(), user_commands(),
+          help_commands(), completing_commands(), commands_yet_to_come()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

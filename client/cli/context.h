@@ -79,6 +79,7 @@ std::vector<CommandEntry> content_commands();
 std::vector<CommandEntry> content_edit_commands();
 std::vector<CommandEntry> data_commands();
 std::vector<CommandEntry> transfer_commands();
+std::vector<CommandEntry> transfer_end_commands();
 std::vector<CommandEntry> estimate_commands();
 std::vector<CommandEntry> group_commands();
 std::vector<CommandEntry> handover_commands();

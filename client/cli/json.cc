@@ -187,6 +187,7 @@ Json to_json(const v1::Transfer& transfer) {
             {"advice", json_text(transfer.advice())},
             {"created", json_time(transfer.created_ms())},
             {"fetched", json_time(transfer.fetched_ms())},
+            {"seeds_later", transfer.seeds_later()},
             {"peers", message_array(transfer.peers())}};
   add_wish(json, transfer.wish());
   json["target"] = target_json(transfer);

@@ -24,6 +24,9 @@ Result<std::string> transfer_named(Context& context, const std::string& text);
 /// Among those that can be explained, too: the node keeps their tuning longer than them.
 Result<std::string> tuning_named(Context& context, const std::string& text);
 
+/// Whether `transfer clear` takes it off the list: nothing of it is going on, and nothing begins again by itself.
+bool may_be_cleared(const v1::Transfer& transfer, bool failed_only);
+
 /// The help of a positional that takes such a name.
 inline constexpr char kTransferHelp[] = "its id, the begin of its id, or the name of its content";
 

@@ -168,6 +168,7 @@ v1::Transfer to_message(const TransferView& view) {
   out.set_created_ms(view.created.ms);
   if (view.wish != TuningWish{}) fill(*out.mutable_wish(), view.wish);
   out.set_fetched_ms(view.fetched.ms);
+  out.set_seeds_later(view.seeds_later);
   return out;
 }
 
@@ -245,6 +246,15 @@ v1::ChangeTransfersReply to_message(const ChangeOutcome& outcome) {
     failure.set_error_code(std::string(code_name(error.code)));
     failure.set_message(clean(error.message));
   }
+  return out;
+}
+
+v1::RemoveFilesReply to_message(const RemovedFiles& removed) {
+  v1::RemoveFilesReply out;
+  out.set_files(removed.files);
+  out.set_bytes(removed.bytes);
+  out.set_kept(removed.kept);
+  out.set_first_kept(removed.first_kept);
   return out;
 }
 
@@ -383,9 +393,12 @@ Result<TransferChange> to_change(const v1::ChangeTransfersRequest& request, Wall
   if (step == "pause") return TransferChange{ChangeKind::kPause};
   if (step == "resume") return TransferChange{ChangeKind::kResume};
   if (step == "cancel") return TransferChange{ChangeKind::kCancel};
+  if (step == "stop-seeding") return TransferChange{ChangeKind::kStopSeeding};
+  if (step == "forget") return TransferChange{ChangeKind::kForget};
   if (step != "set") {
     return Error{Code::kInvalid,
-                 "'" + escape_for_display(step) + "' is no step for transfers: give pause, resume, cancel or set"};
+                 "'" + escape_for_display(step) +
+                     "' is no step for transfers: give pause, resume, cancel, stop-seeding, forget or set"};
   }
   TransferChange change{ChangeKind::kSet};
   GT_ASSIGN(change.settings, to_settings(request.settings(), now));

@@ -20,6 +20,7 @@ v1::ScannedFiles to_message(const ScanFigures& figures);
 v1::ScannedFiles to_message(const ScannedTree& tree);
 /// The first hundred failures, and how many there are.
 v1::ChangeTransfersReply to_message(const ChangeOutcome& outcome);
+v1::RemoveFilesReply to_message(const RemovedFiles& removed);
 v1::Published to_message(const PublishOutcome& outcome);
 /// Faults, digests and totals.
 v1::VerifyResult to_message(const VerifyOutcome& outcome);

@@ -337,6 +337,17 @@ grpc::Status ControlService::RateHistory(grpc::ServerContext*, const v1::RateHis
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::RemoveFiles(grpc::ServerContext*, const v1::RemoveFilesRequest* request,
+                                         v1::RemoveFilesReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request->transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto removed = node_.remove_files(*id, request->look_only());
+  if (!removed) return rpc::to_grpc(removed.error());
+  *reply = to_message(*removed);
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::ExplainTransfer(grpc::ServerContext*, const v1::TransferRequest* request,
                                              v1::Tuning* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());

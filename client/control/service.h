@@ -68,6 +68,8 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                               v1::TransferReply* reply) override;
   grpc::Status SetTransfer(grpc::ServerContext* context, const v1::SetTransferRequest* request,
                            v1::TransferReply* reply) override;
+  grpc::Status RemoveFiles(grpc::ServerContext* context, const v1::RemoveFilesRequest* request,
+                           v1::RemoveFilesReply* reply) override;
   grpc::Status ChangeTransfers(grpc::ServerContext* context, const v1::ChangeTransfersRequest* request,
                                v1::ChangeTransfersReply* reply) override;
   grpc::Status RateHistory(grpc::ServerContext* context, const v1::RateHistoryRequest* request,

@@ -69,6 +69,13 @@ struct PlaceReport {
   std::optional<EntryFault> difference;  ///< the first wanted entry that is there and cannot be right
 };
 
+/// What was removed of a finished get, or would be.
+struct RemovedFiles {
+  std::uint64_t files = 0, bytes = 0;
+  std::uint64_t kept = 0;  ///< changed since they were put there
+  std::string first_kept;  ///< path of the first of them, below the place, bytes; of Node's answer absolute
+};
+
 /// Where a transfer is put together: `<target>/.gridtorrent-<transfer id>/`, mode 0700, on the target's own filesystem.
 struct StagingPlan {
   TransferId id;
@@ -143,6 +150,11 @@ class FileWork {
 
   /// Removes the staging folder of a cancelled transfer, and nothing else.
   virtual Status discard(const StagingPlan& plan) = 0;
+
+  /// Removes the wanted files as a commit put them at `parent`: those with another size or time by now stay, and so
+  /// does every folder with something left in it. `look_only`: counts them. Can be done again after a crash.
+  virtual Result<RemovedFiles> remove_placed(const Place& parent, const metainfo::Manifest& manifest,
+                                             const std::vector<bool>& wanted, bool look_only) = 0;
 
   /// For a get of what already lies intact at `parent`: reflinks or copies it into the staging folder.
   virtual Status copy_into_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,

@@ -340,6 +340,7 @@ void GetFlow::commit(const TransferId& id) {
     while (const auto* part = joins ? held_beside(transfer->row) : nullptr) {
       const TransferId part_id = part->row.id;
       transfer->row.verified = std::min(transfer->row.verified, part->row.verified);
+      note_adopted(transfer->row, part->row, manifest);
       c_.forget(part_id);
     }
     transfer->row.globs = globs;

@@ -447,6 +447,11 @@ void GetFlow::start_discard(Transfer& transfer) {
 void GetFlow::discard(const TransferId& id) {
   const auto copy = copy_of(id);
   if (!copy) return;
+  std::optional<Result<RemovedFiles>> removed;
+  if (copy->row.remove_files && !copy->discarded) {
+    removed = remove_placed(copy->row, false);
+    if (!*removed) c_.log(NodeLogLevel::kWarning, "files of " + id.str() + " stay: " + removed->error().message);
+  }
   if (!copy->discarded) {
     if (const auto status = c_.ports.files.discard(staging_of(copy->row, {})); !status) {
       c_.log(NodeLogLevel::kWarning, "staging of " + id.str() + " stays: " + status.error().message);
@@ -456,6 +461,7 @@ void GetFlow::discard(const TransferId& id) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
   transfer->discarded = true;
+  if (removed) transfer->removed = removed;
   if (transfer->announce.claimed) return;
   if (const auto erased = c_.ports.store.erase_transfer(id); !erased) {
     c_.log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);

@@ -43,6 +43,9 @@ class GetFlow {
   };
   std::optional<SpaceCheck> look_at_space(const TransferId& id);
 
+  /// Any thread: what would be removed with the transfer. kConflict as `may_remove`.
+  Result<RemovedFiles> removable(const TransferId& id);
+
   /// The staging plan of a row.
   static StagingPlan staging_of(const TransferRow& row, const std::vector<bool>& wanted);
 
@@ -90,6 +93,8 @@ class GetFlow {
   void commit(const TransferId& id);
   void note_arrival(Transfer& transfer);
   void discard(const TransferId& id);
+  Result<RemovedFiles> remove_placed(const TransferRow& row, bool look_only);
+  static void note_adopted(TransferRow& row, const TransferRow& part, const metainfo::Manifest& manifest);
   void fail(const TransferId& id, const Error& error);
   /// As fail, of what was never more than looked at: nothing of it stays in the list.
   void refuse(const TransferId& id, const Error& error);

@@ -80,7 +80,8 @@ struct TransferView {
   std::uint64_t limit_bits_per_s = 0;
   int lanes_wish = 0, seeders_wish = 0;  ///< 0: auto
   TuningWish wish;
-  WallTime fetched;  ///< when all was at its place; {}: not yet, or unknown
+  WallTime fetched;          ///< when all was at its place; {}: not yet, or unknown
+  bool seeds_later = false;  ///< of kComplete: it seeds again by itself, once what `waiting_for` says is over
   std::string plan_reason;
   std::optional<Findings> findings;        ///< what limits it, while it fetches
   std::optional<PublishState> publishing;  ///< of a publish that is not done and goes on by itself
@@ -164,7 +165,15 @@ struct TransferSettings {
   WishChange wish = {};
 };
 
-enum class ChangeKind : std::uint8_t { kPause, kResume, kCancel, kSet };
+enum class ChangeKind : std::uint8_t {
+  kPause,
+  kResume,
+  kCancel,
+  kSet,
+  kStopSeeding,  ///< of what is done: it ends and is forgotten, its files stay
+  kForget,       ///< the same of what is done or has failed; what a failed get had staged goes
+  kRemove        ///< of a finished get: its files go with it
+};
 
 /// What a person tells transfers to do.
 struct TransferChange {
@@ -289,6 +298,11 @@ class Node {
   /// The same for many, of which each succeeds or fails by itself, with the errors of the calls above. A crash may
   /// leave a part of them changed, each of these wholly.
   virtual ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) = 0;
+
+  /// Forgets a finished get and removes what it put on the disk: files that are as it left them, and folders that are
+  /// empty then. Once begun it goes on after a crash. `look_only`: tells what would be removed. kConflict for what was
+  /// published from here, or lay there before.
+  virtual Result<RemovedFiles> remove_files(const TransferId& id, bool look_only) = 0;
 
   /// What its tuner decided and why. kNotFound where it never fetched in this process, or long ago.
   virtual Result<TuningRecord> tuning(const TransferId& id) = 0;

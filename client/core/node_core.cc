@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::minutes kEndpointsEvery{10};
 constexpr std::chrono::seconds kEndpointsRetry{10};
+constexpr std::chrono::milliseconds kRemovalLook{500};  ///< between looks whether the node ends
 constexpr std::chrono::milliseconds kShortRound{2}, kLongestRest{250};
 constexpr std::chrono::hours kEndpointsSaid{1};  ///< a trouble that lasts is told again after so long
 
@@ -434,6 +435,20 @@ Result<TransferView> NodeCore::cancel(const TransferId& id) {
 
 Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings& settings) {
   return steps_.change(id, {ChangeKind::kSet, settings});
+}
+
+Result<RemovedFiles> NodeCore::remove_files(const TransferId& id, bool look_only) {
+  if (look_only) return gets_.removable(id);
+  GT_TRY(steps_.change(id, {ChangeKind::kRemove}));
+  std::uint64_t seen = 0;
+  auto lock = c_.book.lock();
+  for (const auto* found = c_.book.find(id); found != nullptr && !stopped_; found = c_.book.find(id)) {
+    if (found->removed) return *found->removed;
+    seen = found->revision;
+    c_.book.wait_for_change(lock, id, seen, kRemovalLook);
+  }
+  return Error{Code::kUnreachable, "the node ended while it removed files of transfer " + id.str() +
+                                       ": it goes on once it is started again"};
 }
 
 ChangeOutcome NodeCore::change_all(const std::vector<TransferId>& ids, const TransferChange& change) {

@@ -68,6 +68,7 @@ class NodeCore final : public Node, private ServerListener {
   Result<TransferView> cancel(const TransferId& id) override;
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override;
   ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) override;
+  Result<RemovedFiles> remove_files(const TransferId& id, bool look_only) override;
   Result<TuningRecord> tuning(const TransferId& id) override;
   std::vector<TuningRecord> tunings() override;
   Result<RateHistory> rates(const TransferId& id, WallTime from) override;

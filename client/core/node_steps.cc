@@ -65,7 +65,56 @@ Status set(TransferRow& row, const TransferSettings& settings, std::string_view 
   return {};
 }
 
+Error still_fetched(const TransferRow& row) {
+  return {Code::kConflict, "transfer " + row.id.str() + " (" + display_name(row) +
+                               ") is not done yet: `gridtorrent transfer cancel " + row.id.str() + "` gives it up"};
+}
+
+/// It fetches, or publishes.
+bool is_under_way(const TransferRow& row) {
+  const bool publishes = row.step == TransferStep::kHash || (row.unpublished && row.step != TransferStep::kFailed);
+  return in_progress(row.step) || publishes;
+}
+
+Status may_stop_seeding(const TransferRow& row) {
+  if (is_under_way(row)) return still_fetched(row);
+  if (row.step == TransferStep::kHold) return {};
+  return Error{Code::kConflict, "transfer " + row.id.str() + " (" + display_name(row) +
+                                    ") seeds nothing: `gridtorrent transfer forget " + row.id.str() +
+                                    "` takes it off the list"};
+}
+
+Status may_forget(const TransferRow& row) {
+  if (is_under_way(row)) return still_fetched(row);
+  return {};
+}
+
+Status end(TransferRow& row, Status allowed) {
+  GT_TRY(allowed);
+  row.step = TransferStep::kCancel;
+  row.error.reset();
+  return {};
+}
+
+bool ends(ChangeKind kind) {
+  return kind != ChangeKind::kPause && kind != ChangeKind::kResume && kind != ChangeKind::kSet;
+}
+
 }  // namespace
+
+Status may_remove(const TransferRow& row) {
+  const std::string which = "transfer " + row.id.str() + " (" + display_name(row) + ")";
+  const std::string instead = ": `gridtorrent transfer stop-seeding " + row.id.str() + "` ends it and leaves them";
+  if (is_under_way(row)) return still_fetched(row);
+  if (row.kind == TransferKind::kPublish)
+    return Error{Code::kConflict, "the files of " + which + " were published from here and are not removed" + instead};
+  if (row.kind == TransferKind::kAttach)
+    return Error{Code::kConflict, "the files of " + which + " came by other means and are not removed" + instead};
+  if (row.step == TransferStep::kHold) return {};
+  if (row.step == TransferStep::kFailed && !row.stamp.empty()) return {};
+  return Error{Code::kConflict, which + " has put no files anywhere: `gridtorrent transfer forget " + row.id.str() +
+                                    "` takes it off the list"};
+}
 
 Error unknown_transfer(const TransferId& id) {
   return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
@@ -85,8 +134,17 @@ Result<TransferRow> row_after(const TransferRow& row, const TransferChange& chan
       GT_TRY(resume(after));
       break;
     case ChangeKind::kCancel:
-      after.step = TransferStep::kCancel;
-      after.error.reset();
+      GT_TRY(end(after, {}));
+      break;
+    case ChangeKind::kStopSeeding:
+      GT_TRY(end(after, may_stop_seeding(row)));
+      break;
+    case ChangeKind::kForget:
+      GT_TRY(end(after, may_forget(row)));
+      break;
+    case ChangeKind::kRemove:
+      GT_TRY(end(after, may_remove(row)));
+      after.remove_files = true;
       break;
     case ChangeKind::kSet:
       GT_TRY(set(after, change.settings, usual_tuner));
@@ -125,7 +183,7 @@ Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChan
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
   // Out of the engine, its present count is gone.
-  if (change.kind == ChangeKind::kCancel) note_counters(*transfer, c_.ports.clock.mono());
+  if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
   return row_after(transfer->row, change, c_.options.tuning.tuner);
 }
 
@@ -147,7 +205,7 @@ std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const Tran
   std::set<ContentId> ended;
   for (TransferRow& row : rows) {
     Transfer& transfer = *c_.book.find(row.id);
-    if (change.kind == ChangeKind::kCancel) ended.insert(row.content.id);
+    if (ends(change.kind)) ended.insert(row.content.id);
     take_effect(transfer, std::move(row), change.kind);
   }
   if (!ended.empty()) c_.settle_siblings(ended);
@@ -169,6 +227,9 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
       resumed(transfer, before);
       break;
     case ChangeKind::kCancel:
+    case ChangeKind::kStopSeeding:
+    case ChangeKind::kForget:
+    case ChangeKind::kRemove:
       cancelled(transfer, before);
       break;
     case ChangeKind::kSet:
@@ -196,7 +257,7 @@ void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {
   transfer.swarm.clear();
   transfer.retry_at = {};
   const bool may_be_staged = in_progress(before) || before == TransferStep::kFailed;
-  transfer.discarded = transfer.row.unpublished || !may_be_staged;
+  transfer.discarded = !transfer.row.remove_files && (transfer.row.unpublished || !may_be_staged);
 }
 
 void NodeSteps::set_limit(Transfer& transfer) {

@@ -13,8 +13,11 @@ namespace gridtorrent::client {
 /// settings out of range; kConflict where the step does not allow it.
 Result<TransferRow> row_after(const TransferRow& row, const TransferChange& change, std::string_view usual_tuner);
 
-/// Changes that people ask of transfers: pause, resume, cancel, set. A change is on disk before anything of it takes
-/// effect. Any thread; takes the book's lock.
+/// Whether its files may be removed with it, and why not. Pure.
+Status may_remove(const TransferRow& row);
+
+/// Changes that people ask of transfers: pause, resume, set, and the ways to end. A change is on disk before anything
+/// of it takes effect. Any thread; takes the book's lock.
 class NodeSteps {
  public:
   explicit NodeSteps(NodeContext& context) : c_(context) {}

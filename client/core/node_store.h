@@ -65,7 +65,10 @@ struct TransferRow {
   std::vector<std::string> kept_globs;
   std::vector<bool> kept_lost;
   bool adds() const { return !kept_globs.empty() || !kept_lost.empty(); }
-  TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
+  /// Per manifest entry: files that lay at the place before, and so are not this node's to remove. Empty: none.
+  std::vector<bool> adopted;
+  bool remove_files = false;  ///< of kCancel: what was put at the place goes, too
+  TransferId old_place;       ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
   int lanes_wish = 0, seeders_wish = 0, priority = 0;
   std::uint64_t limit_bits_per_s = 0;
   TuningWish wish;   ///< target and floor end with the fetch, as the limit does

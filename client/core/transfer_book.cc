@@ -217,6 +217,7 @@ TransferView make_summary(const Transfer& transfer) {
   view.seeders_wish = row.seeders_wish;
   view.wish = row.wish;
   view.fetched = row.fetched;
+  view.seeds_later = row.step == TransferStep::kHold && !transfer.barred_reason.empty() && !row.content.withdrawn;
   view.plan_reason = transfer.plan.reason;
   view.findings = transfer.findings;
   if (row.unpublished && row.step == TransferStep::kHash) view_publishing(transfer, view);

@@ -104,6 +104,7 @@ struct Transfer {
   std::uint64_t revision = 1;
   std::shared_ptr<std::condition_variable> watched;  ///< notified with each change; made by who waits for one
   bool discarded = false;                            ///< kCancel: its staging is removed
+  std::optional<Result<RemovedFiles>> removed;       ///< kCancel, with its files: what came of that
   MonoTime forget_at{};
   MonoTime sums_not_before{};
   std::stop_source sums_stop;

@@ -11,6 +11,7 @@
 #include "client/files/file_system.h"
 #include "client/files/flat_sums.h"
 #include "client/files/publish_hash.h"
+#include "client/files/remove_placed.h"
 #include "client/files/root_verifier.h"
 #include "client/files/staging.h"
 #include "client/files/verify.h"
@@ -68,6 +69,11 @@ class LocalFileWork final : public FileWork {
 
   bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
     return is_commit_begun(plan, manifest);
+  }
+
+  Result<RemovedFiles> remove_placed(const Place& parent, const metainfo::Manifest& manifest,
+                                     const std::vector<bool>& wanted, bool look_only) override {
+    return remove_placed_files(parent, manifest, wanted, look_only);
   }
 
   Status discard(const StagingPlan& plan) override { return discard_staging(plan); }

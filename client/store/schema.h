@@ -10,7 +10,8 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 11> kMigrations{{{1, "transfers, publishes, tasks", R"sql(
+inline constexpr std::array<sql::Migration, 12> kMigrations{
+    {{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -80,14 +81,14 @@ CREATE TABLE task (
   transfer_id TEXT NOT NULL
 ) STRICT;
 )sql"},
-                                                             {2, "gets that add to what is there", R"sql(
+     {2, "gets that add to what is there", R"sql(
 ALTER TABLE transfer ADD COLUMN kept_globs TEXT NOT NULL DEFAULT '[]';
 )sql"},
-                                                             {3, "files that got lost", R"sql(
+     {3, "files that got lost", R"sql(
 ALTER TABLE transfer ADD COLUMN lost TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN kept_lost TEXT NOT NULL DEFAULT '';
 )sql"},
-                                                             {4, "who may have restricted content", R"sql(
+     {4, "who may have restricted content", R"sql(
 ALTER TABLE transfer ADD COLUMN audience TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE audience (
@@ -101,13 +102,13 @@ CREATE TABLE server_heard (
   heard_ms INTEGER NOT NULL
 ) STRICT;
 )sql"},
-                                                             {5, "when files were verified", R"sql(
+     {5, "when files were verified", R"sql(
 ALTER TABLE transfer ADD COLUMN verified_ms INTEGER NOT NULL DEFAULT 0;
 )sql"},
-                                                             {6, "places below a named root", R"sql(
+     {6, "places below a named root", R"sql(
 ALTER TABLE transfer ADD COLUMN root BLOB NOT NULL DEFAULT x'';
 )sql"},
-                                                             {7, "how transfers were tuned", R"sql(
+     {7, "how transfers were tuned", R"sql(
 CREATE TABLE tuning (
   transfer_id TEXT PRIMARY KEY,
   sequence INTEGER NOT NULL,
@@ -115,7 +116,7 @@ CREATE TABLE tuning (
   record BLOB NOT NULL
 ) STRICT;
 )sql"},
-                                                             {8, "what people ask of a tuner, and arrivals", R"sql(
+     {8, "what people ask of a tuner, and arrivals", R"sql(
 ALTER TABLE transfer ADD COLUMN tuner TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN mode TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN target_bits_per_s INTEGER NOT NULL DEFAULT 0;
@@ -123,7 +124,7 @@ ALTER TABLE transfer ADD COLUMN floor_bits_per_s INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfer ADD COLUMN by_ms INTEGER;
 ALTER TABLE transfer ADD COLUMN fetched_ms INTEGER NOT NULL DEFAULT 0;
 )sql"},
-                                                             {9, "what paths have carried", R"sql(
+     {9, "what paths have carried", R"sql(
 CREATE TABLE path (
   node_id TEXT NOT NULL,
   network TEXT NOT NULL,
@@ -146,7 +147,7 @@ CREATE TABLE path (
   PRIMARY KEY (node_id, network, congestion_control, round_trip_log2, loss_decade, long_transfer)
 ) STRICT;
 )sql"},
-                                                             {10, "what transfers received and sent over time", R"sql(
+     {10, "what transfers received and sent over time", R"sql(
 CREATE TABLE rate (
   transfer_id TEXT NOT NULL REFERENCES transfer(transfer_id) ON DELETE CASCADE,
   seconds INTEGER NOT NULL,
@@ -157,9 +158,13 @@ CREATE TABLE rate (
 ) STRICT;
 CREATE INDEX rate_by_age ON rate(seconds, last_ms);
 )sql"},
-                                                             {11, "publishes that go on by themselves", R"sql(
+     {11, "publishes that go on by themselves", R"sql(
 ALTER TABLE transfer ADD COLUMN unpublished INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE publish ADD COLUMN lasting TEXT NOT NULL DEFAULT '';
+)sql"},
+     {12, "files that were here before, and that are to go", R"sql(
+ALTER TABLE transfer ADD COLUMN adopted TEXT NOT NULL DEFAULT '';
+ALTER TABLE transfer ADD COLUMN remove_files INTEGER NOT NULL DEFAULT 0;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

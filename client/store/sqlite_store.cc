@@ -20,7 +20,7 @@ constexpr std::string_view kTransferColumns =
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
     "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms, "
-    "unpublished";
+    "unpublished, adopted, remove_files";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -95,6 +95,8 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.wish = read_wish(row);
   transfer.fetched = WallTime{row.i64(50)};
   transfer.unpublished = row.boolean(51);
+  GT_ASSIGN(transfer.adopted, decode_entries(row.text(52)));
+  transfer.remove_files = row.boolean(53);
   return transfer;
 }
 
@@ -173,11 +175,11 @@ std::string upsert(std::string_view table, std::string_view columns, std::string
 }
 
 Status put(sql::Transaction& tx, const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 52);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 54);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
-                    old_place = id_text(row.old_place);
+                    old_place = id_text(row.old_place), adopted = encode_entries(row.adopted);
   std::optional<std::string_view> error_code, error_message;
   if (row.error) {
     error_code = code_name(row.error->code);
@@ -236,7 +238,9 @@ Status put(sql::Transaction& tx, const TransferRow& row) {
                              row.wish.floor_bits_per_s,
                              by_ms,
                              row.fetched.ms,
-                             row.unpublished});
+                             row.unpublished,
+                             adopted,
+                             row.remove_files});
 }
 
 }  // namespace

@@ -74,6 +74,71 @@ def a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content():
         cases.check(str(scene.dir / 'again/data.bin') in line, line)
 
 
+def the_list_is_kept_clean_without_touching_data():
+    with harness.Scene() as scene:
+        source, bob, beta = setting(scene)
+        alice, alpha = scene.users['alice'], scene.daemons[1]
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '20Mbit')
+        for word in ('stop-seeding', 'forget', 'remove'):
+            options = ['--yes'] if word == 'remove' else []
+            cases.refused(bob.cli('transfer', word, 'data', *options, node=beta, expect=None), 6, 'transfer cancel', transfer)
+        bob.cli('transfer', 'clear', node=beta)
+        bob.cli('transfer', 'set', 'data', '--limit', '0', node=beta)
+        bob.cli('transfer', 'wait', 'data', node=beta)
+        bob.cli('get', 'data', '--to', scene.dir / 'again', node=beta)
+
+        def states():
+            return sorted((t['state'], t['path']) for t in bob.cli('transfers', '--json', node=beta).json['transfers'])
+
+        cases.check(bob.cli('transfer', 'clear', '--failed', '--json', node=beta).json == {'cleared': 0, 'left': 2}, states())
+        harness.wait_until(lambda: [s for s, _ in states()] == ['complete', 'seeding'], 'one of two to seed')
+        cases.check(bob.cli('transfer', 'clear', '--json', node=beta).json['cleared'] == 1, states())
+        harness.wait_until(lambda: [s for s, _ in states()] == ['seeding'], 'the one that seeds to be left')
+        bob.cli('transfer', 'stop-seeding', 'data', node=beta)
+        harness.wait_until(lambda: states() == [], 'an empty list')
+        for folder in ('out', 'again'):
+            cases.same(source, scene.dir / folder / 'data.bin')
+        cases.refused(alice.cli('transfer', 'remove', 'data', '--yes', node=alpha, expect=None), 6, 'published from here')
+        cases.check(source.exists(), 'what was published is gone')
+
+
+def has_terminal():
+    """Whether a command could ask somebody here."""
+    try:
+        os.close(os.open('/dev/tty', os.O_RDWR))
+    except OSError:
+        return False
+    return True
+
+
+def a_finished_get_is_removed_with_the_files_that_it_brought():
+    with harness.Scene() as scene:
+        source, bob, beta = setting(scene)
+        alice, alpha = scene.users['alice'], scene.daemons[1]
+        run = scene.dir / 'in/run'
+        for name in ('a', 'sub/b', 'sub/c'):
+            cases.make_file(run / name, 100_000, seed=hash(name))
+        alice.cli('publish', run, '--name', 'run', '--access', 'public', node=alpha)
+        out = scene.dir / 'out/run'
+        cases.make_file(out / 'a', 1)
+        (out / 'a').write_bytes((run / 'a').read_bytes())
+        bob.cli('get', 'run', '--to', scene.dir / 'out', node=beta)
+        beta.kill()
+        beta.start()
+        (out / 'sub/c').write_text('changed')
+        (out / 'mine.txt').write_text('mine')
+        if not has_terminal():
+            cases.refused(bob.cli('transfer', 'remove', 'run', node=beta, expect=None), 2, '--yes')
+        removed = bob.cli('transfer', 'remove', 'run', '--yes', '--json', node=beta).json
+        cases.check((removed['files'], removed['kept'], removed['first_kept']) == (1, 1, str(out / 'sub/c')), removed)
+        left = sorted(str(p.relative_to(out)) for p in out.rglob('*') if p.is_file())
+        cases.check(left == ['a', 'mine.txt', 'sub/c'], left)
+        cases.check(bob.cli('transfers', '--json', node=beta).json['transfers'] == [], 'it is still listed')
+        bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
+        bob.cli('transfer', 'remove', 'data', '--yes', node=beta)
+        cases.check(not (scene.dir / 'out/data.bin').exists(), 'it is still there')
+
+
 def a_transfer_explains_its_lanes():
     with harness.Scene() as scene:
         _, bob, beta = setting(scene)
@@ -183,7 +248,8 @@ def doctor_finds_a_well_node_and_a_lost_server():
 
 
 cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind,
-          a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content, a_transfer_explains_its_lanes,
+          a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content, the_list_is_kept_clean_without_touching_data,
+          a_finished_get_is_removed_with_the_files_that_it_brought, a_transfer_explains_its_lanes,
           what_was_explained_outlives_a_kill_and_a_restart, a_limit_holds,
           a_second_get_joins_and_one_to_elsewhere_is_a_conflict, ctrl_c_stops_the_watching_and_not_the_transfer,
           what_is_withdrawn_is_served_no_more_and_its_files_stay, doctor_finds_a_well_node_and_a_lost_server)

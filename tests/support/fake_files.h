@@ -20,7 +20,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   // ---- what tests set and see
   struct State {
     client::HashedTree tree;  ///< what hash_tree finds
-    std::optional<Error> hash_error, prepare_error, commit_error;
+    std::optional<Error> hash_error, prepare_error, commit_error, remove_error;
     std::map<std::string, int> existing;  ///< BASE path → stamp
     std::set<std::string> damaged;        ///< BASE paths that differ
     std::set<std::string> differing;      ///< BASE paths that differ in size, too
@@ -133,6 +133,23 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
   bool commit_begun(const client::StagingPlan&, const metainfo::Manifest&) override {
     return with([](State& state) { return state.commit_begun; });
+  }
+  /// BASE goes where all of it is wanted.
+  Result<client::RemovedFiles> remove_placed(const Place& parent, const metainfo::Manifest& manifest,
+                                             const std::vector<bool>& wanted, bool look_only) override {
+    note((look_only ? "look " : "remove ") + parent.path);
+    return with([&](State& state) -> Result<client::RemovedFiles> {
+      if (state.remove_error) return *state.remove_error;
+      client::RemovedFiles removed;
+      for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+        if (!wanted[i] || manifest.entries[i].kind != metainfo::EntryKind::kFile) continue;
+        ++removed.files;
+        removed.bytes += manifest.entries[i].size;
+      }
+      if (!look_only && removed.files == manifest.file_count())
+        state.existing.erase(parent.path + "/" + manifest.base_name);
+      return removed;
+    });
   }
   Status discard(const client::StagingPlan& plan) override {
     note("discard " + plan.target);

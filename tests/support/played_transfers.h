@@ -18,7 +18,7 @@ inline ChangeOutcome change_each(Node& node, const std::vector<TransferId>& ids,
     const auto changed = [&] {
       if (change.kind == ChangeKind::kPause) return node.pause(id);
       if (change.kind == ChangeKind::kResume) return node.resume(id);
-      if (change.kind == ChangeKind::kCancel) return node.cancel(id);
+      if (change.kind != ChangeKind::kSet) return node.cancel(id);
       return node.set(id, change.settings);
     }();
     if (changed) {

@@ -1,6 +1,7 @@
 // The command line against a control server whose node is played by the test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "client/cli/interrupt.h"
+#include "client/cli/transfer_names.h"
 #include "client/control/control_server.h"
 #include "tests/support/played_transfers.h"
 #include "tests/unit/cli_fixture.h"
@@ -104,6 +106,10 @@ class PlayedNode final : public Node {
     got.content = content;
     got.target = from.path;
     return script.front();
+  }
+  Result<RemovedFiles> remove_files(const TransferId& id, bool look_only) override {
+    GT_TRY(ask(look_only ? "look" : "remove", id));
+    return RemovedFiles{12, 240'000'000, 1, "/data/run42/notes"};
   }
   std::vector<TransferView> transfers() override {
     const std::lock_guard lock(mutex_);
@@ -551,6 +557,77 @@ TEST_F(WithNode, TransferCommandsReachTheNode) {
   EXPECT_EQ(Json::parse(out_)["transfers"].size(), 1U);
   EXPECT_EQ(run({"transfers"}), 0);
   EXPECT_THAT(out_, HasSubstr("fetching"));
+}
+
+TEST_F(WithNode, TransfersAreTakenOffTheList) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"transfer", "clear"}), 0);
+  EXPECT_THAT(err_, HasSubstr("nothing to clear"));
+  EXPECT_TRUE(node_.asked.empty()) << "it seeds";
+  EXPECT_EQ(run({"transfer", "stop-seeding", "run42"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("its files stay at /data/run42"));
+  node_.script = {view(TransferState::kFailed)};
+  EXPECT_EQ(run({"transfer", "forget", "run42"}), 0) << err_;
+  EXPECT_EQ(run({"transfer", "clear", "--failed", "--json"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_)["cleared"], 1);
+  EXPECT_THAT(node_.asked, ::testing::ElementsAre("cancel", "cancel", "cancel"));
+}
+
+TEST_F(WithNode, RemoveTellsWhatWentAndWhatStays) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"transfer", "remove", "run42", "--yes"}), 0) << err_;
+  EXPECT_EQ(err_, "removed 12 files (240 MB); 1 file was changed since and stays: /data/run42/notes\n");
+  EXPECT_THAT(node_.asked, ::testing::ElementsAre("remove"));
+  EXPECT_EQ(run({"transfer", "remove", "run42", "--yes", "--json"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_)["first_kept"], "/data/run42/notes");
+}
+
+TEST(Clearing, LeavesWhatSeedsOrWillAgain) {
+  v1::Transfer t;
+  const auto cleared = [&](const char* state, bool failed_only = false) {
+    t.set_state(state);
+    return may_be_cleared(t, failed_only);
+  };
+  for (const char* state : {"seeding", "fetching", "queued", "paused", "verifying", "hashing"})
+    EXPECT_FALSE(cleared(state)) << state;
+  EXPECT_TRUE(cleared("failed"));
+  EXPECT_TRUE(cleared("failed", true));
+  EXPECT_TRUE(cleared("complete"));
+  EXPECT_FALSE(cleared("complete", true));
+  t.set_seeds_later(true);
+  EXPECT_FALSE(cleared("complete")) << "the server is not heard, say";
+}
+
+TEST_F(WithNode, GetAsksForTheNameThePlaceAndTheMode) {
+  node_.script = {view(TransferState::kComplete, 1000)};
+  EXPECT_EQ(run({"get", "run42", "--to", "/data", "--as", "mine", "--if-seeded"}), 0) << err_;
+  EXPECT_EQ(node_.got.base_name, "mine");
+  EXPECT_TRUE(node_.got.if_seeded);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  EXPECT_EQ(node_.got.folder_mode, 0777U & ~mask);
+  node_.script.front().path = "/data/other";
+  EXPECT_EQ(run({"get", "run42", "--to", "/data"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("run42 is called other on disk"));
+  node_.script.front().unmatched = {"none*"};
+  EXPECT_EQ(run({"get", "run42", "--as", "x", "--file", "none*", "--file", "a"}), 0) << err_;
+  EXPECT_EQ(err_, "warning: no file matches 'none*'\n");
+  for (const char* option : {"--if-seeded", "--timeout=2s", "--as=x"})
+    EXPECT_EQ(run({"get", "run42", "--node", "alpha", option}), 2) << option;
+}
+
+TEST_F(WithNode, GetGivesUpWaitingInTime) {
+  node_.script = {view(TransferState::kFetching)};
+  EXPECT_EQ(run({"get", "run42", "--timeout", "50ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on"));
+}
+
+TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
+  node_.script = {view(TransferState::kFetching)};
+  node_.signal_at_end = true;
+  EXPECT_EQ(run({"get", "run42", "--json"}), 10);
+  EXPECT_EQ(event_names().back(), "detached");
+  EXPECT_EQ(events().back()["transfer_id"], id_of(1).str());
 }
 
 TEST_F(WithNode, PublishTellsHashingWarningsAndTheEnd) {

@@ -99,6 +99,10 @@ class FakeNode final : public Node {
     started.publishing = PublishState{job.request.request_id, PublishPhase::kScan, 7, 8};
     return started;
   }
+  Result<RemovedFiles> remove_files(const TransferId& id, bool look_only) override {
+    if (id != transfer_id(2)) return Error{Code::kNotFound, "there is no transfer " + id.str()};
+    return RemovedFiles{2, 8, look_only ? 0U : 1U, look_only ? "" : "/data/x\xff"};
+  }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
     got = job;
     joined = true;

@@ -90,6 +90,28 @@ TEST_F(Staging, GivesFoldersThatItMakesTheModeThatIsAskedFor) {
   EXPECT_EQ(mode_of("to/other"), 0700U) << "its owner has to get in";
 }
 
+TEST_F(Staging, IsUndoneByARemovalThatLeavesWhatIsNotItsOwn) {
+  stage();
+  ASSERT_TRUE(commit());
+  const std::string target = temp_ / "to/here";
+  const auto remove = [&](bool look_only) { return work_->remove_placed(target, manifest(), {}, look_only).value(); };
+  const auto all = manifest().file_count();
+  EXPECT_EQ(remove(true).files, all);
+  EXPECT_EQ(remove(true).kept, 0U);
+  ASSERT_EQ(::chmod((target + "/set").c_str(), 0755), 0);
+  write_file(target + "/set/mine.txt", "mine");
+  ASSERT_EQ(::chmod((target + "/set/none").c_str(), 0600), 0);
+  write_file(target + "/set/none", "changed");
+  const RemovedFiles removed = remove(false);
+  EXPECT_EQ(removed.files, all - 1);
+  EXPECT_EQ(removed.kept, 1U);
+  EXPECT_EQ(removed.first_kept, "set/none");
+  EXPECT_FALSE(exists(target + "/set/sub")) << "empty folders go, without write permission too";
+  EXPECT_EQ(read_file(target + "/set/mine.txt"), "mine");
+  EXPECT_EQ(read_file(target + "/set/none"), "changed");
+  EXPECT_EQ(remove(false).files, 0U) << "done again after a crash";
+}
+
 TEST_F(Staging, TakesACopyOfWhatIsCalledOtherwise) {
   metadata_.manifest.base_name = "mine";
   plan_.copied_base = "set";

@@ -159,6 +159,11 @@ Call AsyncNodeApi::rate_history(v1::RateHistoryRequest request, Answer<v1::RateH
   return ask(connection_, loop_, &Stub::PrepareAsyncRateHistory, std::move(request), done);
 }
 
+Call AsyncNodeApi::remove_files(v1::RemoveFilesRequest request, Answer<v1::RemoveFilesReply> done) {
+  return loop_.call(connection_.terms(connection_.options.begin_deadline), *connection_.stub,
+                    &Stub::PrepareAsyncRemoveFiles, connection_.own(std::move(request)), done);
+}
+
 Call AsyncNodeApi::change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done) {
   return ask(connection_, loop_, &Stub::PrepareAsyncChangeTransfers, std::move(request), done);
 }

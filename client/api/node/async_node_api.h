@@ -56,6 +56,7 @@ class AsyncNodeApi {
   Call follow_transfer(const std::string& transfer_id, TransferFn on_change, Ended on_end);
   Call rate_history(v1::RateHistoryRequest request, Answer<v1::RateHistoryReply> done);
   Call change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done);
+  Call remove_files(v1::RemoveFilesRequest request, Answer<v1::RemoveFilesReply> done);
   Call scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end);
   Call start_publish(v1::PublishRequest request, Answer<v1::Transfer> done);
   Call reenroll(const std::string& enroll_token, Answer<v1::ReenrollReply> done);

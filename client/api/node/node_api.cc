@@ -190,6 +190,10 @@ Result<v1::RateHistoryReply> NodeApi::rate_history(v1::RateHistoryRequest reques
   return impl_->wait<v1::RateHistoryReply>(&AsyncNodeApi::rate_history, std::move(request));
 }
 
+Result<v1::RemoveFilesReply> NodeApi::remove_files(v1::RemoveFilesRequest request) {
+  return impl_->wait<v1::RemoveFilesReply>(&AsyncNodeApi::remove_files, std::move(request));
+}
+
 Result<v1::ChangeTransfersReply> NodeApi::change_transfers(v1::ChangeTransfersRequest request) {
   return impl_->wait<v1::ChangeTransfersReply>(&AsyncNodeApi::change_transfers, std::move(request));
 }

@@ -17,7 +17,7 @@ struct NodeApiOptions {
   /// Empty where the caller is not logged in; then the socket's peer credentials alone decide.
   std::string user_id;
   std::chrono::milliseconds deadline{30'000};         ///< of every call that is no stream
-  std::chrono::milliseconds begin_deadline{900'000};  ///< of `get`, which first stages up to a million files
+  std::chrono::milliseconds begin_deadline{900'000};  ///< of `get` and `remove_files`: up to a million files
 };
 
 /// The local node as people's programs (command line, GUI) see it, by its control socket: one method per RPC of
@@ -73,6 +73,8 @@ class NodeApi {
   Status follow_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop);
   Result<v1::RateHistoryReply> rate_history(v1::RateHistoryRequest request);
   Result<v1::ChangeTransfersReply> change_transfers(v1::ChangeTransfersRequest request);
+  /// Forgets a finished get and removes its files; returns when they are gone.
+  Result<v1::RemoveFilesReply> remove_files(v1::RemoveFilesRequest request);
   /// Progress, then the result, after which it returns.
   Status scan_publish(const std::string& path, const ScanPublishEventFn& on_event, std::stop_token stop);
   /// The transfer that hashes and then seeds; it goes on without the caller. A repeated request_id answers that one.

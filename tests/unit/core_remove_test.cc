@@ -1,0 +1,138 @@
+// Taking transfers off the list, and files off the disk.
+#include <gmock/gmock.h>
+
+#include "client/core/node_steps.h"
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using client::ChangeKind;
+using client::TransferKind;
+using client::TransferRow;
+using client::TransferState;
+using client::TransferStep;
+using ::testing::HasSubstr;
+
+TransferRow row_of(TransferKind kind, TransferStep step, const std::string& stamp = "") {
+  TransferRow row;
+  row.kind = kind;
+  row.step = step;
+  row.stamp = stamp;
+  return row;
+}
+std::string refusal(const TransferRow& row, ChangeKind kind) {
+  const auto after = client::row_after(row, {kind}, "auto");
+  if (after) return "";
+  EXPECT_EQ(after.error().code, Code::kConflict);
+  return after.error().message;
+}
+
+TEST(EndingATransfer, ThatIsNotDoneTakesACancel) {
+  for (const auto step : {TransferStep::kPrepare, TransferStep::kFetch, TransferStep::kVerify, TransferStep::kAttach})
+    for (const auto kind : {ChangeKind::kStopSeeding, ChangeKind::kForget, ChangeKind::kRemove})
+      EXPECT_THAT(refusal(row_of(TransferKind::kGet, step), kind), HasSubstr("gridtorrent transfer cancel"));
+}
+
+TEST(EndingATransfer, ThatFailedIsForgettingIt) {
+  const auto failed = row_of(TransferKind::kGet, TransferStep::kFailed);
+  EXPECT_THAT(refusal(failed, ChangeKind::kStopSeeding), HasSubstr("gridtorrent transfer forget"));
+  EXPECT_THAT(refusal(failed, ChangeKind::kRemove), HasSubstr("has put no files anywhere"));
+  EXPECT_EQ(refusal(failed, ChangeKind::kForget), "");
+}
+
+TEST(EndingATransfer, TakesFilesAlongOnlyWhereItBroughtThem) {
+  EXPECT_THAT(refusal(row_of(TransferKind::kPublish, TransferStep::kHold, "s"), ChangeKind::kRemove),
+              HasSubstr("were published from here"));
+  EXPECT_THAT(refusal(row_of(TransferKind::kAttach, TransferStep::kHold, "s"), ChangeKind::kRemove),
+              HasSubstr("came by other means"));
+  const auto got = row_of(TransferKind::kGet, TransferStep::kHold, "s");
+  EXPECT_EQ(refusal(got, ChangeKind::kRemove), "");
+  EXPECT_TRUE(client::row_after(got, {ChangeKind::kRemove}, "auto")->remove_files);
+  EXPECT_FALSE(client::row_after(got, {ChangeKind::kForget}, "auto")->remove_files);
+  EXPECT_EQ(refusal(row_of(TransferKind::kGet, TransferStep::kFailed, "s"), ChangeKind::kRemove), "") << "once whole";
+}
+
+class Removal : public NodeFixture {
+ protected:
+  int removals() { return files_.count("remove /home/in"); }
+};
+
+TEST_F(Removal, OfWhatIsNotThereIsNotFound) {
+  const auto none = node_->remove_files(TransferId::make(clock_.wall(), rng_), false);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Code::kNotFound);
+}
+
+TEST_F(Removal, OfAdoptedFilesIsRefused) {
+  published("set");
+  files_.with([](auto& state) { state.existing["/home/in/data"] = 1; });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(view.ok());
+  wait_for(view->id, TransferState::kSeeding);
+  for (const bool look_only : {true, false}) {
+    const auto refused = node_->remove_files(view->id, look_only);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, Code::kConflict);
+  }
+  EXPECT_EQ(removals(), 0);
+}
+
+TEST_F(Removal, TakesFilesAndEntry) {
+  published("set");
+  const auto done = fetched(job("set"));
+  const auto look = node_->remove_files(done.id, true);
+  ASSERT_TRUE(look.ok()) << look.error().message;
+  EXPECT_EQ(look->files, 2u);
+  EXPECT_EQ(removals(), 0);
+  EXPECT_EQ(node_->transfer(done.id)->state, TransferState::kSeeding);
+  const auto removed = node_->remove_files(done.id, false);
+  ASSERT_TRUE(removed.ok()) << removed.error().message;
+  EXPECT_EQ(removed->bytes, 8u);
+  EXPECT_FALSE(files_.with([](auto& state) { return state.existing.contains("/home/in/data"); }));
+  EXPECT_TRUE(node_->transfers().empty());
+  EXPECT_TRUE(eventually([&] { return store_.transfers()->empty(); }));
+}
+
+TEST_F(Removal, SparesWhatWasThereBefore) {
+  published("set");
+  files_.with([](auto& state) {
+    state.existing["/home/in/data"] = 1;
+    state.gone.insert("/home/in/data/sub/b");
+  });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  complete(view->id);
+  wait_for(view->id, TransferState::kSeeding);
+  restart();
+  wait_for(view->id, TransferState::kSeeding);
+  const auto look = node_->remove_files(view->id, true);
+  ASSERT_TRUE(look.ok()) << look.error().message;
+  EXPECT_EQ(look->files, 1u);
+  EXPECT_EQ(look->bytes, 5u) << "that which was fetched";
+}
+
+TEST_F(Removal, ThatTheDiskRefusesSaysSo) {
+  published("set");
+  const auto done = fetched(job("set"));
+  files_.with([](auto& state) { state.remove_error = Error{Code::kDisk, "Read-only file system"}; });
+  const auto removed = node_->remove_files(done.id, false);
+  ASSERT_FALSE(removed.ok());
+  EXPECT_EQ(removed.error().code, Code::kDisk);
+}
+
+TEST_F(Removal, GoesOnAfterACrash) {
+  published("set");
+  const auto done = fetched(job("set"));
+  auto row = store_.transfers()->front();
+  end();
+  row.step = TransferStep::kCancel;
+  row.remove_files = true;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  start();
+  EXPECT_TRUE(eventually([&] { return removals() == 1; }));
+  EXPECT_TRUE(node_->transfers().empty());
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing
