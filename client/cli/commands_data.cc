@@ -8,6 +8,7 @@
 #include "client/cli/local_node.h"
 #include "client/cli/node_names.h"
 #include "client/cli/pace.h"
+#include "client/cli/publish_rules.h"
 #include "client/cli/publishing.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
@@ -48,7 +49,9 @@ Status print_task_result(Context& c, const v1::Task& task) {
 
 Status publish_there(Context& c) {
   v1::TaskWork work;
-  v1::PublishTask& task = *work.mutable_publish();
+  const bool chosen = has_publish_rules(c.options);
+  if (chosen) *work.mutable_chosen_publish()->mutable_rules() = read_publish_rules(c.options);
+  v1::PublishTask& task = chosen ? *work.mutable_chosen_publish()->mutable_publish() : *work.mutable_publish();
   task.set_root_path(c.options.str("PATH"));
   if (task.root_path().find(':') == std::string::npos)
     return Error{Code::kInvalid,
@@ -64,6 +67,11 @@ Status publish_there(Context& c) {
 }
 
 Status publish(Context& c) {
+  if (c.options.flag("dry-run")) {
+    if (c.options.has("node"))
+      return Error{Code::kInvalid, "--dry-run is for this machine; with --node, look with 'gridtorrent node ls'"};
+    return dry_run(c);
+  }
   return c.options.has("node") ? publish_there(c) : publish_here(c);
 }
 
@@ -332,25 +340,27 @@ std::vector<options::Option> get_ends() {
 }
 
 std::vector<options::Option> publish_options() {
-  return {{.name = "name",
-           .value = "NAME",
-           .help = "what it is called: 1 to 128 characters without '/'",
-           .required = true,
-           .check = options::is_not_empty},
-          {.name = "access",
-           .value = "ACCESS",
-           .help = "public (every user), private, or targets as in user:mia,group:lab",
-           .default_value = "private",
-           .check = [](std::string_view text) -> Status {
-             GT_TRY(api::parse_access(std::string(text)));
-             return {};
-           }},
-          {.name = "description", .value = "TEXT", .help = "what it is"},
-          {.name = "tag", .value = "TAG", .help = "a word to find it by", .repeatable = true},
-          {.name = "license", .value = "LICENSE", .help = "under what terms, as in CC-BY-4.0"},
-          kNode,
-          {.name = "strict", .help = "refuse folders that hold links, sockets or devices instead of skipping those"},
-          kDetach};
+  std::vector<options::Option> own = {
+      {.name = "name",
+       .value = "NAME",
+       .help = "what it is called: 1 to 128 characters without '/'",
+       .required = true,
+       .check = options::is_not_empty},
+      {.name = "access",
+       .value = "ACCESS",
+       .help = "public (every user), private, or targets as in user:mia,group:lab",
+       .default_value = "private",
+       .check = [](std::string_view text) -> Status {
+         GT_TRY(api::parse_access(std::string(text)));
+         return {};
+       }},
+      {.name = "description", .value = "TEXT", .help = "what it is"},
+      {.name = "tag", .value = "TAG", .help = "a word to find it by", .repeatable = true},
+      {.name = "license", .value = "LICENSE", .help = "under what terms, as in CC-BY-4.0"},
+      kNode,
+      {.name = "strict", .help = "refuse folders that hold links, sockets or devices instead of skipping those"},
+      kDetach};
+  return options::join({std::move(own), publish_rule_options()});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "client/cli/interrupt.h"
 #include "client/cli/local_node.h"
 #include "client/cli/pace.h"
+#include "client/cli/publish_rules.h"
 #include "client/cli/speed.h"
 #include "client/cli/text_view.h"
 #include "common/ids.h"
@@ -29,7 +30,7 @@ class PublishPrinter {
  public:
   /// `audience`: who will be able to get it, to be said before it is hashed; empty: nothing is.
   explicit PublishPrinter(Context& c, std::string audience = {})
-      : c_(c), began_(c.clock.mono()), audience_(std::move(audience)) {}
+      : c_(c), began_(c.clock.mono()), audience_(std::move(audience)), warnings_(c.terminal) {}
 
   bool take(const v1::PublishEvent& event) {
     if (event.has_hashing()) hashing(event.hashing());
@@ -58,6 +59,7 @@ class PublishPrinter {
   bool is_published() const { return published_.has_value(); }
 
   Status end() {
+    warnings_.end(published_->skipped());
     tell_audience();
     GT_ASSIGN(const v1::Access access, api::parse_access(published_->access()));
     if (published_->seconds() == 0)
@@ -111,12 +113,13 @@ class PublishPrinter {
       json["message"] = json_text(text);
       c_.emit(json);
     }
-    c_.terminal.message("warning: " + escape_for_display(text));
+    warnings_.add("warning: " + escape_for_display(text));
   }
 
   Context& c_;
   const MonoTime began_;
   std::string audience_;
+  FoldedLines warnings_;
   std::optional<v1::Published> published_;
   std::optional<MonoTime> waiting_since_;
   std::string told_;
@@ -133,6 +136,7 @@ Result<v1::PublishRequest> request_of(Context& c) {
   for (const std::string& tag : c.options.list("tag")) request.add_tags(tag);
   request.set_license(c.options.str("license"));
   request.set_strict(c.options.flag("strict"));
+  if (has_publish_rules(c.options)) *request.mutable_rules() = read_publish_rules(c.options);
   // One id for all attempts, so that a publish whose answer was lost is done once.
   SystemRng rng;
   request.set_request_id(make_request_id(c.clock.wall(), rng));
@@ -229,7 +233,12 @@ Status publish_here(Context& c) {
   GT_TRY(node_for_work(c));
   std::string audience = c.json ? std::string() : audience_of(c, request.access());
   const auto started = start(c, request);
-  if (!started && started.error().code == Code::kUnsupported) return publish_with_older_node(c, request);
+  const bool older = !started && started.error().code == Code::kUnsupported;
+  if (older && has_publish_rules(c.options))
+    return Error{Code::kUnsupported,
+                 "this node is of an older version and heeds no --links, --exclude, --include: "
+                 "update gridtorrentd"};
+  if (older) return publish_with_older_node(c, request);
   GT_TRY(started);
   if (!c.options.flag("detach")) return follow_publish(c, std::move(request), *started, std::move(audience));
   PublishPrinter(c, std::move(audience)).tell_audience();

@@ -296,13 +296,24 @@ v1::ScannedFiles to_message(const ScanFigures& figures) {
   out.set_files(figures.files);
   out.set_bytes(figures.bytes);
   out.set_skipped(figures.skipped);
+  out.set_links(figures.links);
+  out.set_excluded(figures.excluded);
   return out;
 }
 
 v1::ScannedFiles to_message(const ScannedTree& tree) {
   v1::ScannedFiles out = to_message(tree.figures);
   for (const std::string& warning : tree.warnings) out.add_warnings(clean(warning));
+  for (const std::string& exclusion : tree.excluded) out.add_exclusions(clean(exclusion));
   out.set_name(clean(tree.base_name));
+  return out;
+}
+
+Result<WalkRules> to_rules(const v1::PublishRules& rules) {
+  WalkRules out;
+  GT_ASSIGN(out.links, parse_link_rule(rules.links()));
+  out.exclude.assign(rules.exclude().begin(), rules.exclude().end());
+  out.include.assign(rules.include().begin(), rules.include().end());
   return out;
 }
 
@@ -313,6 +324,7 @@ Result<PublishJob> to_job(const v1::PublishRequest& request) {
   PublishJob job;
   job.path = request.path();
   job.strict = request.strict();
+  GT_ASSIGN(job.rules, to_rules(request.rules()));
   job.request.request_id = request.request_id();
   job.request.name = request.name();
   job.request.access = request.access();

@@ -26,6 +26,7 @@ v1::Published to_message(const PublishOutcome& outcome);
 v1::VerifyResult to_message(const VerifyOutcome& outcome);
 
 Result<PublishJob> to_job(const v1::PublishRequest& request);
+Result<WalkRules> to_rules(const v1::PublishRules& rules);
 /// A deadline lies ahead of `now`, by the wall clock.
 Result<GetJob> to_job(const v1::GetRequest& request, WallTime now);
 Result<EstimateJob> to_job(const v1::EstimateRequest& request);

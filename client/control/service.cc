@@ -152,13 +152,15 @@ grpc::Status ControlService::ScanPublish(grpc::ServerContext* context, const v1:
                                          grpc::ServerWriter<v1::ScanPublishEvent>* writer) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
   if (auto ok = check_absolute("the path to publish", request->path()); !ok) return rpc::to_grpc(ok.error());
+  const auto rules = to_rules(request->rules());
+  if (!rules) return rpc::to_grpc(rules.error());
   std::stop_source stop;
   const auto tell = [&](const ScanFigures& figures) {
     v1::ScanPublishEvent event;
     *event.mutable_progress() = to_message(figures);
     if (!writer->Write(event) || context->IsCancelled() || stopping()) stop.request_stop();
   };
-  const auto scanned = node_.scan_publish(request->path(), tell, stop.get_token());
+  const auto scanned = node_.scan_publish(request->path(), *rules, tell, stop.get_token());
   if (!scanned) return rpc::to_grpc(scanned.error());
   v1::ScanPublishEvent event;
   *event.mutable_result() = to_message(*scanned);

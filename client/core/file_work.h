@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/core/walk_rules.h"
 #include "common/ids.h"
 #include "common/place.h"
 #include "common/result.h"
@@ -21,7 +22,9 @@ using ProgressFn = std::function<void(std::uint64_t done_bytes, std::uint64_t to
 /// What lies below a path that is to be published, as far as it was counted.
 struct ScanFigures {
   std::uint64_t files = 0, bytes = 0;
-  std::uint64_t skipped = 0;  ///< symbolic links, sockets, devices
+  std::uint64_t skipped = 0;   ///< symbolic links, sockets, devices
+  std::uint64_t links = 0;     ///< symbolic links that are kept
+  std::uint64_t excluded = 0;  ///< by the rules; a folder counts as one
   friend bool operator==(const ScanFigures&, const ScanFigures&) = default;
 };
 /// Called on the thread that counts, at most some ten times a second.
@@ -31,6 +34,7 @@ struct ScannedTree {
   ScanFigures figures;
   std::string base_name;              ///< bytes
   std::vector<std::string> warnings;  ///< what is skipped and why, at most 100, for people
+  std::vector<std::string> excluded;  ///< what the rules leave out and by which, at most 100
 };
 
 struct HashRequest {
@@ -38,7 +42,8 @@ struct HashRequest {
   bool strict = false;  ///< skipped entries (symbolic links, sockets, devices) are an error
   /// Where finished work is noted, so that hashing goes on after an interruption; a file whose size, mtime or inode
   /// changed since is hashed again. Empty: no resume. Removed on success.
-  std::string checkpoint_file;
+  std::string checkpoint_file = {};
+  WalkRules rules = {};
   ScanFn counting = {};  ///< told of the files while they are listed, and once they are; may be empty
 };
 
@@ -122,7 +127,8 @@ class FileWork {
   virtual void forget_hashed(const std::string& checkpoint_file) = 0;
 
   /// Lists what hash_tree would publish and reads no file. What hash_tree would refuse is an error that names it.
-  virtual Result<ScannedTree> scan_tree(const Place& path, const ScanFn& counting, std::stop_token stop) = 0;
+  virtual Result<ScannedTree> scan_tree(const Place& path, const WalkRules& rules, const ScanFn& counting,
+                                        std::stop_token stop) = 0;
 
   /// Compares what lies at `parent`/BASE with the manifest: kinds, sizes and Merkle roots. Never an error because of a
   /// difference, which is in the report. `wanted` is per manifest entry; empty: all.

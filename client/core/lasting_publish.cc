@@ -58,7 +58,8 @@ PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJo
     if (row.request_id == job.request.request_id) {
       relation = Relation::kSameRequest;
     } else if (!row.done && row.name == job.request.name) {
-      const bool same_work = row.path == job.path && row.access == job.request.access;
+      const bool same_rules = !row.lasting || row.lasting->rules == job.rules;
+      const bool same_work = row.path == job.path && row.access == job.request.access && same_rules;
       relation = same_work ? Relation::kSameWork : Relation::kSameName;
     }
     const bool better = match.relation == Relation::kNew || relation < match.relation;
@@ -161,7 +162,8 @@ Status LastingPublishFlow::keep_request(const PublishJob& job, PublishRow& row) 
   row.path = job.path;
   row.name = job.request.name;
   row.access = job.request.access;
-  row.lasting = PublishRow::Lasting{job.request.description, job.request.license, job.request.tags, job.strict, {}};
+  row.lasting =
+      PublishRow::Lasting{job.request.description, job.request.license, job.request.tags, job.strict, {}, job.rules};
   GT_TRY(c_.ports.store.put_publish(row));
   auto& transfer = c_.book.insert(transfer_of(row, c_.options.owner));
   transfer.publishing = PublishState{row.request_id, PublishPhase::kWait, 0, 0};
@@ -315,7 +317,7 @@ Result<HashedTree> LastingPublishFlow::hash(const Work& work, const std::stop_to
     });
   };
   const HashRequest request{Place{work.publish.path}, work.publish.lasting->strict,
-                            checkpoint_file(c_.options.data_dir, id), counting};
+                            checkpoint_file(c_.options.data_dir, id), work.publish.lasting->rules, counting};
   return c_.ports.files.hash_tree(request, hashing, stop);
 }
 

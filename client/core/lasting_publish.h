@@ -17,7 +17,8 @@ struct PublishMatch {
   Relation relation = Relation::kNew;
   std::size_t row = 0;  ///< of all but kNew
 };
-/// The same request id; else the same path, name and access; else another one of that name that is not done. Pure.
+/// The same request id; else the same path, name, access and rules; else another one of that name that is not done.
+/// Pure.
 PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJob& job);
 
 /// Publishes that go on without their caller: each is a transfer of kind publish in the step kHash until the server has

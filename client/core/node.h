@@ -95,6 +95,7 @@ struct PublishJob {
   std::string path;       ///< absolute, bytes
   std::string root = {};  ///< of a task: Place::root of the path
   bool strict = false;
+  WalkRules rules = {};
 };
 
 struct PublishOutcome {
@@ -249,7 +250,8 @@ class Node {
 
   /// What publishing an absolute path takes, and what would be skipped; nothing is read or kept. Errors as of
   /// `publish`.
-  virtual Result<ScannedTree> scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) = 0;
+  virtual Result<ScannedTree> scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
+                                           std::stop_token stop) = 0;
 
   /// Walks, hashes, publishes and seeds. Repeated with the same request_id (after a crash of either side) it goes on
   /// where it was and publishes once.

@@ -346,8 +346,9 @@ Status NodeCore::set_limits(const NodeLimits& limits) {
   return {};
 }
 
-Result<ScannedTree> NodeCore::scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) {
-  return c_.ports.files.scan_tree({path, ""}, counting, std::move(stop));
+Result<ScannedTree> NodeCore::scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
+                                           std::stop_token stop) {
+  return c_.ports.files.scan_tree({path, ""}, rules, counting, std::move(stop));
 }
 
 Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {

@@ -105,6 +105,7 @@ struct PublishRow {
     std::vector<std::string> tags;
     bool strict = false;
     std::vector<std::string> warnings;
+    WalkRules rules = {};
     friend bool operator==(const Lasting&, const Lasting&) = default;
   };
   std::optional<Lasting> lasting;

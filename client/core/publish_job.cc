@@ -118,7 +118,7 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     if (hashing) hashing(done, total);
   };
   const HashRequest hash_request{
-      Place{job.path, job.root}, job.strict, checkpoint_file(c_.options.data_dir, row.transfer), {}};
+      Place{job.path, job.root}, job.strict, checkpoint_file(c_.options.data_dir, row.transfer), job.rules, {}};
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
   const WallTime hashed = c_.ports.clock.wall();
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));

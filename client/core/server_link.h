@@ -10,6 +10,7 @@
 
 #include "client/core/audience.h"
 #include "client/core/plan.h"
+#include "client/core/walk_rules.h"
 #include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -102,6 +103,7 @@ struct PublishTask {
   std::string root_path;  ///< "ROOT:relative/path" below a share root
   PublishRequest publish;
   bool strict = false;
+  WalkRules rules = {};
 };
 struct GetTask {
   std::string content;    ///< id

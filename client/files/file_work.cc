@@ -42,8 +42,9 @@ class LocalFileWork final : public FileWork {
 
   void forget_hashed(const std::string& checkpoint_file) override { ::unlink(checkpoint_file.c_str()); }
 
-  Result<ScannedTree> scan_tree(const Place& path, const ScanFn& counting, std::stop_token stop) override {
-    return scan_for_publishing(path, counting, std::move(stop));
+  Result<ScannedTree> scan_tree(const Place& path, const WalkRules& rules, const ScanFn& counting,
+                                std::stop_token stop) override {
+    return scan_for_publishing(path, rules, counting, std::move(stop));
   }
 
   Result<VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,

@@ -39,16 +39,18 @@ Status check_limits(std::uint64_t total_bytes, std::uint32_t piece_bytes) {
 
 }  // namespace
 
-Result<ScannedTree> scan_for_publishing(const Place& path, const ScanFn& counting, std::stop_token stop) {
-  GT_ASSIGN(WalkedTree tree, walk(path, /*strict=*/false, counting, std::move(stop)));
+Result<ScannedTree> scan_for_publishing(const Place& path, const WalkRules& rules, const ScanFn& counting,
+                                        std::stop_token stop) {
+  GT_ASSIGN(WalkedTree tree, walk(path, {rules, /*strict=*/false, counting}, std::move(stop)));
   const std::uint64_t bytes = tree.figures.bytes;
   GT_TRY(check_limits(bytes, metainfo::choose_piece_bytes(bytes)));
-  return ScannedTree{tree.figures, std::move(tree.manifest.base_name), std::move(tree.warnings)};
+  return ScannedTree{tree.figures, std::move(tree.manifest.base_name), std::move(tree.warnings),
+                     std::move(tree.excluded)};
 }
 
 Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned threads, std::uint64_t memory_bytes,
                                        const ProgressFn& progress, std::stop_token stop) {
-  GT_ASSIGN(WalkedTree tree, walk(request.path, request.strict, request.counting, stop));
+  GT_ASSIGN(WalkedTree tree, walk(request.path, {request.rules, request.strict, request.counting}, stop));
   if (request.counting) request.counting(tree.figures);
   const Layout layout(tree.manifest);
   const std::uint64_t total = layout.total_bytes();

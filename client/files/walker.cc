@@ -10,6 +10,11 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "client/files/choice.h"
+#include "client/files/symbolic_link.h"
 
 namespace gridtorrent::client::files {
 
@@ -30,10 +35,34 @@ std::string_view kind_name(mode_t mode) {
   return "neither file nor folder";
 }
 
+/// The ignore file of a folder that is published; an empty one where there is none.
+Result<IgnoreFile> load_ignore_file(const WalkedTree& tree) {
+  const std::string path = tree.manifest.base_name + "/" + kIgnoreFile;
+  const std::string shown = tree.parent + "/" + path;
+  const UniqueFd file = open_beneath(tree.parent_fd.get(), path, O_RDONLY | O_NONBLOCK | O_NOCTTY, true);
+  if (!file && errno == ENOENT) return IgnoreFile();
+  if (!file && errno == ELOOP)
+    return Error{Code::kInvalid, quoted(shown) + " is a symbolic link; put the file itself there"};
+  if (!file) return errno_error(errno, shown, "cannot be read");
+  std::string text(kMaxIgnoreFileBytes + 1, '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error(errno, shown, "cannot be read");
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  if (filled > kMaxIgnoreFileBytes)
+    return Error{Code::kInvalid,
+                 quoted(shown) + " is larger than " + std::to_string(kMaxIgnoreFileBytes) + " bytes; shorten it"};
+  return IgnoreFile::parse(std::string_view(text).substr(0, filled));
+}
+
 class Walk {
  public:
-  Walk(WalkedTree& tree, bool strict, const ScanFn& counting, std::stop_token stop)
-      : tree_(tree), strict_(strict), counting_(counting), stop_(std::move(stop)) {}
+  Walk(WalkedTree& tree, const WalkWish& wish, std::stop_token stop)
+      : tree_(tree), wish_(wish), choice_(wish.rules, {}), stop_(std::move(stop)) {}
 
   Status start() {
     const std::string& base = tree_.manifest.base_name;
@@ -46,23 +75,38 @@ class Walk {
       return Error{Code::kInvalid, quoted(shown("")) + " is " + std::string(kind_name(info.st_mode)) +
                                        "; name the file or folder itself"};
     device_ = info.st_dev;
+    if (S_ISDIR(info.st_mode)) {
+      GT_TRY(check_filesystem());
+      GT_ASSIGN(IgnoreFile ignored, load_ignore_file(tree_));
+      choice_ = Choice(wish_.rules, std::move(ignored));
+    }
     GT_TRY(add(tree_.parent_fd.get(), base, "", info));
     while (!folders_.empty()) {
       const std::string folder = std::move(folders_.back());
       folders_.pop_back();
       GT_TRY(list(folder));
     }
+    sort();
     if (!tree_.manifest.is_single_file() && tree_.manifest.entries.size() == 1)
-      return Error{Code::kInvalid, "folder " + quoted(shown("")) + " has no entries" +
-                                       (tree_.figures.skipped > 0 ? " that can be published" : "") +
-                                       "; there is nothing to publish"};
-    return sort();
+      return Error{Code::kInvalid,
+                   "folder " + quoted(shown("")) + " has no entries" +
+                       (tree_.figures.skipped + tree_.figures.excluded > 0 ? " that can be published" : "") +
+                       "; there is nothing to publish"};
+    const Status valid = metainfo::validate(tree_.manifest);
+    if (valid || tree_.figures.links == 0) return valid;
+    return Error{valid.error().code,
+                 valid.error().message + "; leave it out with --exclude, or all links with --links skip"};
   }
 
  private:
   std::string shown(const std::string& path) const {
     const std::string top = (tree_.parent == "/" ? "" : tree_.parent) + "/" + tree_.manifest.base_name;
     return path.empty() ? top : top + "/" + path;
+  }
+
+  Status check_filesystem() const {
+    const UniqueFd top = open_beneath(tree_.parent_fd.get(), tree_.manifest.base_name, O_PATH | O_DIRECTORY, true);
+    return top || errno != EXDEV ? Status() : Status(other_filesystem(""));
   }
 
   Status list(const std::string& folder) {
@@ -91,17 +135,20 @@ class Walk {
   }
 
   void tell() {
-    if (!counting_) return;
+    if (!wish_.counting) return;
     const auto now = std::chrono::steady_clock::now();
     if (now < next_word_) return;
     next_word_ = now + kTellPause;
-    counting_(tree_.figures);
+    wish_.counting(tree_.figures);
   }
 
   Status add(int folder, const std::string& name, const std::string& path, const struct stat& info) {
     if (S_ISDIR(info.st_mode) && name.starts_with(kStagingPrefix))
       return skip(path, "the staging folder of a running transfer");
-    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return skip(path, kind_name(info.st_mode));
+    if (const std::string why = path.empty() ? "" : choice_.left_out(path, S_ISDIR(info.st_mode)); !why.empty())
+      return leave_out(path, why);
+    const bool link = S_ISLNK(info.st_mode) && wish_.rules.links == LinkRule::kKeep;
+    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode) && !link) return skip(path, kind_name(info.st_mode));
     if (info.st_dev != device_) return other_filesystem(path);
     if (tree_.manifest.base_name.size() + 1 + path.size() > metainfo::kMaxPathBytes)
       return Error{Code::kInvalid, "path " + quoted(shown(path)) + " is longer than " +
@@ -111,11 +158,14 @@ class Walk {
                                        " files and folders, the limit of one content; publish its parts"};
     ManifestEntry entry;
     entry.path = path;
-    entry.kind = S_ISDIR(info.st_mode) ? EntryKind::kFolder : EntryKind::kFile;
-    entry.mode = info.st_mode & 0777;
+    entry.kind = S_ISDIR(info.st_mode) ? EntryKind::kFolder : link ? EntryKind::kLink : EntryKind::kFile;
+    entry.mode = link ? 0 : info.st_mode & 0777;
     entry.mtime_ns = to_ns(info.st_mtim);
     if (entry.kind == EntryKind::kFolder) {
       folders_.push_back(path);
+    } else if (link) {
+      GT_ASSIGN(targets_[path], read_link(folder, name, shown(path)));
+      ++tree_.figures.links;
     } else {
       entry.size = static_cast<std::uint64_t>(info.st_size);
       if (::faccessat(folder, name.c_str(), R_OK, AT_EACCESS) != 0)
@@ -128,8 +178,14 @@ class Walk {
     return {};
   }
 
+  Status leave_out(const std::string& path, const std::string& why) {
+    ++tree_.figures.excluded;
+    if (tree_.excluded.size() < kMaxWarnings) tree_.excluded.push_back(quoted(shown(path)) + ": " + why);
+    return {};
+  }
+
   Status skip(const std::string& path, std::string_view what) {
-    if (strict_)
+    if (wish_.strict)
       return Error{Code::kInvalid, quoted(shown(path)) + " is " + std::string(what) +
                                        " and cannot be published; remove it, or publish without --strict to skip it"};
     ++tree_.figures.skipped;
@@ -142,7 +198,7 @@ class Walk {
     return {Code::kInvalid, quoted(shown(path)) + " lies on another filesystem; publish it by itself"};
   }
 
-  Status sort() {
+  void sort() {
     auto& entries = tree_.manifest.entries;
     std::vector<std::size_t> order(entries.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -152,22 +208,43 @@ class Walk {
     std::vector<FileIdentity> sorted_identities;
     sorted_entries.reserve(order.size());
     sorted_identities.reserve(order.size());
+    const std::vector<bool> dropped = folders_to_drop(order);
     for (const std::size_t i : order) {
+      if (dropped[i]) continue;
+      if (entries[i].kind == EntryKind::kLink)
+        tree_.manifest.targets.emplace(static_cast<std::uint32_t>(sorted_entries.size()),
+                                       std::move(targets_.at(entries[i].path)));
       sorted_entries.push_back(std::move(entries[i]));
       sorted_identities.push_back(tree_.identities[i]);
     }
     entries = std::move(sorted_entries);
     tree_.identities = std::move(sorted_identities);
-    return metainfo::validate(tree_.manifest);
+  }
+
+  /// Folders that nobody asked for and that nothing is in. `order`: of the entries by path.
+  std::vector<bool> folders_to_drop(const std::vector<std::size_t>& order) const {
+    const auto& entries = tree_.manifest.entries;
+    std::vector<bool> dropped(entries.size());
+    std::unordered_set<std::string_view> needed;
+    for (auto i = order.rbegin(); i != order.rend(); ++i) {
+      const ManifestEntry& entry = entries[*i];
+      const std::string_view path = entry.path;
+      if (path.empty()) continue;
+      dropped[*i] = entry.kind == EntryKind::kFolder && !needed.contains(path) && choice_.not_asked_for(path);
+      const std::size_t slash = path.rfind('/');
+      if (!dropped[*i] && slash != std::string_view::npos) needed.insert(path.substr(0, slash));
+    }
+    return dropped;
   }
 
   WalkedTree& tree_;
-  const bool strict_;
-  const ScanFn& counting_;
+  const WalkWish& wish_;
+  Choice choice_;
   const std::stop_token stop_;
   std::chrono::steady_clock::time_point next_word_;
   dev_t device_ = 0;
   std::vector<std::string> folders_;
+  std::unordered_map<std::string, std::string> targets_;  // of kept links, by path
 };
 
 /// Without trailing slashes, and with a last component that is a name.
@@ -187,7 +264,7 @@ Result<std::string> top_of(const std::string& path) {
 
 }  // namespace
 
-Result<WalkedTree> walk(const Place& place, bool strict, const ScanFn& counting, std::stop_token stop) {
+Result<WalkedTree> walk(const Place& place, const WalkWish& wish, std::stop_token stop) {
   GT_ASSIGN(const std::string top, top_of(place.path));
   WalkedTree tree;
   SplitPath split = split_path(top);
@@ -200,7 +277,7 @@ Result<WalkedTree> walk(const Place& place, bool strict, const ScanFn& counting,
     if (errno == ENOENT) return Error{Code::kNotFound, quoted(top) + " does not exist"};
     return place_error(errno, parent, "cannot be opened");
   }
-  GT_TRY(Walk(tree, strict, counting, std::move(stop)).start());
+  GT_TRY(Walk(tree, wish, std::move(stop)).start());
   return tree;
 }
 

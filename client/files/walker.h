@@ -20,12 +20,20 @@ struct WalkedTree {
   UniqueFd parent_fd;
   ScanFigures figures;
   std::vector<std::string> warnings;
+  std::vector<std::string> excluded;
 };
 
-/// Lists what would be published from `path` by the rules of the manifest: regular files and folders; symbolic links,
-/// sockets, FIFOs and devices are skipped, counted and warned of (with `strict`: kInvalid). Another filesystem below,
-/// an unreadable file, a folder without entries and what is beyond the limits are errors that name it. `counting` may
-/// be empty.
-Result<WalkedTree> walk(const Place& place, bool strict, const ScanFn& counting, std::stop_token stop);
+struct WalkWish {
+  WalkRules rules;
+  bool strict = false;     ///< what would be skipped is an error
+  const ScanFn& counting;  ///< may be empty
+};
+
+/// Lists what would be published from `place` by the rules of the manifest and of the wish: regular files, folders and,
+/// where they are kept, symbolic links. Other links, sockets, FIFOs and devices are skipped, counted and warned of
+/// (with `strict`: kInvalid); what the rules or the folder's ignore file leave out is counted apart. A kept link that
+/// leads outside, another filesystem below, an unreadable file, a folder without entries and what is beyond the limits
+/// are errors that name it.
+Result<WalkedTree> walk(const Place& place, const WalkWish& wish, std::stop_token stop);
 
 }  // namespace gridtorrent::client::files

@@ -120,6 +120,15 @@ Result<Task> to_task(const v1::Task& message) {
     case v1::TaskWork::kPublish:
       task.work = to_work(work.publish(), message.task_id());
       break;
+    case v1::TaskWork::kChosenPublish: {
+      PublishTask publish = to_work(work.chosen_publish().publish(), message.task_id());
+      const v1::PublishRules& rules = work.chosen_publish().rules();
+      GT_ASSIGN(publish.rules.links, parse_link_rule(rules.links()));
+      publish.rules.exclude.assign(rules.exclude().begin(), rules.exclude().end());
+      publish.rules.include.assign(rules.include().begin(), rules.include().end());
+      task.work = std::move(publish);
+      break;
+    }
     case v1::TaskWork::kGet:
       task.work = to_work(work.get());
       break;

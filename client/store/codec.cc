@@ -104,12 +104,26 @@ WishChange wish_change(const Json& json) {
   return wish;
 }
 
+Json rules_json(const WalkRules& rules) {
+  return {{"links", std::string(link_rule_name(rules.links))}, {"exclude", rules.exclude}, {"include", rules.include}};
+}
+
+/// Versions before there were rules wrote none.
+Result<WalkRules> walk_rules(const Json& json) {
+  WalkRules rules;
+  GT_ASSIGN(rules.links, parse_link_rule(json.value("links", std::string())));
+  rules.exclude = json.value("exclude", std::vector<std::string>());
+  rules.include = json.value("include", std::vector<std::string>());
+  return rules;
+}
+
 struct WorkEncoder {
   Json operator()(const PublishTask& task) const {
     return {{"kind", "publish"},
             {"root_path", task.root_path},
             {"publish", publish_json(task.publish)},
-            {"strict", task.strict}};
+            {"strict", task.strict},
+            {"rules", rules_json(task.rules)}};
   }
   Json operator()(const GetTask& task) const {
     return {{"kind", "get"},
@@ -290,11 +304,9 @@ Result<ContentInfo> decode_content(const std::string& text) {
 
 std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting) {
   if (!lasting) return {};
-  return Json{{"description", lasting->description},
-              {"license", lasting->license},
-              {"tags", lasting->tags},
-              {"strict", lasting->strict},
-              {"warnings", lasting->warnings}}
+  return Json{
+      {"description", lasting->description}, {"license", lasting->license},   {"tags", lasting->tags},
+      {"strict", lasting->strict},           {"warnings", lasting->warnings}, {"rules", rules_json(lasting->rules)}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -302,8 +314,9 @@ Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& tex
   using Lasting = std::optional<PublishRow::Lasting>;
   if (text.empty()) return Lasting();
   return guarded(text, "a publish", [](const Json& json) -> Result<Lasting> {
+    GT_ASSIGN(WalkRules rules, walk_rules(json.value("rules", Json::object())));
     return Lasting({json.at("description"), json.at("license"), json.at("tags").get<std::vector<std::string>>(),
-                    json.at("strict"), json.at("warnings").get<std::vector<std::string>>()});
+                    json.at("strict"), json.at("warnings").get<std::vector<std::string>>(), std::move(rules)});
   });
 }
 
@@ -315,7 +328,9 @@ Status decode_work(const std::string& text, Task& task) {
   return guarded(text, "a task", [&](const Json& json) -> Status {
     const std::string kind = json.at("kind");
     if (kind == "publish") {
-      task.work = PublishTask{json.at("root_path"), publish_request(json.at("publish")), json.at("strict")};
+      GT_ASSIGN(WalkRules rules, walk_rules(json.value("rules", Json::object())));
+      task.work =
+          PublishTask{json.at("root_path"), publish_request(json.at("publish")), json.at("strict"), std::move(rules)};
     } else if (kind == "get") {
       GetTask get;
       get.content = json.at("content");

@@ -71,11 +71,12 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   void forget_hashed(const std::string& checkpoint_file) override {
     with([&](State& state) { state.forgotten.push_back(checkpoint_file); });
   }
-  Result<client::ScannedTree> scan_tree(const Place& path, const client::ScanFn& counting, std::stop_token) override {
+  Result<client::ScannedTree> scan_tree(const Place& path, const client::WalkRules&, const client::ScanFn& counting,
+                                        std::stop_token) override {
     const auto manifest = with([](State& state) { return state.tree.metadata.manifest; });
-    const client::ScanFigures figures{manifest.file_count(), manifest.total_bytes(), 0};
+    const client::ScanFigures figures{manifest.file_count(), manifest.total_bytes()};
     if (counting) counting(figures);
-    return client::ScannedTree{figures, path.path, {}};
+    return client::ScannedTree{figures, path.path, {}, {}};
   }
   Result<client::VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted, const client::ProgressFn&,

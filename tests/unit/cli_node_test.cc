@@ -83,7 +83,7 @@ class PlayedNode final : public Node {
     return outcome;
   }
 
-  Result<ScannedTree> scan_publish(const std::string&, const ScanFn&, std::stop_token) override {
+  Result<ScannedTree> scan_publish(const std::string&, const WalkRules&, const ScanFn&, std::stop_token) override {
     return ScannedTree{};
   }
   Result<TransferView> start_publish(const PublishJob& job) override {

@@ -83,14 +83,17 @@ class FakeNode final : public Node {
     outcome.warnings = {"skipped link\xff"};
     return outcome;
   }
-  Result<ScannedTree> scan_publish(const std::string& path, const ScanFn& counting, std::stop_token stop) override {
+  Result<ScannedTree> scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
+                                   std::stop_token stop) override {
+    scan_rules = rules;
     if (path == "/gone") return Error{Code::kNotFound, "'/gone' does not exist"};
     if (!scan_until_stopped) counting({.files = 1, .bytes = 2, .skipped = 0});
     while (scan_until_stopped && !stop.stop_requested()) counting({.files = 1, .bytes = 2, .skipped = 0});
     const std::lock_guard lock(mutex_);
     scan_stopped = stop.stop_requested();
     changed_.notify_all();
-    return ScannedTree{{.files = 3, .bytes = 4, .skipped = 1}, "da\xff", {"skipped '/x/link\xff'"}};
+    return ScannedTree{
+        {.files = 3, .bytes = 4, .skipped = 1}, "da\xff", {"skipped '/x/link\xff'"}, {"'/x/b': excluded by 'b'"}};
   }
   Result<TransferView> start_publish(const PublishJob& job) override {
     const std::lock_guard lock(mutex_);
@@ -247,6 +250,7 @@ class FakeNode final : public Node {
   }
 
   bool scan_until_stopped = false, scan_stopped = false;
+  WalkRules scan_rules;
   bool hash_until_stopped = false;
   bool hashing_started = false, publish_stopped = false;  // guarded by mutex_
   std::optional<Error> seed_error;

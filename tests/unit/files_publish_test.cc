@@ -80,7 +80,7 @@ TEST_F(Publish, ScansWithoutReadingAndNamesWhatItWouldRefuse) {
   ASSERT_EQ(::symlink("a", (temp_ / "set/link").c_str()), 0);
   std::vector<ScanFigures> told;
   const auto keep = [&](const ScanFigures& figures) { told.push_back(figures); };
-  const auto scanned = work_->scan_tree({temp_ / "set/", ""}, keep, {});
+  const auto scanned = work_->scan_tree({temp_ / "set/", ""}, {}, keep, {});
   ASSERT_TRUE(scanned) << scanned.error().message;
   EXPECT_EQ(scanned->figures, (ScanFigures{.files = 2, .bytes = 5, .skipped = 1}));
   EXPECT_EQ(scanned->base_name, "set");
@@ -90,7 +90,7 @@ TEST_F(Publish, ScansWithoutReadingAndNamesWhatItWouldRefuse) {
 
   write_file(temp_ / "set/locked", "x", 0000);
   const AsNobody nobody;
-  expect_error(work_->scan_tree({temp_ / "set", ""}, {}, {}), Code::kDenied, "set/locked' cannot be read");
+  expect_error(work_->scan_tree({temp_ / "set", ""}, {}, {}, {}), Code::kDenied, "set/locked' cannot be read");
 }
 
 TEST_F(Publish, EndsAScanOnRequest) {
@@ -98,7 +98,7 @@ TEST_F(Publish, EndsAScanOnRequest) {
   write_file(temp_ / "set/a", "abc");
   std::stop_source stop;
   stop.request_stop();
-  expect_error(work_->scan_tree({temp_ / "set", ""}, {}, stop.get_token()), Code::kCancelled, "stopped");
+  expect_error(work_->scan_tree({temp_ / "set", ""}, {}, {}, stop.get_token()), Code::kCancelled, "stopped");
 }
 
 TEST_F(Publish, NoticesEveryChangeWhileHashing) {

@@ -82,6 +82,15 @@ Status check_wish(const GetTask& task) {
   return {};
 }
 
+Status check_patterns(const std::vector<std::string>& patterns) {
+  if (patterns.size() > kMaxGlobs) return Error{Code::kInvalid, "more than 1000 patterns of files"};
+  for (const std::string& pattern : patterns) {
+    if (pattern.empty() || pattern.size() > kMaxPathBytes)
+      return Error{Code::kInvalid, "a pattern of files is empty or too long"};
+  }
+  return {};
+}
+
 struct Checker {
   Status operator()(const PublishTask& task) const {
     GT_TRY(check_root_path(task.root_path));
@@ -90,6 +99,12 @@ struct Checker {
     if (task.access.empty() || task.access.size() > kMaxAccessText) {
       return Error{Code::kInvalid, "the access \"" + escape_for_display(task.access.substr(0, 200)) +
                                        "\" is refused: public, private, or user:NAME,..."};
+    }
+    GT_TRY(check_patterns(task.exclude));
+    GT_TRY(check_patterns(task.include));
+    if (!task.links.empty() && task.links != "skip" && task.links != "keep") {
+      return Error{Code::kInvalid,
+                   "links are skipped or kept; \"" + escape_for_display(task.links.substr(0, 100)) + "\" is refused"};
     }
     if (auto tags = ccm::normalize_tags(task.tags); !tags) return tags.error();
     if (auto text = ccm::normalize_text("description", task.description, ccm::kMaxDescriptionBytes, true); !text) {
@@ -101,11 +116,7 @@ struct Checker {
   Status operator()(const GetTask& task) const {
     GT_TRY(check_content_id(task.content));
     if (!task.root_path.empty()) GT_TRY(check_root_path(task.root_path));
-    if (task.globs.size() > kMaxGlobs) return Error{Code::kInvalid, "more than 1000 patterns of files"};
-    for (const std::string& glob : task.globs) {
-      if (glob.empty() || glob.size() > kMaxPathBytes)
-        return Error{Code::kInvalid, "a pattern of files is empty or too long"};
-    }
+    GT_TRY(check_patterns(task.globs));
     GT_TRY(check_range("lanes", task.lanes, 0, kMaxLanes));
     GT_TRY(check_range("seeders", task.seeders, 0, kMaxSeeders));
     GT_TRY(check_wish(task));

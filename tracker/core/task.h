@@ -19,6 +19,9 @@ struct PublishTask {
   std::vector<std::string> tags;
   bool strict = false;
   std::string request_id;
+  std::string links = {};                               ///< "skip", "keep"; empty: skip
+  std::vector<std::string> exclude = {}, include = {};  ///< patterns
+  bool has_rules() const { return !links.empty() || !exclude.empty() || !include.empty(); }
   friend bool operator==(const PublishTask&, const PublishTask&) = default;
 };
 struct GetTask {

@@ -37,7 +37,8 @@ Result<SwarmRole> from_wire(v1::AnnounceRequest::Role role) {
 struct WorkWriter {
   v1::TaskWork& out;
   void operator()(const PublishTask& work) const {
-    v1::PublishTask& to = *out.mutable_publish();
+    // Nodes that do not know rules must not publish without them.
+    v1::PublishTask& to = work.has_rules() ? *out.mutable_chosen_publish()->mutable_publish() : *out.mutable_publish();
     to.set_root_path(work.root_path);
     to.set_name(work.name);
     to.set_access(work.access);
@@ -46,6 +47,11 @@ struct WorkWriter {
     for (const std::string& tag : work.tags) to.add_tags(tag);
     to.set_strict(work.strict);
     to.set_request_id(work.request_id);
+    if (!work.has_rules()) return;
+    v1::PublishRules& rules = *out.mutable_chosen_publish()->mutable_rules();
+    rules.set_links(work.links);
+    for (const std::string& pattern : work.exclude) rules.add_exclude(pattern);
+    for (const std::string& pattern : work.include) rules.add_include(pattern);
   }
   void operator()(const GetTask& work) const {
     v1::GetTask& to = *out.mutable_get();
@@ -224,8 +230,22 @@ v1::Task to_wire(const Task& task) {
   return out;
 }
 
+namespace {
+
+PublishTask from_wire(const v1::ChosenPublishTask& work) {
+  PublishTask task = from_wire(work.publish());
+  task.links = work.rules().links();
+  task.exclude.assign(work.rules().exclude().begin(), work.rules().exclude().end());
+  task.include.assign(work.rules().include().begin(), work.rules().include().end());
+  return task;
+}
+
+}  // namespace
+
 Result<TaskWork> from_wire(const v1::TaskWork& work) {
   switch (work.work_case()) {
+    case v1::TaskWork::kChosenPublish:
+      return TaskWork(from_wire(work.chosen_publish()));
     case v1::TaskWork::kPublish:
       return TaskWork(from_wire(work.publish()));
     case v1::TaskWork::kGet:

@@ -21,6 +21,9 @@ void fields(V& visit, PublishTask& t) {
   visit("tags", t.tags);
   visit("strict", t.strict);
   visit("request_id", t.request_id);
+  visit("links", t.links);
+  visit("exclude", t.exclude);
+  visit("include", t.include);
 }
 template <class V>
 void fields(V& visit, GetTask& t) {

@@ -171,6 +171,10 @@ Call AsyncNodeApi::change_transfers(v1::ChangeTransfersRequest request, Answer<v
 Call AsyncNodeApi::scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end) {
   v1::ScanPublishRequest request;
   request.set_path(path);
+  return scan_chosen(std::move(request), std::move(on_event), on_end);
+}
+
+Call AsyncNodeApi::scan_chosen(v1::ScanPublishRequest request, ScanPublishEventFn on_event, Ended on_end) {
   return watch(connection_, loop_, &Stub::PrepareAsyncScanPublish, std::move(request), std::move(on_event), on_end);
 }
 

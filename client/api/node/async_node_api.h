@@ -58,6 +58,7 @@ class AsyncNodeApi {
   Call change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done);
   Call remove_files(v1::RemoveFilesRequest request, Answer<v1::RemoveFilesReply> done);
   Call scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end);
+  Call scan_chosen(v1::ScanPublishRequest request, ScanPublishEventFn on_event, Ended on_end);
   Call start_publish(v1::PublishRequest request, Answer<v1::Transfer> done);
   Call reenroll(const std::string& enroll_token, Answer<v1::ReenrollReply> done);
 

@@ -202,6 +202,10 @@ Status NodeApi::scan_publish(const std::string& path, const ScanPublishEventFn& 
   return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::scan_publish, path, on_event);
 }
 
+Status NodeApi::scan_chosen(v1::ScanPublishRequest request, const ScanPublishEventFn& on_event, std::stop_token stop) {
+  return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::scan_chosen, std::move(request), on_event);
+}
+
 Result<v1::Transfer> NodeApi::start_publish(v1::PublishRequest request) {
   return impl_->wait<v1::Transfer>(&AsyncNodeApi::start_publish, std::move(request));
 }

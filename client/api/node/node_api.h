@@ -77,6 +77,8 @@ class NodeApi {
   Result<v1::RemoveFilesReply> remove_files(v1::RemoveFilesRequest request);
   /// Progress, then the result, after which it returns.
   Status scan_publish(const std::string& path, const ScanPublishEventFn& on_event, std::stop_token stop);
+  /// The same with rules.
+  Status scan_chosen(v1::ScanPublishRequest request, const ScanPublishEventFn& on_event, std::stop_token stop);
   /// The transfer that hashes and then seeds; it goes on without the caller. A repeated request_id answers that one.
   Result<v1::Transfer> start_publish(v1::PublishRequest request);
   /// Another credential for the node's key; the token is used up.
