@@ -321,11 +321,6 @@ Status AccountService::add_token(const Actor& actor, const std::string& request_
       return Error{Code::kConflict,
                    "user " + owner.name + " is disabled; first: gridtorrent user enable " + owner.name};
     }
-    if (token.scopes.has(Scope::kNodeRun)) {
-      return Error{Code::kInvalid,
-                   "the scope node:run is that of a node's own credential, which it gets when it enrols: make a token "
-                   "for that with gridtorrent node enroll-token"};
-    }
     if (token.scopes.empty() || !token.scopes.within(full_scopes(owner.admin))) {
       return Error{Code::kDenied, "user " + owner.name + " cannot have a token with rights that it has not itself"};
     }

@@ -114,6 +114,12 @@ Result<bool> Logins::fits(const ccm::User* user, const std::string& password) co
 Result<Logins::Issued> Logins::create_token(const ccm::Actor& actor, const std::string& request_id,
                                             const TokenWish& wish) {
   GT_ASSIGN(ccm::Scopes wanted, ccm::parse_scopes(wish.scopes));
+  if (wanted.has(ccm::Scope::kNodeRun)) {
+    return Error{
+        Code::kInvalid,
+        "the scope node:run is that of a node's own credential, which it gets when it enrols: make a token for "
+        "that with gridtorrent node enroll-token"};
+  }
   if (wish.scopes.empty() && !wish.for_user.empty()) {
     return Error{Code::kInvalid, "say what the token is for: --scope content:read, for one"};
   }
