@@ -55,10 +55,11 @@ TEST(CommandTable, EveryCommandHasHelpAndAFunction) {
   }
 }
 
-TEST(CommandTable, NoOptionOfACommandHidesOneOfAll) {
+TEST(CommandTable, NoOptionOfACommandHidesOneOfAllButVersion) {
   std::set<std::string> shared;
   for (const options::Option& option : program().options) shared.insert(option.name);
   for (const options::Option& option : options::standard_options()) shared.insert(option.name);
+  shared.erase("version");  // `show --version 2` is a content's; the program's own stands before the command
   for (const CommandEntry& entry : all_commands())
     for (const options::Option& option : entry.table.options) EXPECT_EQ(shared.count(option.name), 0U) << option.name;
 }
