@@ -23,6 +23,7 @@ const std::map<std::string, std::string> kBounded = {
     {"Accounts/ListAuditRecords", "pages by number: `below` and `limit`, at most 1000"},
     {"Collaboration/GetInbox", "at most 200 of a kind; `more` says of which there are others"},
     {"Collaboration/WatchInbox", "as GetInbox"},
+    {"Contents/ListVersions", "the newest 1000"},
     {"Nodes/Certify", "one a living generation of the data CA"},
     {"Nodes/ListDataCa", "one a rotation by an administrator"},
     {"Nodes/RotateDataCa", "one a rotation by an administrator"},

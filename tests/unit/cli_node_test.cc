@@ -745,7 +745,11 @@ TEST_F(WithNode, TheLimitsOfTheNodeAreSetAndShown) {
   EXPECT_EQ(run({"node", "limit", "--upload", "200Mbit"}), 0) << err_;
   EXPECT_EQ(out_, "upload 200 Mbit/s, download unlimited\n");
   EXPECT_EQ(run({"--json", "node", "limit", "--download", "25MB"}), 0) << err_;
-  EXPECT_EQ(Json::parse(out_), (Json{{"upload_bits_per_s", 200'000'000}, {"download_bits_per_s", 200'000'000}}));
+  EXPECT_EQ(Json::parse(out_), (Json{{"upload_bits_per_s", 200'000'000},
+                                     {"download_bits_per_s", 200'000'000},
+                                     {"upload_held_by", nullptr},
+                                     {"download_held_by", nullptr},
+                                     {"until", nullptr}}));
   EXPECT_EQ(run({"transfers"}), 0);
   EXPECT_THAT(out_, EndsWith("\nlimits of the node: upload 200 Mbit/s, download 200 Mbit/s\n"));
   EXPECT_EQ(run({"node", "limit", "--upload", "10kbit"}), 2);
