@@ -223,9 +223,9 @@ class Window:
 
     # What a person does
 
-    def press(self, name, timeout_s=WAIT_S):
+    def press(self, name, role=(), timeout_s=WAIT_S):
         """A button, a box or an entry of a menu that can be used."""
-        thing = self.wait_for(name, 'ENABLED', timeout_s=timeout_s)
+        thing = self.wait_for(name, 'ENABLED', role=role, timeout_s=timeout_s)
         actions = [Atspi.Action.get_action_name(thing, i) for i in range(Atspi.Action.get_n_actions(thing))]
         wanted = next((a for a in ('Press', 'Toggle') if a in actions), None)
         if wanted is None:

@@ -82,7 +82,7 @@ def a_folder_that_is_shared_with_a_group_is_found_and_fetched_by_a_member():
     alices.keys('alt+g')
     alices.desk.xdotool('type', '--delay', '15', 'lab')
     alices.wait_for(re.compile('.* of 1 group can find and fetch this.*'))
-    alices.press('Publish')
+    alices.press('Publish', role=('push button',))  # the dialog has the same name
     alices.wait_gone('File or folder to publish')
     alices.wait_for(re.compile('results of alice, seeding, 100 %.*'))
     find(bobs, 'resu', 'results')
