@@ -68,6 +68,15 @@ PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJo
   return match;
 }
 
+bool asks_the_same(const PublishRow& row, const PublishJob& job) {
+  if (!row.lasting) return true;
+  const PublishRow::Lasting& was = *row.lasting;
+  const PublishRequest& now = job.request;
+  return row.path == job.path && row.name == now.name && row.access == now.access && was.rules == job.rules &&
+         was.strict == job.strict && was.description == now.description && was.license == now.license &&
+         was.tags == now.tags;
+}
+
 Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
   PublishJob job = asked;
   job.path = trimmed(job.path);
@@ -75,6 +84,7 @@ Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
     return Error{Code::kInvalid, "'" + escape_for_display(job.path) + "' is no absolute path"};
   }
   const bool is_there = c_.ports.guard.exists({job.path});
+  if (is_there) GT_TRY(make_room(job));
   PublishRow row;
   {
     const auto lock = c_.book.lock();
@@ -97,6 +107,33 @@ Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
   c_.book.touch(*transfer);
   c_.wake();
   return make_view(*transfer);
+}
+
+Status LastingPublishFlow::make_room(const PublishJob& job) {
+  TransferId id;
+  {
+    const auto lock = c_.book.lock();
+    GT_ASSIGN(const std::vector<PublishRow> known, c_.ports.store.publishes());
+    const PublishMatch match = match_publish(known, job);
+    if (match.relation == PublishMatch::Relation::kNew || match.relation == PublishMatch::Relation::kSameRequest)
+      return {};
+    const PublishRow& other = known[match.row];
+    auto* failed = c_.book.find(other.transfer);
+    if (failed == nullptr || !failed->row.unpublished || failed->row.step != TransferStep::kFailed) return {};
+    if (failed->job_running || asks_the_same(other, job)) return {};
+    failed->row.step = TransferStep::kCancel;
+    GT_TRY(c_.book.save(*failed));
+    failed->job_running = true;
+    id = other.transfer;
+  }
+  give_up(id);
+  const auto lock = c_.book.lock();
+  if (auto* gone = c_.book.find(id)) {
+    gone->job_running = false;
+    c_.book.touch(*gone);
+  }
+  c_.wake();
+  return {};
 }
 
 /// Lock held. The transfer that does it already; nothing: `row` is to be begun, as a new one or in place of what a

@@ -21,6 +21,9 @@ struct PublishMatch {
 /// Pure.
 PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJob& job);
 
+/// Whether `job` asks for just what `row` does: then what failed is tried again. Pure.
+bool asks_the_same(const PublishRow& row, const PublishJob& job);
+
 /// Publishes that go on without their caller: each is a transfer of kind publish in the step kHash until the server has
 /// its metadata, and then one that holds. Request and transfer are written down before the server hears of it and
 /// before the caller is answered. After an end of the process the work goes on: hashing from its checkpoint, sending
@@ -52,6 +55,8 @@ class LastingPublishFlow {
     PublishRow publish;
     std::optional<PublishTicket> ticket;
   };
+  /// What failed under this name gives it up where it is asked for in another way now.
+  Status make_room(const PublishJob& job);
   Result<std::optional<TransferView>> join(const std::vector<PublishRow>& known, const PublishJob& job,
                                            PublishRow& row);
   Result<TransferView> join_lasting(const PublishRow& row, PublishMatch::Relation relation);

@@ -226,6 +226,34 @@ TEST_F(LastingPublish, ThatFailedIsTriedAgainByTheSameCommand) {
   wait_for(view.id, TransferState::kSeeding);
 }
 
+TEST_F(LastingPublish, ThatFailedGivesItsNameToOneThatIsAskedForInAnotherWay) {
+  files_.with([](auto& state) { state.hash_error = Error{Code::kInvalid, "a link leads outside"}; });
+  const auto failed = start_publish(publish_job());
+  wait_for(failed.id, TransferState::kFailed);
+  files_.with([](auto& state) { state.hash_error.reset(); });
+  auto anew = publish_job("r2");
+  anew.rules.exclude = {"out"};
+  anew.request.access = "private";
+  const auto view = start_publish(anew);
+  EXPECT_NE(view.id, failed.id);
+  wait_for(view.id, TransferState::kSeeding);
+  EXPECT_EQ(link_.with([](auto& state) { return state.given_up; }), std::vector<std::string>{"r1"});
+  EXPECT_TRUE(eventually([&] { return store_.transfers()->size() == 1; }));
+}
+
+TEST_F(LastingPublish, ThatFailedKeepsItsNameWhereTheServerCannotBeToldOfItsEnd) {
+  files_.with([](auto& state) { state.hash_error = Error{Code::kDenied, "a cannot be read"}; });
+  const auto failed = start_publish(publish_job());
+  wait_for(failed.id, TransferState::kFailed);
+  link_.with([](auto& state) { state.give_up_error = kDown; });
+  auto anew = publish_job("r2");
+  anew.strict = true;
+  const auto refused = node_->start_publish(anew);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_NE(refused.error().message.find("is being cancelled: try again once it is gone"), std::string::npos);
+}
+
 TEST_F(LastingPublish, PausedRestsAndResumedGoesOn) {
   const auto view = hashing();
   ASSERT_TRUE(node_->pause(view.id).ok());
