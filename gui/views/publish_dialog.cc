@@ -40,7 +40,7 @@ void add_row(QGridLayout& form, const QString& title, QWidget* field) {
   form.addWidget(field, row, 1);
   if (title.isEmpty()) return;
   auto* label = new QLabel(title);
-  label->setBuddy(field);
+  label->setBuddy(field->focusProxy() != nullptr ? field->focusProxy() : field);  // a key reaches what takes a focus
   const bool one_line = field->sizeHint().height() < 2 * label->sizeHint().height();
   form.addWidget(label, row, 0, one_line ? Qt::AlignVCenter : Qt::AlignTop);
 }
