@@ -309,11 +309,19 @@ TEST_F(ServerData, TasksAndNodesFromBeforeThePagesAreListedAndCounted) {
 TEST_F(ServerData, RowsThatCannotBeReadAreDamageNotACrash) {
   const auto store = open();
   fill(*store, "data", kHash, 10);
+  ContentId id;
+  ASSERT_TRUE(static_cast<ccm::Store&>(*store)
+                  .read([&](ccm::Tx& tx) -> Status {
+                    GT_ASSIGN(const auto user, tx.users.by_name("alice"));
+                    GT_ASSIGN(const auto content, tx.contents.by_owner_and_name(user->id, "data"));
+                    id = content->id;
+                    return {};
+                  })
+                  .ok());
   const auto with = [&](const char* sql) {
     EXPECT_TRUE(store->database().write([&](sql::Transaction& tx) { return tx.exec(sql); }).ok()) << sql;
     return static_cast<ccm::Store&>(*store).read([&](ccm::Tx& tx) -> Status {
-      GT_ASSIGN(const auto user, tx.users.by_name("alice"));
-      GT_TRY(tx.contents.by_owner_and_name(user->id, "data"));
+      GT_TRY(tx.contents.by_id(id));
       return {};
     });
   };
