@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdlib>
 
 #include "base/logging/logging.h"
@@ -6,6 +7,7 @@
 #include "client/cli/interrupt.h"
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a connection that the server ends is an error to report, not the end
   using namespace gridtorrent;
   // gRPC would write lines of its own beside our one; who debugs it sets the variable.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
