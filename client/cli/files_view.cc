@@ -101,7 +101,9 @@ std::string files_text(const FilesPage& page, bool tree) {
     const std::size_t slash = line.path.rfind('/');
     const std::string name =
         tree && line.depth > 0 && slash != std::string::npos ? line.path.substr(slash + 1) : line.path;
-    text += (tree ? std::string(2 * line.depth, ' ') : "") + escape_for_display(name) + (line.folder ? "/" : "") + "\n";
+    text += (tree ? std::string(2 * line.depth, ' ') : "") + escape_for_display(name) + (line.folder ? "/" : "");
+    if (!line.entry->link_target.empty()) text += " -> " + escape_for_display(line.entry->link_target);
+    text += "\n";
   }
   return text;
 }

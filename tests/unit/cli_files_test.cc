@@ -80,6 +80,12 @@ TEST(FilesOfAContent, ComePageByPage) {
   EXPECT_EQ(last->next, 0u);
 }
 
+TEST(FilesOfAContent, SayWhereALinkLeads) {
+  std::vector<api::FileEntry> entries{file("run42/best", 0)};
+  entries.front().link_target = "raw/a\n.h5";
+  EXPECT_EQ(files_text(*files_page(entries, {}), false), "     0 B  best -> raw/a\\n.h5\n");
+}
+
 TEST(FilesOfAContent, ThatIsASingleFileAreThatFile) {
   const std::vector<api::FileEntry> one{file("scan.h5", 7)};
   EXPECT_EQ(files_text(*files_page(one, {}), false), "     7 B  scan.h5\n");
