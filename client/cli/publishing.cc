@@ -72,7 +72,7 @@ class PublishPrinter {
                        "): " + format_bytes(published_->bytes()) + " in " + std::to_string(published_->files()) +
                        (published_->files() == 1 ? " file, " : " files, ") + published_->access());
     if (access.level() == v1::Access::PRIVATE)
-      c_.terminal.message("only you may get it; to open it to every user: gridtorrent access --set public " +
+      c_.terminal.message("to open it to every user: gridtorrent access --set public " +
                           shell_arguments({published_->name()}));
     if (published_->skipped() > 0)
       c_.terminal.message(std::to_string(published_->skipped()) +
