@@ -204,7 +204,7 @@ Result<std::shared_ptr<grpc::Channel>> connect_unix(const std::string& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0) {
     return Error{Code::kUnreachable, "no node answers at " + escape_for_display(path) + " (" + errno_text(errno) +
-                                         "): start gridtorrentd, or name its socket with --socket"};
+                                         "): start it with `gridtorrent node start`, or name its socket with --socket"};
   }
   if (!S_ISSOCK(info.st_mode)) return Error{Code::kInvalid, escape_for_display(path) + " is no socket"};
   if (info.st_uid != ::geteuid() && info.st_uid != 0) {

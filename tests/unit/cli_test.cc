@@ -117,7 +117,7 @@ TEST_F(CommandLine, WithoutANodeItSaysHowToStartOne) {
                                                     {"publish", "/x", "--name", "n"},
                                                     {"transfer", "show", "x"}}) {
     EXPECT_EQ(run(arguments), 5) << arguments[0];
-    EXPECT_THAT(err_, HasSubstr("start gridtorrentd"));
+    EXPECT_THAT(err_, HasSubstr("start it with `gridtorrent node start`"));
     EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);
   }
 }

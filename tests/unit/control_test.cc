@@ -500,7 +500,7 @@ TEST_F(Control, NobodyBehindTheSocketIsUnreachableByName) {
   const auto none = NodeApi::open({socket_, {}, kLong});
   EXPECT_EQ(none.error().code, Code::kUnreachable);
   EXPECT_THAT(none.error().message, HasSubstr(socket_));
-  EXPECT_THAT(none.error().message, HasSubstr("start gridtorrentd"));
+  EXPECT_THAT(none.error().message, HasSubstr("start it with `gridtorrent node start`"));
   EXPECT_EQ(NodeApi::open({std::string(200, 'x'), {}, kLong}).error().code, Code::kInvalid);
 }
 

@@ -34,10 +34,10 @@ Result<UniqueFd> connect_socket(const std::string& path) {
   const std::string shown = escape_for_display(path);
   if (error == EACCES || error == EPERM) {
     return Error{Code::kDenied, "the control socket " + shown + " belongs to another user's node: start your own " +
-                                    "gridtorrentd, or name its socket with --socket"};
+                                    "with `gridtorrent node start`, or name its socket with --socket"};
   }
   return Error{Code::kUnreachable, "no node answers at " + shown + " (" + errno_text(error) +
-                                       "): start gridtorrentd, or name its socket with --socket"};
+                                       "): start it with `gridtorrent node start`, or name its socket with --socket"};
 }
 
 grpc::ChannelArguments channel_arguments() {
