@@ -11,6 +11,7 @@ if(TARGET gt_client_cli)
 endif()
 
 if(TARGET gt_client_cli AND TARGET gt_client_control AND TARGET gt_client_core)
-  gt_test(cli_node_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/cli_node_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_watch_test.cc
+  gt_test(cli_node_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/cli_node_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_publish_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/cli_watch_test.cc
     DEPENDS client/cli client/control client/core)
 endif()

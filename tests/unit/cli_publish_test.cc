@@ -1,0 +1,104 @@
+// `publish` against a node that is played by the test.
+#include <gmock/gmock.h>
+
+#include "tests/unit/cli_node_fixture.h"
+
+namespace gridtorrent::client::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Publishing = WithNode;
+
+TEST_F(Publishing, PublishDetachesToo) {
+  node_.script = {view(TransferState::kHashing)};
+  EXPECT_EQ(run({"publish", "x", "--name", "run42", "--detach"}), 0) << err_;
+  EXPECT_EQ(out_, id_of(1).str() + "\n");
+  EXPECT_EQ(node_.started().size(), 1U);
+  EXPECT_TRUE(node_.published().empty());
+}
+
+TEST_F(Publishing, PublishTellsHashingWarningsAndTheEnd) {
+  node_.script = {view(TransferState::kHashing), view(TransferState::kHashing, 500),
+                  view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"publish", "x\xff", "--name", "run42", "--access", "public", "--tag", "a", "--tag", "b", "--json"}), 0)
+      << err_;
+  EXPECT_EQ(event_names().front(), "hashing");
+  EXPECT_EQ(event_names().back(), "published");
+  EXPECT_EQ(events().back()["access"]["level"], "public");
+  EXPECT_EQ(events().back()["skipped"], 1);
+  EXPECT_EQ(node_.started()[0].path, std::filesystem::current_path().string() + "/x\xff");
+  EXPECT_THAT(node_.started()[0].request.tags, ::testing::ElementsAre("a", "b"));
+  EXPECT_EQ(node_.published()[0].request.request_id, "first") << "of the command that began it";
+  EXPECT_THAT(err_, HasSubstr("warning: skipped the link x"));
+}
+
+TEST_F(Publishing, PublishIsPrivateUnlessSaidOtherwise) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
+  EXPECT_EQ(node_.started()[0].request.access, "private");
+  EXPECT_THAT(err_, HasSubstr("gridtorrent access --set public run42\n"));
+}
+
+TEST_F(Publishing, PublishSaysWhatItWaitsFor) {
+  TransferView waits = view(TransferState::kQueued);
+  waits.publishing = PublishState{"first", PublishPhase::kWait, 0, 0};
+  waits.waiting_for = "server down, retrying: no server at lab:7443";
+  node_.script = {waits, waits, view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42", "--json"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("server down, retrying: no server at lab:7443\n"));
+}
+
+TEST_F(Publishing, APublishThatFailedSaysWhyAndWhatCanBeDone) {
+  TransferView failed = view(TransferState::kFailed);
+  failed.error = Error{Code::kConflict, "'/x/a' changed while it was being hashed"};
+  node_.script = {view(TransferState::kHashing), failed};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 6);
+  EXPECT_THAT(err_, HasSubstr("'/x/a' changed while it was being hashed (the same command tries again"));
+  EXPECT_TRUE(node_.published().empty());
+}
+
+TEST_F(Publishing, AnOlderNodePublishesAsLongAsSomebodyWaits) {
+  node_.start_error = Error{Code::kUnsupported, "unknown method"};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42", "--detach"}), 1);
+  EXPECT_THAT(err_, HasSubstr("this node is of an older version"));
+  EXPECT_TRUE(node_.published().empty());
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0) << err_;
+  EXPECT_EQ(node_.published().size(), 1U);
+}
+
+TEST_F(Publishing, PublishWithAnOlderNodeWaitsForTheServerWithOneRequestId) {
+  node_.start_error = Error{Code::kUnsupported, "unknown method"};
+  node_.publish_failures = 1;
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 0);
+  ASSERT_EQ(node_.published().size(), 2U);
+  EXPECT_EQ(node_.published()[0].request.request_id, node_.published()[1].request.request_id);
+  EXPECT_THAT(err_, HasSubstr("no server at lab:7443; trying again\n"));
+}
+
+TEST_F(Publishing, PublishThatIsRefusedIsNotTriedAgain) {
+  node_.start_error = Error{Code::kConflict, "the name run42 is taken"};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 6);
+  EXPECT_EQ(err_, "gridtorrent: the name run42 is taken\n");
+  EXPECT_TRUE(node_.published().empty());
+}
+
+TEST_F(Publishing, AnInterruptLetsThePublishGoOn) {
+  node_.script = {view(TransferState::kHashing)};
+  node_.signal_at_end = true;
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 10);
+  EXPECT_EQ(err_, "gridtorrent: the transfer " + id_of(1).str() +
+                      " is no longer watched: it goes on; 'gridtorrent transfer cancel " + id_of(1).str() +
+                      "' ends it\n");
+  EXPECT_TRUE(node_.asked.empty());
+}
+
+TEST_F(Publishing, AnInterruptStopsThePublishOfAnOlderNode) {
+  node_.start_error = Error{Code::kUnsupported, "unknown method"};
+  node_.stop_publish_by_signal = true;
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 10);
+  EXPECT_EQ(err_, "gridtorrent: publishing was stopped; the same command goes on where it was\n");
+}
+
+}  // namespace
+}  // namespace gridtorrent::client::cli
