@@ -125,6 +125,16 @@ class ServerWorld {
 
   std::string request_id() { return make_request_id(clock.wall(), rng); }
 
+  /// Names of the contents that a search finds, in its order.
+  std::vector<std::string> found(const ccm::Actor& actor, const ccm::SearchQuery& query = {}) {
+    const auto result = contents.search(actor, query);
+    EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+    std::vector<std::string> names;
+    if (!result.ok()) return names;
+    for (const auto& view : result->contents) names.push_back(view.content.name);
+    return names;
+  }
+
   ccm::Actor user(const std::string& name, bool admin = false) {
     ccm::Actor actor;
     EXPECT_TRUE(store.ccm()

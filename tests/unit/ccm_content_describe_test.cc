@@ -29,15 +29,6 @@ class Descriptions : public testing::TestWithParam<const char*> {
     request.name = name;
     return request;
   }
-  std::vector<std::string> found(const SearchQuery& query) {
-    std::vector<std::string> names;
-    const auto result = w.contents.search(bob, query);
-    EXPECT_TRUE(result.ok()) << message_of(result);
-    if (!result.ok()) return names;
-    for (const auto& view : result->contents) names.push_back(view.content.name);
-    return names;
-  }
-
   ServerWorld w{GetParam()};
   Actor alice = w.user("alice");
   Actor bob = w.user("bob");
@@ -100,9 +91,9 @@ TEST_P(Descriptions, ARenamedContentKeepsItsIdAndFreesItsName) {
   EXPECT_EQ(code_of(w.contents.get(bob, "alice/Old")), Code::kNotFound);
   SearchQuery query;
   query.text = "new n";
-  EXPECT_THAT(found(query), ElementsAre("New Name"));
+  EXPECT_THAT(w.found(bob, query), ElementsAre("New Name"));
   query.text = "old";
-  EXPECT_THAT(found(query), IsEmpty());
+  EXPECT_THAT(w.found(bob, query), IsEmpty());
   EXPECT_NE(w.publish(alice, "Old").id, data.id);
 }
 
@@ -114,9 +105,9 @@ TEST_P(Descriptions, TagsAreClearedThenRemovedThenAdded) {
   EXPECT_THAT(w.contents.describe(alice, request)->content.tags, ElementsAre("x", "calibrated"));
   SearchQuery query;
   query.tag = "raw";
-  EXPECT_THAT(found(query), IsEmpty());
+  EXPECT_THAT(w.found(bob, query), IsEmpty());
   query.tag = "calibrated";
-  EXPECT_THAT(found(query), ElementsAre("data"));
+  EXPECT_THAT(w.found(bob, query), ElementsAre("data"));
   request = change(data);
   request.tags.clear = true;
   request.tags.add = {"y"};
@@ -211,7 +202,7 @@ TEST_P(Descriptions, ARestoredContentIsFoundAndTransferredAgain) {
   ASSERT_TRUE(back.ok()) << message_of(back);
   EXPECT_EQ(back->content.state, ContentState::kPublished);
   EXPECT_EQ(back->content.published, data.published);
-  EXPECT_THAT(found({}), ElementsAre("data"));
+  EXPECT_THAT(w.found(bob, {}), ElementsAre("data"));
   EXPECT_TRUE(w.nodes.announce(node, announce).ok());
   ASSERT_TRUE(w.contents.unpublish(alice, w.request_id(), data.id).ok());
   EXPECT_EQ(w.contents.restore(alice, id, data.id, "")->content.state, ContentState::kWithdrawn)

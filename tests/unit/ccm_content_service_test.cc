@@ -28,15 +28,6 @@ class Contents : public testing::TestWithParam<const char*> {
     request.access.level = level;
     return request;
   }
-  std::vector<std::string> found(const Actor& actor, const SearchQuery& query = {}) {
-    const auto result = w.contents.search(actor, query);
-    EXPECT_TRUE(result.ok()) << message_of(result);
-    std::vector<std::string> names;
-    if (!result.ok()) return names;
-    for (const auto& view : result->contents) names.push_back(view.content.name);
-    return names;
-  }
-
   ServerWorld w{GetParam()};
   Actor alice = w.user("alice");
   Actor bob = w.user("bob");
@@ -53,7 +44,7 @@ TEST_P(Contents, ArePublishedInTwoSteps) {
   ASSERT_TRUE(ticket.ok()) << message_of(ticket);
   EXPECT_EQ(ticket->version, 1u);
   EXPECT_EQ(ticket->generation, 0u);
-  EXPECT_THAT(found(bob), IsEmpty());
+  EXPECT_THAT(w.found(bob), IsEmpty());
   EXPECT_EQ(code_of(w.contents.get(bob, ticket->content.str())), Code::kNotFound);
   EXPECT_EQ(code_of(w.contents.open_metadata(alice, ticket->content, 1)), Code::kConflict);
 
@@ -63,7 +54,7 @@ TEST_P(Contents, ArePublishedInTwoSteps) {
   EXPECT_EQ(done->content.bytes, 5000u);
   EXPECT_EQ(done->content.published, w.clock.wall());
   EXPECT_EQ(w.files.files.at(std::string(64, 'a')), "metadata");
-  EXPECT_THAT(found(bob), ElementsAre("D\u00e4ta"));
+  EXPECT_THAT(w.found(bob), ElementsAre("D\u00e4ta"));
   const auto opened = w.contents.open_metadata(bob, ticket->content, 0);
   ASSERT_TRUE(opened.ok());
   EXPECT_EQ(opened->metadata_sha256, std::string(64, 'a'));
@@ -239,7 +230,7 @@ TEST_P(Contents, APublishThatWasFinishedBeforeItIsGivenUpIsWithdrawn) {
   EXPECT_TRUE(w.contents.give_up_publish(node, id, request.request_id).ok());
   EXPECT_TRUE(w.contents.give_up_publish(node, w.request_id(), request.request_id).ok());
   EXPECT_EQ(w.contents.get(alice, ticket->content.str())->content.state, ContentState::kWithdrawn);
-  EXPECT_THAT(found(alice), IsEmpty());
+  EXPECT_THAT(w.found(alice), IsEmpty());
 }
 
 TEST_P(Contents, RequestIdsAreForgottenAfterAWeek) {
@@ -337,8 +328,8 @@ TEST_P(Contents, WithoutADataCaOnlyPublicContentIsTaken) {
 TEST_P(Contents, PrivateOnesLookMissingToOthers) {
   const auto hidden = w.publish(alice, "secret", AccessLevel::kPrivate);
   const std::string id = hidden.id.str();
-  EXPECT_THAT(found(bob), IsEmpty());
-  EXPECT_THAT(found(alice), ElementsAre("secret"));
+  EXPECT_THAT(w.found(bob), IsEmpty());
+  EXPECT_THAT(w.found(alice), ElementsAre("secret"));
   for (const std::string& reference : {std::string("secret"), std::string("alice/secret"), id}) {
     const auto refused = w.contents.get(bob, reference);
     EXPECT_EQ(refused.error(), missing_content(reference));
@@ -396,22 +387,22 @@ TEST_P(Contents, SearchObeysItsFilters) {
   w.publish(bob, "genome", AccessLevel::kPublic, 10, {"bio", "climate"});
   SearchQuery query;
   query.text = "era";
-  EXPECT_THAT(found(bob, query), ElementsAre("Climate ERA5"));
+  EXPECT_THAT(w.found(bob, query), ElementsAre("Climate ERA5"));
   query = {};
   query.owner = "bob";
-  EXPECT_THAT(found(alice, query), ElementsAre("genome"));
+  EXPECT_THAT(w.found(alice, query), ElementsAre("genome"));
   query = {};
   query.tag = "climate";
-  EXPECT_THAT(found(alice, query), ElementsAre("genome", "Climate ERA5"));
+  EXPECT_THAT(w.found(alice, query), ElementsAre("genome", "Climate ERA5"));
   query = {};
   query.min_bytes = 11;
-  EXPECT_THAT(found(alice, query), ElementsAre("Climate ERA5"));
+  EXPECT_THAT(w.found(alice, query), ElementsAre("Climate ERA5"));
   query = {};
   query.since = w.clock.wall();
-  EXPECT_THAT(found(alice, query), ElementsAre("genome"));
+  EXPECT_THAT(w.found(alice, query), ElementsAre("genome"));
   query = {};
   query.access = "private";
-  EXPECT_THAT(found(alice, query), IsEmpty());
+  EXPECT_THAT(w.found(alice, query), IsEmpty());
 }
 
 TEST_P(Contents, BadSearchesAreRefused) {
@@ -536,7 +527,7 @@ TEST_P(Contents, WithdrawingMayBeRepeated) {
   ASSERT_TRUE(w.contents.unpublish(alice, id, content.id).ok());
   EXPECT_EQ(w.contents.unpublish(alice, id, content.id)->content.state, ContentState::kWithdrawn);
   EXPECT_EQ(w.contents.unpublish(alice, w.request_id(), content.id)->content.state, ContentState::kWithdrawn);
-  EXPECT_THAT(found(alice), IsEmpty());
+  EXPECT_THAT(w.found(alice), IsEmpty());
   EXPECT_EQ(w.contents.get(bob, content.id.str())->content.state, ContentState::kWithdrawn);
 }
 

@@ -2,7 +2,7 @@
 
 #include "client/core/hash_pace.h"
 #include "client/core/lasting_publish.h"
-#include "tests/support/node_fixture.h"
+#include "tests/support/publish_fixture.h"
 
 namespace gridtorrent::testing {
 namespace {
@@ -11,24 +11,16 @@ using client::PublishMatch;
 using client::TransferState;
 using client::TransferView;
 
-class LastingPublish : public NodeFixture {
+class LastingPublish : public PublishFixture {
  protected:
   LastingPublish() {
     files_.with([](auto& state) {
-      state.tree.metadata = metadata_of("data");
-      state.tree.parent = "/home";
-      state.tree.skipped = 2;
       state.tree.warnings = {"skipped 'link'"};
       state.existing = {{"/home/data", 1}, {"/home/other", 1}};
     });
-    link_.with([&](auto& state) { state.next_content = ContentId::make(clock_.wall(), rng_); });
   }
   client::PublishJob publish_job(const std::string& request_id = "r1") {
-    client::PublishJob made;
-    made.path = "/home/data";
-    made.request.request_id = request_id;
-    made.request.name = "set";
-    made.request.access = "public";
+    client::PublishJob made = PublishFixture::publish_job(request_id);
     made.request.tags = {"raw"};
     return made;
   }

@@ -1,31 +1,13 @@
 #include <future>
 
-#include "tests/support/node_fixture.h"
+#include "tests/support/publish_fixture.h"
 
 namespace gridtorrent::testing {
 namespace {
 
 using client::TransferState;
 
-class Publish : public NodeFixture {
- protected:
-  Publish() {
-    files_.with([](auto& state) {
-      state.tree.metadata = metadata_of("data");
-      state.tree.parent = "/home";
-      state.tree.skipped = 2;
-    });
-    link_.with([&](auto& state) { state.next_content = ContentId::make(clock_.wall(), rng_); });
-  }
-  client::PublishJob publish_job(const std::string& request_id = "r1") {
-    client::PublishJob made;
-    made.path = "/home/data";
-    made.request.request_id = request_id;
-    made.request.name = "set";
-    made.request.access = "public";
-    return made;
-  }
-};
+using Publish = PublishFixture;
 
 TEST_F(Publish, FailsBeforeHashingWhereTheNameIsTaken) {
   link_.with([](auto& state) { state.begin_error = Error{Code::kConflict, "the name is taken"}; });
