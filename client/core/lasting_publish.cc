@@ -252,7 +252,8 @@ void LastingPublishFlow::step(Transfer& transfer, MonoTime now) {
   const auto running = std::ranges::count_if(
       c_.book.all(), [](const auto& one) { return one.second->publishing && one.second->job_running; });
   if (running >= kAtOnce) return;
-  c_.start_job(transfer, c_.publishing, [this](const TransferId& id, const std::stop_token& stop) { run(id, stop); });
+  c_.start_concluded_job(transfer, c_.publishing,
+                         [this](const TransferId& id, const std::stop_token& stop) { return run(id, stop); });
   transfer.active = transfer.job_running;
 }
 
@@ -273,11 +274,14 @@ std::optional<LastingPublishFlow::Work> LastingPublishFlow::work_of(const Transf
   return Work{transfer->row, *std::move(publish), transfer->ticket};
 }
 
-void LastingPublishFlow::run(const TransferId& id, std::stop_token stop) {
+NodeContext::Conclusion LastingPublishFlow::run(const TransferId& id, const std::stop_token& stop) {
   auto work = work_of(id);
-  if (!work) return;
+  if (!work) return nullptr;
   const auto done = publish(*work, stop);
-  if (!done) not_done(id, done.error(), stop.stop_requested());
+  if (done) return nullptr;
+  return [this, error = done.error(), stopped = stop.stop_requested()](Transfer& transfer) {
+    if (transfer.row.step == TransferStep::kHash) not_done(transfer, error, stopped);
+  };
 }
 
 Status LastingPublishFlow::publish(Work& work, const std::stop_token& stop) {
@@ -390,22 +394,21 @@ void LastingPublishFlow::edit(const TransferId& id, const std::function<void(Tra
   c_.book.touch(*transfer);
 }
 
-void LastingPublishFlow::not_done(const TransferId& id, const Error& error, bool stopped) {
-  edit(id, [&](Transfer& transfer) {
-    transfer.publishing->bits_per_s = 0;
-    if (stopped) return;  // paused, or the node ends: it goes on from there
-    if (may_pass(error)) {
-      transfer.publishing->phase = PublishPhase::kWait;
-      transfer.retry_at = c_.ports.clock.mono() + c_.retry_pause(++transfer.failures);
-      const std::string_view state = error.code == Code::kBusy ? "server busy" : "server down";
-      transfer.waiting_for = std::string(state) + ", retrying: " + error.message;
-      return;
-    }
-    transfer.ticket.reset();
-    c_.log(NodeLogLevel::kError, display_name(transfer.row) + " is not published: " + error.message);
-    c_.fail(transfer, error);
-    c_.book.save_or_log(transfer);
-  });
+void LastingPublishFlow::not_done(Transfer& transfer, const Error& error, bool stopped) {
+  transfer.publishing->bits_per_s = 0;
+  transfer.active = false;
+  if (stopped) return;  // paused, or the node ends: it goes on from there
+  if (may_pass(error)) {
+    transfer.publishing->phase = PublishPhase::kWait;
+    transfer.retry_at = c_.ports.clock.mono() + c_.retry_pause(++transfer.failures);
+    const std::string_view state = error.code == Code::kBusy ? "server busy" : "server down";
+    transfer.waiting_for = std::string(state) + ", retrying: " + error.message;
+    return;
+  }
+  transfer.ticket.reset();
+  c_.log(NodeLogLevel::kError, display_name(transfer.row) + " is not published: " + error.message);
+  c_.fail(transfer, error);
+  c_.book.save_or_log(transfer);
 }
 
 void LastingPublishFlow::step_cancelled(Transfer& transfer, MonoTime now) {

@@ -65,7 +65,7 @@ class LastingPublishFlow {
 
   std::optional<PublishRow> row_of(const TransferId& id);
   std::optional<Work> work_of(const TransferId& id);
-  void run(const TransferId& id, std::stop_token stop);
+  NodeContext::Conclusion run(const TransferId& id, const std::stop_token& stop);
   Status publish(Work& work, const std::stop_token& stop);
   Result<PublishTicket> begin(const PublishRow& row);
   Result<ContentInfo> finish(const Work& work, const HashedTree& tree);
@@ -76,7 +76,8 @@ class LastingPublishFlow {
   Status keep_hashed(Work& work, const HashedTree& tree);
   /// Under the lock it takes: changes the transfer where it is still at work.
   void edit(const TransferId& id, const std::function<void(Transfer&)>& change);
-  void not_done(const TransferId& id, const Error& error, bool stopped);
+  /// Lock held.
+  void not_done(Transfer& transfer, const Error& error, bool stopped);
   void give_up(const TransferId& id);
   void erase(const TransferId& id, const std::string& request_id);
 

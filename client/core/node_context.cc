@@ -137,14 +137,23 @@ Result<MetadataPtr> NodeContext::metadata(const TransferRow& row) {
 }
 
 void NodeContext::start_job(Transfer& transfer, WorkerPool& pool, Job job) {
+  start_concluded_job(transfer, pool,
+                      [run = std::move(job)](const TransferId& id, const std::stop_token& stop) -> Conclusion {
+                        run(id, stop);
+                        return nullptr;
+                      });
+}
+
+void NodeContext::start_concluded_job(Transfer& transfer, WorkerPool& pool, ConcludedJob job) {
   if (transfer.job_running) return;
   transfer.job_running = true;
   transfer.stop = std::stop_source();
   transfer.job_done = transfer.job_total = 0;
   const bool posted = pool.post([this, id = transfer.row.id, stop = transfer.stop.get_token(), run = std::move(job)] {
-    run(id, stop);
+    const Conclusion conclude = run(id, stop);
     const auto lock = book.lock();
     if (auto* done = book.find(id)) {
+      if (conclude) conclude(*done);
       done->job_running = false;
       done->snapshot_due = true;
       book.touch(*done);

@@ -72,6 +72,11 @@ class NodeContext {
   /// the bell rings. Does nothing where the pool is full: the next round tries again.
   using Job = std::function<void(const TransferId&, std::stop_token)>;
   void start_job(Transfer& transfer, WorkerPool& pool, Job job);
+  /// The same for a job whose conclusion is written under the lock that frees the transfer: whoever sees a transfer
+  /// that this job has failed finds it free.
+  using Conclusion = std::function<void(Transfer&)>;
+  using ConcludedJob = std::function<Conclusion(const TransferId&, std::stop_token)>;
+  void start_concluded_job(Transfer& transfer, WorkerPool& pool, ConcludedJob job);
 
   /// Under the lock: the engine forgets the torrent; its counts are kept.
   void take_out_of_engine(Transfer& transfer);

@@ -99,6 +99,7 @@ void NodeCore::stop() {
   c_.ports.link.stop();
   tasks_.stop();
   c_.events.set_wake({});
+  thread_ = {};  // before the jobs are asked to stop: its last round may still begin one
   std::vector<TransferId> fetching;
   {
     const auto lock = c_.book.lock();
@@ -108,7 +109,6 @@ void NodeCore::stop() {
       if (transfer->in_engine && transfer->row.step == TransferStep::kFetch) fetching.push_back(id);
     }
   }
-  thread_ = {};
   c_.background.stop();
   c_.publishing.stop();
   c_.heavy.stop();
