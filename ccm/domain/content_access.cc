@@ -167,11 +167,15 @@ Result<std::vector<Replica>> known_replicas(Tx& tx, const Actor& actor, const Co
 
 Result<Content> at_version(Tx& tx, Content content, std::uint32_t version) {
   if (version == 0 || version == content.version) return content;
-  const std::string newest = "content " + content.id.str() + " has version " + std::to_string(content.version);
-  if (version > content.version) return Error{Code::kInvalid, newest + ", not " + std::to_string(version)};
+  const std::string name = content.owner_name + "/" + escape_for_display(content.name);
+  if (version > content.version) {
+    return Error{Code::kInvalid, name + " has no version " + std::to_string(version) + "; its newest is " +
+                                     std::to_string(content.version)};
+  }
   GT_ASSIGN(const auto earlier, tx.versions.find(content.id, version));
   if (earlier && earlier->sealed) return with_version(std::move(content), *earlier);
-  return Error{Code::kNotFound, newest + "; version " + std::to_string(version) + " is held by nobody any more"};
+  return Error{Code::kNotFound, "version " + std::to_string(version) + " of " + name +
+                                    " is held by nobody any more; its newest is " + std::to_string(content.version)};
 }
 
 Status keep_replaced(Tx& tx, const Content& next) {

@@ -70,8 +70,12 @@ struct BeginAnswer {
 Result<Content> open_for_finish(Tx& tx, const Actor& actor, const FinishPublish& request) {
   GT_ASSIGN(Content content, open_content(tx, actor, Action::kFinish, request.content));
   GT_ASSIGN(const auto draft, tx.versions.draft_of(content.id));
-  if (!draft || draft->number != request.version) return at_version(tx, std::move(content), request.version);
   const std::string name = content.owner_name + "/" + escape_for_display(content.name);
+  if (!draft && content.state == ContentState::kPublished && request.version == content.version + 1) {
+    return Error{Code::kNotFound,
+                 "version " + std::to_string(request.version) + " of " + name + " was given up; begin anew"};
+  }
+  if (!draft || draft->number != request.version) return at_version(tx, std::move(content), request.version);
   if (content.state != ContentState::kPublished) {
     return Error{Code::kConflict, "content " + name + " is " + std::string(content_state_name(content.state)) +
                                       "; it gets no new version"};
@@ -275,9 +279,14 @@ Status ContentService::give_up_publish(const Actor& actor, const std::string& re
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kGiveUpMethod, begun_as));
     if (done) return {};
+    const WallTime now = d_.clock.wall();
+    GT_ASSIGN(const auto updated, give_up_version(tx, actor, begun_as));
+    if (updated) {
+      GT_TRY(keep_answer(tx, actor.user, request_id, kGiveUpMethod, begun_as, now));
+      return tx.audit.append(audit_record(actor, now, kGiveUpMethod, updated->str(), request_id));
+    }
     GT_ASSIGN(content, begun_content(tx, actor, begun_as));
     if (!content) return {};
-    const WallTime now = d_.clock.wall();
     withdrawn = content->state == ContentState::kPublished;
     if (withdrawn) {
       GT_ASSIGN(concerned, withdraw_in(tx, actor, *content, now));

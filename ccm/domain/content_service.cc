@@ -150,7 +150,10 @@ Result<ContentView> ContentService::get(const Actor& actor, std::string_view ref
     }
     GT_ASSIGN(content, std::move(found));
     newest = content.version;
-    GT_ASSIGN(content, at_version(tx, std::move(content), version));
+    auto asked = at_version(tx, std::move(content), version);
+    // Of what somebody looks for, not of what a program states.
+    if (!asked && asked.error().code == Code::kInvalid) return Error{Code::kNotFound, asked.error().message};
+    GT_ASSIGN(content, std::move(asked));
     GT_ASSIGN(const auto groups, sorted_groups_of(tx, actor.user));
     GT_TRY(show_as_seen(tx, actor, Action::kShow, groups, content));
     return {};

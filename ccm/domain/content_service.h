@@ -126,8 +126,9 @@ class ContentService {
   Status check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
                       std::uint64_t metadata_bytes);
   /// Ends what begin_publish began under `begun_as`: the draft's name is free again; one that was finished meanwhile is
-  /// withdrawn. Its owner may, with a login, or by the node that publishes it: from another node it is kConflict.
-  /// Nothing to end: success.
+  /// withdrawn. Of begin_update the draft of the version goes, and the content stays as it is; a version that was
+  /// finished meanwhile stays, too. Its owner may, with a login, or by the node that publishes it: from another node it
+  /// is kConflict. Nothing to end: success.
   Status give_up_publish(const Actor& actor, const std::string& request_id, const std::string& begun_as);
   /// What add_checksums would refuse before a byte is uploaded: rights and state. The content, whose `entries` say how
   /// many digests are due; where they are 0, somebody has to count them in the metadata and call learn_entries.
@@ -197,6 +198,8 @@ class ContentService {
   static Result<Concerned> withdraw_in(Tx& tx, const Actor& actor, Content& content, WallTime now);
   /// What is left to end of a publish; nothing: it is gone or withdrawn, or was never begun.
   static Result<std::optional<Content>> begun_content(Tx& tx, const Actor& actor, const std::string& begun_as);
+  /// The content of which `begun_as` began a version; its draft, if it is left, is gone then. Nothing: it began none.
+  static Result<std::optional<ContentId>> give_up_version(Tx& tx, const Actor& actor, const std::string& begun_as);
   /// Tells them, and describes the content as it is now.
   ContentView after_change(Content content, const Concerned& concerned);
 

@@ -5,6 +5,7 @@
 
 #include "ccm/domain/content_access.h"
 #include "ccm/domain/content_service.h"
+#include "ccm/domain/names.h"
 #include "ccm/domain/once.h"
 #include "common/text.h"
 
@@ -99,6 +100,22 @@ Result<std::uint32_t> ContentService::update_in(Tx& tx, const Actor& actor, cons
   GT_TRY(tx.audit.append(audit_record(actor, now, kMethod, content.id.str(), request.request_id,
                                       "ok: version " + std::to_string(next.number))));
   return next.number;
+}
+
+Result<std::optional<ContentId>> ContentService::give_up_version(Tx& tx, const Actor& actor,
+                                                                 const std::string& begun_as) {
+  GT_TRY(check_request_id(begun_as));
+  GT_ASSIGN(const auto begun, tx.requests.find(actor.user, begun_as));
+  if (!begun || begun->method != kMethod) return std::optional<ContentId>();
+  GT_ASSIGN(const UpdateAnswer answer, UpdateAnswer::parse(begun->answer));
+  GT_ASSIGN(const auto draft, tx.versions.draft_of(answer.content));
+  if (!draft || draft->number != answer.version) return std::optional(answer.content);
+  if (!actor.node.is_nil() && draft->publisher_node != actor.node) {
+    return Error{Code::kConflict, "version " + std::to_string(draft->number) + " of " + answer.content.str() +
+                                      " is published by another node now"};
+  }
+  GT_TRY(tx.versions.remove(draft->content, draft->number));
+  return std::optional(answer.content);
 }
 
 Result<std::vector<VersionView>> ContentService::versions(const Actor& actor, const ContentId& id) {

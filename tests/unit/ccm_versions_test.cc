@@ -103,7 +103,7 @@ TEST_P(Versions, LeaveTheNewestAsItIsUntilTheNextIsSealed) {
   EXPECT_EQ(ticket->content, data.id);
   EXPECT_EQ(ticket->version, 2u);
   EXPECT_EQ(version_seen(bob, "data"), 1u);
-  EXPECT_EQ(code_of(w.contents.get(bob, "data", 2)), Code::kInvalid);
+  EXPECT_EQ(code_of(w.contents.get(bob, "data", 2)), Code::kNotFound);
   EXPECT_EQ(code_of(w.contents.open_metadata(alice, data.id, 2)), Code::kInvalid);
   EXPECT_THAT(listed(bob, data), ElementsAre(1u));
 
@@ -135,7 +135,7 @@ TEST_P(Versions, AreNamedWithAnAtWhereNothingHasThatVeryName) {
   EXPECT_EQ(version_seen(bob, "data@1"), 1u);
   EXPECT_EQ(version_seen(bob, "alice/data@2"), 2u);
   EXPECT_EQ(version_seen(bob, data.id.str() + "@1"), 1u);
-  EXPECT_EQ(code_of(w.contents.get(bob, "data@3")), Code::kInvalid);
+  EXPECT_EQ(code_of(w.contents.get(bob, "data@3")), Code::kNotFound);
   const auto missing = w.contents.get(bob, "none@2");
   EXPECT_EQ(code_of(missing), Code::kNotFound);
   EXPECT_THAT(message_of(missing), HasSubstr("none@2"));
@@ -191,6 +191,34 @@ TEST_P(Versions, ThatWereGivenUpFreeNothingElse) {
   const auto again = begin(alice, "data");
   ASSERT_TRUE(again.ok()) << message_of(again);
   EXPECT_EQ(again->version, 2u);
+}
+
+TEST_P(Versions, ThatAreGivenUpByTheirNodeEndTheirDraftAlone) {
+  const Content data = w.publish(alice, "data");
+  const Actor alpha = w.node(alice, "alpha"), beta = w.node(alice, "beta");
+  const BeginUpdate request{w.request_id(), "data"};
+  const auto ticket = w.contents.begin_update(alpha, request);
+  ASSERT_TRUE(ticket.ok()) << message_of(ticket);
+  EXPECT_EQ(code_of(w.contents.give_up_publish(beta, w.request_id(), request.request_id)), Code::kConflict);
+  const std::string id = w.request_id();
+  EXPECT_TRUE(w.contents.give_up_publish(alpha, id, request.request_id).ok());
+  EXPECT_TRUE(w.contents.give_up_publish(alpha, id, request.request_id).ok()) << "again";
+  const auto seen = w.contents.get(bob, "data");
+  ASSERT_TRUE(seen.ok()) << message_of(seen);
+  EXPECT_EQ(seen->content.state, ContentState::kPublished);
+  EXPECT_EQ(seen->content.version, 1u);
+  EXPECT_EQ(code_of(w.contents.finish_publish(alpha, finish_of(*ticket, 3000, 'b'))), Code::kNotFound);
+  EXPECT_TRUE(begin(beta, "data").ok()) << "the other node need not wait";
+}
+
+TEST_P(Versions, ThatWereFinishedBeforeTheyAreGivenUpStay) {
+  const Content data = w.publish(alice, "data");
+  const BeginUpdate request{w.request_id(), "data"};
+  const auto ticket = w.contents.begin_update(alice, request);
+  ASSERT_TRUE(ticket.ok()) << message_of(ticket);
+  ASSERT_TRUE(w.contents.finish_publish(alice, finish_of(*ticket, 3000, 'b')).ok());
+  EXPECT_TRUE(w.contents.give_up_publish(alice, w.request_id(), request.request_id).ok());
+  EXPECT_THAT(listed(bob, data), ElementsAre(2u, 1u));
 }
 
 TEST_P(Versions, ArePublishedByOneNodeAtATime) {
