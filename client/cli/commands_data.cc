@@ -66,7 +66,21 @@ Status publish_there(Context& c) {
   return ended ? print_task_result(c, *ended) : Status();
 }
 
+/// A content has a name, or gets a new version.
+Status check_publish(const Context& c) {
+  const bool update = c.options.has("update");
+  if (update && c.options.has("node"))
+    return Error{Code::kInvalid, "--update is for this machine alone; leave out --node"};
+  if (update && c.options.source("access") != options::Source::kDefault)
+    return Error{Code::kInvalid, "a new version keeps the content's access; leave out --access"};
+  if (update && c.options.has("name"))
+    return Error{Code::kInvalid, "a new version keeps the content's name; leave out --name"};
+  if (update || c.options.has("name")) return {};
+  return Error{Code::kInvalid, "--name NAME is missing; with --update CONTENT it becomes a new version of that"};
+}
+
 Status publish(Context& c) {
+  GT_TRY(check_publish(c));
   if (c.options.flag("dry-run")) {
     if (c.options.has("node"))
       return Error{Code::kInvalid, "--dry-run is for this machine; with --node, look with 'gridtorrent node ls'"};
@@ -89,15 +103,6 @@ std::uint32_t mode_of_new_folders() {
   return 0777U & ~static_cast<std::uint32_t>(mask);
 }
 
-/// An older node would pass over what is asked for, and do something else.
-Status node_knows(Context& c, api::NodeApi& node, const std::string& option, std::string_view field) {
-  if (!c.options.has(option)) return {};
-  GT_ASSIGN(const v1::StatusReply status, node.status());
-  if (std::ranges::find(status.knows(), field) != status.knows().end()) return {};
-  return Error{Code::kUnsupported,
-               "the node that runs here is of an older version and does not know --" + option + ": start a newer one"};
-}
-
 void warn(Context& c, const std::string& text) {
   if (c.json) {
     Json json = event("warning", c.clock.wall());
@@ -118,7 +123,11 @@ void tell_other_name(Context& c, const v1::Transfer& transfer) {
 Status get_here(Context& c) {
   v1::GetRequest request;
   request.set_content(c.options.str("CONTENT"));
-  GT_ASSIGN(*request.mutable_to(), Context::absolute(c.options.has("to") ? c.options.str("to") : "."));
+  request.set_version(static_cast<std::uint32_t>(c.options.integer("version")));
+  request.set_update(c.options.flag("update"));
+  if (!request.update() || c.options.has("to")) {
+    GT_ASSIGN(*request.mutable_to(), Context::absolute(c.options.has("to") ? c.options.str("to") : "."));
+  }
   for (const std::string& glob : c.options.list("file")) request.add_globs(glob);
   request.set_lanes(number_or_auto(c.options, "lanes"));
   request.set_seeders(number_or_auto(c.options, "seeders"));
@@ -134,6 +143,8 @@ Status get_here(Context& c) {
   GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
   GT_TRY(node_knows(c, *node, "as", "get.base_name"));
   GT_TRY(node_knows(c, *node, "if-seeded", "get.if_seeded"));
+  GT_TRY(node_knows(c, *node, "version", "get.version"));
+  GT_TRY(node_knows(c, *node, "update", "get.update"));
   GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
   for (const std::string& glob : reply.unmatched()) warn(c, "no file matches '" + escape_for_display(glob) + "'");
   if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
@@ -154,7 +165,7 @@ Status only_here(Context& c, std::initializer_list<const char*> names) {
 }
 
 Status get_there(Context& c) {
-  GT_TRY(only_here(c, {"as", "if-seeded", "timeout"}));
+  GT_TRY(only_here(c, {"as", "version", "update", "if-seeded", "timeout"}));
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
@@ -304,6 +315,15 @@ std::vector<options::Option> get_options() {
        .value = "NAME",
        .help = "call it so on disk, not as it was published; the result is DIR/NAME",
        .check = options::is_not_empty},
+      {.name = "update",
+       .help =
+           "put the new version in the place of an earlier one that this node holds: what is the same is not fetched, "
+           "what you changed is a conflict"},
+      {.name = "version",
+       .value = "N",
+       .help = "an earlier version; CONTENT@N is the same where no content has that very name",
+       .command_line_only = true,
+       .check = options::integer_between(1, 4'294'967'295)},
       {.name = "allow-hidden", .help = "also where its name begins with a dot and the folder is there already"},
       {.name = "file",
        .value = "PATTERN",
@@ -344,7 +364,11 @@ std::vector<options::Option> publish_options() {
       {.name = "name",
        .value = "NAME",
        .help = "what it is called: 1 to 128 characters without '/'",
-       .required = true,
+       .check = options::is_not_empty},
+      {.name = "update",
+       .value = "CONTENT",
+       .help = "make it a new version of this content of yours; files that did not change since this node published "
+               "it are not read",
        .check = options::is_not_empty},
       {.name = "access",
        .value = "ACCESS",
@@ -380,6 +404,7 @@ std::vector<CommandEntry> data_commands() {
         .options = publish_options(),
         .examples = {{"gridtorrent publish ~/run42 --name run42 --access public",
                       "every user of the server may get it"},
+                     {"gridtorrent publish ~/run42 --update run42", "after some files changed: version 2"},
                      {"gridtorrent publish scan.h5 --name scan-7 --tag raw --license CC-BY-4.0",
                       "only you may, until 'access' says otherwise"}},
         .group = group},
@@ -398,6 +423,7 @@ std::vector<CommandEntry> data_commands() {
         .examples = {{"gridtorrent get mia/run42 --to /data", "the result is /data/run42"},
                      {"gridtorrent get run42 --file '*.nc' --limit 200Mbit", "some of it, gently"},
                      {"gridtorrent get run42 --mode background --by 06:00", "what others leave, but done by then"},
+                     {"gridtorrent get run42 --update", "the newest version, in the place of the one that is here"},
                      {"gridtorrent get run42 --node cluster7 --to scratch:in --detach",
                       "another machine of yours fetches it"}},
         .group = group},

@@ -160,6 +160,7 @@ Json to_json(const v1::Replica& replica) {
 Json to_json(const v1::Transfer& transfer) {
   Json json{{"transfer_id", transfer.transfer_id()},
             {"content_id", transfer.content_id()},
+            {"version", transfer.version()},
             {"name", json_text(transfer.name())},
             {"owner", json_text(transfer.owner())},
             {"state", transfer.state()},
@@ -388,6 +389,12 @@ Json published_event(const v1::Published& published, const v1::Access& access, W
   json["seconds"] = rounded(published.seconds());
   json["skipped"] = published.skipped();
   json["transfer_id"] = published.transfer_id();
+  json["version"] = published.version();
+  if (published.version() > 1) {
+    json["unchanged_files"] = published.unchanged_files();
+    json["unchanged_bytes"] = published.unchanged_bytes();
+    json["read_bytes"] = published.read_bytes();
+  }
   return json;
 }
 

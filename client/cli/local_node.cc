@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -121,6 +122,14 @@ Result<api::NodeApi*> node_for_work(Context& c) {
   if (login.server.empty() && !enrolled && !server_here()) return node;
   GT_TRY(ensure_node_runs(c, ""));
   return c.node();
+}
+
+Status node_knows(Context& c, api::NodeApi& node, const std::string& option, std::string_view field) {
+  if (!c.options.has(option)) return {};
+  GT_ASSIGN(const v1::StatusReply status, node.status());
+  if (std::ranges::find(status.knows(), field) != status.knows().end()) return {};
+  return Error{Code::kUnsupported,
+               "the node that runs here is of an older version and does not know --" + option + ": start a newer one"};
 }
 
 }  // namespace gridtorrent::client::cli

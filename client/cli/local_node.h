@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "client/cli/context.h"
 #include "client/service/node_service.h"
@@ -19,6 +20,10 @@ Status ensure_node_runs(Context& context, const std::string& name);
 /// The node, for a command that gives it work: where none runs, and nobody said which with --socket, this person's own
 /// is started, as ensure_node_runs() does. Where nobody is logged in either, the error of the missing node.
 Result<api::NodeApi*> node_for_work(Context& context);
+
+/// kUnsupported where the option was given and the node does not name the field in its status: an older node would pass
+/// over what is asked for, and do something else.
+Status node_knows(Context& context, api::NodeApi& node, const std::string& option, std::string_view field);
 
 /// The host's name as a node's or a device's label; "here" where it has none.
 std::string host_label();

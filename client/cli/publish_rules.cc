@@ -86,9 +86,10 @@ v1::PublishRules read_publish_rules(const options::Parsed& options) {
 
 Status dry_run(Context& c) {
   GT_ASSIGN(const v1::ScannedFiles files, scan(c));
+  const std::string& name = c.options.str(c.options.has("update") ? "update" : "name");
   if (c.json) {
     Json json = event("scanned", c.clock.wall());
-    json["name"] = json_text(c.options.str("name"));
+    json["name"] = json_text(name);
     json["base_name"] = json_text(files.name());
     json["files"] = files.files();
     json["bytes"] = files.bytes();
@@ -100,8 +101,8 @@ Status dry_run(Context& c) {
     c.emit(json);
     return {};
   }
-  c.terminal.result("would publish " + escape_for_display(c.options.str("name")) + ": " + format_bytes(files.bytes()) +
-                    " in " + counted(files.files(), "file", "files") +
+  c.terminal.result("would publish " + escape_for_display(name) + ": " + format_bytes(files.bytes()) + " in " +
+                    counted(files.files(), "file", "files") +
                     (files.links() > 0 ? ", " + counted(files.links(), "symbolic link", "symbolic links") : ""));
   if (files.excluded() > 0)
     c.terminal.message(counted(files.excluded(), "entry", "entries") + " left out by the rules:");

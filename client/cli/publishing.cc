@@ -68,12 +68,19 @@ class PublishPrinter {
       c_.emit(published_event(*published_, access, c_.clock.wall()));
       return {};
     }
-    c_.terminal.result("published " + escape_for_display(published_->name()) + " (" + published_->content_id() +
-                       "): " + format_bytes(published_->bytes()) + " in " + std::to_string(published_->files()) +
-                       (published_->files() == 1 ? " file, " : " files, ") + published_->access());
+    const bool is_newer = published_->version() > 1;
+    c_.terminal.result("published " + escape_for_display(published_->name()) +
+                       (is_newer ? ", version " + std::to_string(published_->version()) : std::string()) + " (" +
+                       published_->content_id() + "): " + format_bytes(published_->bytes()) + " in " +
+                       std::to_string(published_->files()) + (published_->files() == 1 ? " file, " : " files, ") +
+                       published_->access());
     if (access.level() == v1::Access::PRIVATE)
       c_.terminal.message("to open it to every user: gridtorrent access --set public " +
                           shell_arguments({published_->name()}));
+    if (is_newer)
+      c_.terminal.message(format_bytes(published_->unchanged_bytes()) + " in " +
+                          std::to_string(published_->unchanged_files()) + " files did not change; " +
+                          format_bytes(published_->read_bytes()) + " were read");
     if (published_->skipped() > 0)
       c_.terminal.message(std::to_string(published_->skipped()) +
                           " entries that are neither files nor folders were skipped (--strict makes that an error)");
@@ -130,8 +137,9 @@ class PublishPrinter {
 Result<v1::PublishRequest> request_of(Context& c) {
   v1::PublishRequest request;
   GT_ASSIGN(*request.mutable_path(), Context::absolute(c.options.str("PATH")));
+  request.set_update(c.options.str("update"));
   request.set_name(c.options.str("name"));
-  request.set_access(c.options.str("access"));
+  if (request.update().empty()) request.set_access(c.options.str("access"));
   request.set_description(c.options.str("description"));
   for (const std::string& tag : c.options.list("tag")) request.add_tags(tag);
   request.set_license(c.options.str("license"));
@@ -230,8 +238,9 @@ Result<v1::Transfer> start(Context& c, const v1::PublishRequest& request) {
 
 Status publish_here(Context& c) {
   GT_ASSIGN(v1::PublishRequest request, request_of(c));
-  GT_TRY(node_for_work(c));
-  std::string audience = c.json ? std::string() : audience_of(c, request.access());
+  GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
+  GT_TRY(node_knows(c, *node, "update", "publish.update"));
+  std::string audience = c.json || !request.update().empty() ? std::string() : audience_of(c, request.access());
   const auto started = start(c, request);
   const bool older = !started && started.error().code == Code::kUnsupported;
   if (older && has_publish_rules(c.options))

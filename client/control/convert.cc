@@ -135,6 +135,7 @@ v1::Transfer to_message(const TransferView& view) {
   if (!view.content.is_nil()) out.set_content_id(view.content.str());
   out.set_name(view.name);
   out.set_owner(view.owner);
+  out.set_version(view.version);
   out.set_state(std::string(transfer_state_name(view.state)));
   out.set_verified_bytes(view.verified_bytes);
   out.set_total_bytes(view.total_bytes);
@@ -212,7 +213,8 @@ v1::NodeLimits to_message(const NodeLimits& limits, const LimitsWhy& why) {
 void fill(v1::StatusReply& reply, const NodeStatus& status) {
   reply.set_node_id(status.node.str());
   *reply.mutable_limits() = to_message(status.limits, status.limits_why);
-  for (const char* known : {"get.base_name", "get.if_seeded"}) reply.add_knows(known);
+  for (const char* known : {"get.base_name", "get.if_seeded", "get.version", "get.update", "publish.update"})
+    reply.add_knows(known);
   reply.set_node_name(status.node_name);
   reply.set_owner_id(status.owner_id.str());
   reply.set_owner(status.owner);
@@ -268,6 +270,10 @@ v1::Published to_message(const PublishOutcome& outcome) {
   out.set_seconds(seconds(outcome.elapsed));
   out.set_skipped(outcome.skipped);
   out.set_transfer_id(outcome.transfer.str());
+  out.set_version(outcome.content.version);
+  out.set_unchanged_files(outcome.unchanged_files);
+  out.set_unchanged_bytes(outcome.unchanged_bytes);
+  out.set_read_bytes(outcome.read_bytes);
   return out;
 }
 
@@ -317,8 +323,28 @@ Result<WalkRules> to_rules(const v1::PublishRules& rules) {
   return out;
 }
 
+namespace {
+Result<PublishJob> to_update(const v1::PublishRequest& request) {
+  const bool describes = !request.name().empty() || !request.access().empty() || !request.description().empty() ||
+                         !request.license().empty() || request.tags_size() > 0;
+  if (describes)
+    return Error{Code::kInvalid,
+                 "a new version keeps the content's name, access and description; leave them out with --update"};
+  if (request.request_id().empty()) return Error{Code::kInvalid, "the publish request has no request_id"};
+  PublishJob job;
+  job.path = request.path();
+  job.strict = request.strict();
+  GT_ASSIGN(job.rules, to_rules(request.rules()));
+  job.request.request_id = request.request_id();
+  job.request.name = request.update();
+  job.request.update = true;
+  return job;
+}
+}  // namespace
+
 Result<PublishJob> to_job(const v1::PublishRequest& request) {
   GT_TRY(check_absolute("the path to publish", request.path()));
+  if (!request.update().empty()) return to_update(request);
   if (request.name().empty()) return Error{Code::kInvalid, "publishing needs a name: --name NAME"};
   if (request.request_id().empty()) return Error{Code::kInvalid, "the publish request has no request_id"};
   PublishJob job;
@@ -336,7 +362,7 @@ Result<PublishJob> to_job(const v1::PublishRequest& request) {
 
 Result<GetJob> to_job(const v1::GetRequest& request, WallTime now) {
   if (request.content().empty()) return Error{Code::kInvalid, "no content was named"};
-  GT_TRY(check_absolute("the folder to put it in", request.to()));
+  if (!request.update() || !request.to().empty()) GT_TRY(check_absolute("the folder to put it in", request.to()));
   GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
   GT_TRY(check_range("seeders", request.seeders(), 0, kMaxSeeders));
   GetJob job;
@@ -353,6 +379,8 @@ Result<GetJob> to_job(const v1::GetRequest& request, WallTime now) {
   job.base_name = request.base_name();
   job.if_seeded = request.if_seeded();
   if (request.has_folder_mode()) job.folder_mode = request.folder_mode() & 0777U;
+  job.version = request.version();
+  job.update = request.update();
   return job;
 }
 

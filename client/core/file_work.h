@@ -37,6 +37,13 @@ struct ScannedTree {
   std::vector<std::string> excluded;  ///< what the rules leave out and by which, at most 100
 };
 
+/// Files as this node published them before.
+struct KnownTree {
+  std::shared_ptr<const metainfo::VersionMetadata> metadata;
+  std::vector<std::uint64_t> inodes;  ///< per manifest entry; 0: not to be relied on
+  std::string sums;  ///< flat SHA-256, 32 bytes per manifest entry, zeros where it is not known; empty: none are
+};
+
 struct HashRequest {
   Place path;           ///< the file or folder to publish
   bool strict = false;  ///< skipped entries (symbolic links, sockets, devices) are an error
@@ -45,14 +52,24 @@ struct HashRequest {
   std::string checkpoint_file = {};
   WalkRules rules = {};
   ScanFn counting = {};  ///< told of the files while they are listed, and once they are; may be empty
+  /// Of an earlier version: files with the size, mtime and inode that are known here are not read, but for pieces that
+  /// they share with changed ones or where they lie elsewhere in the stream of bytes now. May be null.
+  std::shared_ptr<const KnownTree> known = {};
+  /// Files that were written to at this time or later (by mtime) are never relied on afterwards: their next change
+  /// might leave the mtime as it is.
+  std::int64_t settled_before_ns = 0;
 };
 
 struct HashedTree {
   metainfo::VersionMetadata metadata;
   std::string parent;  ///< the folder that holds BASE; seeding's save_path
   std::uint64_t skipped = 0;
-  std::vector<std::string> warnings;  ///< what was skipped and why, at most 100, for people
-  std::uint64_t resumed_bytes = 0;    ///< taken from the checkpoint
+  std::vector<std::string> warnings;                       ///< what was skipped and why, at most 100, for people
+  std::uint64_t resumed_bytes = 0;                         ///< taken from the checkpoint
+  std::vector<std::uint64_t> inodes;                       ///< as of KnownTree, for these files
+  std::string sums;                                        ///< likewise, as far as `known` has them
+  std::uint64_t unchanged_files = 0, unchanged_bytes = 0;  ///< of `known`
+  std::uint64_t read_bytes = 0;                            ///< that had to be read
 };
 
 /// What `verify` found wrong with one entry.
@@ -88,11 +105,19 @@ struct StagingPlan {
   std::vector<bool> wanted;  ///< per manifest entry; empty: all
   bool beside = false;       ///< BASE is there already, from an earlier transfer: what is wanted is added to it
   std::string root = {};     ///< of a task's target: Place::root
+  bool replaces = false;  ///< BASE is there already, of an earlier version: what is staged takes its place in one step
   std::optional<std::uint32_t> folder_mode = {};  ///< of folders made for `target`; nothing: what the umask leaves
   std::string copied_base = {};  ///< of copy_into_staging: BASE where it is copied from; empty: the same
   Place folder() const { return {target, root}; }
   std::string staging() const { return target + "/.gridtorrent-" + id.str(); }
   Place staging_folder() const { return {staging(), root}; }
+};
+
+/// What an earlier transfer brought, and still lies there.
+struct LocalTree {
+  Place parent;  ///< the folder that holds BASE
+  const metainfo::Manifest& manifest;
+  std::vector<bool> held;  ///< per entry; empty: all
 };
 
 /// Checks files against their Merkle roots while they arrive: fed with verified pieces, it reads the ranges back
@@ -147,9 +172,15 @@ class FileWork {
   virtual Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
   /// The last step: sets modes and times, syncs, and moves staging/BASE to target/BASE with a no-replace rename, or
-  /// file by file where BASE is added to, then removes the staging folder. Idempotent across a crash at any point.
-  /// kConflict where something came in the way meanwhile.
+  /// file by file where BASE is added to, then removes the staging folder. Where the plan replaces, the two are
+  /// exchanged and the staging folder stays. Idempotent across a crash at any point. kConflict where something came in
+  /// the way meanwhile.
   virtual Status commit(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
+
+  /// Of a plan that replaces: whether the exchange was done. What was at its place is in the staging folder then, until
+  /// `discard` removes it or `put_back` moves it back.
+  virtual bool has_replaced(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
+  virtual Status put_back(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
   /// A commit of it was begun and has not ended: files may have been moved already, and only another commit can end it.
   virtual bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
@@ -166,13 +197,25 @@ class FileWork {
   virtual Status copy_into_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                                    const ProgressFn& progress, std::stop_token stop) = 0;
 
+  /// Takes into the staging folder of `next` what an earlier version has: files with the same root whole, and of those
+  /// that changed what lay there under the same name, as far as it goes. By reflink, else copied. Which pieces are
+  /// right is for hashing to find. Bytes taken. Done again after an interruption, it keeps files that have their size.
+  virtual Result<std::uint64_t> stage_local(const LocalTree& earlier, const StagingPlan& plan,
+                                            const metainfo::Manifest& next, const ProgressFn& progress,
+                                            std::stop_token stop) = 0;
+
+  /// Something below BASE that is neither of the manifest nor above it, as BASE/path; empty: nothing. `held` as above.
+  virtual Result<std::string> foreign_path(const LocalTree& tree) = 0;
+
   /// `root_folder` holds BASE (a staging folder). The metadata must outlive the verifier.
   virtual std::unique_ptr<RootVerifier> make_root_verifier(Place root_folder, const metainfo::VersionMetadata& metadata,
                                                            std::vector<bool> wanted) = 0;
 
   /// The SHA-256 of each file, in manifest order (folders: nothing), for `sha256sum -c`. Low priority, on one thread.
+  /// `known`: KnownTree::sums of these files; they are not read.
   virtual Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const Place& parent,
                                                                                const metainfo::Manifest& manifest,
+                                                                               const std::string& known,
                                                                                const ProgressFn& progress,
                                                                                std::stop_token stop) = 0;
 

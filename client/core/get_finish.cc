@@ -29,6 +29,7 @@ void GetFlow::start_check_local(Transfer& transfer) {
 void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   const auto copy = loaded(id);
   if (!copy) return;
+  if (!copy->row.replaces.is_nil()) return stage_update(id, *copy, stop);
   if (copy->row.old_place == id) return check_same_place(id, *copy, stop);
   const auto old = copy_of(copy->row.old_place);
   if (!old) return fetch_instead(id, "the earlier transfer is gone");
@@ -183,7 +184,7 @@ void GetFlow::copy_from_old(const TransferId& id, const TransferRow& old, const 
     transfer->row.verified = verified;
     c_.book.save_or_log(*transfer);
   }
-  commit(id);
+  commit(id, stop);
 }
 
 void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
@@ -218,7 +219,7 @@ void GetFlow::finish(const TransferId& id, std::stop_token stop) {
   const auto copy = copy_of(id);
   if (!copy) return;
   if (copy->row.step == TransferStep::kVerify && !verify_roots(id, stop)) return;
-  commit(id);
+  commit(id, stop);
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kHold) return;
@@ -299,7 +300,7 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
   return stamp && *stamp == part.stamp;
 }
 
-void GetFlow::commit(const TransferId& id) {
+void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   const auto copy = loaded(id);
   if (!copy) return;
   const auto& manifest = copy->metadata->manifest;
@@ -310,8 +311,10 @@ void GetFlow::commit(const TransferId& id) {
     const auto lock = c_.book.lock();
     if (auto* transfer = c_.book.find(id)) c_.take_out_of_engine(*transfer);
   }
-  if (const auto committed = c_.ports.files.commit(staging, manifest); !committed) {
-    return fail(id, committed.error());
+  const auto committed = staging.replaces ? exchange_update(id, *copy, stop) : c_.ports.files.commit(staging, manifest);
+  if (!committed) {
+    if (committed.error().code != Code::kCancelled) fail(id, committed.error());
+    return;
   }
   // What was changed meanwhile is not answered for.
   const bool joins = staging.beside && kept_untouched;
@@ -353,6 +356,8 @@ void GetFlow::commit(const TransferId& id) {
   // After a crash what stands there is not known to be what was moved.
   transfer->row.step = transfer->recheck || !kept_untouched ? TransferStep::kAttach : TransferStep::kHold;
   transfer->recheck = false;
+  const TransferId replaced = std::exchange(transfer->row.replaces, {});
+  if (const auto* old = replaced.is_nil() ? nullptr : c_.book.find(replaced)) note_owner(transfer->row, old->row);
   transfer->row.stamp = stamp ? *stamp : "unknown";  // never empty: what was moved is not fetched again
   transfer->row.error.reset();
   if (receive_limit(*transfer) > 0 && transfer->in_engine) c_.ports.engine.set_rate_limit(id, 0, 0);
@@ -372,6 +377,11 @@ void GetFlow::commit(const TransferId& id) {
   if (transfer->row.step == TransferStep::kHold) c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
+  if (auto* old = replaced.is_nil() ? nullptr : c_.book.find(replaced)) {
+    if (const auto ended = c_.give_up(*old, /*may_have_staging=*/false); !ended) {
+      c_.log(NodeLogLevel::kError, "transfer " + replaced.str() + " cannot be ended: " + ended.error().message);
+    }
+  }
   c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + " is complete at " +
                                   escape_for_display(join_path(transfer->row.target, transfer->row.base_name)));
 }

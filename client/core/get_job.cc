@@ -7,13 +7,6 @@
 namespace gridtorrent::client {
 namespace {
 
-/// What is to be fetched waits for a seeder; with --if-seeded it does not.
-Status check_seeded(const ContentInfo& content, const GetJob& job) {
-  if (!job.if_seeded || content.seeders > 0) return {};
-  return Error{Code::kUnreachable, "nobody serves " + content.owner + "/" + content.name +
-                                       " now; try again later, or leave out --if-seeded: then it waits for a seeder"};
-}
-
 Error conflict_with(const Transfer& transfer) {
   return {Code::kConflict, display_name(transfer.row) + " is being fetched to " +
                                escape_for_display(transfer.row.target) + " by transfer " + transfer.row.id.str() +
@@ -58,13 +51,25 @@ void apply_given_wishes(TransferRow& row, const GetJob& job, const TuningWish& w
 
 }  // namespace
 
+Status check_seeded(const ContentInfo& content, const GetJob& job) {
+  if (!job.if_seeded || content.seeders > 0) return {};
+  return Error{Code::kUnreachable, "nobody serves " + content.owner + "/" + content.name +
+                                       " now; try again later, or leave out --if-seeded: then it waits for a seeder"};
+}
+
 StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
-  return {row.id, row.target, wanted, row.adds(), row.root};
+  return {row.id, row.target, wanted, row.adds(), row.root, !row.replaces.is_nil()};
 }
 
 Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
   joined = false;
   GT_ASSIGN(Request request, make_request(job));
+  if (!request.replaces.is_nil()) {
+    GT_ASSIGN(TransferView view, decide_update(request, joined));
+    c_.wake();
+    view.unmatched = request.unmatched;
+    return view;
+  }
   GT_TRY(check_hidden(request));
   look_at_part(request);
   GT_TRY(look_for_others(request));
@@ -147,8 +152,9 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       // It was whole once: most of it may still be.
       const bool was_whole = part == nullptr && !row.stamp.empty();
       row.content = request.content;  // who may have it may have changed
-      row.step = was_whole ? TransferStep::kCheckLocal : TransferStep::kPrepare;
-      row.old_place = was_whole ? id : TransferId();
+      const bool replaces = !row.replaces.is_nil();
+      row.step = was_whole || replaces ? TransferStep::kCheckLocal : TransferStep::kPrepare;
+      row.old_place = replaces ? row.replaces : was_whole ? id : TransferId();
       row.lost.clear();  // all that is asked for is looked for
       row.fetched = {};
       row.error.reset();

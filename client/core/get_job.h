@@ -7,6 +7,9 @@ namespace gridtorrent::client {
 /// What was refused or cancelled is kept so long for those who watch it; lists leave it out.
 inline constexpr std::chrono::minutes kRefusedStays{1};
 
+/// What is to be fetched waits for a seeder; with --if-seeded it does not: kUnreachable.
+Status check_seeded(const ContentInfo& content, const GetJob& job);
+
 /// kConflict: what lies there is not what was published.
 Error differs_there(const Place& parent, const EntryFault& fault);
 
@@ -57,7 +60,8 @@ class GetFlow {
     MetadataPtr metadata;  ///< with the name that BASE is to have
     std::vector<bool> wanted;
     std::vector<std::string> unmatched;
-    TransferId part;  ///< what an earlier transfer brought to the wished place, if any
+    TransferId replaces;  ///< whose files give way to this version; nil: none
+    TransferId part;      ///< what an earlier transfer brought to the wished place, if any
     bool part_is_whole = false, part_is_gone = false;
     std::vector<std::string> part_globs;  ///< of the part
     std::vector<bool> part_lost;
@@ -67,6 +71,9 @@ class GetFlow {
   Result<Request> make_request(const GetJob& job);
   Status check_hidden(const Request& request);
   Status look_for_others(Request& request);
+  Result<TransferRow> earlier_at(const Request& request);
+  Status find_replaced(Request& request, const metainfo::Manifest& published);
+  Result<TransferView> decide_update(const Request& request, bool& joined);
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
   Result<std::optional<TransferView>> join_or_refuse(const Request& request, bool& joined);
   const Transfer* held_at(const ContentInfo& content, const std::string& target, const std::string& base_name,
@@ -90,11 +97,12 @@ class GetFlow {
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
-  void commit(const TransferId& id);
+  void commit(const TransferId& id, const std::stop_token& stop);
   void note_arrival(Transfer& transfer);
   void discard(const TransferId& id);
   Result<RemovedFiles> remove_placed(const TransferRow& row, bool look_only);
   static void note_adopted(TransferRow& row, const TransferRow& part, const metainfo::Manifest& manifest);
+  static void note_owner(TransferRow& row, const TransferRow& earlier);
   void fail(const TransferId& id, const Error& error);
   /// As fail, of what was never more than looked at: nothing of it stays in the list.
   void refuse(const TransferId& id, const Error& error);
@@ -112,6 +120,19 @@ class GetFlow {
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.
   std::optional<Copy> loaded(const TransferId& id);
   ProgressFn job_progress(const TransferId& id);
+
+  /// An earlier version that gives way, as it lies here.
+  struct Earlier {
+    TransferRow row;
+    MetadataPtr metadata;
+    std::vector<bool> held;
+  };
+  Result<Earlier> earlier_of(const TransferRow& row);
+  std::optional<Error> local_change(const TransferId& id, const Copy& copy, const Earlier& earlier, const Place& place,
+                                    const std::stop_token& stop);
+  void stage_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
+  void rest_others(const Transfer& transfer);
+  Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
 
   std::optional<VerifyReport> verify_at(const TransferId& id, const Place& parent, const metainfo::Manifest& manifest,
                                         const std::vector<bool>& wanted, const std::stop_token& stop);

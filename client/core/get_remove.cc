@@ -1,4 +1,6 @@
 // Removing what a get has put on the disk.
+#include <algorithm>
+
 #include "client/core/get_job.h"
 #include "client/core/node_steps.h"
 
@@ -14,6 +16,14 @@ void GetFlow::note_adopted(TransferRow& row, const TransferRow& part, const meta
     const bool was_adopted = i < part.adopted.size() && part.adopted[i];
     if ((all_own && is_held) || was_adopted) row.adopted[i] = true;
   }
+}
+
+/// Where some of an earlier version lay there before, or was published from there, the version that took its place is
+/// somebody's own, too.
+void GetFlow::note_owner(TransferRow& row, const TransferRow& earlier) {
+  const bool came_with_a_get =
+      earlier.kind == TransferKind::kGet && std::ranges::find(earlier.adopted, true) == earlier.adopted.end();
+  if (!came_with_a_get) row.kind = TransferKind::kAttach;
 }
 
 Result<RemovedFiles> GetFlow::remove_placed(const TransferRow& row, bool look_only) {

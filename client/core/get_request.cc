@@ -22,7 +22,8 @@ Error differs_there(const Place& parent, const EntryFault& fault) {
 }
 
 Result<GetFlow::Request> GetFlow::make_request(const GetJob& job) {
-  if (job.target.empty() || job.target.front() != '/') {
+  const bool anywhere = job.update && job.target.empty();
+  if (!anywhere && !job.target.starts_with('/')) {
     return Error{Code::kInvalid, "the target '" + escape_for_display(job.target) + "' is no absolute path"};
   }
   if (!job.base_name.empty()) {
@@ -33,10 +34,11 @@ Result<GetFlow::Request> GetFlow::make_request(const GetJob& job) {
   request.job = job;
   GT_ASSIGN(request.wish, changed_and_checked({}, job.wish, job.limit_bits_per_s, c_.options.tuning.tuner));
   while (request.job.target.size() > 1 && request.job.target.ends_with('/')) request.job.target.pop_back();
-  GT_ASSIGN(request.content, c_.ports.link.content(job.content));
+  GT_ASSIGN(request.content, c_.ports.link.content(job.content, job.version));
   GT_ASSIGN(const MetadataPtr published, c_.metadata(request.content));
-  GT_ASSIGN(ChosenFiles chosen, choose_files(published->manifest, job.globs));
-  request.metadata = with_base_name(published, job.base_name);
+  if (job.update) GT_TRY(find_replaced(request, published->manifest));
+  GT_ASSIGN(ChosenFiles chosen, choose_files(published->manifest, request.job.globs));
+  request.metadata = with_base_name(published, request.job.base_name);
   request.wanted = std::move(chosen.wanted);
   request.job.globs = std::move(chosen.globs);
   request.unmatched = std::move(chosen.unmatched);

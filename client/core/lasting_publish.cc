@@ -22,6 +22,7 @@ PublishRequest request_of(const PublishRow& row) {
   request.request_id = row.request_id;
   request.name = row.name;
   request.access = row.access;
+  request.update = row.is_update();
   request.description = row.lasting->description;
   request.license = row.lasting->license;
   request.tags = row.lasting->tags;
@@ -59,7 +60,7 @@ PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJo
       relation = Relation::kSameRequest;
     } else if (!row.done && row.name == job.request.name) {
       const bool same_rules = !row.lasting || row.lasting->rules == job.rules;
-      const bool same_work = row.path == job.path && row.access == job.request.access && same_rules;
+      const bool same_work = row.path == job.path && row.access == kept_access(job.request) && same_rules;
       relation = same_work ? Relation::kSameWork : Relation::kSameName;
     }
     const bool better = match.relation == Relation::kNew || relation < match.relation;
@@ -198,7 +199,7 @@ Result<TransferView> LastingPublishFlow::join_lasting(const PublishRow& row, Pub
 Status LastingPublishFlow::keep_request(const PublishJob& job, PublishRow& row) {
   row.path = job.path;
   row.name = job.request.name;
-  row.access = job.request.access;
+  row.access = kept_access(job.request);
   row.lasting =
       PublishRow::Lasting{job.request.description, job.request.license, job.request.tags, job.strict, {}, job.rules};
   GT_TRY(c_.ports.store.put_publish(row));
@@ -336,7 +337,16 @@ std::optional<HashedTree> LastingPublishFlow::hashed_before(const Work& work) {
   if (!metadata) return std::nullopt;
   const auto stamp = c_.ports.guard.stamp(row.place(), metadata->manifest, {});
   if (!stamp || *stamp != row.stamp) return std::nullopt;  // changed since
-  return HashedTree{*std::move(metadata), row.target, work.publish.skipped, work.publish.lasting->warnings, 0};
+  HashedTree tree;
+  tree.metadata = *std::move(metadata);
+  tree.parent = row.target;
+  tree.skipped = work.publish.skipped;
+  tree.warnings = work.publish.lasting->warnings;
+  if (auto known = c_.ports.store.load_known_files(row.id)) {
+    tree.inodes = std::move(known->inodes);
+    tree.sums = std::move(known->sums);
+  }
+  return tree;
 }
 
 Result<HashedTree> LastingPublishFlow::hash(const Work& work, const std::stop_token& stop) {
@@ -357,8 +367,9 @@ Result<HashedTree> LastingPublishFlow::hash(const Work& work, const std::stop_to
       transfer.job_total = total;
     });
   };
-  const HashRequest request{Place{work.publish.path}, work.publish.lasting->strict,
-                            checkpoint_file(c_.options.data_dir, id), work.publish.lasting->rules, counting};
+  HashRequest request{Place{work.publish.path}, work.publish.lasting->strict, checkpoint_file(c_.options.data_dir, id),
+                      work.publish.lasting->rules, counting};
+  publishes_.note_known(request, work.ticket->content);
   return c_.ports.files.hash_tree(request, hashing, stop);
 }
 
@@ -370,6 +381,10 @@ Status LastingPublishFlow::keep_hashed(Work& work, const HashedTree& tree) {
   GT_TRY(c_.ports.store.save_metadata(name, document));
   work.publish.skipped = tree.skipped;
   work.publish.lasting->warnings = tree.warnings;
+  work.publish.lasting->unchanged_files = tree.unchanged_files;
+  work.publish.lasting->unchanged_bytes = tree.unchanged_bytes;
+  work.publish.lasting->read_bytes = tree.read_bytes;
+  GT_TRY(c_.ports.store.save_known_files(work.transfer.id, {tree.inodes, tree.sums}));
   GT_TRY(c_.ports.store.put_publish(work.publish));
   const auto stamp = c_.ports.guard.stamp(Place{tree.parent}, manifest, {});
   work.transfer.verified = c_.ports.clock.wall();

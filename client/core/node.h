@@ -104,6 +104,8 @@ struct PublishOutcome {
   std::chrono::milliseconds elapsed{0};
   std::uint64_t skipped = 0;
   std::vector<std::string> warnings;
+  /// Of a new version: files that are as they were when this node published the one before, and what was read.
+  std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
 };
 
 struct GetJob {
@@ -111,6 +113,9 @@ struct GetJob {
   std::string target;     ///< absolute folder, bytes; the result is target/BASE
   std::string root = {};  ///< of a task: Place::root of the target
   std::vector<std::string> globs;
+  std::uint32_t version = 0;  ///< 0: the newest, or what `content` names with "@2"
+  /// It takes the place of an earlier version that this node holds in that folder, or, where that is empty, anywhere.
+  bool update = false;
   int lanes = 0, seeders = 0;  ///< 0: auto
   std::uint64_t limit_bits_per_s = 0;
   WishChange wish = {};  ///< of no wish, or of that of the transfer that it joins

@@ -1,8 +1,11 @@
 #include "client/core/node_context.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "common/hex.h"
+#include "common/text.h"
 #include "common/units.h"
 
 namespace gridtorrent::client {
@@ -194,6 +197,45 @@ void NodeContext::forget(const TransferId& id) {
   rates.forget(id);
   settle_siblings(content);
   wake();
+}
+
+Status NodeContext::give_up(Transfer& transfer, bool may_have_staging) {
+  transfer.stop.request_stop();
+  transfer.sums_stop.request_stop();
+  take_out_of_engine(transfer);
+  transfer.swarm.clear();
+  transfer.row.step = TransferStep::kCancel;
+  transfer.row.error.reset();
+  transfer.discarded = !may_have_staging;
+  transfer.announce.soon(ports.clock.mono());
+  GT_TRY(book.save(transfer));
+  book.touch(transfer);
+  settle_siblings(transfer.row.content.id);
+  return {};
+}
+
+void NodeContext::forget_given_way() {
+  using Key = std::tuple<ContentId, std::string_view, std::string_view>;
+  std::map<Key, const TransferRow*> newest;
+  std::vector<TransferId> gone;
+  for (const auto& [id, transfer] : book.all()) {
+    const TransferRow& row = transfer->row;
+    if (row.step != TransferStep::kHold) continue;
+    const auto [slot, is_first] = newest.try_emplace({row.content.id, row.target, row.base_name}, &row);
+    if (is_first || slot->second->content.version == row.content.version) continue;
+    const auto age = [](const TransferRow& one) { return std::pair(one.created, one.content.version); };
+    const bool later = age(*slot->second) < age(row);
+    gone.push_back(later ? slot->second->id : id);
+    if (later) slot->second = &row;
+  }
+  for (const TransferId& id : gone) {
+    auto* old = book.find(id);
+    log(NodeLogLevel::kInfo, "version " + std::to_string(old->row.content.version) + " of " + display_name(old->row) +
+                                 " gave way to another at " + escape_for_display(old->row.target));
+    if (const auto ended = give_up(*old, /*may_have_staging=*/false); !ended) {
+      log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be ended: " + ended.error().message);
+    }
+  }
 }
 
 void NodeContext::settle_siblings(const std::set<ContentId>& contents) {

@@ -85,6 +85,11 @@ class NodeContext {
   void fail(Transfer& transfer, const Error& error);
   /// Under the lock: forgets the transfer and its row; files stay. A sibling that holds the same content may seed now.
   void forget(const TransferId& id);
+  /// Under the lock: ends it. What this node claimed to have of it is withdrawn from the server, then it is forgotten;
+  /// files stay, but for a staging folder.
+  Status give_up(Transfer& transfer, bool may_have_staging);
+  /// Under the lock: gives up what is held of earlier versions of a content at places where another one stands now.
+  void forget_given_way();
   /// Under the lock: somebody else may have to seed this content now.
   void settle_siblings(const ContentId& content) { settle_siblings(std::set{content}); }
   void settle_siblings(const std::set<ContentId>& contents);

@@ -90,6 +90,7 @@ Status NodeCore::restore() {
     transfer.recheck = transfer.row.step == TransferStep::kCommit;
     transfer.sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(30);
   }
+  c_.forget_given_way();
   c_.settle_all();
   return {};
 }

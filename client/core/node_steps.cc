@@ -31,6 +31,7 @@ Result<TuningWish> wish_after(const TransferRow& row, const TransferSettings& se
 /// Where one that failed begins again.
 TransferStep step_to_retry(const TransferRow& row) {
   if (row.unpublished) return TransferStep::kHash;
+  if (!row.replaces.is_nil()) return TransferStep::kCheckLocal;
   const bool nothing_there = row.kind == TransferKind::kGet && row.stamp.empty();
   return nothing_there ? TransferStep::kPrepare : TransferStep::kAttach;
 }

@@ -68,7 +68,10 @@ struct TransferRow {
   /// Per manifest entry: files that lay at the place before, and so are not this node's to remove. Empty: none.
   std::vector<bool> adopted;
   bool remove_files = false;  ///< of kCancel: what was put at the place goes, too
-  TransferId old_place;       ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
+  /// An earlier version of the content, whose files at the same target give way to this one's; nil: none, as of one
+  /// that is done.
+  TransferId replaces;
+  TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
   int lanes_wish = 0, seeders_wish = 0, priority = 0;
   std::uint64_t limit_bits_per_s = 0;
   TuningWish wish;   ///< target and floor end with the fetch, as the limit does
@@ -89,10 +92,17 @@ struct TransferRow {
   WallTime created;
 };
 
+/// As KnownTree has them.
+struct KnownFiles {
+  std::vector<std::uint64_t> inodes;
+  std::string sums;
+  friend bool operator==(const KnownFiles&, const KnownFiles&) = default;
+};
+
 /// A publish that was begun: written before the server hears of it.
 struct PublishRow {
-  std::string request_id;  ///< used towards the server, now and when repeated
-  std::string path, name, access;
+  std::string request_id;          ///< used towards the server, now and when repeated
+  std::string path, name, access;  ///< `access` empty: a new version of the content that `name` names
   TransferId transfer;
   WallTime created;
   bool done = false;
@@ -106,9 +116,12 @@ struct PublishRow {
     bool strict = false;
     std::vector<std::string> warnings;
     WalkRules rules = {};
+    /// Of HashedTree.
+    std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
     friend bool operator==(const Lasting&, const Lasting&) = default;
   };
   std::optional<Lasting> lasting;
+  bool is_update() const { return access.empty(); }
 };
 
 /// A task of the server's stream. Its state decides what is done after a restart: one that is not ended is begun again.
@@ -134,6 +147,11 @@ class NodeStore {
 
   virtual Status save_resume(const TransferId& id, const std::string& data) = 0;
   virtual Result<std::optional<std::string>> load_resume(const TransferId& id) = 0;
+
+  /// What is known of the files that a transfer published; it goes with it. Unknown transfers are passed over.
+  virtual Status save_known_files(const TransferId& id, const KnownFiles& files) = 0;
+  /// Empty: nothing is known.
+  virtual Result<KnownFiles> load_known_files(const TransferId& id) = 0;
 
   virtual Status put_publish(const PublishRow& row) = 0;
   virtual Status erase_publish(const std::string& request_id) = 0;

@@ -6,6 +6,9 @@
 namespace gridtorrent::client {
 namespace {
 
+/// As long may a filesystem's clock stand still between two writes to a file.
+constexpr std::chrono::milliseconds kSettledFor{2000};
+
 bool busy_with_traffic(TransferBook& book) {
   const auto lock = book.lock();
   for (const auto& [id, transfer] : book.all()) {
@@ -17,6 +20,11 @@ bool busy_with_traffic(TransferBook& book) {
 }
 
 }  // namespace
+
+std::string kept_access(const PublishRequest& request) {
+  if (request.update) return {};
+  return request.access.empty() ? "private" : request.access;
+}
 
 std::string checkpoint_file(const std::string& data_dir, const TransferId& transfer) {
   return data_dir + "/hashing/" + transfer.str();
@@ -48,11 +56,12 @@ Result<PublishRow> PublishFlow::begin(const PublishJob& job, bool& runs) {
   runs = false;
   const auto lock = c_.book.lock();
   GT_ASSIGN(const std::vector<PublishRow> known, c_.ports.store.publishes());
+  const std::string access = kept_access(job.request);
   PublishRow row;
   for (const auto& other : known) {
     const bool same_request = !job.request.request_id.empty() && other.request_id == job.request.request_id;
     const bool same_work =
-        !other.done && other.path == job.path && other.name == job.request.name && other.access == job.request.access;
+        !other.done && other.path == job.path && other.name == job.request.name && other.access == access;
     if (same_request || (same_work && row.request_id.empty())) row = other;
     if (same_request) break;
   }
@@ -68,7 +77,7 @@ Result<PublishRow> PublishFlow::begin(const PublishJob& job, bool& runs) {
         job.request.request_id.empty() ? make_request_id(row.created, c_.ports.rng) : job.request.request_id;
     row.path = job.path;
     row.name = job.request.name;
-    row.access = job.request.access;
+    row.access = access;
     row.transfer = TransferId::make(row.created, c_.ports.rng);
     GT_TRY(c_.ports.store.put_publish(row));
   }
@@ -117,8 +126,9 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     }
     if (hashing) hashing(done, total);
   };
-  const HashRequest hash_request{
+  HashRequest hash_request{
       Place{job.path, job.root}, job.strict, checkpoint_file(c_.options.data_dir, row.transfer), job.rules, {}};
+  note_known(hash_request, ticket->content);
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
   const WallTime hashed = c_.ports.clock.wall();
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
@@ -126,6 +136,9 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   c_.wake();
   auto outcome = outcome_of(row);
   outcome.warnings = tree.warnings;
+  outcome.unchanged_files = tree.unchanged_files;
+  outcome.unchanged_bytes = tree.unchanged_bytes;
+  outcome.read_bytes = tree.read_bytes;
   outcome.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(c_.ports.clock.mono() - started);
   return outcome;
 }
@@ -208,6 +221,9 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
   transfer->job_running = false;
   c_.settle_hold(*transfer);
   GT_TRY(c_.book.save(*transfer));
+  if (const auto noted = c_.ports.store.save_known_files(row.transfer, {tree.inodes, tree.sums}); !noted) {
+    c_.log(NodeLogLevel::kWarning, "the next version of " + row.name + " will be read whole: " + noted.error().message);
+  }
   row.done = true;
   row.published = content;
   row.skipped = tree.skipped;
@@ -223,10 +239,35 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
       c_.log(NodeLogLevel::kError, row.name + " is " + transfer->notice);
     }
   }
+  c_.forget_given_way();
   transfer->announce.soon(c_.ports.clock.mono());
   transfer->sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(5);
   c_.book.touch(*transfer);
   return {};
+}
+
+void PublishFlow::note_known(HashRequest& request, const ContentId& content) {
+  request.known = known_tree(content);
+  request.settled_before_ns = (c_.ports.clock.wall().ms - kSettledFor.count()) * 1'000'000;
+}
+
+std::shared_ptr<const KnownTree> PublishFlow::known_tree(const ContentId& content) {
+  std::optional<TransferRow> newest;
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, other] : c_.book.all()) {
+      const TransferRow& row = other->row;
+      const bool is_published =
+          row.kind == TransferKind::kPublish && row.step != TransferStep::kHash && !row.unpublished;
+      if (row.content.id != content || !is_published) continue;
+      if (!newest || newest->content.version < row.content.version) newest = row;
+    }
+  }
+  if (!newest) return nullptr;
+  auto files = c_.ports.store.load_known_files(newest->id);
+  const auto metadata = c_.metadata(newest->content);
+  if (!files || !metadata) return nullptr;
+  return std::make_shared<const KnownTree>(KnownTree{*metadata, std::move(files->inodes), std::move(files->sums)});
 }
 
 void PublishFlow::drop_view(const TransferId& id) {
@@ -240,7 +281,11 @@ PublishOutcome PublishFlow::outcome_of(const PublishRow& row) const {
   outcome.content = row.published;
   outcome.transfer = row.transfer;
   outcome.skipped = row.skipped;
-  if (row.lasting) outcome.warnings = row.lasting->warnings;
+  if (!row.lasting) return outcome;
+  outcome.warnings = row.lasting->warnings;
+  outcome.unchanged_files = row.lasting->unchanged_files;
+  outcome.unchanged_bytes = row.lasting->unchanged_bytes;
+  outcome.read_bytes = row.lasting->read_bytes;
   return outcome;
 }
 
@@ -275,7 +320,9 @@ void PublishFlow::checksums(const TransferId& id, std::stop_token stop) {
   const auto give_way = [&](std::uint64_t, std::uint64_t) {
     while (!stop.stop_requested() && busy_with_traffic(c_.book)) c_.pause_for(std::chrono::milliseconds(500), stop);
   };
-  const auto sums = c_.ports.files.flat_sha256(row->place(), (*metadata)->manifest, give_way, stop);
+  auto known = c_.ports.store.load_known_files(id);
+  const auto sums = c_.ports.files.flat_sha256(row->place(), (*metadata)->manifest, known ? known->sums : std::string(),
+                                               give_way, stop);
   if (!sums) {
     c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + sums.error().message);
     // Files that changed or went away will not come to match by trying again.
@@ -285,6 +332,12 @@ void PublishFlow::checksums(const TransferId& id, std::stop_token stop) {
   for (const auto& sum : *sums) {
     const crypto::Sha256Digest digest = sum.value_or(crypto::Sha256Digest{});
     packed.append(digest.begin(), digest.end());
+  }
+  if (known && !known->inodes.empty()) {
+    known->sums = packed;
+    if (const auto noted = c_.ports.store.save_known_files(id, *known); !noted) {
+      c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + noted.error().message);
+    }
   }
   const auto sent = c_.ports.link.add_checksums(row->content.id, row->content.version, packed);
   if (!sent) c_.log(NodeLogLevel::kWarning, "SHA-256 sums of " + display_name(*row) + ": " + sent.error().message);

@@ -22,6 +22,9 @@ class PublishFlow {
   /// where the transfer is no longer being published.
   Status keep(const std::string& root, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
               WallTime hashed);
+  /// What this node published of the content before need not be read again; and since when files may be relied on
+  /// later.
+  void note_known(HashRequest& request, const ContentId& content);
   /// Lock held: computes the flat SHA-256 sums of a publish and sends them, in the background, giving way to traffic.
   void start_checksums(Transfer& transfer);
 
@@ -32,6 +35,7 @@ class PublishFlow {
   Result<PublishTicket> begin_at_server(const PublishJob& job, const PublishRow& row, const std::stop_token& stop);
   Result<ContentInfo> finish_at_server(const PublishRow& row, const PublishTicket& ticket, const HashedTree& tree,
                                        std::stop_token stop);
+  std::shared_ptr<const KnownTree> known_tree(const ContentId& content);
   void drop_view(const TransferId& id);
   void checksums(const TransferId& id, std::stop_token stop);
   PublishOutcome outcome_of(const PublishRow& row) const;
@@ -40,6 +44,9 @@ class PublishFlow {
   std::set<std::string> running_;  ///< request ids
   std::set<TransferId> summing_;
 };
+
+/// PublishRow::access of a request: empty for an update alone.
+std::string kept_access(const PublishRequest& request);
 
 /// Where the progress of hashing is noted. By the node's own id: a request id may come from the server.
 std::string checkpoint_file(const std::string& data_dir, const TransferId& transfer);

@@ -309,7 +309,7 @@ Result<VerifyOutcome> SeedingFlow::verify(const std::string& content, const std:
   }
   note_verified(held);
   if (!sha256) return outcome;
-  GT_ASSIGN(const auto digests, c_.ports.files.flat_sha256(held.parent, metadata->manifest, progress, stop));
+  GT_ASSIGN(const auto digests, c_.ports.files.flat_sha256(held.parent, metadata->manifest, {}, progress, stop));
   for (std::size_t i = 0; i < digests.size() && i < metadata->manifest.entries.size(); ++i) {
     if (!digests[i]) continue;
     outcome.digests.emplace_back(metainfo::full_path(metadata->manifest, metadata->manifest.entries[i]), *digests[i]);

@@ -41,6 +41,8 @@ struct PublishRequest {
   std::string access;  ///< "public", "private", or targets as the CLI writes them
   std::string description, license;
   std::vector<std::string> tags;
+  /// `name` is that of a content that is there (id, name or owner/name), which gets a new version; all else stays.
+  bool update = false;
 };
 
 /// What BeginPublish answers: everything needed to derive the info dictionaries.
@@ -181,10 +183,12 @@ class ServerLink {
  public:
   virtual ~ServerLink() = default;
 
-  /// By id, name or owner/name.
-  virtual Result<ContentInfo> content(const std::string& reference) = 0;
+  /// By id, name or owner/name; of that version, 0: the newest. kUnsupported: an older server, which knows one version.
+  virtual Result<ContentInfo> content(const std::string& reference, std::uint32_t version) = 0;
+  Result<ContentInfo> content(const std::string& reference) { return content(reference, 0); }
   virtual Result<metainfo::VersionMetadata> metadata(const ContentId& content, std::uint32_t version) = 0;
 
+  /// kUnsupported: an update, at an older server.
   virtual Result<PublishTicket> begin_publish(const PublishRequest& request) = 0;
   /// Sends the metadata; durable at the server once this returns. Returns the content as published.
   virtual Result<ContentInfo> finish_publish(const std::string& request_id, const PublishTicket& ticket,

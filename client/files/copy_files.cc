@@ -78,6 +78,11 @@ class FileCopy {
 
 }  // namespace
 
+Status copy_bytes(int from, int to, std::uint64_t size, const std::string& shown, ProgressMeter& meter,
+                  std::stop_token stop) {
+  return FileCopy(from, to, size, shown, meter, std::move(stop)).run();
+}
+
 Status copy_to_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                        const ProgressFn& progress, std::stop_token stop) {
   GT_ASSIGN(const UniqueFd from_root, open_folder(parent));
@@ -104,7 +109,7 @@ Status copy_to_staging(const Place& parent, const StagingPlan& plan, const metai
         folder < 0 ? -1
                    : ::openat(folder, split.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!to) return Error{Code::kDisk, errno_error(errno, plan.staging() + "/" + path, "cannot be made").message};
-    GT_TRY(FileCopy(from.get(), to.get(), entry.size, parent.path + "/" + source, meter, stop).run());
+    GT_TRY(copy_bytes(from.get(), to.get(), entry.size, parent.path + "/" + source, meter, stop));
   }
   meter.finish();
   return {};

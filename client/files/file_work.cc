@@ -10,6 +10,7 @@
 #include "client/files/copy_files.h"
 #include "client/files/file_system.h"
 #include "client/files/flat_sums.h"
+#include "client/files/local_sources.h"
 #include "client/files/publish_hash.h"
 #include "client/files/remove_placed.h"
 #include "client/files/root_verifier.h"
@@ -68,6 +69,21 @@ class LocalFileWork final : public FileWork {
     return commit_staging(plan, manifest, options_.durable);
   }
 
+  bool has_replaced(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
+    return staging_has_replaced(plan, manifest);
+  }
+
+  Status put_back(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
+    return put_back_replaced(plan, manifest, options_.durable);
+  }
+
+  Result<std::uint64_t> stage_local(const LocalTree& earlier, const StagingPlan& plan, const metainfo::Manifest& next,
+                                    const ProgressFn& progress, std::stop_token stop) override {
+    return stage_local_sources(earlier, plan, next, progress, std::move(stop));
+  }
+
+  Result<std::string> foreign_path(const LocalTree& tree) override { return find_foreign_path(tree); }
+
   bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
     return is_commit_begun(plan, manifest);
   }
@@ -94,9 +110,10 @@ class LocalFileWork final : public FileWork {
 
   Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const Place& parent,
                                                                        const metainfo::Manifest& manifest,
+                                                                       const std::string& known,
                                                                        const ProgressFn& progress,
                                                                        std::stop_token stop) override {
-    return flat_sums(parent, manifest, progress, std::move(stop));
+    return flat_sums(parent, manifest, known, progress, std::move(stop));
   }
 
   Result<DiskSpace> disk_space(const std::string& folder) override {

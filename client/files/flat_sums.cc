@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -38,8 +39,15 @@ Result<crypto::Sha256Digest> sum_of(int fd, const std::string& shown, std::uint6
   return stream.finish();
 }
 
-Result<Sums> all_sums(const Place& parent, const metainfo::Manifest& manifest, const ProgressFn& progress,
-                      const std::stop_token& stop) {
+std::optional<crypto::Sha256Digest> known_sum(const std::string& known, std::size_t entry) {
+  crypto::Sha256Digest digest{};
+  if (known.size() < (entry + 1) * digest.size()) return std::nullopt;
+  std::memcpy(digest.data(), known.data() + entry * digest.size(), digest.size());
+  return digest == crypto::Sha256Digest{} ? std::nullopt : std::optional(digest);
+}
+
+Result<Sums> all_sums(const Place& parent, const metainfo::Manifest& manifest, const std::string& known,
+                      const ProgressFn& progress, const std::stop_token& stop) {
   GT_ASSIGN(const UniqueFd root, open_folder(parent));
   ProgressMeter meter(progress, manifest.total_bytes());
   FolderCache folders(root.get());
@@ -48,6 +56,11 @@ Result<Sums> all_sums(const Place& parent, const metainfo::Manifest& manifest, c
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const metainfo::ManifestEntry& entry = manifest.entries[i];
     if (entry.kind != metainfo::EntryKind::kFile) continue;
+    sums[i] = known_sum(known, i);
+    if (sums[i]) {
+      meter.add(entry.size);
+      continue;
+    }
     const std::string path = metainfo::full_path(manifest, entry);
     const UniqueFd fd = folders.open_file(path, O_RDONLY);
     if (!fd) return errno_error(errno, path, "cannot be read");
@@ -59,13 +72,13 @@ Result<Sums> all_sums(const Place& parent, const metainfo::Manifest& manifest, c
 
 }  // namespace
 
-Result<Sums> flat_sums(const Place& parent, const metainfo::Manifest& manifest, const ProgressFn& progress,
-                       std::stop_token stop) {
+Result<Sums> flat_sums(const Place& parent, const metainfo::Manifest& manifest, const std::string& known,
+                       const ProgressFn& progress, std::stop_token stop) {
   // An own thread: a thread cannot raise its priority again.
   std::optional<Result<Sums>> outcome;
   std::jthread([&] {
     name_thread("gt-flat-sums", true);
-    outcome.emplace(all_sums(parent, manifest, progress, stop));
+    outcome.emplace(all_sums(parent, manifest, known, progress, stop));
   }).join();
   return std::move(*outcome);
 }

@@ -7,6 +7,7 @@ namespace gridtorrent::client::files {
 /// FileWork::flat_sha256.
 Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sums(const Place& parent,
                                                                    const metainfo::Manifest& manifest,
-                                                                   const ProgressFn& progress, std::stop_token stop);
+                                                                   const std::string& known, const ProgressFn& progress,
+                                                                   std::stop_token stop);
 
 }  // namespace gridtorrent::client::files

@@ -29,10 +29,19 @@ HashPlan plan_hash(std::uint64_t total_bytes, std::uint32_t piece_bytes, unsigne
   return plan;
 }
 
-HashRun::HashRun(BatchContext context, HashPlan plan, HashSink sink, Checkpoint* checkpoint, ProgressMeter& meter)
-    : context_(std::move(context)), plan_(plan), sink_(std::move(sink)), checkpoint_(checkpoint), meter_(meter) {
+HashRun::HashRun(BatchContext context, HashPlan plan, HashSink sink, Checkpoint* checkpoint, ProgressMeter& meter,
+                 std::vector<Range> parts)
+    : context_(std::move(context)),
+      plan_(plan),
+      sink_(std::move(sink)),
+      checkpoint_(checkpoint),
+      meter_(meter),
+      parts_(std::move(parts)) {
   context_.batch_bytes = plan_.batch_bytes;
 }
+
+HashRun::HashRun(BatchContext context, HashPlan plan, HashSink sink, Checkpoint* checkpoint, ProgressMeter& meter)
+    : HashRun(context, plan, std::move(sink), checkpoint, meter, {Range{0, context.layout.total_bytes()}}) {}
 
 Status HashRun::run() {
   if (context_.layout.total_bytes() == 0) return {};
@@ -51,15 +60,27 @@ Status HashRun::run() {
 void HashRun::work() {
   BatchWorker worker(context_);
   while (!failed_) {
-    const std::uint64_t begin = next_batch_++ * plan_.batch_bytes;
-    if (begin >= context_.layout.total_bytes()) return;
-    const std::uint64_t end = std::min(begin + plan_.batch_bytes, context_.layout.total_bytes());
-    if (Status status = one_batch(worker, begin, end); !status) {
+    const std::optional<Range> batch = next_batch();
+    if (!batch) return;
+    if (Status status = one_batch(worker, batch->begin, batch->end); !status) {
       const std::lock_guard lock(mutex_);
       if (outcome_) outcome_ = status;
       failed_ = true;
     }
   }
+}
+
+std::optional<Range> HashRun::next_batch() {
+  const std::lock_guard lock(mutex_);
+  while (part_ < parts_.size() && taken_ >= parts_[part_].size()) {
+    ++part_;
+    taken_ = 0;
+  }
+  if (part_ == parts_.size()) return std::nullopt;
+  const std::uint64_t begin = parts_[part_].begin + taken_;
+  const std::uint64_t end = std::min(begin + plan_.batch_bytes, parts_[part_].end);
+  taken_ += end - begin;
+  return Range{begin, end};
 }
 
 Status HashRun::one_batch(BatchWorker& worker, std::uint64_t begin, std::uint64_t end) {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "client/files/batch_worker.h"
 #include "client/files/checkpoint.h"
@@ -25,11 +27,15 @@ struct HashPlan {
 /// `piece_bytes` 0: no pieces, batches may be of any size.
 HashPlan plan_hash(std::uint64_t total_bytes, std::uint32_t piece_bytes, unsigned threads, std::uint64_t memory_bytes);
 
-/// Hashes the whole stream of a layout on `plan.threads` threads, batch by batch, each byte read once. Lives for one
-/// run.
+/// Hashes the stream of a layout, or parts of it, on `plan.threads` threads, batch by batch, each byte read once. Lives
+/// for one run.
 class HashRun {
  public:
-  /// `context.batch_bytes` is taken from the plan; `checkpoint` may be null.
+  /// `context.batch_bytes` is taken from the plan; `checkpoint` may be null. `parts` are hashed, in order; where there
+  /// are pieces they begin and end at their borders.
+  HashRun(BatchContext context, HashPlan plan, HashSink sink, Checkpoint* checkpoint, ProgressMeter& meter,
+          std::vector<Range> parts);
+  /// The same of the whole stream.
   HashRun(BatchContext context, HashPlan plan, HashSink sink, Checkpoint* checkpoint, ProgressMeter& meter);
   /// Blocks. The first error stops all.
   Status run();
@@ -39,6 +45,7 @@ class HashRun {
 
  private:
   void work();
+  std::optional<Range> next_batch();
   Status one_batch(BatchWorker& worker, std::uint64_t begin, std::uint64_t end);
   void note(std::uint64_t begin, std::uint64_t end, const BatchOutput& output);
   void deliver(std::uint64_t begin, const BatchOutput& output);
@@ -48,10 +55,12 @@ class HashRun {
   const HashSink sink_;
   Checkpoint* const checkpoint_;
   ProgressMeter& meter_;
-  std::atomic<std::uint64_t> next_batch_{0};
   std::atomic<std::uint64_t> resumed_bytes_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;  // below
+  const std::vector<Range> parts_;
+  std::size_t part_ = 0;     ///< the one that the next batch is cut from
+  std::uint64_t taken_ = 0;  ///< of that, from its beginning
   Status outcome_;
   Status checkpoint_status_;
   std::map<std::size_t, LeafTree> trees_;

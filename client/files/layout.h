@@ -21,6 +21,13 @@ struct Extent {
   std::uint64_t length = 0;
 };
 
+/// A part of the stream of all files.
+struct Range {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t size() const { return end - begin; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
 /// The bytes of all files with size > 0, in the manifest's order, as one stream: what pieces are cut from. Immutable.
 class Layout {
  public:

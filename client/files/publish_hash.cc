@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "client/files/hash_run.h"
+#include "client/files/publish_reuse.h"
 #include "client/files/walker.h"
 
 namespace gridtorrent::client::files {
@@ -37,6 +38,47 @@ Status check_limits(std::uint64_t total_bytes, std::uint32_t piece_bytes) {
                                    std::to_string(metainfo::kMaxPieces) + "; publish its parts"};
 }
 
+/// All of it is read.
+PublishReuse nothing_known(const Layout& layout) {
+  PublishReuse reuse;
+  reuse.entries.resize(layout.slots().size());
+  reuse.read_bytes = layout.total_bytes();
+  if (reuse.read_bytes > 0) reuse.reads.push_back({0, reuse.read_bytes});
+  return reuse;
+}
+
+/// As long as nothing has been read, the hashes of what is not going to be.
+std::string known_hashes(const PublishReuse& reuse, const KnownTree* known, std::uint64_t piece_count) {
+  constexpr std::size_t kBytes = sizeof(crypto::Sha1Digest);
+  std::string hashes(piece_count * kBytes, '\0');
+  for (std::size_t i = 0; i < reuse.pieces.size(); ++i) {
+    if (!reuse.pieces[i]) continue;
+    const std::string& earlier = known->metadata->segments.front().piece_hashes;
+    hashes.replace(i * kBytes, kBytes, earlier, *reuse.pieces[i] * kBytes, kBytes);
+  }
+  return hashes;
+}
+
+std::string known_sums(const Layout& layout, const PublishReuse& reuse, const KnownTree& known, std::size_t entries) {
+  constexpr std::size_t kBytes = sizeof(crypto::Sha256Digest);
+  if (known.sums.size() != known.metadata->manifest.entries.size() * kBytes) return {};
+  std::string sums(entries * kBytes, '\0');
+  for (std::size_t slot = 0; slot < layout.slots().size(); ++slot) {
+    if (!reuse.entries[slot]) continue;
+    sums.replace(layout.slots()[slot].entry * kBytes, kBytes, known.sums, *reuse.entries[slot] * kBytes, kBytes);
+  }
+  return sums;
+}
+
+std::vector<std::uint64_t> reliable_inodes(const WalkedTree& tree, std::int64_t settled_before_ns) {
+  std::vector<std::uint64_t> inodes;
+  inodes.reserve(tree.identities.size());
+  for (const FileIdentity& identity : tree.identities) {
+    inodes.push_back(identity.mtime_ns < settled_before_ns ? identity.inode : 0);
+  }
+  return inodes;
+}
+
 }  // namespace
 
 Result<ScannedTree> scan_for_publishing(const Place& path, const WalkRules& rules, const ScanFn& counting,
@@ -65,17 +107,23 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
     GT_ASSIGN(checkpoint, Checkpoint::open(request.checkpoint_file));
   }
 
+  const bool has_known = request.known && request.known->metadata;
+  const PublishReuse reuse =
+      has_known ? plan_publish_reuse(tree.identities, layout, piece_bytes, *request.known) : nothing_known(layout);
   HashedTree result;
   metainfo::Segment segment{.piece_bytes = piece_bytes, .piece_hashes = {}};
-  if (total > 0) segment.piece_hashes.resize(((total - 1) / piece_bytes + 1) * sizeof(crypto::Sha1Digest));
+  if (total > 0) segment.piece_hashes = known_hashes(reuse, request.known.get(), (total - 1) / piece_bytes + 1);
   std::vector<crypto::Sha256Digest> roots(layout.slots().size());
+  for (std::size_t slot = 0; slot < roots.size(); ++slot) {
+    if (reuse.entries[slot]) roots[slot] = request.known->metadata->manifest.entries[*reuse.entries[slot]].root;
+  }
   HashSink sink;
   sink.on_pieces = [&](std::uint64_t first, std::span<const crypto::Sha1Digest> pieces) {
     for (std::size_t i = 0; i < pieces.size(); ++i)
       std::copy(pieces[i].begin(), pieces[i].end(), &segment.piece_hashes[(first + i) * sizeof(crypto::Sha1Digest)]);
   };
   sink.on_root = [&](std::size_t slot, const crypto::Sha256Digest& root) { roots[slot] = root; };
-  ProgressMeter meter(progress, total);
+  ProgressMeter meter(progress, reuse.read_bytes);
   HashRun run({.manifest = tree.manifest,
                .layout = layout,
                .root = tree.parent_fd.get(),
@@ -83,7 +131,8 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
                .identities = identities,
                .same_device = true,
                .stop = stop},
-              plan_hash(total, piece_bytes, threads, memory_bytes), std::move(sink), checkpoint.get(), meter);
+              plan_hash(reuse.read_bytes, piece_bytes, threads, memory_bytes), std::move(sink), checkpoint.get(), meter,
+              reuse.reads);
   GT_TRY(run.run());
   GT_TRY(check_unchanged(tree));
   meter.finish();
@@ -92,6 +141,11 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
     tree.warnings.push_back("an interruption would have cost the work so far: " + noted.error().message);
 
   for (std::size_t i = 0; i < roots.size(); ++i) tree.manifest.entries[layout.slots()[i].entry].root = roots[i];
+  result.inodes = reliable_inodes(tree, request.settled_before_ns);
+  if (has_known) result.sums = known_sums(layout, reuse, *request.known, tree.manifest.entries.size());
+  result.unchanged_files = reuse.unchanged_files;
+  result.unchanged_bytes = reuse.unchanged_bytes;
+  result.read_bytes = reuse.read_bytes;
   result.metadata.manifest = std::move(tree.manifest);
   if (total > 0) result.metadata.segments.push_back(std::move(segment));
   result.parent = std::move(tree.parent);

@@ -15,6 +15,7 @@
 #include "base/logging/logging.h"
 #include "client/files/file_system.h"
 #include "client/files/merge_tree.h"
+#include "client/files/replace_base.h"
 #include "client/files/selection.h"
 #include "client/files/symbolic_link.h"
 
@@ -153,6 +154,10 @@ Result<UniqueFd> open_target(const StagingPlan& plan) {
   return Error{error.code == Code::kDenied && !plan.root.empty() ? Code::kDenied : Code::kDisk, error.message};
 }
 
+Replacement replacement_of(const StagingPlan& plan, const Manifest& manifest, int staging, int target, bool durable) {
+  return {staging, target, manifest.base_name, marker_name(kMarker, manifest), plan.staging(), plan.target, durable};
+}
+
 /// One commit; lives for one call.
 class Commit {
  public:
@@ -162,6 +167,7 @@ class Commit {
   Status run() {
     GT_ASSIGN(target_, open_target(plan_));
     if (plan_.beside) return run_beside();
+    if (plan_.replaces) return run_replacing();
     const bool in_place = exists(target_.get(), base());
     if (!exists(target_.get(), staging_name(plan_))) {
       // Everything was done before the crash but, at most, to remove what was the staging folder.
@@ -204,6 +210,26 @@ class Commit {
     GT_TRY(merge_tree(merge(), interrupted));
     if (durable_) GT_TRY(sync_folder(target_.get(), plan_.target));
     return clean_up();
+  }
+
+  /// In one step with what an earlier version has there; that stays in the staging folder.
+  Status run_replacing() {
+    if (!exists(target_.get(), staging_name(plan_))) {
+      if (is_merged(merge())) return remove_done();
+      return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
+    }
+    GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
+    const Replacement replacement = replacement_of(plan_, manifest_, staging_.get(), target_.get(), durable_);
+    if (!is_replaced(replacement)) {
+      if (!exists(staging_.get(), base()))
+        return Error{Code::kDisk, quoted(plan_.staging() + "/" + base()) + " vanished; fetch the content again"};
+      unlock_folders();
+      GT_TRY(make_links());
+      if (durable_) GT_TRY(sync_data());
+      GT_TRY(set_all_modes_and_times());
+      GT_TRY(replace_base(replacement));
+    }
+    return set_mode_and_time(target_.get(), base(), manifest_.entries.front(), shown(manifest_.entries.front()));
   }
 
   Merge merge() const {
@@ -400,13 +426,16 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
     const std::string marker = staging_name(plan) + "/" + marker_name(kMarker, manifest);
     // Our own BASE, moved before a crash: commit() has only to clean up.
     if (exists(target.get(), staging_name(plan)) && exists(target.get(), marker)) return {};
-    if (!plan.beside) return in_the_way(plan, manifest);
+    if (!plan.beside && !plan.replaces) return in_the_way(plan, manifest);
+  }
+  if (exists(target.get(), manifest.base_name) && plan.beside) {
     const Selection selection(manifest, plan.wanted);
     GT_TRY(nothing_in_the_way({-1, target.get(), manifest, selection, plan.staging(), plan.target, false}));
   }
   if (::mkdirat(target.get(), staging_name(plan).c_str(), 0700) != 0 && errno != EEXIST)
     return disk_error(errno, plan.target, "cannot be written");
   GT_ASSIGN(const UniqueFd staging, open_staging(target.get(), plan));
+  if (plan.replaces) GT_TRY(check_can_exchange(staging.get(), plan.target));
   return make_entries(staging.get(), plan, manifest);
 }
 
@@ -420,11 +449,30 @@ Status commit_staging(const StagingPlan& plan, const Manifest& manifest, bool du
   return Commit(plan, manifest, durable).run();
 }
 
+bool staging_has_replaced(const StagingPlan& plan, const Manifest& manifest) {
+  const UniqueFd target = open_place(plan.folder(), O_RDONLY | O_DIRECTORY);
+  const UniqueFd staging = open_place(plan.staging_folder(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  return target && staging && is_replaced(replacement_of(plan, manifest, staging.get(), target.get(), false));
+}
+
+Status put_back_replaced(const StagingPlan& plan, const Manifest& manifest, bool durable) {
+  GT_ASSIGN(const UniqueFd target, open_target(plan));
+  GT_ASSIGN(const UniqueFd staging, open_staging(target.get(), plan));
+  return put_back_base(replacement_of(plan, manifest, staging.get(), target.get(), durable));
+}
+
 Status discard_staging(const StagingPlan& plan) {
   const UniqueFd target = open_place(plan.folder(), O_RDONLY | O_DIRECTORY);
   if (!target) return errno == ENOENT ? Status{} : Status(place_error(errno, plan.folder(), "cannot be opened"));
   GT_TRY(remove_tree(target.get(), done_name(plan), plan.staging()));
-  return remove_tree(target.get(), staging_name(plan), plan.staging());
+  // First out of sight in one step: half of a version that gave way could pass for one that somebody changed.
+  struct stat info{};
+  const bool is_folder =
+      ::fstatat(target.get(), staging_name(plan).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+  if (!is_folder) return remove_tree(target.get(), staging_name(plan), plan.staging());
+  if (::renameat(target.get(), staging_name(plan).c_str(), target.get(), done_name(plan).c_str()) != 0)
+    return disk_error(errno, plan.staging(), "cannot be removed");
+  return remove_tree(target.get(), done_name(plan), plan.staging());
 }
 
 }  // namespace gridtorrent::client::files

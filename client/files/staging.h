@@ -12,6 +12,10 @@ namespace gridtorrent::client::files {
 Status prepare_staging(const StagingPlan& plan, const metainfo::Manifest& manifest);
 Status commit_staging(const StagingPlan& plan, const metainfo::Manifest& manifest, bool durable);
 bool is_commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest);
+/// FileWork::has_replaced and put_back.
+bool staging_has_replaced(const StagingPlan& plan, const metainfo::Manifest& manifest);
+Status put_back_replaced(const StagingPlan& plan, const metainfo::Manifest& manifest, bool durable);
+
 Status discard_staging(const StagingPlan& plan);
 /// Bytes of disk that the staging folder takes.
 std::uint64_t staging_usage(const StagingPlan& plan);

@@ -87,6 +87,15 @@ GetTask to_work(const v1::GetTask& message) {
 
 }  // namespace
 
+Result<PublishTicket> to_ticket(const v1::BeginPublishReply& message) {
+  PublishTicket ticket;
+  GT_ASSIGN(ticket.content, parse_id<ContentId>("a ticket to publish", message.content_id()));
+  ticket.version = message.version();
+  ticket.generation = message.generation();
+  ticket.ca_pem = message.data_ca_pem();
+  return ticket;
+}
+
 Result<ContentInfo> to_content(const v1::Content& message) {
   ContentInfo info;
   info.seeders = message.seeders();

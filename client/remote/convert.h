@@ -10,6 +10,7 @@ namespace gridtorrent::client::remote {
 // Between the node's values and the server's messages. Pure functions; those from messages refuse what a correct server
 // never sends (kInternal, with the field's name) instead of guessing.
 
+Result<PublishTicket> to_ticket(const v1::BeginPublishReply& message);
 Result<ContentInfo> to_content(const v1::Content& message);
 /// A task of a kind that this version does not know becomes UnknownTask with the server's name for it.
 Result<Task> to_task(const v1::Task& message);

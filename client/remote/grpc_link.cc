@@ -74,9 +74,11 @@ class GrpcLink final : public RemoteLink {
         node_name_(options_.node_name) {}
   ~GrpcLink() override { stop(); }
 
-  Result<ContentInfo> content(const std::string& reference) override;
+  using ServerLink::content;
+  Result<ContentInfo> content(const std::string& reference, std::uint32_t version) override;
   Result<metainfo::VersionMetadata> metadata(const ContentId& content, std::uint32_t version) override;
   Result<PublishTicket> begin_publish(const PublishRequest& request) override;
+  Result<PublishTicket> begin_update(const PublishRequest& request);
   Result<ContentInfo> finish_publish(const std::string& request_id, const PublishTicket& ticket,
                                      const metainfo::VersionMetadata& metadata) override;
   Status give_up_publish(const std::string& request_id) override;
@@ -223,10 +225,16 @@ void GrpcLink::use_credential(const NodeCredential& credential) {
 
 // --- calls
 
-Result<ContentInfo> GrpcLink::content(const std::string& reference) {
+Result<ContentInfo> GrpcLink::content(const std::string& reference, std::uint32_t version) {
   v1::GetContentRequest request;
   request.set_reference(reference);
+  request.set_version(version);
   GT_ASSIGN(const v1::GetContentReply reply, call(*stubs()->contents, &v1::Contents::Stub::GetContent, request));
+  // An older server does not know that another version was asked for.
+  if (version != 0 && reply.content().version() != version) {
+    return Error{Code::kUnsupported, "the server is older than this node and knows one version of " +
+                                         escape_for_display(reference) + "; leave out --version"};
+  }
   return to_content(reply.content());
 }
 
@@ -263,6 +271,7 @@ Result<metainfo::VersionMetadata> GrpcLink::metadata(const ContentId& content, s
 }
 
 Result<PublishTicket> GrpcLink::begin_publish(const PublishRequest& request) {
+  if (request.update) return begin_update(request);
   v1::BeginPublishRequest message;
   GT_ASSIGN(*message.mutable_access(), rpc::parse_access(request.access));
   message.set_request_id(request.request_id);
@@ -271,12 +280,18 @@ Result<PublishTicket> GrpcLink::begin_publish(const PublishRequest& request) {
   message.set_license(request.license);
   for (const std::string& tag : request.tags) message.add_tags(tag);
   GT_ASSIGN(const v1::BeginPublishReply reply, call(*stubs()->contents, &v1::Contents::Stub::BeginPublish, message));
-  PublishTicket ticket;
-  GT_ASSIGN(ticket.content, ContentId::parse(reply.content_id()));
-  ticket.version = reply.version();
-  ticket.generation = reply.generation();
-  ticket.ca_pem = reply.data_ca_pem();
-  return ticket;
+  return to_ticket(reply);
+}
+
+Result<PublishTicket> GrpcLink::begin_update(const PublishRequest& request) {
+  v1::BeginUpdateRequest message;
+  message.set_request_id(request.request_id);
+  message.set_content(request.name);
+  const Result<v1::BeginPublishReply> reply = call(*stubs()->contents, &v1::Contents::Stub::BeginUpdate, message);
+  if (reply) return to_ticket(*reply);
+  if (reply.error().code != Code::kUnsupported) return reply.error();
+  return Error{Code::kUnsupported,
+               "the server is older than this node and keeps one version of a content; publish under another name"};
 }
 
 Result<ContentInfo> GrpcLink::finish_publish(const std::string& request_id, const PublishTicket& ticket,

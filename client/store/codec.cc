@@ -240,6 +240,25 @@ Result<std::vector<PeerTotals>> decode_peers(const std::string& text) {
 
 namespace {
 constexpr std::size_t kMemberBytes = sizeof(KeyPrint) + sizeof(NodeId::Bytes);
+constexpr std::size_t kInodeBytes = 8;
+}  // namespace
+
+std::string encode_inodes(const std::vector<std::uint64_t>& inodes) {
+  std::string bytes;
+  bytes.reserve(inodes.size() * kInodeBytes);
+  for (const std::uint64_t inode : inodes)
+    for (unsigned shift = 0; shift < 8 * kInodeBytes; shift += 8) bytes += static_cast<char>(inode >> shift & 0xFF);
+  return bytes;
+}
+
+Result<std::vector<std::uint64_t>> decode_inodes(std::string_view bytes) {
+  if (bytes.size() % kInodeBytes != 0) return Error{Code::kCorrupt, "a list of inodes that is cut off"};
+  std::vector<std::uint64_t> inodes(bytes.size() / kInodeBytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::uint64_t byte = static_cast<unsigned char>(bytes[i]);
+    inodes[i / kInodeBytes] |= byte << (i % kInodeBytes * 8);
+  }
+  return inodes;
 }
 
 std::string encode_members(const Audience& members) {
@@ -304,9 +323,15 @@ Result<ContentInfo> decode_content(const std::string& text) {
 
 std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting) {
   if (!lasting) return {};
-  return Json{
-      {"description", lasting->description}, {"license", lasting->license},   {"tags", lasting->tags},
-      {"strict", lasting->strict},           {"warnings", lasting->warnings}, {"rules", rules_json(lasting->rules)}}
+  return Json{{"description", lasting->description},
+              {"license", lasting->license},
+              {"tags", lasting->tags},
+              {"strict", lasting->strict},
+              {"warnings", lasting->warnings},
+              {"rules", rules_json(lasting->rules)},
+              {"unchanged_files", lasting->unchanged_files},
+              {"unchanged_bytes", lasting->unchanged_bytes},
+              {"read_bytes", lasting->read_bytes}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -316,7 +341,9 @@ Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& tex
   return guarded(text, "a publish", [](const Json& json) -> Result<Lasting> {
     GT_ASSIGN(WalkRules rules, walk_rules(json.value("rules", Json::object())));
     return Lasting({json.at("description"), json.at("license"), json.at("tags").get<std::vector<std::string>>(),
-                    json.at("strict"), json.at("warnings").get<std::vector<std::string>>(), std::move(rules)});
+                    json.at("strict"), json.at("warnings").get<std::vector<std::string>>(), std::move(rules),
+                    json.value("unchanged_files", std::uint64_t{0}), json.value("unchanged_bytes", std::uint64_t{0}),
+                    json.value("read_bytes", std::uint64_t{0})});
   });
 }
 

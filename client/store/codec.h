@@ -24,6 +24,9 @@ std::string encode_entries(const std::vector<bool>& entries);
 Result<std::vector<bool>> decode_entries(const std::string& text);
 std::string encode_peers(const std::vector<PeerTotals>& peers);
 Result<std::vector<PeerTotals>> decode_peers(const std::string& text);
+/// Eight bytes each, the lowest first.
+std::string encode_inodes(const std::vector<std::uint64_t>& inodes);
+Result<std::vector<std::uint64_t>> decode_inodes(std::string_view bytes);
 /// 32 bytes of the key and 16 of the node's id each.
 std::string encode_members(const Audience& members);
 Result<Audience> decode_members(std::string_view bytes);

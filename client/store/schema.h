@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 12> kMigrations{
+inline constexpr std::array<sql::Migration, 13> kMigrations{
     {{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
@@ -165,6 +165,15 @@ ALTER TABLE publish ADD COLUMN lasting TEXT NOT NULL DEFAULT '';
      {12, "files that were here before, and that are to go", R"sql(
 ALTER TABLE transfer ADD COLUMN adopted TEXT NOT NULL DEFAULT '';
 ALTER TABLE transfer ADD COLUMN remove_files INTEGER NOT NULL DEFAULT 0;
+)sql"},
+     {13, "versions of contents", R"sql(
+ALTER TABLE transfer ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
+UPDATE publish SET access = 'private' WHERE access = '';
+CREATE TABLE published_files (
+  transfer_id TEXT PRIMARY KEY REFERENCES transfer(transfer_id) ON DELETE CASCADE,
+  inodes BLOB NOT NULL,
+  sums BLOB NOT NULL
+) STRICT;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

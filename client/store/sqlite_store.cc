@@ -20,7 +20,7 @@ constexpr std::string_view kTransferColumns =
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
     "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms, "
-    "unpublished, adopted, remove_files";
+    "unpublished, adopted, remove_files, replaces";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -97,6 +97,7 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.unpublished = row.boolean(51);
   GT_ASSIGN(transfer.adopted, decode_entries(row.text(52)));
   transfer.remove_files = row.boolean(53);
+  GT_ASSIGN(transfer.replaces, parse_transfer(row.text(54)));
   return transfer;
 }
 
@@ -175,11 +176,12 @@ std::string upsert(std::string_view table, std::string_view columns, std::string
 }
 
 Status put(sql::Transaction& tx, const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 54);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 55);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
-                    old_place = id_text(row.old_place), adopted = encode_entries(row.adopted);
+                    old_place = id_text(row.old_place), adopted = encode_entries(row.adopted),
+                    replaces = id_text(row.replaces);
   std::optional<std::string_view> error_code, error_message;
   if (row.error) {
     error_code = code_name(row.error->code);
@@ -240,7 +242,8 @@ Status put(sql::Transaction& tx, const TransferRow& row) {
                              row.fetched.ms,
                              row.unpublished,
                              adopted,
-                             row.remove_files});
+                             row.remove_files,
+                             replaces});
 }
 
 }  // namespace
@@ -296,6 +299,26 @@ Result<std::optional<std::string>> SqliteStore::load_resume(const TransferId& id
   return db_->read([&](sql::Transaction& tx) {
     return tx.one("SELECT data FROM resume WHERE transfer_id = ?", {id.str()},
                   [](const sql::Row& row) { return row.text(0); });
+  });
+}
+
+Status SqliteStore::save_known_files(const TransferId& id, const KnownFiles& files) {
+  const std::string inodes = encode_inodes(files.inodes);
+  return db_->write([&](sql::Transaction& tx) -> Status {
+    return tx.exec(
+        "INSERT INTO published_files (transfer_id, inodes, sums) SELECT transfer_id, ?, ? FROM transfer "
+        "WHERE transfer_id = ? ON CONFLICT (transfer_id) DO UPDATE SET inodes = excluded.inodes, sums = excluded.sums",
+        {sql::Blob(inodes), sql::Blob(files.sums), id.str()});
+  });
+}
+
+Result<KnownFiles> SqliteStore::load_known_files(const TransferId& id) {
+  return db_->read([&](sql::Transaction& tx) -> Result<KnownFiles> {
+    GT_ASSIGN(const auto found, tx.one("SELECT inodes, sums FROM published_files WHERE transfer_id = ?", {id.str()},
+                                       [](const sql::Row& row) { return std::pair(row.text(0), row.text(1)); }));
+    if (!found) return KnownFiles{};
+    GT_ASSIGN(auto inodes, decode_inodes(found->first));
+    return KnownFiles{std::move(inodes), found->second};
   });
 }
 

@@ -28,6 +28,8 @@ class SqliteStore final : public NodeStore {
   Result<std::vector<TransferRow>> transfers() override;
   Status save_resume(const TransferId& id, const std::string& data) override;
   Result<std::optional<std::string>> load_resume(const TransferId& id) override;
+  Status save_known_files(const TransferId& id, const KnownFiles& files) override;
+  Result<KnownFiles> load_known_files(const TransferId& id) override;
   Status put_publish(const PublishRow& row) override;
   Status erase_publish(const std::string& request_id) override;
   Result<std::vector<PublishRow>> publishes() override;

@@ -28,12 +28,14 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::set<std::string> lying;          ///< BASE paths with further files that came by other means
     std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
     std::string checkpoint_file;          ///< of the last hash_tree
+    bool had_known = false;               ///< likewise: it was told of an earlier version
     bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
     std::vector<std::string> forgotten;   ///< checkpoint files
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::uint64_t staged_bytes = 0;
-    bool commit_begun = false;
+    bool commit_begun = false, replaced = false;
+    std::string added;               ///< what foreign_path finds
     std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
   };
   template <class F>
@@ -63,6 +65,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     if (stop.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     return with([&](State& state) -> Result<client::HashedTree> {
       state.checkpoint_file = request.checkpoint_file;
+      state.had_known = request.known != nullptr;
       if (state.hash_error) return *state.hash_error;
       state.existing.try_emplace(request.path.path, 1);
       return state.tree;
@@ -119,7 +122,9 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return with([&](State& state) -> Status {
       if (state.prepare_error) return *state.prepare_error;
       const auto base = plan.target + "/" + manifest.base_name;
-      if (!plan.beside && state.existing.contains(base)) return Error{Code::kConflict, base + " is in the way"};
+      if (plan.replaces) state.existing.try_emplace(plan.staging(), 1);
+      if (!plan.beside && !plan.replaces && state.existing.contains(base))
+        return Error{Code::kConflict, base + " is in the way"};
       return {};
     });
   }
@@ -127,10 +132,31 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     note("commit " + plan.target);
     return with([&](State& state) -> Status {
       if (state.commit_error) return *state.commit_error;
+      if (plan.replaces) {
+        state.replaced = true;
+        state.existing[plan.staging() + "/" + manifest.base_name] =
+            state.existing[plan.target + "/" + manifest.base_name]++;
+      }
       state.existing.try_emplace(plan.target + "/" + manifest.base_name, 1);
       for (const auto& path : gone_of(state, plan.target, manifest, plan.wanted)) state.gone.erase(path);
       return {};
     });
+  }
+  bool has_replaced(const client::StagingPlan&, const metainfo::Manifest&) override {
+    return with([](State& state) { return state.replaced; });
+  }
+  Status put_back(const client::StagingPlan& plan, const metainfo::Manifest&) override {
+    note("put back " + plan.target);
+    with([](State& state) { state.replaced = false; });
+    return {};
+  }
+  Result<std::uint64_t> stage_local(const client::LocalTree& earlier, const client::StagingPlan& plan,
+                                    const metainfo::Manifest&, const client::ProgressFn&, std::stop_token) override {
+    note("stage local " + earlier.parent.path + " " + plan.target);
+    return std::uint64_t{0};
+  }
+  Result<std::string> foreign_path(const client::LocalTree&) override {
+    return with([](State& state) { return Result<std::string>(state.added); });
   }
   bool commit_begun(const client::StagingPlan&, const metainfo::Manifest&) override {
     return with([](State& state) { return state.commit_begun; });
@@ -154,7 +180,11 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
   Status discard(const client::StagingPlan& plan) override {
     note("discard " + plan.target);
-    return {};
+    return with([&](State& state) -> Status {
+      std::erase_if(state.existing, [&](const auto& one) { return one.first.starts_with(plan.staging()); });
+      state.replaced = false;
+      return {};
+    });
   }
   Status copy_into_staging(const Place& parent, const client::StagingPlan& plan, const metainfo::Manifest&,
                            const client::ProgressFn&, std::stop_token) override {
@@ -166,7 +196,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return std::make_unique<Verifier>(*this);
   }
   Result<std::vector<std::optional<crypto::Sha256Digest>>> flat_sha256(const Place&, const metainfo::Manifest& manifest,
-                                                                       const client::ProgressFn&,
+                                                                       const std::string&, const client::ProgressFn&,
                                                                        std::stop_token) override {
     std::vector<std::optional<crypto::Sha256Digest>> digests;
     for (const auto& entry : manifest.entries) {

@@ -17,7 +17,10 @@ class FakeLink final : public client::ServerLink {
   struct State {
     std::map<std::string, client::ContentInfo> contents;  ///< by name
     std::map<ContentId, metainfo::VersionMetadata> metadata;
+    std::map<std::uint32_t, client::ContentInfo> versions;  ///< of any content, where that number is asked for
+    std::map<std::uint32_t, metainfo::VersionMetadata> version_metadata;
     std::map<std::string, client::PublishTicket> tickets;  ///< by request id
+    client::PublishRequest last_begun;
     std::vector<client::AnnounceRequest> announces;
     std::vector<client::PeerInfo> peers;
     std::vector<client::TaskReport> reports;
@@ -44,9 +47,11 @@ class FakeLink final : public client::ServerLink {
   client::ServerListener& listener() { return *listener_; }
   std::uint64_t cursor() const { return cursor_; }
 
-  Result<client::ContentInfo> content(const std::string& reference) override {
+  using ServerLink::content;
+  Result<client::ContentInfo> content(const std::string& reference, std::uint32_t version) override {
     return with([&](State& state) -> Result<client::ContentInfo> {
       if (state.down) return *state.down;
+      if (const auto found = state.versions.find(version); found != state.versions.end()) return found->second;
       for (const auto& [name, content] : state.contents) {
         if (reference == name || reference == content.id.str() || reference == content.owner + "/" + name)
           return content;
@@ -54,10 +59,12 @@ class FakeLink final : public client::ServerLink {
       return Error{Code::kNotFound, "there is no content '" + reference + "', or it is not yours to see"};
     });
   }
-  Result<metainfo::VersionMetadata> metadata(const ContentId& content, std::uint32_t) override {
+  Result<metainfo::VersionMetadata> metadata(const ContentId& content, std::uint32_t version) override {
     return with([&](State& state) -> Result<metainfo::VersionMetadata> {
       if (state.down) return *state.down;
       ++state.metadata_calls;
+      if (const auto one = state.version_metadata.find(version); one != state.version_metadata.end())
+        return one->second;
       return state.metadata.at(content);
     });
   }
@@ -69,7 +76,13 @@ class FakeLink final : public client::ServerLink {
         return *state.begin_error;
       }
       ++state.begins;
+      state.last_begun = request;
       auto& ticket = state.tickets[request.request_id];
+      if (request.update) {
+        const client::ContentInfo& newest = state.contents[request.name];
+        ticket = {newest.id, newest.version + 1, newest.generation, newest.ca_pem};
+        return ticket;
+      }
       ticket.content = state.next_content;
       state.contents[request.name].name = request.name;
       state.contents[request.name].access_level = request.access;
@@ -86,6 +99,16 @@ class FakeLink final : public client::ServerLink {
       if (state.down) return *state.down;
       if (state.finish_error) return *state.finish_error;
       ++state.finishes;
+      if (ticket.version > 1) {
+        auto& next = state.versions[ticket.version];
+        for (const auto& [name, content] : state.contents) {
+          if (content.id == ticket.content) next = content;
+        }
+        next.version = ticket.version;
+        describe(next, ticket.content, metadata);
+        state.version_metadata[ticket.version] = metadata;
+        return next;
+      }
       for (auto& [name, content] : state.contents) {
         if (!content.id.is_nil()) continue;
         describe(content, ticket.content, metadata);

@@ -24,6 +24,7 @@ class MemoryNodeStore final : public client::NodeStore {
     transfers_.erase(id);
     resume_.erase(id);
     std::erase_if(rates_, [&](const auto& one) { return one.second.transfer == id; });
+    known_files_.erase(id);
     return {};
   }
   Result<std::vector<client::TransferRow>> transfers() override {
@@ -41,6 +42,16 @@ class MemoryNodeStore final : public client::NodeStore {
     const std::lock_guard lock(mutex_);
     const auto found = resume_.find(id);
     return found == resume_.end() ? std::optional<std::string>() : std::optional(found->second);
+  }
+  Status save_known_files(const TransferId& id, const client::KnownFiles& files) override {
+    const std::lock_guard lock(mutex_);
+    if (transfers_.contains(id)) known_files_[id] = files;
+    return {};
+  }
+  Result<client::KnownFiles> load_known_files(const TransferId& id) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_files_.find(id);
+    return found == known_files_.end() ? client::KnownFiles() : found->second;
   }
   Status put_publish(const client::PublishRow& row) override {
     const std::lock_guard lock(mutex_);
@@ -204,6 +215,7 @@ class MemoryNodeStore final : public client::NodeStore {
   std::optional<Error> failure_;
   std::map<TransferId, client::TransferRow> transfers_;
   std::map<TransferId, std::string> resume_;
+  std::map<TransferId, client::KnownFiles> known_files_;
   std::map<std::string, client::PublishRow> publishes_;
   std::map<std::string, client::SavedAudience> audiences_;
   std::optional<WallTime> heard_;

@@ -85,7 +85,7 @@ TEST(JsonEvents, PublishedCarriesAccessAsAnObject) {
   EXPECT_EQ(
       one_line(published_event(p, access, kNow)),
       R"({"event":"published","time":"2023-11-14T22:13:20.123Z","content_id":"c_1","name":"run42","bytes":7,"files":2,)"
-      R"("access":{"level":"shared","groups":[],"users":["noor"],"buddies":false},"seconds":0.25,"skipped":0,"transfer_id":""})");
+      R"("access":{"level":"shared","groups":[],"users":["noor"],"buddies":false},"seconds":0.25,"skipped":0,"transfer_id":"","version":0})");
   v1::PublishProgress progress;
   progress.set_done_bytes(1);
   progress.set_total_bytes(2);

@@ -309,8 +309,23 @@ TEST_F(WithNode, GetAsksForTheNameThePlaceAndTheMode) {
   node_.script.front().unmatched = {"none*"};
   EXPECT_EQ(run({"get", "run42", "--as", "x", "--file", "none*", "--file", "a"}), 0) << err_;
   EXPECT_EQ(err_, "warning: no file matches 'none*'\n");
-  for (const char* option : {"--if-seeded", "--timeout=2s", "--as=x"})
+  for (const char* option : {"--if-seeded", "--timeout=2s", "--as=x", "--update", "--version=1"})
     EXPECT_EQ(run({"get", "run42", "--node", "alpha", option}), 2) << option;
+}
+
+TEST_F(WithNode, GetAsksForAVersionAndForAnUpdateWhereverItLies) {
+  node_.script = {view(TransferState::kComplete, 1000)};
+  EXPECT_EQ(run({"get", "run42", "--version", "3"}), 0) << err_;
+  EXPECT_EQ(node_.got.version, 3U);
+  EXPECT_FALSE(node_.got.update);
+  EXPECT_EQ(node_.got.target, std::filesystem::current_path().string());
+  EXPECT_EQ(run({"get", "run42", "--update"}), 0) << err_;
+  EXPECT_TRUE(node_.got.update);
+  EXPECT_EQ(node_.got.version, 0U);
+  EXPECT_EQ(node_.got.target, "");
+  EXPECT_EQ(run({"get", "run42", "--update", "--to", "/data"}), 0) << err_;
+  EXPECT_EQ(node_.got.target, "/data");
+  EXPECT_EQ(run({"get", "run42", "--version", "0"}), 2);
 }
 
 TEST_F(WithNode, GetGivesUpWaitingInTime) {

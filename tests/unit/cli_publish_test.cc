@@ -100,5 +100,26 @@ TEST_F(Publishing, AnInterruptStopsThePublishOfAnOlderNode) {
   EXPECT_EQ(err_, "gridtorrent: publishing was stopped; the same command goes on where it was\n");
 }
 
+TEST_F(Publishing, PublishOfANewVersionKeepsWhatIsSaidOfTheContent) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--links", "keep", "--exclude", "*.tmp"}), 0) << err_;
+  const PublishJob job = node_.started().at(0);
+  EXPECT_TRUE(job.request.update);
+  EXPECT_EQ(job.request.name, "run42");
+  EXPECT_EQ(job.request.access, "");
+  EXPECT_EQ(job.rules.links, LinkRule::kKeep);
+  EXPECT_THAT(job.rules.exclude, ::testing::ElementsAre("*.tmp"));
+}
+
+TEST_F(Publishing, PublishNeedsANameOrAContentToUpdate) {
+  EXPECT_EQ(run({"publish", "/x"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--name NAME is missing"));
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--name", "other"}), 2);
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--access", "public"}), 2);
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--tag", "a"}), 2);
+  EXPECT_EQ(run({"publish", "data:x", "--update", "run42", "--node", "alpha"}), 2);
+  EXPECT_TRUE(node_.started().empty());
+}
+
 }  // namespace
 }  // namespace gridtorrent::client::cli

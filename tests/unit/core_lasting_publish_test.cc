@@ -366,6 +366,74 @@ TEST_F(LastingPublish, TakesUpWhatAPublishCallLeft) {
   wait_for(view.id, TransferState::kSeeding);
 }
 
+class LastingUpdate : public LastingPublish {
+ protected:
+  /// "set" was published from here.
+  TransferView first_version() {
+    files_.with([](auto& state) { state.tree.inodes = {0, 11, 0, 12}; });
+    const auto view = start_publish(publish_job());
+    wait_for(view.id, TransferState::kSeeding);
+    files_.with([](auto& state) {
+      state.tree.metadata.segments.front().piece_hashes = std::string(20, 'v');
+      state.tree.inodes = {0, 21, 0, 22};
+      state.tree.unchanged_files = 1;
+      state.tree.unchanged_bytes = 3;
+      state.tree.read_bytes = 5;
+    });
+    return view;
+  }
+  client::PublishJob update_job(const std::string& request_id = "u1") {
+    client::PublishJob made;
+    made.path = "/home/data";
+    made.request.request_id = request_id;
+    made.request.name = "set";
+    made.request.update = true;
+    return made;
+  }
+};
+
+TEST_F(LastingUpdate, TakesThePlaceOfTheVersionBefore) {
+  const auto first = first_version();
+  const auto next = start_publish(update_job());
+  const auto done = wait_for(next.id, TransferState::kSeeding);
+  EXPECT_EQ(done.version, 2u);
+  EXPECT_TRUE(files_.with([](auto& state) { return state.had_known; }));
+  EXPECT_TRUE(eventually([&] {
+    const auto view = node_->transfer(first.id);
+    return !view.ok() || view->state == TransferState::kCancelled;
+  }));
+  EXPECT_EQ(store_.load_known_files(next.id)->inodes, (std::vector<std::uint64_t>{0, 21, 0, 22}));
+  const auto told = node_->publish(update_job(), {}, {});
+  ASSERT_TRUE(told.ok()) << told.error().message;
+  EXPECT_EQ(told->transfer, next.id);
+  EXPECT_EQ(told->unchanged_files, 1u);
+  EXPECT_EQ(told->unchanged_bytes, 3u);
+  EXPECT_EQ(told->read_bytes, 5u);
+}
+
+TEST_F(LastingUpdate, StaysOneAfterARestart) {
+  first_version();
+  hash_waits(true);
+  const auto view = start_publish(update_job());
+  wait_until(view.id, [](const auto& now) { return now.verified_bytes == 1; });
+  link_.with([](auto& state) { state.last_begun = {}; });
+  end();
+  hash_waits(false);
+  start();
+  EXPECT_EQ(wait_for(view.id, TransferState::kSeeding).version, 2u);
+  const auto begun = link_.with([](auto& state) { return state.last_begun; });
+  EXPECT_TRUE(begun.update);
+  EXPECT_EQ(begun.name, "set");
+}
+
+TEST_F(LastingUpdate, IsNoPublishOfThatName) {
+  first_version();
+  hash_waits(true);
+  const auto view = start_publish(update_job());
+  EXPECT_EQ(start_publish(update_job("u2")).id, view.id) << "the same work";
+  EXPECT_EQ(node_->start_publish(publish_job("r2")).error().code, Code::kConflict);
+}
+
 client::PublishRow known(const std::string& request, const std::string& path, const std::string& name, bool done) {
   client::PublishRow row;
   row.request_id = request;
@@ -391,6 +459,9 @@ TEST(AMatchOfPublishes, PrefersTheSameRequestThenTheSameWork) {
   EXPECT_EQ(relation({known("q", "/a", "set", true)}), Relation::kNew) << "that one is done";
   EXPECT_EQ(relation({known("q", "/b", "set", false)}), Relation::kSameName);
   EXPECT_EQ(relation({known("q", "/b", "set", false), known("p", "/a", "set", false)}), Relation::kSameWork);
+  job.request.update = true;
+  EXPECT_EQ(relation({known("q", "/a", "set", false)}), Relation::kSameName) << "that one makes the first version";
+  job.request.update = false;
   const auto match = client::match_publish({known("q", "/a", "set", false), known("r", "/z", "set", true)}, job);
   EXPECT_EQ(match.relation, Relation::kSameRequest);
   EXPECT_EQ(match.row, 1u);

@@ -191,7 +191,7 @@ TEST_F(RootCheck, NeedsOnlyWantedFiles) {
 }
 
 TEST_F(Verify, FlatSumsEqualPlainSha256) {
-  const auto sums = work_->flat_sha256(temp_.path(), manifest(), {}, {});
+  const auto sums = work_->flat_sha256(temp_.path(), manifest(), {}, {}, {});
   ASSERT_TRUE(sums) << sums.error().message;
   for (std::size_t i = 0; i < manifest().entries.size(); ++i) {
     const auto& entry = manifest().entries[i];
@@ -200,7 +200,7 @@ TEST_F(Verify, FlatSumsEqualPlainSha256) {
     EXPECT_EQ(*(*sums)[i], crypto::sha256(as_bytes(read_file(temp_ / metainfo::full_path(manifest(), entry)))));
   }
   ASSERT_EQ(::truncate((temp_ / "set/big").c_str(), 10), 0);
-  expect_error(work_->flat_sha256(temp_.path(), manifest(), {}, {}), Code::kConflict, "no longer");
+  expect_error(work_->flat_sha256(temp_.path(), manifest(), {}, {}, {}), Code::kConflict, "no longer");
 }
 
 TEST(Space, RefusesByFreeAndNeededBytes) {

@@ -106,6 +106,7 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.unpublished = true;
     row.verified = WallTime{78};
     row.root = "/t";
+    row.replaces = id<TransferId>();
     row.created = WallTime{19};
     return row;
   }
@@ -165,6 +166,7 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.refused, b.refused);
   EXPECT_EQ(a.verified, b.verified);
   EXPECT_EQ(a.root, b.root);
+  EXPECT_EQ(a.replaces, b.replaces);
   EXPECT_EQ(a.base_name, b.base_name);
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.globs, b.globs);
@@ -341,6 +343,20 @@ TEST_P(NodeStoreContract, ResumeDataGoesWithItsTransferAndSurvivesItsChanges) {
   EXPECT_TRUE(store().transfers()->empty());
 }
 
+TEST_P(NodeStoreContract, WhatIsKnownOfPublishedFilesGoesWithTheirTransfer) {
+  const auto row = full_row();
+  const KnownFiles known{{0, 1, 0x0102030405060708, ~std::uint64_t{0}}, std::string("s\0m", 3)};
+  ASSERT_TRUE(store().save_known_files(row.id, known).ok());
+  EXPECT_EQ(*store().load_known_files(row.id), KnownFiles{}) << "nobody's";
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  ASSERT_TRUE(store().save_known_files(row.id, known).ok());
+  ASSERT_TRUE(store().put_transfer(row).ok());
+  reopen();
+  EXPECT_EQ(*store().load_known_files(row.id), known);
+  ASSERT_TRUE(store().erase_transfer(row.id).ok());
+  EXPECT_EQ(*store().load_known_files(row.id), KnownFiles{});
+}
+
 TEST_P(NodeStoreContract, KeepsPublishes) {
   PublishRow row;
   row.request_id = "r";
@@ -354,7 +370,7 @@ TEST_P(NodeStoreContract, KeepsPublishes) {
   row.published.id = id<ContentId>();
   row.published.bytes = 7;
   row.skipped = 3;
-  row.lasting = PublishRow::Lasting{"d\n", "CC-BY-4.0", {"a", "b"}, true, {"skipped '/x\\xff'"}};
+  row.lasting = PublishRow::Lasting{"d\n", "CC-BY-4.0", {"a", "b"}, true, {"skipped '/x\\xff'"}, {}, 1, 2, 3};
   ASSERT_TRUE(store().put_publish(row).ok());
   reopen();
   const auto rows = store().publishes();
