@@ -22,6 +22,7 @@ from emulator import bench_emulator  # noqa: F401
 from gui import bench_gui  # noqa: F401
 from many import bench_many  # noqa: F401
 from node_limits import bench_node_limits  # noqa: F401
+from update import bench_update  # noqa: F401
 
 GB = 1_000_000_000
 

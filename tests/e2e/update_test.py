@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""A content gets a new version: only what changed is read and fetched, and what a person changed is never lost."""
+import os
+import shutil
+
+import cases
+import harness
+
+FILES, FILE_BYTES = 40, 1_000_000
+
+
+def data_set(scene, name='set'):
+    """Forty files of random bytes in four folders, written to long enough ago to be relied on."""
+    root = scene.dir / 'in' / name
+    for i in range(FILES):
+        cases.make_file(root / f'part{i % 4}' / f'{i:02}.bin', FILE_BYTES, seed=i)
+    settle(root)
+    return root
+
+
+def settle(root):
+    """Files that were written to a moment ago are read again by the next version: their times may not tell a change."""
+    for top, folders, names in os.walk(root):
+        for name in names:
+            path = os.path.join(top, name)
+            age = os.stat(path).st_mtime - 3600
+            os.utime(path, (age, age))
+
+
+def change(root):
+    """Ten bytes of one file in place, one file longer, one more, one less."""
+    path = root / 'part1/05.bin'
+    with open(path, 'r+b') as file:
+        file.seek(400_000)
+        file.write(b'corrected!')
+    with open(root / 'part2/06.bin', 'ab') as file:
+        file.write(b'more')
+    cases.make_file(root / 'part3/new.bin', 300_000, seed=99)
+    (root / 'part0/00.bin').unlink()
+
+
+def published(user, node, path, *args):
+    return user.cli('publish', path, *args, '--json', node=node, timeout_s=120).event('published')
+
+
+def two_people(scene):
+    """Alice's data set is at Bob's, too."""
+    scene.server()
+    alice, bob = scene.user('alice'), scene.user('bob')
+    alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+    root = data_set(scene)
+    published(alice, alpha, root, '--name', 'set', '--access', 'public')
+    bob.cli('get', 'alice/set', '--to', scene.dir / 'out', node=beta)
+    cases.same(root, scene.dir / 'out/set')
+    return alice, alpha, bob, beta, root
+
+
+def get_update(bob, beta, *args, expect=0):
+    return bob.cli('get', 'alice/set', '--update', *args, '--json', node=beta, expect=expect, timeout_s=120)
+
+
+def received(user, node, transfer):
+    return user.cli('transfer', 'show', transfer, '--json', node=node).json['received_bytes']
+
+
+def only_what_changed_is_read_and_fetched():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        first = alice.cli('show', 'set', '--json').json['content_id']
+        change(root)
+        done = published(alice, alpha, root, '--update', 'set')
+        cases.check((done['content_id'], done['version']) == (first, 2), done)
+        cases.check(done['unchanged_files'] == FILES - 3, done)
+        # What was changed, and what lies behind it elsewhere in the stream of bytes: from the file that is gone on, all.
+        cases.check(0 < done['read_bytes'] <= done['bytes'], done)
+        told = get_update(bob, beta).event('done')
+        cases.same(root, scene.dir / 'out/set')
+        got = received(bob, beta, told['transfer_id'])
+        changed = FILE_BYTES + FILE_BYTES + 4 + 300_000
+        cases.check(0 < got < changed + 6 * 1_048_576, f'{got} bytes were fetched for {changed} that changed')
+        cases.check([t['version'] for t in bob.cli('transfers', '--json', node=beta).json['transfers']] == [2], 'one version is held')
+        cases.check(sorted(os.listdir(scene.dir / 'out')) == ['set'], os.listdir(scene.dir / 'out'))
+        again = get_update(bob, beta).event('done')
+        cases.check(again['transfer_id'] == told['transfer_id'], again)
+
+
+def files_that_did_not_change_are_not_read():
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        root = data_set(scene)
+        published(alice, alpha, root, '--name', 'set', '--access', 'public')
+        with open(root / 'part3/39.bin', 'r+b') as file:
+            file.write(b'corrected!')
+        done = published(alice, alpha, root, '--update', 'set')
+        cases.check(done['unchanged_files'] == FILES - 1, done)
+        cases.check(done['read_bytes'] <= FILE_BYTES + 2 * 1_048_576, done)
+        alice.cli('verify', 'set', node=alpha)
+
+
+def what_a_person_changed_is_a_conflict_that_names_it():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        change(root)
+        published(alice, alpha, root, '--update', 'set')
+        out = scene.dir / 'out/set'
+        (out / 'part1/notes.txt').write_text('mine')
+        line = cases.refused(get_update(bob, beta, expect=None), 6, 'set/part1/notes.txt', 'was added', '--to')
+        cases.check('version 1' in line, line)
+        (out / 'part1/notes.txt').unlink()
+        with open(out / 'part3/07.bin', 'r+b') as file:
+            file.write(b'my own')
+        cases.refused(get_update(bob, beta, expect=None), 6, 'part3/07.bin')
+        cases.check((out / 'part3/07.bin').read_bytes()[:6] == b'my own', 'it is as it was')
+        cases.check(not any(name.startswith('.') for name in os.listdir(scene.dir / 'out')), os.listdir(scene.dir / 'out'))
+        bob.cli('get', 'alice/set', '--to', scene.dir / 'beside', node=beta)
+        cases.same(root, scene.dir / 'beside/set')
+
+
+def an_old_version_is_there_while_somebody_holds_it():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        before = scene.dir / 'before'
+        shutil.copytree(root, before / 'set', copy_function=shutil.copy2)
+        change(root)
+        published(alice, alpha, root, '--update', 'set')
+        shown = bob.cli('show', 'alice/set', '--versions').out
+        cases.check('1' in shown and '2' in shown, shown)
+        carol = scene.user('carol')
+        gamma = scene.node(carol, 'gamma')
+        carol.cli('get', 'alice/set', '--version', 1, '--to', scene.dir / 'one', node=gamma)
+        cases.same(before / 'set', scene.dir / 'one/set')
+        carol.cli('get', 'alice/set@2', '--to', scene.dir / 'two', node=gamma)
+        cases.same(root, scene.dir / 'two/set')
+        cases.refused(carol.cli('get', 'alice/set', '--version', 3, '--to', scene.dir / 'three', node=gamma, expect=None), 3, '3')
+
+
+def only_the_owner_makes_a_version():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        mine = cases.make_file(scene.dir / 'mine/set', 1000)
+        cases.refused(bob.cli('publish', mine, '--update', 'alice/set', node=beta, expect=None), 4, 'only its owner')
+        cases.refused(alice.cli('publish', root, '--update', 'nothing', node=alpha, expect=None), 3, 'nothing')
+        cases.refused(alice.cli('publish', root, '--update', 'set', '--name', 'other', node=alpha, expect=None), 2, '--name')
+        cases.check(alice.cli('show', 'set', '--json').json['version'] == 1, 'it has one version')
+
+
+def who_may_have_it_stays_the_same():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob, carol = scene.user('alice'), scene.user('bob'), scene.user('carol')
+        alpha, beta, gamma = scene.node(alice, 'alpha'), scene.node(bob, 'beta'), scene.node(carol, 'gamma')
+        source = cases.make_file(scene.dir / 'in/scan.bin', 3_000_000)
+        settle(source.parent)
+        published(alice, alpha, source, '--name', 'scan', '--access', 'user:bob')
+        bob.cli('get', 'alice/scan', '--to', scene.dir / 'out', node=beta)
+        cases.make_file(source, 3_500_000)
+        published(alice, alpha, source, '--update', 'scan')
+        bob.cli('get', 'alice/scan', '--update', node=beta)
+        cases.same(source, scene.dir / 'out/scan.bin')
+        for version in ((), ('--version', 1)):
+            cases.refused(carol.cli('get', 'alice/scan', *version, '--to', scene.dir / 'carol', node=gamma, expect=None), 3, 'alice/scan')
+
+
+def another_node_of_the_owner_publishes_the_next_version():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        other = scene.node(alice, 'other')
+        alice.cli('get', 'set', '--to', scene.dir / 'there', node=other)
+        change(scene.dir / 'there/set')
+        done = published(alice, other, scene.dir / 'there/set', '--update', 'set')
+        cases.check(done['version'] == 2 and done['unchanged_files'] == 0, done)
+        get_update(bob, beta)
+        cases.same(scene.dir / 'there/set', scene.dir / 'out/set')
+        alice.cli('get', 'set', '--update', node=alpha)
+        cases.same(scene.dir / 'there/set', root)
+
+
+def a_choice_of_files_stays_one():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+        root = data_set(scene)
+        published(alice, alpha, root, '--name', 'set', '--access', 'public')
+        bob.cli('get', 'alice/set', '--file', 'part1/*', '--to', scene.dir / 'out', node=beta)
+        change(root)
+        published(alice, alpha, root, '--update', 'set')
+        get_update(bob, beta)
+        cases.same(root / 'part1', scene.dir / 'out/set/part1')
+        cases.check(os.listdir(scene.dir / 'out/set') == ['part1'], os.listdir(scene.dir / 'out/set'))
+
+
+def killed_at_any_moment_it_goes_on():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        for i in range(FILES):
+            if i % 2:
+                cases.make_file(root / f'part{i % 4}' / f'{i:02}.bin', FILE_BYTES, seed=1000 + i)
+        alice.cli('publish', root, '--update', 'set', '--detach', node=alpha)
+        alpha.kill()
+        alpha.start()
+        harness.wait_until(lambda: alice.cli('show', 'set', '--json').json['version'] == 2, 'the second version', 60)
+        bob.cli('get', 'alice/set', '--update', '--detach', '--limit', '80Mbit', node=beta)
+
+        def whole():
+            return [t for t in bob.cli('transfers', '--json', node=beta).json['transfers']
+                    if t['version'] == 2 and t['state'] == 'seeding']
+        kills = 0
+        while not whole() and kills < 20:
+            beta.kill()
+            kills += 1
+            found = harness.difference(root, scene.dir / 'out/set')
+            beta.start()
+            cases.check((scene.dir / 'out/set').is_dir(), f'the data set is gone: {found}')
+            cases.check(len(list((scene.dir / 'out/set').rglob('*.bin'))) == FILES, 'half a version stands there')
+            try:
+                harness.wait_until(whole, 'the update', 1)
+            except AssertionError:
+                pass
+        harness.wait_until(whole, f'the update after {kills} kills', 60)
+        cases.same(root, scene.dir / 'out/set')
+        harness.wait_until(lambda: os.listdir(scene.dir / 'out') == ['set'], 'what gave way to be removed', 30)
+        print(f'        killed {kills} times')
+
+
+cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_not_read, what_a_person_changed_is_a_conflict_that_names_it,
+          an_old_version_is_there_while_somebody_holds_it, only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
+          another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, killed_at_any_moment_it_goes_on)
