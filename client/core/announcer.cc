@@ -42,6 +42,12 @@ void take_over(SwarmPeer& known, const PeerInfo& peer, bool is_new, MonoTime now
   known.info = peer;
 }
 
+/// Not seeded for a reason that the server may take back.
+bool may_be_unbarred(const Transfer& transfer) {
+  const bool barred = transfer.row.step == TransferStep::kHold && transfer.barred && !transfer.barred_reason.empty();
+  return barred && !transfer.row.paused;
+}
+
 bool stands(const Transfer& transfer, const NodeId& node) {
   if (!transfer.snapshot) return false;
   return std::any_of(transfer.snapshot->peers.begin(), transfer.snapshot->peers.end(),
@@ -86,9 +92,15 @@ bool claim_ended(const Transfer& transfer) {
   }
 }
 
+bool announce_due(const Transfer& transfer, MonoTime by) {
+  const auto& state = transfer.announce;
+  if (state.in_flight || by < state.due) return false;
+  return (state.claimed && claim_ended(transfer)) || swarm_role(transfer) || may_be_unbarred(transfer);
+}
+
 void Announcer::step(Transfer& transfer, MonoTime now) {
+  if (!announce_due(transfer, now)) return;
   auto& state = transfer.announce;
-  if (state.in_flight || now < state.due) return;
   if (state.claimed && claim_ended(transfer)) return withdraw(transfer);
   const auto role = swarm_role(transfer);
   if (!role) return look_again(transfer);
@@ -173,9 +185,6 @@ void Announcer::send_withdrawal(const TransferId& id, const AnnounceRequest& req
 }
 
 void Announcer::look_again(Transfer& transfer) {
-  const bool may_change =
-      transfer.row.step == TransferStep::kHold && transfer.barred && !transfer.barred_reason.empty();
-  if (!may_change || transfer.row.paused) return;
   transfer.announce.in_flight =
       c_.calls.post([this, id = transfer.row.id, content = transfer.row.content.id] { ask_access(id, content); });
 }
@@ -196,7 +205,7 @@ void Announcer::ask_access(const TransferId& id, const ContentId& content) {
   c_.settle_hold(*transfer);
   if (!transfer->barred) state.soon(c_.ports.clock.mono());
   c_.book.touch(*transfer);
-  c_.wake();
+  c_.wake_for(*transfer);
 }
 
 void Announcer::follow_edition(const TransferId& id, const ContentId& content) {
@@ -204,9 +213,13 @@ void Announcer::follow_edition(const TransferId& id, const ContentId& content) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
-  if (info) return c_.take_over(*transfer, *info);
-  auto& state = transfer->announce;
-  state.due = c_.ports.clock.mono() + c_.retry_pause(++state.failures);
+  if (info) {
+    c_.take_over(*transfer, *info);
+  } else {
+    auto& state = transfer->announce;
+    state.due = c_.ports.clock.mono() + c_.retry_pause(++state.failures);
+  }
+  c_.wake_for(*transfer);
 }
 
 void Announcer::content_changed(const std::optional<ContentId>& content, MonoTime now) {
@@ -247,8 +260,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     if (request.role != SwarmRole::kGone && reply->generation != content.generation) {
       transfer->swarm.clear();  // the peers' endpoints are those of the other edition
       lock.unlock();
-      follow_edition(id, request.content);
-      return c_.wake();
+      return follow_edition(id, request.content);
     }
     if (!reply->name.empty() && (content.name != reply->name || content.owner != reply->owner)) {
       content.name = reply->name;
@@ -275,7 +287,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     }
   }
   c_.book.touch(*transfer);
-  c_.wake();
+  c_.wake_for(*transfer);
 }
 
 void Announcer::refused(Transfer& transfer, const Error& error, MonoTime now) {
@@ -319,6 +331,7 @@ void Announcer::peer_changed(const ContentId& content, std::uint32_t version, co
     const auto [slot, is_new] = transfer->swarm.try_emplace(peer.node);
     take_over(slot->second, peer, is_new, now);
     transfer->plan_due = true;
+    c_.wake_for(*transfer);
   }
 }
 

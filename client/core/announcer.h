@@ -45,6 +45,9 @@ class Announcer {
 /// What a transfer is to its swarm; nothing: it does not take part.
 std::optional<SwarmRole> swarm_role(const Transfer& transfer);
 
+/// Whether an announce, a withdrawal or the question whether it may be seeded again is to be sent by then.
+bool announce_due(const Transfer& transfer, MonoTime by);
+
 /// Whether what the server was told of this copy holds no more: it failed, is doubted, was cancelled or withdrawn. What
 /// is only not served for a while (paused, about to be loaded) stays claimed.
 bool claim_ended(const Transfer& transfer);

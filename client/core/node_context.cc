@@ -85,9 +85,19 @@ void NodeContext::apply_limits() {
 }
 
 void NodeContext::wake() {
+  ring(/*concerns_all=*/true);
+}
+
+void NodeContext::wake_for(Transfer& transfer) {
+  if (!std::exchange(transfer.look_due, true)) concerned.push_back(transfer.row.id);
+  ring(/*concerns_all=*/false);
+}
+
+void NodeContext::ring(bool concerns_all) {
   {
     const std::lock_guard lock(bell_mutex_);
     rung_ = true;
+    concerns_all_ = concerns_all_ || concerns_all;
   }
   bell_.notify_one();
 }
@@ -95,7 +105,8 @@ void NodeContext::wake() {
 bool NodeContext::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(bell_mutex_);
   bell_.wait_for(lock, timeout, [&] { return rung_; });
-  return std::exchange(rung_, false);
+  rung_ = false;
+  return std::exchange(concerns_all_, false);
 }
 
 std::chrono::milliseconds NodeContext::retry_pause(int failures) {

@@ -38,14 +38,19 @@ class NodeContext {
 
   /// The stream to the server is down, for people's eyes.
   std::atomic<bool> server_lost{false};
-  TuningLog tuning;                ///< book locked
-  RateLog rates;                   ///< book locked
-  PathHistory history;             ///< book locked
-  std::size_t held_in_engine = 0;  ///< book locked: what is held, not fetched, and in the engine
+  TuningLog tuning;                   ///< book locked
+  RateLog rates;                      ///< book locked
+  PathHistory history;                ///< book locked
+  std::size_t held_in_engine = 0;     ///< book locked: what is held, not fetched, and in the engine
+  std::vector<TransferId> concerned;  ///< book locked: by wake_for, since the last round
 
-  /// Rings the transfers' thread. Cheap, from any thread, under any lock.
+  /// Rings the transfers' thread, which looks at all transfers. Cheap, from any thread, under any lock.
   void wake();
-  /// Sleeps until the bell or the timeout; true for the bell.
+  /// The same where nothing concerns any other transfer. Book locked.
+  void wake_for(Transfer& transfer);
+  /// The same where the engine's events name what is concerned.
+  void wake_for_events() { ring(/*concerns_all=*/false); }
+  /// Sleeps until the bell or the timeout; whether all transfers are to be looked at.
   bool wait(std::chrono::milliseconds timeout);
 
   NodeSettings settings() const;
@@ -111,11 +116,13 @@ class NodeContext {
   std::mutex bell_mutex_;
   std::condition_variable bell_;
   bool rung_ = false;
+  bool concerns_all_ = false;
   mutable std::mutex settings_mutex_;
   NodeSettings settings_;
   HeldLimits limits_;
   WallTime looked_at_hours_;
 
+  void ring(bool concerns_all);
   /// settings_mutex_ locked.
   void apply_limits();
 };

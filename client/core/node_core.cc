@@ -66,7 +66,7 @@ Status NodeCore::start() {
   GT_TRY(tasks_.restore());
   GT_ASSIGN(const std::uint64_t cursor, c_.ports.store.task_cursor());
   for (const auto& endpoint : c_.ports.engine.listening()) listeners_.emplace_back(endpoint, Reachability::kUnknown);
-  c_.events.set_wake([this] { c_.wake(); });
+  c_.events.set_wake([this] { c_.wake_for_events(); });
   c_.ports.link.start(*this, cursor);
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   return {};
@@ -135,13 +135,14 @@ void NodeCore::stop() {
 void NodeCore::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "gt-transfers");
   const std::stop_callback wake(stop, [this] { c_.wake(); });
+  bool all = true;
   while (!stop.stop_requested()) {
     const auto begun = std::chrono::steady_clock::now();
     const auto events = c_.events.take();
     std::chrono::milliseconds pause{};
     {
       const auto lock = c_.book.lock();
-      pause = loop_.round(events, own_reachability());
+      pause = loop_.round(events, own_reachability(), all);
       tuning_keeper_.step(c_.ports.clock.mono());
       rate_keeper_.step({c_.ports.clock.mono(), c_.ports.clock.wall()});
     }
@@ -152,7 +153,7 @@ void NodeCore::run(const std::stop_token& stop) {
     // Every answer rings. A round over thousands of transfers takes milliseconds: let several come together.
     const auto spent = std::chrono::steady_clock::now() - begun;
     if (spent > kShortRound) std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(9 * spent, kLongestRest));
-    c_.wait(pause);
+    all = c_.wait(pause);
   }
 }
 
@@ -268,6 +269,7 @@ void NodeCore::disconnected(const Error& reason) {
   }
   c_.log(NodeLogLevel::kWarning, "no connection to the server " + c_.options.server + ": " + reason.message +
                                      "; transfers go on, for --list-lifetime at most, trying again");
+  c_.wake();
 }
 
 void NodeCore::task(const Task& task) {
@@ -280,11 +282,8 @@ void NodeCore::task_cancelled(const TaskId& id) {
 }
 
 void NodeCore::peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) {
-  {
-    const auto lock = c_.book.lock();
-    announcer_.peer_changed(content, version, peer, c_.ports.clock.mono());
-  }
-  c_.wake();
+  const auto lock = c_.book.lock();
+  announcer_.peer_changed(content, version, peer, c_.ports.clock.mono());
 }
 
 void NodeCore::content_changed(const std::optional<ContentId>& content) {

@@ -52,6 +52,7 @@ struct Transfer {
 
   bool job_running = false;  ///< a pool thread works on it; the step does not move meanwhile
   std::stop_source stop;
+  bool look_due = false;  ///< the next round looks at it, also where it rests
   std::uint64_t job_done = 0, job_total = 0;
 
   bool in_engine = false, engine_paused = false;
@@ -116,6 +117,11 @@ struct Transfer {
   }
   bool serves() const { return in_engine || asleep; }
   bool seeds() const { return row.step == TransferStep::kHold && serves() && !barred; }
+  /// It is to be held by the engine, and is not yet.
+  bool enters_engine() const {
+    const bool may = row.step == TransferStep::kHold && !in_engine && !barred && !row.paused && row.wanted_bytes > 0;
+    return may && (!asleep || wanted_by_others());
+  }
   bool wanted_by_others() const {
     return std::any_of(swarm.begin(), swarm.end(), [](const auto& peer) { return peer.second.info.wants_data; });
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/core/dialling.h"
+#include "client/core/look_rule.h"
 #include "client/core/plan_input.h"
 
 namespace gridtorrent::client {
@@ -14,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr milliseconds kBusyRound{200}, kIdleRound{1000};
+constexpr milliseconds kBusyRound{200};
 constexpr minutes kSleepAfter{10};
 constexpr int kSleepAtOnce = 20;  ///< in a round: each may be a transaction
 constexpr seconds kSaveEvery{10}, kDiskRetry{3}, kPlanEvery{1}, kNoticeStays{300};
@@ -49,16 +50,32 @@ bool looks_alike(const TorrentSnapshot& one, const TorrentSnapshot& other) {
 
 }  // namespace
 
-milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachability own_reachability) {
+milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachability own_reachability, bool all) {
   const auto now = c_.ports.clock.mono();
   own_reachability_ = own_reachability;
   if (const bool serves = c_.rights.serves_public(c_.ports.clock.wall()); serves != serves_public_) {
     serves_public_ = serves;
     if (!serves && c_.rights.heard()) c_.log(NodeLogLevel::kWarning, kServerNotHeard);
     c_.settle_all();
+    all = true;
   }
+  take_news(events, now);
+  fell_asleep_ = 0;
+  if (all || now - all_looked_at_ >= kLookAtAll) {
+    look_at_all(now);
+  } else {
+    look_at_due(now);
+  }
+  forget_controlled();
+  return any_moves() ? kBusyRound : std::chrono::ceil<milliseconds>(all_looked_at_ + kLookAtAll - now);
+}
+
+void TransferLoop::take_news(const EngineEvents::Batch& events, MonoTime now) {
   for (const auto& id : events.changed) {
-    if (auto* transfer = c_.book.find(id)) transfer->snapshot_due = transfer->plan_due = true;
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr) continue;
+    transfer->snapshot_due = transfer->plan_due = true;
+    quick_.insert(id);
   }
   for (const auto& [id, message] : events.warnings) {
     auto* transfer = c_.book.find(id);
@@ -68,38 +85,65 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachabil
     transfer->notice_at = now;
     c_.book.touch(*transfer);
   }
-  choose(now);
-  milliseconds pause = kIdleRound;
+  quick_.insert(c_.concerned.begin(), c_.concerned.end());
+  c_.concerned.clear();
+}
+
+void TransferLoop::look_at_all(MonoTime now) {
+  all_looked_at_ = now;
+  survey();
+  choose();
   std::vector<TransferId> gone;
-  c_.held_in_engine = held_in_engine();
-  fell_asleep_ = 0;
   for (auto& [id, transfer] : c_.book.all()) {
     step(*transfer, now);
+    if (look_due(*transfer, now + kLookAtAll)) quick_.insert(id);
     if (forgotten(*transfer, now)) gone.push_back(id);
-    if (in_progress(transfer->row.step) && (transfer->active || transfer->job_running)) pause = kBusyRound;
   }
   for (const auto& id : gone) {
     c_.book.erase(id);
     c_.rates.forget(id);
   }
-  forget_controlled();
-  return pause;
+}
+
+void TransferLoop::look_at_due(MonoTime now) {
+  choose();
+  for (const auto& id : quick_) {
+    auto* transfer = c_.book.find(id);
+    if (transfer != nullptr && look_due(*transfer, now)) step(*transfer, now);
+  }
+}
+
+void TransferLoop::survey() {
+  quick_.clear();
+  c_.held_in_engine = 0;
+  for (auto& [id, transfer] : c_.book.all()) {
+    const bool enters = transfer->in_engine || transfer->entering;
+    if (enters && transfer->row.step == TransferStep::kHold) ++c_.held_in_engine;
+    if (rests(*transfer)) {
+      transfer->active = false;
+    } else {
+      quick_.insert(id);
+    }
+  }
+}
+
+bool TransferLoop::any_moves() {
+  return std::ranges::any_of(quick_, [this](const auto& id) {
+    const auto* transfer = c_.book.find(id);
+    return transfer != nullptr && in_progress(transfer->row.step) && (transfer->active || transfer->job_running);
+  });
 }
 
 bool TransferLoop::forgotten(const Transfer& transfer, MonoTime now) const {
   return transfer.row.step == TransferStep::kForgotten && now >= transfer.forget_at;
 }
 
-std::size_t TransferLoop::held_in_engine() {
-  const auto& all = c_.book.all();
-  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const auto& one) {
-    return (one.second->in_engine || one.second->entering) && one.second->row.step == TransferStep::kHold;
-  }));
-}
-
-void TransferLoop::choose(MonoTime) {
+/// What rests is not among those that fetch.
+void TransferLoop::choose() {
   std::vector<QueueEntry> entries;
-  for (auto& [id, transfer] : c_.book.all()) {
+  for (const auto& id : quick_) {
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr) continue;
     if (transfer->row.step != TransferStep::kFetch || transfer->row.paused || transfer->held_back) {
       transfer->active = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit ||
                          (transfer->row.step == TransferStep::kHash && transfer->job_running);
@@ -152,6 +196,7 @@ void TransferLoop::note_rates(const Transfer& transfer, const TorrentSnapshot& s
 }
 
 void TransferLoop::step(Transfer& transfer, MonoTime now) {
+  transfer.look_due = false;
   // Whatever led here: what the row says is what may be served.
   if (transfer.row.step != TransferStep::kHold) transfer.asleep = false;
   if (transfer.in_engine && transfer.engine_generation != transfer.row.content.generation && !transfer.job_running) {
@@ -320,17 +365,13 @@ void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {
     publishes_.start_checksums(transfer);
   }
   if (transfer.barred || transfer.row.wanted_bytes == 0) return;
-  const bool wanted = transfer.wanted_by_others();
-  if (transfer.asleep && !wanted) return;
-  if (!transfer.in_engine) {
-    if (!transfer.row.paused) seeding_.start_hold(transfer);
-    return;
-  }
+  if (transfer.enters_engine()) return seeding_.start_hold(transfer);
+  if (!transfer.in_engine) return;
   set_engine_paused(transfer, transfer.row.paused, now);
   if (transfer.snapshot && transfer.snapshot->state == TorrentState::kError && !transfer.row.paused) {
     return seeding_.doubt(transfer, transfer.snapshot->error.message);
   }
-  const bool in_use = wanted || (transfer.snapshot && !transfer.snapshot->peers.empty());
+  const bool in_use = transfer.wanted_by_others() || (transfer.snapshot && !transfer.snapshot->peers.empty());
   if (in_use || transfer.wanted_at == MonoTime{}) transfer.wanted_at = now;
   const bool may_sleep = c_.held_in_engine > c_.options.most_idle_torrents && fell_asleep_ < kSleepAtOnce;
   if (may_sleep && now - transfer.wanted_at >= kSleepAfter) send_to_sleep(transfer);
@@ -350,8 +391,9 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
   if (!facts.wants_data) return make_lane_plan(facts, {});
   ControllerInput input = controller_input(c_.options, transfer, c_.settings().limits, {now, c_.ports.clock.wall()});
   input.load = c_.options.load(now);
-  for (const auto& [id, other] : c_.book.all()) {
-    if (id != transfer.row.id && competes(*other)) input.others.push_back(as_other(*other));
+  for (const auto& id : quick_) {
+    const auto* other = c_.book.find(id);
+    if (id != transfer.row.id && other != nullptr && competes(*other)) input.others.push_back(as_other(*other));
   }
   input.memories = c_.history.memories(input, c_.ports.clock.wall());
   controlled_.insert(transfer.row.id);

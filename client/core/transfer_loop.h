@@ -13,8 +13,9 @@
 
 namespace gridtorrent::client {
 
-/// One round over all transfers: looks at the engine, lets each transfer take its next step, keeps plans and announces
-/// up to date. Runs on the transfers' thread alone, with the book's lock held; starts jobs, never blocks.
+/// One round: looks at the engine, lets each transfer take its next step, keeps plans and announces up to date. Most
+/// rounds leave out what rests and has nothing due. Runs on the transfers' thread alone, with the book's lock held;
+/// starts jobs, never blocks.
 class TransferLoop {
  public:
   TransferLoop(NodeContext& context, GetFlow& gets, PublishFlow& publishes, LastingPublishFlow& lasting,
@@ -33,10 +34,16 @@ class TransferLoop {
     Reachability of(std::uint32_t generation) const { return generation == 0 ? plain : tls; }
   };
 
-  /// Returns how long to sleep if nothing rings.
-  std::chrono::milliseconds round(const EngineEvents::Batch& events, OwnReachability own_reachability);
+  /// Returns how long to sleep if nothing rings. `all`: something may concern any transfer.
+  std::chrono::milliseconds round(const EngineEvents::Batch& events, OwnReachability own_reachability, bool all);
 
  private:
+  void take_news(const EngineEvents::Batch& events, MonoTime now);
+  void look_at_all(MonoTime now);
+  void look_at_due(MonoTime now);
+  /// Who may be due before all are looked at again, so far as is known before their steps; counts what is held.
+  void survey();
+  bool any_moves();
   void step(Transfer& transfer, MonoTime now);
   void step_cancelled(Transfer& transfer, MonoTime now);
   void step_fetch(Transfer& transfer, MonoTime now);
@@ -47,7 +54,7 @@ class TransferLoop {
   /// What came and went between the look before and this one.
   void note_rates(const Transfer& transfer, const TorrentSnapshot& snapshot, MonoTime before, MonoTime now);
   void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
-  void choose(MonoTime now);
+  void choose();
   void update_plan(Transfer& transfer, MonoTime now);
   LanePlan wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now);
   /// Keeps them for people; a line of log where they have another word.
@@ -56,7 +63,6 @@ class TransferLoop {
   void forget_controlled();
   void say_what_is_missing(Transfer& transfer);
   void tell_state(Transfer& transfer);
-  std::size_t held_in_engine();
   void send_to_sleep(Transfer& transfer);
   bool forgotten(const Transfer& transfer, MonoTime now) const;
 
@@ -69,7 +75,9 @@ class TransferLoop {
   RightsKeeper& rights_;
   OwnReachability own_reachability_;
   bool serves_public_ = true;
-  int fell_asleep_ = 0;              ///< in this round
+  int fell_asleep_ = 0;  ///< in this round
+  MonoTime all_looked_at_{};
+  std::set<TransferId> quick_;       ///< all that do not rest, and what may be due before all are looked at again
   std::set<TransferId> controlled_;  ///< that the controller has been asked about and may remember
 };
 

@@ -2,6 +2,9 @@ if(TARGET gt_client_core)
   gt_test(core_rules_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_rules_test.cc
     DEPENDS client/core)
+  gt_test(core_look_rule_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_look_rule_test.cc
+    DEPENDS client/core)
   gt_test(core_transfer_journal_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_transfer_journal_test.cc
     DEPENDS client/core)
@@ -25,6 +28,7 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_get_swarm_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_trouble_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_addition_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_looks_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_lost_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_rights_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_sleep_test.cc
