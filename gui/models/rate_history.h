@@ -7,12 +7,13 @@
 
 namespace gridtorrent::gui {
 
-/// What a transfer received over the `span_ms` up to `at_ms` (wall clock, milliseconds since 1970).
+/// What a transfer received and sent over the `span_ms` up to `at_ms` (wall clock, milliseconds since 1970).
 struct RatePoint {
   std::int64_t at_ms = 0;
   std::int64_t span_ms = 1000;
-  std::uint64_t bits_per_s = 0;
+  std::uint64_t bits_per_s = 0;  ///< received
   std::uint32_t lanes = 0;
+  std::uint64_t sent_bits_per_s = 0;
 };
 
 /// One change that the tuner made.

@@ -71,8 +71,9 @@ QString decision_text(const LaneDecision& decision, const Format& format) {
 
 QString point_text(const RateHistory& history, std::size_t point, const Format& format) {
   const RatePoint& at = history.points[point];
-  QString text = say(QT_TRANSLATE_NOOP("Plot", "%1: %2, lanes %3"))
-                     .arg(format.time_of_day(at.at_ms), format.rate(at.bits_per_s), format.count(at.lanes));
+  QString text = say(QT_TRANSLATE_NOOP("Plot", "%1: %2 down, %3 up, lanes %4"))
+                     .arg(format.time_of_day(at.at_ms), format.rate(at.bits_per_s), format.rate(at.sent_bits_per_s),
+                          format.count(at.lanes));
   for (const LaneDecision& decision : history.decisions)
     if (decision.at_ms > at.at_ms - at.span_ms && decision.at_ms <= at.at_ms)
       text += QStringLiteral("; ") + decision_text(decision, format);

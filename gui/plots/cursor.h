@@ -21,7 +21,8 @@ std::optional<std::size_t> step_from(const RateHistory& history, TimeRange range
 /// "lanes 8 to 12 (more gave more), then 842 Mbit/s". Plain text. Pure, translated.
 QString decision_text(const LaneDecision& decision, const Format& format);
 
-/// "14:05:10: 842 Mbit/s, lanes 12", and the decisions within the time of that point. Plain text. Pure, translated.
+/// "14:05:10: 842 Mbit/s down, 12 Mbit/s up, lanes 12", and the decisions within the time of that point. Plain text.
+/// Pure, translated.
 QString point_text(const RateHistory& history, std::size_t point, const Format& format);
 
 }  // namespace gridtorrent::gui

@@ -20,19 +20,19 @@ std::string quoted(const std::string& bytes) {
 
 std::string line(const RatePoint& point) {
   return "point," + to_rfc3339({point.at_ms}) + ',' + std::to_string(point.bits_per_s) + ',' +
-         std::to_string(point.lanes) + ",,\r\n";
+         std::to_string(point.lanes) + ",,," + std::to_string(point.sent_bits_per_s) + "\r\n";
 }
 
 std::string line(const LaneDecision& decision) {
   const std::string brought = decision.brought_bits_per_s ? std::to_string(*decision.brought_bits_per_s) : "";
   return "decision," + to_rfc3339({decision.at_ms}) + ',' + brought + ',' + std::to_string(decision.lanes) + ',' +
-         std::to_string(decision.lanes_before) + ',' + quoted(decision.reason) + "\r\n";
+         std::to_string(decision.lanes_before) + ',' + quoted(decision.reason) + ",\r\n";
 }
 
 }  // namespace
 
 std::string rate_csv(const RateHistory& history) {
-  std::string csv = "kind,time,bits_per_s,lanes,lanes_before,reason\r\n";
+  std::string csv = "kind,time,bits_per_s,lanes,lanes_before,reason,sent_bits_per_s\r\n";
   auto decision = history.decisions.begin();
   const auto write_decisions_before = [&](std::int64_t at_ms) {
     for (; decision != history.decisions.end() && decision->at_ms < at_ms; ++decision) csv += line(*decision);

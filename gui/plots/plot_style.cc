@@ -19,6 +19,8 @@ PlotColours::PlotColours(const QPalette& palette)
   grid = mixed(background, text, 0.15);
   rate = dark ? QColor(0x64, 0xB5, 0xF6) : QColor(0x15, 0x65, 0xC0);
   rate_fill = mixed(background, rate, 0.30);
+  // Green beside orange is told apart by who sees no red or no green, too (Okabe and Ito).
+  sent = dark ? QColor(0x4D, 0xD0, 0xA8) : QColor(0x00, 0x7A, 0x5A);
   lanes = dark ? QColor(0xFF, 0xB7, 0x4D) : QColor(0xC0, 0x56, 0x00);
   decision = mixed(background, text, 0.65);
   cursor = text;

@@ -13,7 +13,7 @@ namespace gridtorrent::gui {
 /// alone tells nothing. Pure.
 struct PlotColours {
   explicit PlotColours(const QPalette& palette);
-  QColor background, text, grid, rate, rate_fill, lanes, decision, cursor;
+  QColor background, text, grid, rate, rate_fill, sent, lanes, decision, cursor;
 };
 
 /// A value axis: its marks, and the value at its end.

@@ -13,6 +13,7 @@ void add(RateColumn& column, const RatePoint& point) {
   column.least_bits_per_s = column.any ? std::min(column.least_bits_per_s, point.bits_per_s) : point.bits_per_s;
   column.most_bits_per_s = column.any ? std::max(column.most_bits_per_s, point.bits_per_s) : point.bits_per_s;
   column.lanes = std::max(column.lanes, point.lanes);
+  column.most_sent_bits_per_s = std::max(column.most_sent_bits_per_s, point.sent_bits_per_s);
   column.any = true;
 }
 

@@ -21,6 +21,7 @@ struct RateColumn {
   std::uint64_t least_bits_per_s = 0;
   std::uint64_t most_bits_per_s = 0;
   std::uint32_t lanes = 0;  ///< the most
+  std::uint64_t most_sent_bits_per_s = 0;
 };
 
 /// The points of the range as `width` columns: each point fills the time it stands for, so that what is not filled is a

@@ -13,7 +13,7 @@ namespace gridtorrent::gui {
 namespace {
 
 constexpr int kValueSteps = 4;
-constexpr std::size_t kDash = 6, kDashPitch = 9;
+constexpr std::size_t kDash = 6, kDashPitch = 9, kDot = 2, kDotPitch = 5;
 constexpr int kLabelPitch = 90;  // pixels between labels of the time axis, at least
 
 QString say(const char* text) {
@@ -76,6 +76,17 @@ void paint_columns(const Canvas& canvas, const std::vector<RateColumn>& columns)
   }
 }
 
+/// Dots, which no other line has. Where nothing was sent there is no line.
+void paint_sent(const Canvas& canvas, const std::vector<RateColumn>& columns) {
+  const auto row = [&](std::size_t i) {
+    return canvas.rate.row(static_cast<double>(columns[i].most_sent_bits_per_s), canvas.area);
+  };
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].most_sent_bits_per_s == 0 || i % kDotPitch >= kDot) continue;
+    canvas.painter.fillRect(canvas.area.left() + static_cast<int>(i), row(i) - 1, 1, 3, canvas.colours.sent);
+  }
+}
+
 /// Dashes, so that a rate at the same height is seen between them.
 void paint_lanes(const Canvas& canvas, const std::vector<RateColumn>& columns) {
   const auto row = [&](std::size_t i) { return canvas.lanes.row(columns[i].lanes, canvas.area); };
@@ -110,7 +121,8 @@ void paint_legend(const Canvas& canvas, const QRect& whole) {
     painter.drawText(x, y, text);
     x += painter.fontMetrics().horizontalAdvance(text) + 18;
   };
-  entry(QStringLiteral("■"), canvas.colours.rate, say(QT_TRANSLATE_NOOP("Plot", "rate")));
+  entry(QStringLiteral("■"), canvas.colours.rate, say(QT_TRANSLATE_NOOP("Plot", "down")));
+  entry(QStringLiteral("▪ ▪ ▪"), canvas.colours.sent, say(QT_TRANSLATE_NOOP("Plot", "up")));
   entry(QStringLiteral("▬ ▬"), canvas.colours.lanes, say(QT_TRANSLATE_NOOP("Plot", "lanes (right)")));
   entry(QStringLiteral("┊"), canvas.colours.decision, say(QT_TRANSLATE_NOOP("Plot", "decision")));
 }
@@ -142,7 +154,10 @@ void paint_rate(QPainter& painter, const QRect& whole, const RateScene& scene, c
   const QRect area = rate_area(whole, painter.fontMetrics());
   if (area.width() < 20 || area.height() < 20 || scene.range.to_ms <= scene.range.from_ms) return;
   const auto columns = rate_columns(scene.history.points, scene.range, area.width());
-  const auto fastest = std::ranges::max_element(columns, {}, &RateColumn::most_bits_per_s)->most_bits_per_s;
+  const auto fastest_of = [](const RateColumn& column) {
+    return std::max(column.most_bits_per_s, column.most_sent_bits_per_s);
+  };
+  const auto fastest = fastest_of(*std::ranges::max_element(columns, {}, fastest_of));
   const auto most_lanes = std::ranges::max_element(columns, {}, &RateColumn::lanes)->lanes;
   const Canvas canvas{painter,
                       area,
@@ -155,6 +170,7 @@ void paint_rate(QPainter& painter, const QRect& whole, const RateScene& scene, c
   paint_lanes_axis(canvas);
   paint_columns(canvas, columns);
   paint_decisions(canvas);
+  paint_sent(canvas, columns);
   paint_lanes(canvas, columns);
   paint_legend(canvas, whole);
   if (std::ranges::none_of(columns, &RateColumn::any)) {

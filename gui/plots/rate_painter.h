@@ -19,7 +19,8 @@ struct RateScene {
 /// Where values are drawn within the whole plot; around it are labels. Pure.
 QRect rate_area(const QRect& whole, const QFontMetrics& metrics);
 
-/// Paints the plot into `whole`: rate as filled columns, lanes as dashed steps over them, decisions as dashed marks,
+/// Paints the plot into `whole`: what came as filled columns, what went out as a dotted
+/// line, lanes as dashed steps over both, decisions as dashed marks,
 /// gaps left empty. Colours fit the palette. The cost is that of the columns, not of the points.
 void paint_rate(QPainter& painter, const QRect& whole, const RateScene& scene, const QPalette& palette,
                 const Format& format);

@@ -192,7 +192,8 @@ RateHistory rate_history(const v1::RateHistoryReply& reply) {
     history.points.push_back({.at_ms = point.at_ms(),
                               .span_ms = point.span_ms(),
                               .bits_per_s = point.down_bits_per_s(),
-                              .lanes = point.lanes()});
+                              .lanes = point.lanes(),
+                              .sent_bits_per_s = point.up_bits_per_s()});
   for (const v1::TuningDecision& decision : reply.decisions())
     history.decisions.push_back(lane_decision(decision, reply.decisions_from_ms()));
   return history;
@@ -200,9 +201,10 @@ RateHistory rate_history(const v1::RateHistoryReply& reply) {
 
 void merge_rates(RateHistory& known, const RateHistory& news) {
   constexpr std::int64_t kDayMs = 24 * 60 * 60 * 1000;
+  const auto rests = [](const RatePoint& point) { return point.bits_per_s == 0 && point.sent_bits_per_s == 0; };
   for (const RatePoint& point : news.points) {
     RatePoint* last = known.points.empty() ? nullptr : &known.points.back();
-    const bool both_rest = last != nullptr && last->bits_per_s == 0 && point.bits_per_s == 0;
+    const bool both_rest = last != nullptr && rests(*last) && rests(point);
     if (both_rest && last->lanes == point.lanes && point.at_ms - point.span_ms == last->at_ms) {
       last->at_ms = point.at_ms;
       last->span_ms += point.span_ms;

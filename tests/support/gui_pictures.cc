@@ -81,7 +81,8 @@ RateHistory history() {
                               static_cast<std::uint64_t>(level * (1 + 0.05 * std::sin(i / 7.0))),
                               i < 200   ? 4U
                               : i < 600 ? 8U
-                                        : 12U});
+                                        : 12U,
+                              i < 450 ? 0U : static_cast<std::uint64_t>(180e6 * (1 + 0.1 * std::sin(i / 23.0)))});
   }
   history.decisions = {{kNow - 700'000, 4, 8, 220'000'000, "8 lanes gave more in a trial"},
                        {kNow - 300'000, 8, 12, 320'000'000, "12 lanes gave more in a trial"}};

@@ -50,6 +50,15 @@ TEST(RateColumns, KeepTheExtremesOfManyPoints) {
   EXPECT_EQ(columns[5].least_bits_per_s, columns[5].most_bits_per_s);
 }
 
+TEST(RateColumns, KeepTheMostThatWasSent) {
+  RateHistory history;
+  add_points(history, 0, 10, 100, 1);
+  history.points[3].sent_bits_per_s = 900;
+  const auto columns = rate_columns(history.points, seconds_range(0, 10), 2);
+  EXPECT_EQ(columns[0].most_sent_bits_per_s, 900U);
+  EXPECT_EQ(columns[1].most_sent_bits_per_s, 0U);
+}
+
 TEST(RateColumns, ALongRestDoesNotReachOverTheGapBeforeIt) {
   RateHistory history;
   history.points = {{kStart + 1000, 1000, 7, 1}, {kStart + 100'000, 60'000, 0, 0}};
@@ -96,13 +105,14 @@ TEST(TimeTicks, StandAtRoundTimesOfTheLocalDay) {
 TEST(Csv, WritesPointsAndDecisionsInOrderWithoutFormulas) {
   RateHistory history;
   add_points(history, 0, 2, 100, 4);
+  history.points.back().sent_bits_per_s = 30;
   history.decisions = {{kStart + 1500, 4, 8, 41, "=HYPERLINK(\"x\")\n"}, {kStart + 9000, 8, 12, std::nullopt, ""}};
   EXPECT_EQ(rate_csv(history),
-            "kind,time,bits_per_s,lanes,lanes_before,reason\r\n"
-            "point,2027-01-15T08:00:01.000Z,100,4,,\r\n"
-            "decision,2027-01-15T08:00:01.500Z,41,8,4,\"'=HYPERLINK(\"\"x\"\")\\n\"\r\n"
-            "point,2027-01-15T08:00:02.000Z,100,4,,\r\n"
-            "decision,2027-01-15T08:00:09.000Z,,12,8,\"\"\r\n");
+            "kind,time,bits_per_s,lanes,lanes_before,reason,sent_bits_per_s\r\n"
+            "point,2027-01-15T08:00:01.000Z,100,4,,,0\r\n"
+            "decision,2027-01-15T08:00:01.500Z,41,8,4,\"'=HYPERLINK(\"\"x\"\")\\n\",\r\n"
+            "point,2027-01-15T08:00:02.000Z,100,4,,,30\r\n"
+            "decision,2027-01-15T08:00:09.000Z,,12,8,\"\",\r\n");
 }
 
 QPalette palette_of(const QColor& base, const QColor& text) {
@@ -148,6 +158,32 @@ TEST_P(RatePicture, ShowsRateLanesDecisionsAndGapsOnItsBackground) {
   EXPECT_EQ(pixels(image, first, colours.decision), 0);
 }
 
+TEST_P(RatePicture, ShowsWhatIsSentAsADottedLineOfItsOwnHeight) {
+  const QPalette palette = GetParam() ? palette_of(Qt::black, Qt::white) : palette_of(Qt::white, Qt::black);
+  const PlotColours colours(palette);
+  RateHistory history;
+  add_points(history, 0, 60, 100'000'000, 4);
+  for (RatePoint& point : history.points) {
+    if (point.at_ms > kStart + 30'000) point.sent_bits_per_s = 350'000'000;
+  }
+  QImage image(700, 260, QImage::Format_RGB32);
+  QPainter painter(&image);
+  const QRect area = rate_area(image.rect(), painter.fontMetrics());
+  paint_rate(painter, image.rect(), {history, seconds_range(0, 60), std::nullopt}, palette, Format(kEnglish));
+  painter.end();
+
+  const QRect first(area.left(), area.top(), area.width() / 2 - 2, area.height());
+  const QRect last = first.translated(area.width() / 2 + 4, 0);
+  EXPECT_EQ(pixels(image, first, colours.sent), 0) << "nothing was sent";
+  EXPECT_GT(pixels(image, last, colours.sent), last.width());
+  int columns = 0;
+  for (int x = last.left(); x <= last.right(); ++x)
+    columns += pixels(image, QRect(x, area.top(), 1, area.height()), colours.sent) > 0 ? 1 : 0;
+  EXPECT_LT(columns, last.width() / 2) << "dots, as no other line has";
+  const QRect lower(last.left(), area.center().y(), last.width(), area.height() / 2);
+  EXPECT_EQ(pixels(image, lower, colours.sent), 0) << "higher than what came";
+}
+
 INSTANTIATE_TEST_SUITE_P(LightAndDark, RatePicture, testing::Bool(),
                          [](const auto& dark) { return dark.param ? "Dark" : "Light"; });
 
@@ -157,14 +193,15 @@ TEST(RatePlotKeys, ReadValuesToTheAccessibleDescription) {
   RateHistory history;
   add_points(history, 0, 100, 842'000'000, 12);
   history.points.back().bits_per_s = 100;
+  history.points.back().sent_bits_per_s = 7'000'000;
   history.decisions = {{history.points.back().at_ms - 10, 8, 12, 150'000'000, "<b>more</b>"}};
   plot.set_history(history, kStart + 100'000);
   QTest::keyClick(&plot, Qt::Key_Left);
-  EXPECT_TRUE(
-      plot.reading().endsWith(QStringLiteral("100 bit/s, lanes 12; lanes 8 to 12 (<b>more</b>), then 150 Mbit/s")))
+  EXPECT_TRUE(plot.reading().endsWith(
+      QStringLiteral("100 bit/s down, 7.00 Mbit/s up, lanes 12; lanes 8 to 12 (<b>more</b>), then 150 Mbit/s")))
       << plot.reading().toStdString();
   QTest::keyClick(&plot, Qt::Key_Left);
-  EXPECT_TRUE(plot.accessibleDescription().endsWith(QStringLiteral("842 Mbit/s, lanes 12")));
+  EXPECT_TRUE(plot.accessibleDescription().endsWith(QStringLiteral("842 Mbit/s down, 0 bit/s up, lanes 12")));
   const QString before = plot.reading();
   plot.set_history(history, kStart + 101'000);
   EXPECT_EQ(plot.reading(), before) << "the cursor stays at its time";

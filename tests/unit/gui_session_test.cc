@@ -182,6 +182,14 @@ TEST(Converting, NewRatesJoinThoseThatWereKnown) {
   EXPECT_EQ(known.decisions.size(), 1U);
 }
 
+TEST(Converting, WhatIsSentIsNoRest) {
+  RateHistory known, news;
+  known.points = {{.at_ms = 1000, .span_ms = 1000, .bits_per_s = 0, .lanes = 1, .sent_bits_per_s = 8}};
+  news.points = {{.at_ms = 2000, .span_ms = 1000, .bits_per_s = 0, .lanes = 1, .sent_bits_per_s = 9}};
+  merge_rates(known, news);
+  EXPECT_EQ(known.points.size(), 2U);
+}
+
 TEST(Converting, RatesOfMoreThanADayAgoAreDropped) {
   RateHistory known, news;
   known.points = {{.at_ms = 1000, .span_ms = 1000, .bits_per_s = 5, .lanes = 2}};
