@@ -72,13 +72,16 @@ Status user_list(Context& c) {
 
 Status tell_switched(Context& c, bool disabled) {
   const std::string& name = c.options.str("USER");
+  const std::string back =
+      "after a new login, 'gridtorrent node reenroll' on the machine of each node gives it a credential again";
   if (c.json) {
     c.print({{"user", json_text(name)}, {"disabled", disabled}});
+  } else if (disabled) {
+    c.terminal.message("disabled " + escape_for_display(name) +
+                       "; logins, tokens and the credentials of nodes have ended for good; 'gridtorrent user enable " +
+                       shell_arguments({name}) + "' lets them in again, and " + back);
   } else {
-    c.terminal.message((disabled ? "disabled " : "enabled ") + escape_for_display(name) +
-                       (disabled ? "; logins, tokens and the credentials of nodes have ended"
-                                 : "; after a new login, 'gridtorrent node reenroll' on the machine of each node "
-                                   "gives it a credential again"));
+    c.terminal.message("enabled " + escape_for_display(name) + "; " + back);
   }
   return {};
 }
@@ -249,11 +252,14 @@ std::vector<CommandEntry> user_commands() {
       {{.name = "user list", .summary = "list all accounts", .options = {limit_option()}, .group = group}, user_list},
       {{.name = "user disable",
         .summary = "lock an account out at once; what it published stays",
+        .description = "Its logins, tokens and the credentials of its nodes end for good.",
         .positionals = {{.name = "USER", .help = "name or id"}},
         .group = group},
        user_disable},
       {{.name = "user enable",
         .summary = "let a disabled account in again; its tokens stay ended",
+        .description = "After a new login, 'gridtorrent node reenroll' on the machine of each of its nodes gives that "
+                       "node another credential.",
         .positionals = {{.name = "USER", .help = "name or id"}},
         .group = group},
        user_enable},

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
@@ -37,6 +38,7 @@ class PlayedNode final : public Node {
     return {};
   }
   NodeLimits limits;
+  std::string server_error;  ///< not empty: it is not connected
   NodeStatus status() override {
     NodeStatus status;
     NodeId::Bytes bytes{};
@@ -48,7 +50,8 @@ class PlayedNode final : public Node {
     owner[0] = 2;
     status.owner_id = UserId(owner);
     status.server = "lab:7443";
-    status.server_connected = true;
+    status.server_connected = server_error.empty();
+    status.server_error = server_error;
     status.data_dir = "/";
     status.listeners = {{{"198.18.0.1", 50000, false, ""}, Reachability::kReachable}};
     status.limits = limits;
@@ -269,6 +272,7 @@ class WithNode : public CommandLine {
     control::ControlOptions options;
     options.socket_path = folder_ + "/gridtorrent/control.sock";
     options.clock = &system_clock_;
+    options.credential_refused = [this] { return credential_refused_.load(); };
     auto started = control::ControlServer::start(options, node_);
     ASSERT_TRUE(started) << started.error().message;
     server_ = std::move(*started);
@@ -301,6 +305,7 @@ class WithNode : public CommandLine {
 
   SystemClock system_clock_;
   PlayedNode node_;
+  std::atomic<bool> credential_refused_ = false;  ///< by the server
   std::unique_ptr<control::ControlServer> server_;
 };
 

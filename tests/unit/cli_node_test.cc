@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(WithNode, TuneHistoryListsAndForgets) {
   node_.remembered.resize(2);
@@ -391,6 +392,16 @@ TEST_F(WithNode, DoctorSeesTheNode) {
   EXPECT_EQ(run({"doctor"}), 0);
   EXPECT_THAT(out_, HasSubstr("alpha"));
   EXPECT_THAT(out_, HasSubstr("the node is connected to lab:7443"));
+}
+
+TEST_F(WithNode, DoctorNamesTheWayOutWhereTheServerRefusesTheNodesCredential) {
+  node_.server_error = "no server there";
+  EXPECT_EQ(run({"doctor"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("not connected to lab:7443: no server there"));
+  EXPECT_THAT(out_, Not(HasSubstr("node reenroll")));
+  credential_refused_ = true;
+  EXPECT_EQ(run({"doctor"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("-> gridtorrent node reenroll"));
 }
 
 TEST_F(WithNode, ANodeThatComesBackIsFollowedOn) {
