@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "client/cli/context.h"
@@ -9,6 +10,7 @@
 #include "client/cli/transfer_names.h"
 #include "client/cli/tuning_plot.h"
 #include "client/cli/tuning_view.h"
+#include "common/ids.h"
 #include "common/text.h"
 #include "common/unique_fd.h"
 
@@ -130,16 +132,28 @@ Status tuners(Context& c) {
   return {};
 }
 
+/// The id of the seeder that is shown by this name; else the text.
+std::string id_by_name(const NodeNames& names, const std::string& text) {
+  const auto found = std::ranges::find_if(names, [&](const auto& one) { return one.second == text; });
+  return found == names.end() ? text : found->first;
+}
+
 Status forget(Context& c) {
-  const std::string& node = c.options.str("forget");
-  GT_ASSIGN(api::NodeApi* const api, c.node());
-  GT_ASSIGN(const v1::History gone, api->forget_history(node == "all" ? "" : node));
+  const std::string& text = c.options.str("forget");
+  GT_ASSIGN(api::NodeApi* const node, c.node());
+  const bool by_name = text != "all" && !NodeId::parse(text);
+  NodeNames names;
+  if (by_name || !c.json) {
+    GT_ASSIGN(const v1::History kept, node->list_history());
+    names = names_for_history(c, *node, kept);
+  }
+  GT_ASSIGN(const v1::History gone, node->forget_history(text == "all" ? "" : id_by_name(names, text)));
   if (c.json) {
     Json json = to_json(gone);
     c.print({{"forgotten", std::move(json["paths"])}});
     return {};
   }
-  if (gone.paths_size() > 0) c.terminal.result(history_table(gone, c.clock.wall()));
+  if (gone.paths_size() > 0) c.terminal.result(history_table(named(gone, names), c.clock.wall()));
   c.terminal.message("forgotten: " + std::to_string(gone.paths_size()) + (gone.paths_size() == 1 ? " path" : " paths"));
   return {};
 }
@@ -151,7 +165,7 @@ Status history(Context& c) {
   if (c.json) {
     c.print(to_json(kept));
   } else {
-    c.terminal.result(history_table(kept, c.clock.wall()));
+    c.terminal.result(history_table(named(kept, names_for_history(c, *node, kept)), c.clock.wall()));
   }
   return {};
 }
@@ -184,7 +198,7 @@ std::vector<CommandEntry> tune_commands() {
         .summary = "list what this node remembers of the paths from seeders, with which transfers begin",
         .options = {{.name = "forget",
                      .value = "NODE",
-                     .help = "forget the paths from this node (its id), or all; what is forgotten is listed"}},
+                     .help = "forget the paths from this node (name or id), or all; what is forgotten is listed"}},
         .examples = {{"gridtorrent tune history --forget all", ""}},
         .group = group},
        history}};

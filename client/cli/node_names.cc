@@ -1,5 +1,8 @@
 #include "client/cli/node_names.h"
 
+#include <algorithm>
+#include <set>
+
 namespace gridtorrent::client::cli {
 
 namespace {
@@ -13,30 +16,56 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-NodeNames unique_names(const std::vector<std::pair<std::string, std::string>>& nodes) {
-  NodeNames names;
+NodeNames unique_names(NodeNames names) {
   std::map<std::string, int> bearers;
-  for (const auto& [id, name] : nodes) {
-    if (name.empty()) continue;
-    names[id] = name;
-    ++bearers[name];
-  }
-  std::erase_if(names, [&](const auto& one) { return bearers[one.second] > 1; });
+  for (const auto& [id, name] : names) ++bearers[name];
+  std::erase_if(names, [&](const auto& one) { return one.second.empty() || bearers[one.second] > 1; });
   return names;
+}
+
+void note(NodeNames& names, const std::vector<v1::Replica>& replicas) {
+  for (const v1::Replica& replica : replicas) names[replica.node_id()] = replica.node_name();
+}
+
+void note(NodeNames& names, const std::vector<v1::Node>& nodes) {
+  for (const v1::Node& node : nodes) names[node.node_id()] = node.name();
+}
+
+/// Null where it is not to be asked for names, or is not the node's.
+api::ServerApi* server_for_names(Context& c, api::NodeApi& node) {
+  if (c.options.flag("ids")) return nullptr;
+  const auto status = node.status();
+  const auto login = c.known_login();
+  if (!status || !status->server_connected() || !login || login->server != status->server()) return nullptr;
+  const auto server = c.server(kNamesDeadline);
+  return server ? *server : nullptr;
+}
+
+std::set<std::string> seeders_of(const v1::History& history) {
+  std::set<std::string> seeders;
+  for (const v1::RememberedPath& path : history.paths()) seeders.insert(path.node_id());
+  return seeders;
+}
+
+std::set<std::string> contents_of(api::NodeApi& node) {
+  std::set<std::string> contents;
+  if (const auto list = node.list_transfers())
+    for (const v1::Transfer& transfer : list->transfers()) contents.insert(transfer.content_id());
+  return contents;
 }
 
 }  // namespace
 
 NodeNames node_names(const std::vector<v1::Replica>& replicas) {
-  std::vector<std::pair<std::string, std::string>> nodes;
-  for (const v1::Replica& replica : replicas) nodes.emplace_back(replica.node_id(), replica.node_name());
-  return unique_names(nodes);
+  NodeNames names;
+  note(names, replicas);
+  return unique_names(std::move(names));
 }
 
 NodeNames node_names(const std::vector<v1::Node>& nodes) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const v1::Node& node : nodes) pairs.emplace_back(node.node_id(), node.name());
-  return unique_names(pairs);
+  NodeNames names;
+  note(names, nodes);
+  return unique_names(std::move(names));
 }
 
 const std::string& name_or_id(const NodeNames& names, const std::string& id) {
@@ -69,17 +98,35 @@ v1::Task named(v1::Task task, const NodeNames& names) {
   return task;
 }
 
+v1::History named(v1::History history, const NodeNames& names) {
+  for (auto& path : *history.mutable_paths()) path.set_node_id(name_or_id(names, path.node_id()));
+  return history;
+}
+
 NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& content) {
-  if (c.options.flag("ids")) return {};
-  const auto status = node.status();
-  const auto login = c.known_login();
-  if (!status || !status->server_connected() || !login || login->server != status->server()) return {};
-  const auto server = c.server(kNamesDeadline);
-  if (!server) return {};
-  const auto found = (*server)->contents().get(content);
+  api::ServerApi* const server = server_for_names(c, node);
+  if (server == nullptr) return {};
+  const auto found = server->contents().get(content);
   if (!found) return {};
-  const auto replicas = (*server)->contents().list_replicas(found->content_id(), kMostNames);
+  const auto replicas = server->contents().list_replicas(found->content_id(), kMostNames);
   return replicas ? node_names(replicas->items) : NodeNames();
+}
+
+NodeNames names_for_history(Context& c, api::NodeApi& node, const v1::History& history) {
+  const std::set<std::string> seeders = seeders_of(history);
+  api::ServerApi* const server = seeders.empty() ? nullptr : server_for_names(c, node);
+  if (server == nullptr) return {};
+  NodeNames names;
+  const auto all_named = [&] {
+    return std::ranges::all_of(seeders, [&](const std::string& id) { return names.contains(id); });
+  };
+  const MonoTime until = c.clock.mono() + kNamesDeadline;
+  if (const auto own = server->nodes().list(kMostNames)) note(names, own->items);
+  for (const std::string& content : contents_of(node)) {
+    if (all_named() || c.clock.mono() >= until) break;
+    if (const auto replicas = server->contents().list_replicas(content, kMostNames)) note(names, replicas->items);
+  }
+  return unique_names(std::move(names));
 }
 
 NodeNames names_of_own_nodes(Context& c, api::ServerApi& server) {

@@ -20,10 +20,14 @@ const std::string& name_or_id(const NodeNames& names, const std::string& id);
 v1::Tuning named(v1::Tuning tuning, const NodeNames& names);
 v1::Transfer named(v1::Transfer transfer, const NodeNames& names);
 v1::Task named(v1::Task task, const NodeNames& names);
+v1::History named(v1::History history, const NodeNames& names);
 
 /// Of the nodes that have this content (owner/name or id), as far as the server tells the caller. Nothing with --ids,
 /// where the login is not for the node's server, and where that does not answer within half a second.
 NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& content);
+/// Of the seeders of these paths, likewise: of the caller's own nodes, and of those that have what this node's
+/// transfers are of. Asks for half a second in all.
+NodeNames names_for_history(Context& c, api::NodeApi& node, const v1::History& history);
 /// Of the caller's own nodes, for tasks. Nothing with --ids, and where the server does not answer.
 NodeNames names_of_own_nodes(Context& c, api::ServerApi& server);
 

@@ -34,7 +34,8 @@ def what_a_path_carried_is_remembered_until_it_is_forgotten():
         kept = paths(bob, beta)
         cases.check(len(kept) == 1 and kept[0]['node_id'] == alpha.node_id and kept[0]['lanes'] > 0 and kept[0]['transfers'] == 1, kept)
         cases.check(0.8 * MBIT * 1e6 < kept[0]['bits_per_s'] < 1.2 * MBIT * 1e6, kept)
-        cases.check(alpha.node_id in bob.cli('tune', 'history', node=beta).out, 'the table does not name the seeder')
+        cases.check('alpha' in bob.cli('tune', 'history', node=beta).out, 'the table does not name the seeder')
+        cases.check(alpha.node_id in bob.cli('tune', 'history', '--ids', node=beta).out, 'the table does not show its id')
 
         bob.cli('get', 'alice/one', '--to', scene.dir / 'again', '--refetch', '--detach', node=beta)
         told = cases.wait_transfer(bob, beta, 'one', lambda t: 'before' in t['plan_reason'] or t['state'] == 'seeding', 'a plan')

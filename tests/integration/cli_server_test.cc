@@ -1,18 +1,19 @@
-// The command line against a real server.
+// The command line against a real server, with a node that is played by the test.
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "tests/integration/server_lab.h"
-#include "tests/unit/cli_fixture.h"
+#include "tests/unit/cli_node_fixture.h"
 
 namespace gridtorrent::client::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-class WithServer : public CommandLine {
+class WithServer : public WithNode {
  protected:
   /// As the holder of a token.
   int run_as(const std::string& token, std::vector<std::string> arguments) {
@@ -31,8 +32,61 @@ class WithServer : public CommandLine {
     return lab_.call<v1::Nodes>(&v1::Nodes::Stub::RenewNode, request, node.token);
   }
 
+  void seeds(const test::LabNode& node, const std::string& content) {
+    v1::AnnounceRequest request;
+    request.set_content_id(content);
+    request.set_version(1);
+    request.set_role(v1::AnnounceRequest::SEEDING);
+    request.set_verified_bytes(5);
+    request.set_total_bytes(5);
+    const auto told = lab_.call<v1::Swarms>(&v1::Swarms::Stub::Announce, request, node.token);
+    ASSERT_TRUE(told.ok()) << told.error().message;
+  }
+
+  /// The played node is this user's, at the real server.
+  void node_is_of(const std::string& token) {
+    const auto who = lab_.call<v1::Accounts>(&v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), token);
+    ASSERT_TRUE(who.ok()) << who.error().message;
+    node_.owner_id = *UserId::parse(who->user_id());
+    node_.server = lab_.server().address();
+    server_.reset();  // it asks for the owner once
+    start();
+  }
+
   test::ServerLab lab_;
 };
+
+TEST_F(WithServer, TuneHistoryNamesSeedersAndForgetsThemByName) {
+  const std::string alice = lab_.add_user("alice"), bob = lab_.add_user("bob");
+  const test::LabNode own = lab_.enroll(alice, "desk"), other = lab_.enroll(bob, "beamline");
+  TransferView fetched = view(TransferState::kSeeding, 1000);
+  fetched.content = *ContentId::parse(lab_.publish(bob, "run42", v1::Access::PUBLIC));
+  seeds(other, fetched.content.str());
+  node_is_of(alice);
+  node_.play({fetched});
+  const NodeId gone(NodeId::Bytes{7});
+  node_.remembered.resize(3);
+  node_.remembered[0].facts.node = *NodeId::parse(own.id);
+  node_.remembered[1].facts.node = *NodeId::parse(other.id);
+  node_.remembered[2].facts.node = gone;
+
+  ASSERT_EQ(run_as(alice, {"tune", "history"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("desk"));
+  EXPECT_THAT(out_, HasSubstr("beamline"));
+  EXPECT_THAT(out_, HasSubstr(gone.str())) << "of whom nothing is known";
+  EXPECT_THAT(out_, Not(HasSubstr(other.id)));
+  ASSERT_EQ(run_as(alice, {"tune", "history", "--ids"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr(other.id));
+  EXPECT_THAT(out_, Not(HasSubstr("beamline")));
+  ASSERT_EQ(run_as(alice, {"tune", "history", "--json"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_)["paths"][1]["node_id"], other.id);
+
+  ASSERT_EQ(run_as(alice, {"tune", "history", "--forget", "beamline"}), 0) << err_;
+  EXPECT_EQ(node_.forgotten, NodeId::parse(other.id).value());
+  EXPECT_THAT(out_, HasSubstr("beamline"));
+  EXPECT_EQ(run_as(alice, {"tune", "history", "--forget", "nobody"}), 2);
+  EXPECT_THAT(err_, HasSubstr("nobody"));
+}
 
 TEST_F(WithServer, WhoDisablesOrEnablesAUserReadsWhatBecomesOfTheirNodes) {
   const std::string alice = lab_.add_user("alice");

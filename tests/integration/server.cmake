@@ -11,9 +11,9 @@ if(TARGET gt_tracker_app)
     DEPENDS tracker/app client/api/server
     LINK OpenSSL::SSL nlohmann_json::nlohmann_json gt_test_memory_store LABELS integration)
   target_compile_definitions(server_test PRIVATE GT_RECORDED_DIR="${PROJECT_SOURCE_DIR}/tests/recorded")
-  if(TARGET gt_client_cli)
+  if(TARGET gt_client_cli AND TARGET gt_client_control AND TARGET gt_client_core)
     gt_test(cli_server_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/cli_server_test.cc ${CMAKE_CURRENT_LIST_DIR}/server_lab.cc
-      DEPENDS tracker/app client/cli LABELS integration)
+      DEPENDS tracker/app client/cli client/control client/core LABELS integration)
   endif()
   gt_test(server_reads_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/server_reads_test.cc

@@ -38,6 +38,8 @@ class PlayedNode final : public Node {
     return {};
   }
   NodeLimits limits;
+  UserId owner_id = UserId(UserId::Bytes{2});
+  std::string server = "lab:7443";
   std::string server_error;  ///< not empty: it is not connected
   NodeStatus status() override {
     NodeStatus status;
@@ -46,10 +48,8 @@ class PlayedNode final : public Node {
     status.node = NodeId(bytes);
     status.node_name = "alpha";
     status.owner = "mia";
-    UserId::Bytes owner{};
-    owner[0] = 2;
-    status.owner_id = UserId(owner);
-    status.server = "lab:7443";
+    status.owner_id = owner_id;
+    status.server = server;
     status.server_connected = server_error.empty();
     status.server_error = server_error;
     status.data_dir = "/";
@@ -188,9 +188,14 @@ class PlayedNode final : public Node {
   }
   Result<std::vector<PathRecord>> forget_paths(const std::optional<NodeId>& node) override {
     const std::lock_guard lock(mutex_);
-    if (node) return Error{Code::kNotFound, "nothing is remembered of it; `gridtorrent tune history` lists what is"};
-    return std::exchange(remembered, {});
+    if (!node) return std::exchange(remembered, {});
+    const auto path = std::ranges::find_if(remembered, [&](const auto& one) { return one.facts.node == *node; });
+    if (path == remembered.end())
+      return Error{Code::kNotFound, "nothing is remembered of it; `gridtorrent tune history` lists what is"};
+    forgotten = *node;
+    return std::vector{*path};
   }
+  std::optional<NodeId> forgotten;
   std::vector<PathRecord> remembered;
   Result<EstimateOutcome> estimate(const EstimateJob& job, const ProgressFn& probing, std::stop_token) override {
     if (!job.may_probe) return Error{Code::kNotFound, "nothing is remembered: leave out --no-probe"};
