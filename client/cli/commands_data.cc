@@ -156,7 +156,7 @@ Status get_here(Context& c) {
 }
 
 /// Options that a task of another node has not.
-Status only_here(Context& c, std::initializer_list<const char*> names) {
+Status only_here(const Context& c, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (c.options.has(name))
       return Error{Code::kInvalid, "--" + std::string(name) + " is for this machine's node; leave it out with --node"};
@@ -165,7 +165,7 @@ Status only_here(Context& c, std::initializer_list<const char*> names) {
 }
 
 Status get_there(Context& c) {
-  GT_TRY(only_here(c, {"as", "version", "update", "if-seeded", "timeout"}));
+  GT_TRY(only_here(c, {"version", "update"}));
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
@@ -174,7 +174,8 @@ Status get_there(Context& c) {
                  "--allow-hidden is for this machine alone; with --node, name a folder with --to that is "
                  "not there yet"};
   v1::TaskWork work;
-  v1::GetTask& task = *work.mutable_get();
+  const bool chosen = c.options.has("as") || c.options.flag("if-seeded");
+  v1::GetTask& task = chosen ? *work.mutable_chosen_get()->mutable_get() : *work.mutable_get();
   task.set_content_id(content.content_id());
   task.set_root_path(c.options.str("to"));
   if (c.options.has("to") && task.root_path().find(':') == std::string::npos)
@@ -186,7 +187,14 @@ Status get_there(Context& c) {
   task.set_priority(static_cast<int>(c.options.integer("priority")));
   task.set_refetch(c.options.flag("refetch"));
   if (!is_empty(wish)) *task.mutable_wish() = wish;
-  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
+  if (chosen) {
+    if (!is_valid_utf8(c.options.str("as")))
+      return Error{Code::kInvalid, "--as '" + escape_for_display(c.options.str("as")) +
+                                       "' is not UTF-8, as names in tasks for other nodes must be; choose another one"};
+    work.mutable_chosen_get()->set_base_name(c.options.str("as"));
+    work.mutable_chosen_get()->set_if_seeded(c.options.flag("if-seeded"));
+  }
+  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work), time_limit(c.options)));
   return ended ? print_task_result(c, *ended) : Status();
 }
 
@@ -195,13 +203,12 @@ Status get(Context& c) {
 }
 
 Status seed_there(Context& c) {
-  GT_TRY(only_here(c, {"timeout"}));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
   v1::TaskWork work;
   work.mutable_seed()->set_content_id(content.content_id());
   work.mutable_seed()->set_root_path(c.options.str("from"));
-  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
+  GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work), time_limit(c.options)));
   return ended ? print_task_result(c, *ended) : Status();
 }
 
@@ -302,7 +309,9 @@ const options::Option kNodes{
     .check = are_nodes};
 const options::Option kTimeout{.name = "timeout",
                                .value = "TIME",
-                               .help = "give up waiting after this time, with exit code 9; the transfer goes on",
+                               .help =
+                                   "give up waiting after this time, with exit code 9; the work goes on, on this "
+                                   "node or, with --node, on that one",
                                .check = options::is_duration};
 const options::Option kDetach{.name = "detach", .help = "do not wait for the end; print the id and return"};
 

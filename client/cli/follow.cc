@@ -172,13 +172,19 @@ bool has_ended(const v1::Task& task) {
          task.state() == "unsupported";
 }
 
+std::string unknown_to_node(const v1::Task& task) {
+  if (task.work().has_chosen_get()) return "--as and --if-seeded (or leave them out)";
+  if (task.work().has_chosen_publish()) return "--links, --exclude and --include";
+  return "tasks of the kind '" + task.kind() + "'";
+}
+
 Status outcome_of(const v1::Task& task, const NodeNames& names) {
   if (task.state() == "done") return {};
   if (task.state() == "cancelled") return Error{Code::kCancelled, "the task " + task.task_id() + " was cancelled"};
   if (task.state() == "unsupported")
     return Error{Code::kUnsupported, "the node " + escape_for_display(name_or_id(names, task.node_id())) +
-                                         " does not know tasks of the kind '" + task.kind() +
-                                         "': update its gridtorrentd"};
+                                         " is of an older version and does not know " + unknown_to_node(task) +
+                                         ": update its gridtorrentd"};
   return Error{parse_code(task.error_code()).value_or(Code::kInternal),
                task.error_message().empty() ? "the task " + task.task_id() + " failed" : task.error_message()};
 }
@@ -274,9 +280,13 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
   return last;
 }
 
-Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work) {
+Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work,
+                                            std::optional<std::chrono::milliseconds> time_limit) {
   if (const std::vector<std::string> nodes = split_at_commas(context.options.str("node"));
       nodes.size() > 1 || nodes.front() == kAllNodes) {
+    if (time_limit)
+      return Error{Code::kInvalid,
+                   "--timeout: the tasks of several nodes are not waited for; leave it out, or name one"};
     GT_TRY(give_to_nodes(context, nodes, std::move(work)));
     return std::optional<v1::Task>();
   }
@@ -286,7 +296,7 @@ Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work)
   *request.mutable_work() = std::move(work);
   GT_ASSIGN(const v1::Task task, server->tasks().create(std::move(request)));
   if (!context.options.flag("detach")) {
-    GT_ASSIGN(v1::Task ended, follow_task(context, task));
+    GT_ASSIGN(v1::Task ended, follow_task(context, task, time_limit));
     return std::optional(std::move(ended));
   }
   if (context.json) {

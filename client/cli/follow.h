@@ -38,6 +38,7 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
 Status are_nodes(std::string_view text);
 
 /// For --node: gives the work to a node and waits for it, or with --detach only says what the task is called (nothing).
-Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work);
+Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work,
+                                            std::optional<std::chrono::milliseconds> time_limit = std::nullopt);
 
 }  // namespace gridtorrent::client::cli

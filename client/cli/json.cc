@@ -238,9 +238,10 @@ Json to_json(const v1::Task& task) {
   Json result = Json::parse(task.result_json(), nullptr, false);
   if (!task.result_json().empty())
     json["result"] = result.is_discarded() ? Json(json_text(task.result_json())) : result;
-  if (task.work().get().has_wish()) {
+  const v1::GetTask& get = task.work().has_chosen_get() ? task.work().chosen_get().get() : task.work().get();
+  if (get.has_wish()) {
     Json wish = Json::object();
-    add_wish(wish, task.work().get().wish());
+    add_wish(wish, get.wish());
     json["wish"] = std::move(wish);
   }
   if (task.result_bytes() > 0) json["result_bytes"] = task.result_bytes();

@@ -117,6 +117,8 @@ struct GetTask {
   bool refetch = false;
   int seeders = 0;  ///< 0: auto
   WishChange wish = {};
+  std::string base_name = {};  ///< what BASE is called there; empty: as it was published
+  bool if_seeded = false;      ///< refuse where it has to be fetched and nobody serves it
 };
 struct SeedTask {
   std::string content;

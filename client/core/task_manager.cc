@@ -2,6 +2,7 @@
 
 #include "client/core/named_roots.h"
 #include "client/core/result_json.h"
+#include "common/text.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -18,6 +19,20 @@ bool ended(TaskState state) {
 /// A publish by task has a request id even where whoever made the task gave none.
 std::string request_id_of(const TaskId& id, const PublishTask& task) {
   return task.publish.request_id.empty() ? id.str().substr(2) : task.publish.request_id;
+}
+
+/// In a folder that is there already, such a name may be that of somebody's settings.
+Status check_base_name(const std::string& name) {
+  if (!name.starts_with('.')) return {};
+  return Error{Code::kDenied, escape_for_display(name) +
+                                  " begins with a dot: a task may not choose such a name for what it fetches; choose "
+                                  "another one, or run the get on the node's machine"};
+}
+
+/// It does not wait for who cannot be reached, be that seeders or the server.
+bool waits_for_nobody(const Task& task, const Error& error) {
+  const auto* get = std::get_if<GetTask>(&task.work);
+  return get != nullptr && get->if_seeded && error.code == Code::kUnreachable;
 }
 
 std::vector<NamedRoot> all_roots(NodeSettings settings) {
@@ -119,6 +134,7 @@ bool TaskManager::begin_again(const TaskId& id, const Error& error) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end() || found->second.ended || found->second.stop.stop_requested()) return false;
   auto& running = found->second;
+  if (waits_for_nobody(running.row.task, error)) return false;
   if (++running.failures >= kBeginAttempts) return false;
   running.begin_due = c_.ports.clock.mono() + c_.retry_pause(running.failures);
   running.begun = false;
@@ -152,6 +168,7 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
       return std::string();  // after a restart: the transfer went on by itself
     }
   }
+  GT_TRY(check_base_name(task.base_name));
   GetJob job;
   job.content = task.content;
   GT_ASSIGN(const Place target, resolve(task.root_path, c_.settings().download_roots, "download", false));
@@ -164,6 +181,8 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
   job.wish = task.wish;
   job.priority = task.priority;
   job.refetch = task.refetch;
+  job.base_name = task.base_name;
+  job.if_seeded = task.if_seeded;
   bool joined = false;
   GT_ASSIGN(const TransferView view, node_.get(job, joined));
   wait_for(id, view.id);

@@ -138,6 +138,13 @@ Result<Task> to_task(const v1::Task& message) {
       task.work = std::move(publish);
       break;
     }
+    case v1::TaskWork::kChosenGet: {
+      GetTask get = to_work(work.chosen_get().get());
+      get.base_name = work.chosen_get().base_name();
+      get.if_seeded = work.chosen_get().if_seeded();
+      task.work = std::move(get);
+      break;
+    }
     case v1::TaskWork::kGet:
       task.work = to_work(work.get());
       break;

@@ -135,7 +135,9 @@ struct WorkEncoder {
             {"limit", task.rate_limit_bits_per_s},
             {"priority", task.priority},
             {"refetch", task.refetch},
-            {"wish", wish_json(task.wish)}};
+            {"wish", wish_json(task.wish)},
+            {"base_name", task.base_name},
+            {"if_seeded", task.if_seeded}};
   }
   Json operator()(const SeedTask& task) const {
     return {{"kind", "seed"}, {"content", task.content}, {"root_path", task.root_path}};
@@ -368,7 +370,10 @@ Status decode_work(const std::string& text, Task& task) {
       get.rate_limit_bits_per_s = json.at("limit");
       get.priority = json.at("priority");
       get.refetch = json.at("refetch");
-      get.wish = wish_change(json.value("wish", Json::object()));  // versions before this one wrote none
+      // Versions before this one wrote none of these.
+      get.wish = wish_change(json.value("wish", Json::object()));
+      get.base_name = json.value("base_name", "");
+      get.if_seeded = json.value("if_seeded", false);
       task.work = get;
     } else if (kind == "seed") {
       task.work = SeedTask{json.at("content"), json.at("root_path")};

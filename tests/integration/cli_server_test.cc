@@ -88,6 +88,61 @@ TEST_F(WithServer, TuneHistoryNamesSeedersAndForgetsThemByName) {
   EXPECT_THAT(err_, HasSubstr("nobody"));
 }
 
+class GetThere : public WithServer {
+ protected:
+  /// `get` on the user's own node desk, which nobody runs.
+  int get_there(std::vector<std::string> more) {
+    more.insert(more.begin(), {"get", content_, "--node", "desk"});
+    return run_as(alice_, std::move(more));
+  }
+  v1::Task task(const std::string& id) {
+    v1::GetTaskRequest request;
+    request.set_task_id(id);
+    const auto reply = lab_.call<v1::Tasks>(&v1::Tasks::Stub::GetTask, request, alice_);
+    EXPECT_TRUE(reply.ok()) << reply.error().message;
+    return reply.ok() ? reply->task() : v1::Task();
+  }
+  std::string new_task_id() const { return out_.substr(0, out_.find('\n')); }
+
+  const std::string alice_ = lab_.add_user("alice");
+  const test::LabNode desk_ = lab_.enroll(alice_, "desk");
+  const std::string content_ = lab_.publish(alice_, "run42", v1::Access::PUBLIC);
+};
+
+TEST_F(GetThere, TakesANameOnDiskAndAWishForASeeder) {
+  ASSERT_EQ(get_there({"--as", "mine", "--if-seeded", "--lanes", "3", "--detach"}), 0) << err_;
+  const v1::ChosenGetTask work = task(new_task_id()).work().chosen_get();
+  EXPECT_EQ(work.get().content_id(), content_);
+  EXPECT_EQ(work.get().lanes(), 3);
+  EXPECT_EQ(work.base_name(), "mine");
+  EXPECT_TRUE(work.if_seeded());
+  ASSERT_EQ(get_there({"--detach"}), 0) << err_;
+  EXPECT_TRUE(task(new_task_id()).work().has_get()) << "what older nodes know goes to them as before";
+}
+
+TEST_F(GetThere, ANodeOfAnOlderVersionIsNamedWithWhatItDoesNotKnow) {
+  ASSERT_EQ(get_there({"--as", "mine", "--detach"}), 0) << err_;
+  const std::string id = new_task_id();
+  v1::ReportTaskRequest report;
+  report.set_task_id(id);
+  report.set_state("unsupported");
+  ASSERT_TRUE(lab_.call<v1::Tasks>(&v1::Tasks::Stub::ReportTask, report, desk_.token).ok());
+  EXPECT_EQ(run_as(alice_, {"task", "wait", id}), 1);
+  EXPECT_THAT(err_, HasSubstr("the node desk is of an older version and does not know --as and --if-seeded"));
+}
+
+TEST_F(GetThere, IsWaitedForNoLongerThanAsked) {
+  EXPECT_EQ(get_there({"--timeout", "1ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on; 'gridtorrent task cancel t_"));
+  EXPECT_EQ(run_as(alice_, {"get", content_, "--node", "@all", "--timeout", "1s"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--timeout"));
+}
+
+TEST_F(GetThere, RefusesANameThatIsNoUtf8) {
+  EXPECT_EQ(get_there({"--as", "run\xff"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--as"));
+}
+
 TEST_F(WithServer, WhoDisablesOrEnablesAUserReadsWhatBecomesOfTheirNodes) {
   const std::string alice = lab_.add_user("alice");
   const test::LabNode node = lab_.enroll(alice, "n1");

@@ -120,6 +120,36 @@ TEST_F(Tasks, ForATunerThatThisNodeLacksFailAndNameThoseThatItHas) {
   EXPECT_NE(report.error.message.find("auto, fixed"), std::string::npos) << report.error.message;
 }
 
+TEST_F(Tasks, MayChooseTheNameOnDiskUnlessItBeginsWithADot) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  get.base_name = ".ssh";
+  const auto hidden = task(1, get);
+  link_.listener().task(hidden);
+  const auto report = ended(hidden.id);
+  EXPECT_EQ(report.error.code, Code::kDenied);
+  EXPECT_NE(report.error.message.find(".ssh begins with a dot"), std::string::npos) << report.error.message;
+  EXPECT_TRUE(node_->transfers().empty());
+  get.base_name = "mine";
+  link_.listener().task(task(2, get));
+  ASSERT_TRUE(eventually([&] { return !node_->transfers().empty(); }));
+  EXPECT_EQ(node_->transfers().front().path, "/in/mine");
+}
+
+TEST_F(Tasks, ThatAskForASeederFailAtOnceWhereThereIsNone) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  get.if_seeded = true;
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  const auto report = ended(one.id);
+  EXPECT_EQ(report.state, TaskState::kFailed);
+  EXPECT_EQ(report.error.code, Code::kUnreachable);
+  EXPECT_NE(report.error.message.find("nobody serves"), std::string::npos) << report.error.message;
+}
+
 TEST_F(Tasks, DeliveredTwiceHaveOneEffect) {
   published("set");
   client::GetTask get;

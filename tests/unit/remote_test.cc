@@ -264,6 +264,11 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
   serve();
   server_->with([](FakeState& state) {
     state.events = {get_task(5), get_task(6)};
+    v1::TaskWork& work = *state.events.back().mutable_task()->mutable_work();
+    const v1::GetTask get = work.get();
+    *work.mutable_chosen_get()->mutable_get() = get;
+    work.mutable_chosen_get()->set_base_name("mine");
+    work.mutable_chosen_get()->set_if_seeded(true);
     state.events.emplace_back().set_task_cancelled(id<TaskId>(1).str());
     v1::PeerChanged& change = *state.events.emplace_back().mutable_peer_changed();
     change.set_content_id(id<ContentId>(2).str());
@@ -282,6 +287,8 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
   EXPECT_EQ(std::get<GetTask>(recorder.tasks().at(0).work).lanes, 7);
   const WishChange wish{.mode = "of a newer server", .floor_bits_per_s = 8, .by = WallTime{9}};
   EXPECT_EQ(std::get<GetTask>(recorder.tasks().at(0).work).wish, wish);
+  const auto chosen = std::get<GetTask>(recorder.tasks().at(1).work);
+  EXPECT_EQ(std::tuple(chosen.lanes, chosen.base_name, chosen.if_seeded), std::tuple(7, "mine", true));
   ASSERT_TRUE(one->ack_task(5));
   server_->stop();
   EXPECT_THAT(recorder.next(), HasSubstr("lost"));

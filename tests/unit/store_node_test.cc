@@ -504,6 +504,8 @@ TEST(TaskCodec, KeepsEveryKindOfWork) {
   GetTask get{"c", "in:b", {"*.x"}, 3, 4, 5, true, 6};
   GetTask held = get;
   held.wish = {"auto", "greedy", 7, 8, WallTime{9}};
+  held.base_name = "mine";
+  held.if_seeded = true;
   Task task;
   for (const decltype(Task::work)& work : std::vector<decltype(Task::work)>{
            publish, get, held, SeedTask{"c", "raw:x"}, StopSeedingTask{content}, ListFolderTask{"raw"},
@@ -529,6 +531,7 @@ TEST(TaskCodec, KeepsWhatATunerIsAskedAndReadsTasksThatAskNothing) {
       R"("refetch":false})";
   ASSERT_TRUE(store::decode_work(of_an_older_version, to).ok());
   EXPECT_EQ(std::get<GetTask>(to.work).wish, WishChange{});
+  EXPECT_EQ(std::get<GetTask>(to.work).base_name, "");
 }
 
 TEST(TaskCodec, RefusesWhatItDidNotWrite) {

@@ -572,6 +572,25 @@ TEST(TaskWorks, KeepWhatATunerIsAsked) {
   EXPECT_EQ(w.tasks.get(alice, made->id)->work, TaskWork(get));
 }
 
+TEST(TaskWorks, KeepTheNameOnDiskAndRefuseWhatIsNone) {
+  ServerWorld w("sqlite");
+  const ccm::Actor alice = w.user("alice");
+  w.node(alice, "n1");
+  GetTask get;
+  get.content = w.publish(alice, "data").id.str();
+  get.if_seeded = true;
+  for (const char* name : {"..", "a/b", "."}) {
+    get.base_name = name;
+    const auto refused = w.tasks.create(alice, w.request_id(), "n1", get);
+    EXPECT_EQ(code_of(refused), Code::kInvalid) << name;
+    EXPECT_THAT(message_of(refused), HasSubstr("the name on disk")) << name;
+  }
+  get.base_name = "mine";
+  const auto made = w.tasks.create(alice, w.request_id(), "n1", get);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(w.tasks.get(alice, made->id)->work, TaskWork(get));
+}
+
 TEST_P(TrackerServices, ATaskThatAChangeOfContentMadeIsInNobodysQuota) {
   const ccm::Actor node = w.node(alice, "n1");
   const ccm::Content content = w.publish(alice, "data");

@@ -6,6 +6,7 @@
 #include "ccm/domain/names.h"
 #include "common/ids.h"
 #include "common/text.h"
+#include "metainfo/manifest.h"
 
 namespace gridtorrent::tracker {
 
@@ -82,6 +83,12 @@ Status check_wish(const GetTask& task) {
   return {};
 }
 
+Status check_base_name(const std::string& name) {
+  if (name.empty()) return {};
+  const Status valid = metainfo::validate_component(name);
+  return valid ? valid : Status(valid.error().with_context("the name on disk"));
+}
+
 Status check_patterns(const std::vector<std::string>& patterns) {
   if (patterns.size() > kMaxGlobs) return Error{Code::kInvalid, "more than 1000 patterns of files"};
   for (const std::string& pattern : patterns) {
@@ -117,6 +124,7 @@ struct Checker {
     GT_TRY(check_content_id(task.content));
     if (!task.root_path.empty()) GT_TRY(check_root_path(task.root_path));
     GT_TRY(check_patterns(task.globs));
+    GT_TRY(check_base_name(task.base_name));
     GT_TRY(check_range("lanes", task.lanes, 0, kMaxLanes));
     GT_TRY(check_range("seeders", task.seeders, 0, kMaxSeeders));
     GT_TRY(check_wish(task));

@@ -35,6 +35,9 @@ struct GetTask {
   std::string tuner{}, mode{};                                ///< by name; empty: the node's
   std::uint64_t target_bits_per_s = 0, floor_bits_per_s = 0;  ///< 0: none
   std::int64_t by_ms = 0;                                     ///< when it is to be done; 0: whenever
+  std::string base_name = {};                                 ///< what BASE is called there; empty: as published
+  bool if_seeded = false;                                     ///< refuse where nobody serves what is to be fetched
+  bool is_chosen() const { return !base_name.empty() || if_seeded; }
   friend bool operator==(const GetTask&, const GetTask&) = default;
 };
 struct SeedTask {

@@ -54,7 +54,8 @@ struct WorkWriter {
     for (const std::string& pattern : work.include) rules.add_include(pattern);
   }
   void operator()(const GetTask& work) const {
-    v1::GetTask& to = *out.mutable_get();
+    // Nodes that do not know these must not fetch without them.
+    v1::GetTask& to = work.is_chosen() ? *out.mutable_chosen_get()->mutable_get() : *out.mutable_get();
     to.set_content_id(work.content);
     to.set_root_path(work.root_path);
     for (const std::string& glob : work.globs) to.add_globs(glob);
@@ -68,6 +69,9 @@ struct WorkWriter {
     if (work.target_bits_per_s != 0) to.mutable_wish()->set_target_bits_per_s(work.target_bits_per_s);
     if (work.floor_bits_per_s != 0) to.mutable_wish()->set_floor_bits_per_s(work.floor_bits_per_s);
     if (work.by_ms != 0) to.mutable_wish()->set_by_ms(work.by_ms);
+    if (!work.is_chosen()) return;
+    out.mutable_chosen_get()->set_base_name(work.base_name);
+    out.mutable_chosen_get()->set_if_seeded(work.if_seeded);
   }
   void operator()(const SeedTask& work) const {
     out.mutable_seed()->set_content_id(work.content);
@@ -240,6 +244,13 @@ PublishTask from_wire(const v1::ChosenPublishTask& work) {
   return task;
 }
 
+GetTask from_wire(const v1::ChosenGetTask& work) {
+  GetTask task = from_wire(work.get());
+  task.base_name = work.base_name();
+  task.if_seeded = work.if_seeded();
+  return task;
+}
+
 }  // namespace
 
 Result<TaskWork> from_wire(const v1::TaskWork& work) {
@@ -248,6 +259,8 @@ Result<TaskWork> from_wire(const v1::TaskWork& work) {
       return TaskWork(from_wire(work.chosen_publish()));
     case v1::TaskWork::kPublish:
       return TaskWork(from_wire(work.publish()));
+    case v1::TaskWork::kChosenGet:
+      return TaskWork(from_wire(work.chosen_get()));
     case v1::TaskWork::kGet:
       return TaskWork(from_wire(work.get()));
     case v1::TaskWork::kSeed:

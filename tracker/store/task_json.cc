@@ -40,6 +40,8 @@ void fields(V& visit, GetTask& t) {
   visit("target_bits_per_s", t.target_bits_per_s);
   visit("floor_bits_per_s", t.floor_bits_per_s);
   visit("by_ms", t.by_ms);
+  visit("base_name", t.base_name);
+  visit("if_seeded", t.if_seeded);
 }
 template <class V>
 void fields(V& visit, SeedTask& t) {
