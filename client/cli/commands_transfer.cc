@@ -86,8 +86,8 @@ Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::str
     c.print(to_json(*transfer));
   } else if (what_happened.empty()) {
     GT_ASSIGN(api::NodeApi* const node, c.node());
-    const bool has_peers = transfer->peers_size() > 0;
-    const NodeNames names = has_peers ? names_for_content(c, *node, transfer->content_id()) : NodeNames();
+    const bool asks = names_nodes(*transfer);
+    const NodeNames names = asks ? names_for_content(c, *node, transfer->content_id()) : NodeNames();
     c.terminal.result(transfer_text(named(*transfer, names), c.clock.wall()));
   } else {
     c.terminal.message(std::string(what_happened) + " " + transfer->transfer_id() + " (" +

@@ -32,7 +32,9 @@ class TransferPrinter {
 
   void show(const v1::Transfer& transfer) {
     if (!context_.json) {
-      if (!has_ended(transfer)) context_.terminal.progress(line_of(transfer));
+      if (has_ended(transfer)) return;
+      tell_closed(transfer);
+      context_.terminal.progress(line_of(transfer));
       return;
     }
     if (has_ended(transfer)) return;
@@ -55,6 +57,15 @@ class TransferPrinter {
   }
 
  private:
+  /// Where no node can be dialled somebody has to open a port, and the line of progress has no room for how.
+  void tell_closed(const v1::Transfer& transfer) {
+    if (told_closed_ || transfer.message().find("no path to ") == std::string::npos) return;
+    told_closed_ = true;
+    const auto node = context_.node();
+    const NodeNames names = node ? names_for_content(context_, **node, transfer.content_id()) : NodeNames();
+    context_.terminal.message(escape_for_display(named(transfer, names).message()));
+  }
+
   std::string line_of(const v1::Transfer& transfer) {
     // Of reading files the node says only how far it is.
     const bool reads = transfer.state() == "hashing" || transfer.state() == "verifying";
@@ -68,6 +79,7 @@ class TransferPrinter {
   Pace pace_;
   SpeedMeter meter_;
   std::string last_state_;
+  bool told_closed_ = false;
 };
 
 /// Ctrl-C leaves the work running, which is no failure of it; a time limit that is over is one of the command.

@@ -93,6 +93,10 @@ v1::Transfer named(v1::Transfer transfer, const NodeNames& names) {
   return transfer;
 }
 
+bool names_nodes(const v1::Transfer& transfer) {
+  return transfer.peers_size() > 0 || transfer.message().find("n_") != std::string::npos;
+}
+
 v1::Task named(v1::Task task, const NodeNames& names) {
   task.set_node_id(name_or_id(names, task.node_id()));
   return task;

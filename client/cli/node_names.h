@@ -22,6 +22,9 @@ v1::Transfer named(v1::Transfer transfer, const NodeNames& names);
 v1::Task named(v1::Task task, const NodeNames& names);
 v1::History named(v1::History history, const NodeNames& names);
 
+/// Whether `named` may have something to do.
+bool names_nodes(const v1::Transfer& transfer);
+
 /// Of the nodes that have this content (owner/name or id), as far as the server tells the caller. Nothing with --ids,
 /// where the login is not for the node's server, and where that does not answer within half a second.
 NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& content);

@@ -1,6 +1,7 @@
 #include "client/core/dialling.h"
 
 #include <algorithm>
+#include <set>
 
 namespace gridtorrent::client {
 namespace {
@@ -19,6 +20,19 @@ std::vector<LaneEndpoint> usable_endpoints(const PeerInfo& peer, bool tls) {
     if (endpoint.tls == tls) usable.push_back(endpoint);
   }
   return usable;
+}
+
+/// "on alpha 'ufw allow 50000:50003/tcp'": its first ports in a row, since one that is open would do. Empty where none
+/// is known.
+std::string way_to_open(const ClosedNode& node) {
+  std::set<int> ports;
+  for (const auto& endpoint : node.endpoints) ports.insert(endpoint.port);
+  if (ports.empty()) return "";
+  const int first = *ports.begin();
+  int last = first;
+  while (ports.contains(last + 1)) ++last;
+  const std::string range = std::to_string(first) + (last > first ? ":" + std::to_string(last) : "");
+  return "on " + node.name + " 'ufw allow " + range + "/tcp'";
 }
 
 PeerPlan peer_plan(const DialFacts& facts, const DialPeer& peer) {
@@ -76,8 +90,13 @@ bool without_path(const PairFacts& facts) {
          unreachable(facts.peer_reachability);
 }
 
-std::string relay_message(const NodeId& peer) {
-  return "no path to " + peer.str() + ": needs a relay";
+std::string no_path_message(const ClosedNode& self, const ClosedNode& peer) {
+  std::string ways = way_to_open(self);
+  const std::string other = way_to_open(peer);
+  if (!ways.empty() && !other.empty()) ways += ", or ";
+  ways += other;
+  return "no path to " + peer.name + ": neither " + peer.name + " nor this node, " + self.name + ", can be dialled" +
+         (ways.empty() ? "" : "; open the ports of one of them: " + ways + " (behind NAT: forward them)");
 }
 
 bool dials_now(const PairFacts& facts, const DialPeer& peer) {

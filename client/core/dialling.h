@@ -49,7 +49,13 @@ Dialler who_dials(const PairFacts& facts);
 
 /// Neither end can be reached, by the server's dial-back.
 bool without_path(const PairFacts& facts);
-std::string relay_message(const NodeId& peer);
+/// A node that cannot be dialled, as people are told of it.
+struct ClosedNode {
+  std::string name;                     ///< or its id
+  std::vector<LaneEndpoint> endpoints;  ///< that are to be opened; empty: not known
+};
+/// One line: no path to the peer, and which ports to open on which of the two.
+std::string no_path_message(const ClosedNode& self, const ClosedNode& peer);
 
 /// Whether this node dials now: the rule, and the fallback after kFallbackAfter. A lane that the other side dialled
 /// while ours do not come up is kept, and more are asked of it. Only what a proven node dialled takes the place of our

@@ -142,7 +142,7 @@ void NodeCore::run(const std::stop_token& stop) {
     std::chrono::milliseconds pause{};
     {
       const auto lock = c_.book.lock();
-      pause = loop_.round(events, own_reachability(), all);
+      pause = loop_.round(events, own(), all);
       tuning_keeper_.step(c_.ports.clock.mono());
       rate_keeper_.step({c_.ports.clock.mono(), c_.ports.clock.wall()});
     }
@@ -166,19 +166,22 @@ std::chrono::milliseconds NodeCore::follow_hours() {
   return pause;
 }
 
-TransferLoop::OwnReachability NodeCore::own_reachability() {
+TransferLoop::Own NodeCore::own() {
   const std::lock_guard lock(link_mutex_);
   const auto of = [this](bool tls) {
-    bool any = false, all_closed = true;
+    TransferLoop::Listeners found;
+    bool any_open = false, all_closed = true;
     for (const auto& [endpoint, reachability] : listeners_) {
       if (endpoint.tls != tls) continue;
-      any = true;
-      if (reachability == Reachability::kReachable) return Reachability::kReachable;
+      found.endpoints.push_back(endpoint);
+      if (reachability == Reachability::kReachable) any_open = true;
       if (reachability != Reachability::kUnreachable) all_closed = false;
     }
-    return any && all_closed ? Reachability::kUnreachable : Reachability::kUnknown;
+    if (any_open) found.reachability = Reachability::kReachable;
+    if (all_closed && !found.endpoints.empty()) found.reachability = Reachability::kUnreachable;
+    return found;
   };
-  return {of(false), of(true)};
+  return {node_name_, of(false), of(true)};
 }
 
 std::vector<LaneEndpoint> NodeCore::endpoints_to_publish() const {

@@ -94,7 +94,7 @@ class NodeCore final : public Node, private ServerListener {
   void note_published(const std::vector<LaneEndpoint>& endpoints, const Result<std::vector<Reachability>>& reply);
   std::vector<LaneEndpoint> endpoints_to_publish() const;
   std::chrono::milliseconds follow_hours();
-  TransferLoop::OwnReachability own_reachability();
+  TransferLoop::Own own();
 
   NodeContext c_;
   Announcer announcer_;

@@ -89,7 +89,7 @@ struct PeerSnapshot {
   std::vector<LaneSnapshot> lanes;
 };
 
-/// Why nothing (or less than wished) flows to a planned peer, for people: "no path to n_…: needs a relay".
+/// Why nothing (or less than wished) flows to a planned peer, for people: "no path to n_…: …".
 struct PathProblem {
   NodeId node;
   std::string message;

@@ -50,9 +50,9 @@ bool looks_alike(const TorrentSnapshot& one, const TorrentSnapshot& other) {
 
 }  // namespace
 
-milliseconds TransferLoop::round(const EngineEvents::Batch& events, OwnReachability own_reachability, bool all) {
+milliseconds TransferLoop::round(const EngineEvents::Batch& events, Own own, bool all) {
   const auto now = c_.ports.clock.mono();
-  own_reachability_ = own_reachability;
+  own_ = std::move(own);
   if (const bool serves = c_.rights.serves_public(c_.ports.clock.wall()); serves != serves_public_) {
     serves_public_ = serves;
     if (!serves && c_.rights.heard()) c_.log(NodeLogLevel::kWarning, kServerNotHeard);
@@ -420,23 +420,32 @@ void TransferLoop::note_limit(Transfer& transfer, Findings findings) {
   transfer.findings = std::move(findings);
 }
 
+/// What is to be done is said once: this node's ports are the same for all peers.
+void TransferLoop::note_no_paths(Transfer& transfer, const DialFacts& facts) {
+  transfer.no_paths.clear();
+  const ClosedNode self{own_.name, own_.listeners(transfer.row.content.generation).endpoints};
+  for (const auto& peer : facts.peers) {
+    const PairFacts pair{facts.self,           peer.info.node,          facts.wants_data,
+                         peer.info.wants_data, facts.self_reachability, peer.info.reachability};
+    if (!without_path(pair) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
+    const std::string id = peer.info.node.str();
+    transfer.no_paths.push_back({peer.info.node, transfer.no_paths.empty()
+                                                     ? no_path_message(self, {id, peer.info.endpoints})
+                                                     : "no path to " + id + " either"});
+  }
+}
+
 void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   if (!transfer.plan_due && (transfer.swarm.empty() || now - transfer.plan_at < kPlanEvery)) return;
   transfer.plan_due = false;
   transfer.plan_at = now;
   const bool idle = transfer.engine_paused || transfer.row.paused || transfer.held_back;
   const DialFacts facts =
-      dial_facts(c_.options.node, own_reachability_.of(transfer.row.content.generation), transfer, now);
+      dial_facts(c_.options.node, own_.listeners(transfer.row.content.generation).reachability, transfer, now);
   transfer.findings.reset();
   LanePlan plan = idle ? LanePlan{0, "paused", {}} : wished_plan(transfer, facts, now);
   transfer.stalled = facts.wants_data && transfer.announce.heard && plan.peers.empty();
-  transfer.no_paths.clear();
-  for (const auto& peer : facts.peers) {
-    const PairFacts pair{facts.self,           peer.info.node,          facts.wants_data,
-                         peer.info.wants_data, facts.self_reachability, peer.info.reachability};
-    if (!without_path(pair) || peer.incoming || peer.outgoing || peer.nothing_for < kFallbackAfter) continue;
-    transfer.no_paths.push_back({peer.info.node, relay_message(peer.info.node)});
-  }
+  note_no_paths(transfer, facts);
   plan.revision = transfer.plan.revision;
   if (plan == transfer.plan) return;
   ++plan.revision;

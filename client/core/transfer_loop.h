@@ -28,14 +28,20 @@ class TransferLoop {
         announcer_(announcer),
         rights_(rights) {}
 
-  /// As the server's dial-back found this node's listeners of each kind.
-  struct OwnReachability {
-    Reachability plain = Reachability::kUnknown, tls = Reachability::kUnknown;
-    Reachability of(std::uint32_t generation) const { return generation == 0 ? plain : tls; }
+  /// This node's listeners of one kind, as the server's dial-back found them.
+  struct Listeners {
+    Reachability reachability = Reachability::kUnknown;
+    std::vector<LaneEndpoint> endpoints;
+  };
+  /// This node as others come to it.
+  struct Own {
+    std::string name;
+    Listeners plain, tls;
+    const Listeners& listeners(std::uint32_t generation) const { return generation == 0 ? plain : tls; }
   };
 
   /// Returns how long to sleep if nothing rings. `all`: something may concern any transfer.
-  std::chrono::milliseconds round(const EngineEvents::Batch& events, OwnReachability own_reachability, bool all);
+  std::chrono::milliseconds round(const EngineEvents::Batch& events, Own own, bool all);
 
  private:
   void take_news(const EngineEvents::Batch& events, MonoTime now);
@@ -56,6 +62,7 @@ class TransferLoop {
   void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
   void choose();
   void update_plan(Transfer& transfer, MonoTime now);
+  void note_no_paths(Transfer& transfer, const DialFacts& facts);
   LanePlan wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now);
   /// Keeps them for people; a line of log where they have another word.
   void note_limit(Transfer& transfer, Findings findings);
@@ -73,7 +80,7 @@ class TransferLoop {
   SeedingFlow& seeding_;
   Announcer& announcer_;
   RightsKeeper& rights_;
-  OwnReachability own_reachability_;
+  Own own_;
   bool serves_public_ = true;
   int fell_asleep_ = 0;  ///< in this round
   MonoTime all_looked_at_{};

@@ -24,8 +24,10 @@ def fetch(closed, also_closed=()):
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
         bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', 4, '--detach', node=beta)
         if also_closed:
-            stuck = cases.wait_transfer(bob, beta, 'data', lambda t: 'relay' in t.get('message', ''), 'the need of a relay to be said', 90)
-            cases.check(f'no path to {alpha.node_id}: needs a relay' in stuck['message'], stuck)
+            stuck = cases.wait_transfer(bob, beta, 'data', lambda t: 'no path' in t.get('message', ''), 'the ports to open to be said', 90)
+            cases.check(f'no path to {alpha.node_id}: neither' in stuck['message'], stuck)
+            cases.check("on beta 'ufw allow 50000:50003/tcp'" in stuck['message'], stuck)
+            cases.check(f"on {alpha.node_id} 'ufw allow 50000:50003/tcp'" in stuck['message'], stuck)
             cases.check(stuck['verified_bytes'] == 0, stuck)
             net['far'].allow_inbound()
         cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] in ('seeding', 'complete'), 'the end', 120)

@@ -404,6 +404,15 @@ TEST_F(WithNode, DoctorNamesTheWayOutWhereTheServerRefusesTheNodesCredential) {
   EXPECT_THAT(out_, HasSubstr("-> gridtorrent node reenroll"));
 }
 
+TEST_F(WithNode, WhoWaitsReadsOnceInFullThatNoNodeCanBeDialled) {
+  TransferView stuck = view(TransferState::kFetching);
+  stuck.waiting_for = "no path to beta: neither beta nor this node, alpha, can be dialled; open 'ufw allow 50000/tcp'";
+  node_.play({stuck, stuck, view(TransferState::kSeeding, 1000)});
+  EXPECT_EQ(run({"get", "run42", "--to", "/data"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr(stuck.waiting_for));
+  EXPECT_EQ(err_.find(stuck.waiting_for), err_.rfind(stuck.waiting_for));
+}
+
 TEST_F(WithNode, ANodeThatComesBackIsFollowedOn) {
   node_.script = {view(TransferState::kFetching)};
   std::jthread restarter([this] {

@@ -126,11 +126,19 @@ TEST_F(GetInASwarm, SaysThatNeitherEndCanBeReached) {
   seeder.node = NodeId::make(clock_.wall(), rng_);
   seeder.complete = true;
   seeder.reachability = client::Reachability::kUnreachable;
-  link_.with([&](auto& state) { state.peers = {seeder}; });
+  seeder.endpoints = {{"198.18.0.9", 50010, false, ""}};
+  auto another = seeder;
+  another.node = NodeId::make(clock_.wall(), rng_);
+  link_.with([&](auto& state) { state.peers = {seeder, another}; });
   const auto view = get(job("set"));
-  EXPECT_TRUE(eventually([&] {
-    return node_->transfer(view->id)->waiting_for == "no path to " + seeder.node.str() + ": needs a relay";
-  })) << node_->transfer(view->id)->waiting_for;
+  const std::string first = std::min(seeder.node, another.node).str(),
+                    second = std::max(seeder.node, another.node).str();
+  const std::string told = "no path to " + first + ": neither " + first + " nor this node, " +
+                           node_->status().node_name + ", can be dialled; open the ports of one of them: on " +
+                           node_->status().node_name + " 'ufw allow 50000/tcp', or on " + first +
+                           " 'ufw allow 50010/tcp' (behind NAT: forward them); no path to " + second + " either";
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->waiting_for == told; }))
+      << node_->transfer(view->id)->waiting_for;
 }
 
 TEST_F(GetInASwarm, TellsTheServerTrafficOnceAndOnlyWhatItHasNotCounted) {

@@ -63,6 +63,25 @@ TEST(WhoDials, NoPathOnlyWhereNeitherCanBeReached) {
   EXPECT_FALSE(without_path(pair(false, false, Reachability::kUnreachable, Reachability::kUnreachable)));
 }
 
+std::vector<LaneEndpoint> ports(std::initializer_list<std::uint16_t> numbers) {
+  std::vector<LaneEndpoint> endpoints;
+  for (const std::uint16_t port : numbers) endpoints.push_back({"198.18.0.1", port, false, ""});
+  return endpoints;
+}
+
+TEST(NoPath, SaysWhichPortsOfWhichNodeToOpenWhereNoneIsOpen) {
+  const std::string head = "no path to beta: neither beta nor this node, alpha, can be dialled";
+  const std::string tail = " (behind NAT: forward them)";
+  EXPECT_EQ(no_path_message({"alpha", ports({50001, 50000, 50000})}, {"beta", ports({50007, 50100})}),
+            head +
+                "; open the ports of one of them: on alpha 'ufw allow 50000:50001/tcp', or on beta 'ufw allow "
+                "50007/tcp'" +
+                tail);
+  EXPECT_EQ(no_path_message({"alpha", ports({50000})}, {"beta", {}}),
+            head + "; open the ports of one of them: on alpha 'ufw allow 50000/tcp'" + tail);
+  EXPECT_EQ(no_path_message({"alpha", {}}, {"beta", {}}), head);
+}
+
 TEST(DialsNow, TheOtherSideTriesAfterTwoSeconds) {
   DialPeer peer;
   peer.nothing_for = milliseconds(1999);
