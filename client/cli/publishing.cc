@@ -1,5 +1,6 @@
 #include "client/cli/publishing.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,17 @@ namespace {
 constexpr std::chrono::milliseconds kRetryInterval{1000};
 constexpr std::chrono::seconds kPatience{60};
 constexpr std::chrono::milliseconds kPreviewDeadline{3000};
+
+/// Of a new version: how much of it is as it was, and what had to be read in spite of that.
+std::string read_again(const v1::Published& published) {
+  const std::uint64_t changed = published.bytes() - std::min(published.bytes(), published.unchanged_bytes());
+  std::string text = format_bytes(published.unchanged_bytes()) + " in " + std::to_string(published.unchanged_files()) +
+                     (published.unchanged_files() == 1 ? " file" : " files") + " did not change; " +
+                     format_bytes(published.read_bytes()) + " were read";
+  if (published.read_bytes() <= changed) return text;
+  return text + ", " + format_bytes(published.read_bytes() - changed) +
+         " of them from files that did not change, since their pieces moved or hold changed bytes, too";
+}
 
 /// One publish as the node tells of it.
 class PublishPrinter {
@@ -74,13 +86,10 @@ class PublishPrinter {
                        published_->content_id() + "): " + format_bytes(published_->bytes()) + " in " +
                        std::to_string(published_->files()) + (published_->files() == 1 ? " file, " : " files, ") +
                        published_->access());
-    if (access.level() == v1::Access::PRIVATE)
+    if (access.level() == v1::Access::PRIVATE && !is_newer)
       c_.terminal.message("to open it to every user: gridtorrent access --set public " +
                           shell_arguments({published_->name()}));
-    if (is_newer)
-      c_.terminal.message(format_bytes(published_->unchanged_bytes()) + " in " +
-                          std::to_string(published_->unchanged_files()) + " files did not change; " +
-                          format_bytes(published_->read_bytes()) + " were read");
+    if (is_newer) c_.terminal.message(read_again(*published_));
     if (published_->skipped() > 0)
       c_.terminal.message(std::to_string(published_->skipped()) +
                           " entries that are neither files nor folders were skipped (--strict makes that an error)");
@@ -90,8 +99,9 @@ class PublishPrinter {
  private:
   void hashing(const v1::PublishProgress& progress) {
     if (!c_.json) {
-      c_.terminal.progress(hashing_line("hashing", progress.done_bytes(), progress.total_bytes(), c_.terminal.width(),
-                                        c_.terminal.traits().colour,
+      const bool update = c_.options.has("update");
+      c_.terminal.progress(hashing_line(update ? "hashing what changed or moved" : "hashing", progress.done_bytes(),
+                                        progress.total_bytes(), c_.terminal.width(), c_.terminal.traits().colour,
                                         meter_.note(c_.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return;
     }

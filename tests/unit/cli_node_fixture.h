@@ -80,6 +80,13 @@ class PlayedNode final : public Node {
     outcome.content.bytes = 2;
     outcome.content.files = 1;
     outcome.content.access_level = job.request.access;
+    if (job.request.update) {
+      outcome.content.version = 2;
+      outcome.content.bytes = 1000;
+      outcome.unchanged_files = 9;
+      outcome.unchanged_bytes = 900;
+      outcome.read_bytes = update_reads;
+    }
     outcome.skipped = 1;
     outcome.warnings = {"skipped the link x"};
     return outcome;
@@ -243,6 +250,7 @@ class PlayedNode final : public Node {
 
   std::deque<TransferView> script;
   int publish_failures = 0;
+  std::uint64_t update_reads = 100;  ///< bytes of a new version that has 100 in changed files
   bool stop_publish_by_signal = false;
   bool signal_at_end = false;
   std::optional<Error> publish_error, get_error;

@@ -111,6 +111,17 @@ TEST_F(Publishing, PublishOfANewVersionKeepsWhatIsSaidOfTheContent) {
   EXPECT_THAT(job.rules.exclude, ::testing::ElementsAre("*.tmp"));
 }
 
+TEST_F(Publishing, PublishOfANewVersionSaysWhatItHadToRead) {
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("published run42, version 2 ("));
+  EXPECT_THAT(err_, HasSubstr("900 B in 9 files did not change; 100 B were read\n"));
+  node_.update_reads = 350;
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42"}), 0) << err_;
+  EXPECT_THAT(err_,
+              HasSubstr("350 B were read, 250 B of them from files that did not change, since their pieces moved"));
+}
+
 TEST_F(Publishing, PublishNeedsANameOrAContentToUpdate) {
   EXPECT_EQ(run({"publish", "/x"}), 2);
   EXPECT_THAT(err_, HasSubstr("--name NAME is missing"));
