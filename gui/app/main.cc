@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/codes.h"
 #include "common/version.h"
+#include "gui/app/end_signals.h"
 #include "gui/app/options.h"
 #include "gui/app/publish_control.h"
 #include "gui/app/settings_store.h"
@@ -58,6 +59,7 @@ int show_window(const options::Parsed& options, int argc, char** argv) {
     return static_cast<int>(Exit::kOther);
   }
   const std::unique_ptr<QApplication> application = make_application(argc, argv);
+  const EndSignals end_signals;
   QCoreApplication::setApplicationName(QStringLiteral("gridtorrent-gui"));
   QGuiApplication::setApplicationDisplayName(QStringLiteral("GridTorrent"));
   QGuiApplication::setDesktopFileName(QStringLiteral("gridtorrent-gui"));

@@ -71,6 +71,7 @@ class Desk:
                                                             '-nolisten', 'tcp', '-displayfd')
             self.start_and_read('dbus-daemon', '--session', '--nofork', f'--address={self.env["DBUS_SESSION_BUS_ADDRESS"]}', '--print-address')
             self.start('openbox', '--sm-disable')
+            harness.wait_until(lambda: self.xdotool('get_desktop'), 'openbox to manage the windows', WAIT_S)
             load_atspi(self.env)
         except BaseException:
             self.end()
@@ -281,15 +282,33 @@ class Window:
 
     def close(self):
         """As Ctrl+Q does; it ends orderly."""
+        self.check_runs()
+        self.keys('ctrl+q')
+        self.wait_end('Ctrl+Q')
+
+    def terminate(self):
+        """As a desktop session that ends does; it ends orderly."""
+        self.check_runs()
+        self.process.terminate()
+        self.wait_end('SIGTERM')
+        self.desk.windows.remove(self)
+
+    def check_runs(self):
         if self.process.poll() is not None:
             raise AssertionError(f'{self.title} has ended with {self.process.returncode}:\n{self.log()}')
-        self.keys('ctrl+q')
+
+    def wait_end(self, cause):
         try:
             code = self.process.wait(WAIT_S)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f'{self.title} did not end within {WAIT_S} s of Ctrl+Q') from None
+            raise AssertionError(f'{self.title} did not end within {WAIT_S} s of {cause}') from None
         if code != 0:
             raise AssertionError(f'{self.title} ended with {code}:\n{self.log()}')
+
+    def size(self):
+        """Of the window, in pixels, without its frame."""
+        [own] = self.desk.xdotool('search', '--onlyvisible', '--pid', self.process.pid)
+        return self.desk.xdotool('getwindowgeometry', own)[-1]
 
     def kill(self):
         if self.process.poll() is None:

@@ -96,6 +96,22 @@ def a_draft_outlives_a_node_that_is_killed():
     window.wait_gone(NAME)
 
 
+def a_session_that_ends_keeps_the_window():
+    global window
+    window.keys('ctrl+1')
+    window.wait_for(FIND)
+    window.terminate()
+    [kept] = scene.dir.rglob('window.conf')
+    text = re.sub(r'^width \d+\nheight \d+$', 'width 1011\nheight 707', kept.read_text(), flags=re.M)
+    cases.check('\nwidth 1011\nheight 707\npage find\n' in text, text)
+    kept.write_text(text)
+    window = screen.window(alice, node)
+    window.wait_for(FIND)
+    cases.check(window.size() == '1011x707', f'it is {window.size()} now')
+    window.terminate()
+    cases.check(kept.read_text() == text, kept.read_text())
+
+
 desk.need()
 with harness.Scene() as scene, desk.Desk(scene, 'gui_away') as screen:
     server = scene.server()
@@ -106,7 +122,7 @@ with harness.Scene() as scene, desk.Desk(scene, 'gui_away') as screen:
     window.keys('ctrl+1')
     window.type_into(FIND, TYPED)
     for case in (a_node_that_is_killed, a_node_that_is_stopped, a_server_that_is_killed, a_server_that_is_stopped, a_login_that_ends,
-                 a_draft_outlives_a_node_that_is_killed):
+                 a_draft_outlives_a_node_that_is_killed, a_session_that_ends_keeps_the_window):
         with screen.step(case.__name__.replace('_', ' ')):
             case()
 for limit_s, (what, asked_s) in ASKED.items():
