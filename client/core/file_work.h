@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -42,6 +43,9 @@ struct KnownTree {
   std::shared_ptr<const metainfo::VersionMetadata> metadata;
   std::vector<std::uint64_t> inodes;  ///< per manifest entry; 0: not to be relied on
   std::string sums;  ///< flat SHA-256, 32 bytes per manifest entry, zeros where it is not known; empty: none are
+  /// When they were hashed. A file that came into being later is another one, also where it has an inode, a size and an
+  /// mtime of these: filesystems give inodes again, and archives set mtimes.
+  std::int64_t hashed_ns = std::numeric_limits<std::int64_t>::max();
 };
 
 struct HashRequest {

@@ -8,6 +8,8 @@ namespace {
 
 /// As long may a filesystem's clock stand still between two writes to a file.
 constexpr std::chrono::milliseconds kSettledFor{2000};
+/// As long may the kernel's clock of files be behind the one that is read here: two of its ticks at 100 Hz.
+constexpr std::chrono::milliseconds kClockGrain{20};
 
 bool busy_with_traffic(TransferBook& book) {
   const auto lock = book.lock();
@@ -267,7 +269,9 @@ std::shared_ptr<const KnownTree> PublishFlow::known_tree(const ContentId& conten
   auto files = c_.ports.store.load_known_files(newest->id);
   const auto metadata = c_.metadata(newest->content);
   if (!files || !metadata) return nullptr;
-  return std::make_shared<const KnownTree>(KnownTree{*metadata, std::move(files->inodes), std::move(files->sums)});
+  const std::int64_t hashed_ns = (newest->verified.ms - kClockGrain.count()) * 1'000'000;
+  return std::make_shared<const KnownTree>(
+      KnownTree{*metadata, std::move(files->inodes), std::move(files->sums), hashed_ns});
 }
 
 void PublishFlow::drop_view(const TransferId& id) {

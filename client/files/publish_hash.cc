@@ -31,6 +31,23 @@ Status check_unchanged(const WalkedTree& tree) {
   return {};
 }
 
+/// Of the entry's file, as long as it is the one that was listed; nothing where the filesystem keeps no time of birth.
+std::optional<std::int64_t> birth_ns(const WalkedTree& tree, FolderCache& folders, std::uint32_t entry) {
+  const SplitPath split = split_path(metainfo::full_path(tree.manifest, tree.manifest.entries[entry]));
+  const int folder = folders.open(split.folder);
+  struct statx info{};
+  if (folder < 0 || ::statx(folder, split.name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_INO, &info) != 0)
+    return std::nullopt;
+  if ((info.stx_mask & STATX_BTIME) == 0 || info.stx_ino != tree.identities[entry].inode) return std::nullopt;
+  return info.stx_btime.tv_sec * 1'000'000'000 + info.stx_btime.tv_nsec;
+}
+
+PublishReuse reuse_of(const WalkedTree& tree, const Layout& layout, std::uint32_t piece_bytes, const KnownTree& known) {
+  FolderCache folders(tree.parent_fd.get(), true);
+  return plan_publish_reuse(tree.identities, layout, piece_bytes, known,
+                            [&](std::uint32_t entry) { return birth_ns(tree, folders, entry); });
+}
+
 Status check_limits(std::uint64_t total_bytes, std::uint32_t piece_bytes) {
   const std::uint64_t pieces = total_bytes == 0 ? 0 : (total_bytes - 1) / piece_bytes + 1;
   if (pieces <= metainfo::kMaxPieces) return {};
@@ -108,8 +125,7 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
   }
 
   const bool has_known = request.known && request.known->metadata;
-  const PublishReuse reuse =
-      has_known ? plan_publish_reuse(tree.identities, layout, piece_bytes, *request.known) : nothing_known(layout);
+  const PublishReuse reuse = has_known ? reuse_of(tree, layout, piece_bytes, *request.known) : nothing_known(layout);
   HashedTree result;
   metainfo::Segment segment{.piece_bytes = piece_bytes, .piece_hashes = {}};
   if (total > 0) segment.piece_hashes = known_hashes(reuse, request.known.get(), (total - 1) / piece_bytes + 1);

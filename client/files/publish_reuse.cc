@@ -10,19 +10,25 @@ namespace {
 /// Where the unchanged files of a new layout lay in the stream of the earlier version.
 class Earlier {
  public:
-  explicit Earlier(const KnownTree& known) : known_(known), layout_(known.metadata->manifest) {
+  Earlier(const KnownTree& known, const BirthOf& birth_of)
+      : known_(known), birth_of_(birth_of), layout_(known.metadata->manifest) {
     for (std::size_t slot = 0; slot < layout_.slots().size(); ++slot) {
       const std::uint64_t inode = inode_of(layout_.slots()[slot].entry);
       if (inode != 0) by_inode_.emplace(inode, slot);
     }
   }
 
-  /// The slot of the same file, unaltered.
-  std::optional<std::size_t> slot_of(const FileIdentity& identity) const {
+  /// The slot of the same file, unaltered; `new_entry`: of the new manifest.
+  std::optional<std::size_t> slot_of(const FileIdentity& identity, std::uint32_t new_entry) const {
     const auto found = by_inode_.find(identity.inode);
     if (found == by_inode_.end()) return std::nullopt;
     const metainfo::ManifestEntry& entry = entry_of(found->second);
     if (entry.size != identity.size || entry.mtime_ns != identity.mtime_ns) return std::nullopt;
+    // Renamed, linked or given another mode since, or made since.
+    if (identity.ctime_ns > known_.hashed_ns) {
+      const auto birth_ns = birth_of_(new_entry);
+      if (!birth_ns || *birth_ns > known_.hashed_ns) return std::nullopt;
+    }
     return found->second;
   }
   const metainfo::ManifestEntry& entry_of(std::size_t slot) const {
@@ -35,6 +41,7 @@ class Earlier {
   std::uint64_t inode_of(std::uint32_t entry) const { return entry < known_.inodes.size() ? known_.inodes[entry] : 0; }
 
   const KnownTree& known_;
+  const BirthOf& birth_of_;
   const Layout layout_;
   std::unordered_map<std::uint64_t, std::size_t> by_inode_;
 };
@@ -62,12 +69,12 @@ std::optional<std::uint64_t> same_piece(const Layout& layout, const Earlier& ear
 }  // namespace
 
 PublishReuse plan_publish_reuse(std::span<const FileIdentity> identities, const Layout& layout,
-                                std::uint32_t piece_bytes, const KnownTree& known) {
+                                std::uint32_t piece_bytes, const KnownTree& known, const BirthOf& birth_of) {
   PublishReuse reuse;
-  const Earlier earlier(known);
+  const Earlier earlier(known, birth_of);
   std::vector<std::optional<std::size_t>> earlier_slots;
   for (const Slot& slot : layout.slots()) {
-    const auto same = earlier.slot_of(identities[slot.entry]);
+    const auto same = earlier.slot_of(identities[slot.entry], slot.entry);
     earlier_slots.push_back(same);
     reuse.entries.push_back(same ? std::optional(earlier.slot(*same).entry) : std::nullopt);
     if (!same) continue;

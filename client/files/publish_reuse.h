@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,10 +23,13 @@ struct PublishReuse {
   std::uint64_t unchanged_files = 0, unchanged_bytes = 0;
 };
 
-/// A file is unchanged where size, mtime and inode are those of a file of `known`, whatever its name. A piece is the
-/// same where all its bytes are of unchanged files and lay in one piece before, in the same order. `identities` is per
-/// entry.
+/// When the file of an entry of the new manifest came into being; nothing: the filesystem does not say.
+using BirthOf = std::function<std::optional<std::int64_t>(std::uint32_t entry)>;
+
+/// A file is unchanged where size, mtime and inode are those of a file of `known`, whatever its name, and it was there
+/// when that was hashed; `birth_of` is asked only where its ctime leaves that open. A piece is the same where all its
+/// bytes are of unchanged files and lay in one piece before, in the same order. `identities` is per entry.
 PublishReuse plan_publish_reuse(std::span<const FileIdentity> identities, const Layout& layout,
-                                std::uint32_t piece_bytes, const KnownTree& known);
+                                std::uint32_t piece_bytes, const KnownTree& known, const BirthOf& birth_of);
 
 }  // namespace gridtorrent::client::files

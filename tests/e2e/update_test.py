@@ -99,6 +99,22 @@ def files_that_did_not_change_are_not_read():
         alice.cli('verify', 'set', node=alpha)
 
 
+def files_made_anew_with_the_old_times_are_read():
+    """As an archive does whose files all have one time; the filesystem may give them the old inodes."""
+    with harness.Scene() as scene:
+        scene.server()
+        alice = scene.user('alice')
+        alpha = scene.node(alice, 'alpha')
+        root = scene.dir / 'in/set'
+        for made, seed in enumerate((0, 5000)):
+            shutil.rmtree(root, ignore_errors=True)
+            for i in range(FILES):
+                os.utime(cases.make_file(root / f'{i:02}.bin', 100_000, seed=seed + i), (1_500_000_000, 1_500_000_000))
+            done = published(alice, alpha, root, *(('--update', 'set') if made else ('--name', 'set', '--access', 'public')))
+        cases.check(done['unchanged_files'] == 0, done)
+        alice.cli('verify', 'set', node=alpha)
+
+
 def what_a_person_changed_is_a_conflict_that_names_it():
     with harness.Scene() as scene:
         alice, alpha, bob, beta, root = two_people(scene)
@@ -225,6 +241,7 @@ def killed_at_any_moment_it_goes_on():
         print(f'        killed {kills} times')
 
 
-cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_not_read, what_a_person_changed_is_a_conflict_that_names_it,
+cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_not_read, files_made_anew_with_the_old_times_are_read,
+          what_a_person_changed_is_a_conflict_that_names_it,
           an_old_version_is_there_while_somebody_holds_it, only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
           another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, killed_at_any_moment_it_goes_on)

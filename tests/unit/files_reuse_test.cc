@@ -42,7 +42,7 @@ struct Values {
     return tree;
   }
   PublishReuse after(const KnownTree& earlier, std::uint32_t piece_bytes = kPiece) const {
-    return plan_publish_reuse(identities, Layout(manifest), piece_bytes, earlier);
+    return plan_publish_reuse(identities, Layout(manifest), piece_bytes, earlier, [](auto) { return std::nullopt; });
   }
 };
 
@@ -68,6 +68,21 @@ TEST(PublishReusePlan, TakesNothingOfAFileThatIsNotToBeReliedOn) {
   KnownTree known = before.known();
   known.inodes[1] = 0;
   EXPECT_EQ(before.after(known).pieces, Pieces{std::nullopt});
+}
+
+TEST(PublishReusePlan, TakesNothingOfAFileThatWasMadeSince) {
+  const auto taken = [](std::int64_t ctime_ns, std::optional<std::int64_t> birth_ns) {
+    Values files({{5, kPiece}});
+    KnownTree known = files.known();
+    known.hashed_ns = 1000;
+    files.identities[1].ctime_ns = ctime_ns;
+    const auto birth_of = [&](std::uint32_t) { return birth_ns; };
+    return plan_publish_reuse(files.identities, Layout(files.manifest), kPiece, known, birth_of).unchanged_files == 1;
+  };
+  EXPECT_TRUE(taken(1000, std::nullopt)) << "nothing was done to it";
+  EXPECT_TRUE(taken(1001, 1000)) << "renamed";
+  EXPECT_FALSE(taken(1001, 1001)) << "another file with its inode";
+  EXPECT_FALSE(taken(1001, std::nullopt)) << "nobody knows";
 }
 
 TEST(PublishReusePlan, ReadsNothingWhereNothingChanged) {
@@ -144,9 +159,9 @@ class PublishAgain : public testing::Test {
     EXPECT_TRUE(tree) << tree.error().message;
     return tree ? std::move(*tree) : HashedTree();
   }
-  static std::shared_ptr<const KnownTree> known_of(const HashedTree& tree) {
+  static std::shared_ptr<const KnownTree> known_of(const HashedTree& tree, std::int64_t hashed_ns = kAfterAll) {
     return std::make_shared<KnownTree>(
-        KnownTree{std::make_shared<metainfo::VersionMetadata>(tree.metadata), tree.inodes, tree.sums});
+        KnownTree{std::make_shared<metainfo::VersionMetadata>(tree.metadata), tree.inodes, tree.sums, hashed_ns});
   }
 
   SeededRng rng_{test_seed()};
@@ -183,6 +198,14 @@ TEST_F(PublishAgain, ReadsLittleWhereOneFileChangedInPlace) {
   const HashedTree now = hashed(known_of(before));
   EXPECT_EQ(now.unchanged_files, 7U);
   EXPECT_LE(now.read_bytes, size + 2 * std::uint64_t{now.metadata.segments.front().piece_bytes});
+}
+
+TEST_F(PublishAgain, ReadsAFileThatWasMadeSinceWhateverItsTimeAndInode) {
+  const HashedTree before = hashed();
+  struct stat info{};
+  ASSERT_EQ(::stat(path(3).c_str(), &info), 0);
+  const std::int64_t made_ns = info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec;
+  EXPECT_EQ(hashed(known_of(before, made_ns - 1'000'000'000)).unchanged_files, 0U);
 }
 
 TEST_F(PublishAgain, DoesNotRelyOnAFileThatWasWrittenAMomentBefore) {
