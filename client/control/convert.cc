@@ -324,35 +324,28 @@ Result<WalkRules> to_rules(const v1::PublishRules& rules) {
 }
 
 namespace {
-Result<PublishJob> to_update(const v1::PublishRequest& request) {
+Status check_update(const v1::PublishRequest& request) {
   const bool describes = !request.name().empty() || !request.access().empty() || !request.description().empty() ||
                          !request.license().empty() || request.tags_size() > 0;
-  if (describes)
-    return Error{Code::kInvalid,
-                 "a new version keeps the content's name, access and description; leave them out with --update"};
-  if (request.request_id().empty()) return Error{Code::kInvalid, "the publish request has no request_id"};
-  PublishJob job;
-  job.path = request.path();
-  job.strict = request.strict();
-  GT_ASSIGN(job.rules, to_rules(request.rules()));
-  job.request.request_id = request.request_id();
-  job.request.name = request.update();
-  job.request.update = true;
-  return job;
+  if (!describes) return {};
+  return Error{Code::kInvalid,
+               "a new version keeps the content's name, access and description; leave them out with --update"};
 }
 }  // namespace
 
 Result<PublishJob> to_job(const v1::PublishRequest& request) {
   GT_TRY(check_absolute("the path to publish", request.path()));
-  if (!request.update().empty()) return to_update(request);
-  if (request.name().empty()) return Error{Code::kInvalid, "publishing needs a name: --name NAME"};
+  const bool update = !request.update().empty();
+  if (update) GT_TRY(check_update(request));
+  if (!update && request.name().empty()) return Error{Code::kInvalid, "publishing needs a name: --name NAME"};
   if (request.request_id().empty()) return Error{Code::kInvalid, "the publish request has no request_id"};
   PublishJob job;
   job.path = request.path();
   job.strict = request.strict();
   GT_ASSIGN(job.rules, to_rules(request.rules()));
   job.request.request_id = request.request_id();
-  job.request.name = request.name();
+  job.request.name = update ? request.update() : request.name();
+  job.request.update = update;
   job.request.access = request.access();
   job.request.description = request.description();
   job.request.license = request.license();

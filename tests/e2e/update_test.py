@@ -242,6 +242,6 @@ def killed_at_any_moment_it_goes_on():
 
 
 cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_not_read, files_made_anew_with_the_old_times_are_read,
-          what_a_person_changed_is_a_conflict_that_names_it,
-          an_old_version_is_there_while_somebody_holds_it, only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
+          what_a_person_changed_is_a_conflict_that_names_it, an_old_version_is_there_while_somebody_holds_it,
+          only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
           another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, killed_at_any_moment_it_goes_on)

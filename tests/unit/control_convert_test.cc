@@ -51,5 +51,19 @@ TEST(ControlConvert, SaysUnknownEtaAndAutoWishes) {
   EXPECT_EQ(message.message(), "disk full");
 }
 
+TEST(ControlConvert, ANewVersionTakesNothingThatDescribesTheContent) {
+  v1::PublishRequest request;
+  request.set_path("/x");
+  request.set_update("run42");
+  EXPECT_FALSE(control::to_job(request).ok()) << "without a request_id";
+  request.set_request_id("r1");
+  const auto job = control::to_job(request);
+  ASSERT_TRUE(job.ok()) << job.error().message;
+  EXPECT_TRUE(job->request.update);
+  EXPECT_EQ(job->request.name, "run42");
+  request.set_description("what it is");
+  EXPECT_FALSE(control::to_job(request).ok());
+}
+
 }  // namespace
 }  // namespace gridtorrent::client
