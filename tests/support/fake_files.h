@@ -36,6 +36,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::uint64_t staged_bytes = 0;
     bool commit_begun = false, replaced = false;
     std::string added;               ///< what foreign_path finds
+    std::string added_late;          ///< likewise, but only once a version was replaced
     std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
   };
   template <class F>
@@ -156,7 +157,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return std::uint64_t{0};
   }
   Result<std::string> foreign_path(const client::LocalTree&) override {
-    return with([](State& state) { return Result<std::string>(state.added); });
+    return with([](State& state) { return Result<std::string>(state.replaced ? state.added_late : state.added); });
   }
   bool commit_begun(const client::StagingPlan&, const metainfo::Manifest&) override {
     return with([](State& state) { return state.commit_begun; });

@@ -200,6 +200,20 @@ TEST_F(Update, ReplacesNothingThatWasChangedWhileItWasFetched) {
   EXPECT_EQ(node_->transfer(old.id)->state, TransferState::kCancelled);
 }
 
+TEST_F(Update, IsUndoneWhereSomebodyAddedAFileJustBeforeTheExchange) {
+  const auto old = held();
+  files_.with([](auto& state) { state.added_late = "data/notes.txt"; });
+  const auto next = get(update());
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  complete(next->id);
+  const auto view = wait_for(next->id, TransferState::kFailed);
+  EXPECT_EQ(view.error->code, Code::kConflict);
+  EXPECT_NE(view.error->message.find("notes.txt"), std::string::npos);
+  EXPECT_EQ(files_.count("put back /home/in"), 1);
+  EXPECT_EQ(files_.count("discard /home/in"), 0) << "the file is in what gave way";
+  EXPECT_TRUE(eventually([&] { return node_->transfer(old.id)->state == TransferState::kSeeding; }));
+}
+
 TEST_F(Update, GoesOnAfterARestart) {
   const auto old = held();
   const auto next = get(update());
