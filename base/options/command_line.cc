@@ -128,8 +128,12 @@ class Splitter {
     if (command.takes_anything) app->prefix_command();
     add_options(*app, command.options);
     for (const Positional& positional : command.positionals) {
-      CLI::Option* added = app->add_option(positional.name)->expected(1);
-      added->allow_extra_args(false);
+      CLI::Option* added = app->add_option(positional.name);
+      if (positional.repeatable) {
+        added->expected(-1);
+      } else {
+        added->expected(1)->allow_extra_args(false);
+      }
       options_.emplace_back(added, positional.name);
     }
   }
@@ -159,7 +163,11 @@ class Splitter {
       if (command != nullptr) {
         const auto found = std::ranges::find_if(
             command->positionals, [&](const Positional& positional) { return !line.values.contains(positional.name); });
-        if (found != command->positionals.end()) free = &*found;
+        if (found != command->positionals.end()) {
+          free = &*found;
+        } else if (!command->positionals.empty() && command->positionals.back().repeatable) {
+          free = &command->positionals.back();
+        }
       }
       if (free == nullptr) return further_argument(line, word);
       line.values[free->name].push_back(word);

@@ -97,7 +97,7 @@ std::string command_list(const Program& program, std::string_view prefix, std::s
           !command.name.starts_with(prefix))
         continue;
       std::string term = command.name;
-      for (const Positional& p : command.positionals) term += p.required ? " " + p.name : " [" + p.name + "]";
+      for (const Positional& p : command.positionals) term += " " + positional_usage(p);
       entries += entry(term, command.summary, width);
     }
     if (!entries.empty()) out += "\n" + group + ":\n" + entries;
@@ -129,11 +129,15 @@ std::string option_notes(const Option& option) {
   return text;
 }
 
+std::string positional_usage(const Positional& positional) {
+  const std::string name = positional.name + (positional.repeatable ? "..." : "");
+  return positional.required ? name : "[" + name + "]";
+}
+
 std::string command_usage(const Command& command) {
   std::string usage = command.name;
   if (!command.options.empty()) usage += " [OPTION]...";
-  for (const Positional& positional : command.positionals)
-    usage += positional.required ? " " + positional.name : " [" + positional.name + "]";
+  for (const Positional& positional : command.positionals) usage += " " + positional_usage(positional);
   return usage;
 }
 

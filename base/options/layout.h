@@ -12,6 +12,8 @@ namespace gridtorrent::options {
 
 /// "--lane-ports FIRST-LAST", "-h, --help".
 std::string option_heading(const Option& option);
+/// "CONTENT"; "[CONTENT]" where it may be left out, "CONTENT..." where there may be several.
+std::string positional_usage(const Positional& positional);
 /// "get [OPTION]... CONTENT", without the program's name.
 std::string command_usage(const Command& command);
 /// "default: 50000-50015; given several times", or empty.

@@ -70,7 +70,7 @@ std::string example_terms(const std::vector<Example>& examples) {
 std::string command_section(const Command& command) {
   std::string usage = command.options.empty() ? "" : " [" + italic("OPTION") + "]...";
   for (const Positional& p : command.positionals)
-    usage += p.required ? " " + italic(p.name) : " [" + italic(p.name) + "]";
+    usage += (p.required ? " " : " [") + italic(p.name) + (p.repeatable ? "..." : "") + (p.required ? "" : "]");
   std::string out = ".SS " + bold(command.name) + usage + "\n" + roff(command.summary) + ".\n";
   out += paragraphs(command.description);
   for (const Positional& p : command.positionals) out += ".TP\n" + italic(p.name) + "\n" + roff(p.help) + ".\n";

@@ -54,6 +54,7 @@ struct Positional {
   bool required = true;
   std::vector<std::string> choices = {};
   std::string completes = {};  ///< a kind that the program's `completer` knows
+  bool repeatable = false;     ///< takes all words that are left; the last one of a command may be
 };
 
 struct Example {

@@ -168,7 +168,8 @@ class Resolver {
     if (given != line_.values.end()) {
       value = {given->second, Source::kCommandLine};
       for (const std::string& text : value.values) GT_TRY(check(positional.choices, {}, text, positional.name));
-      if (positional.required && value.values.front().empty()) return usage(positional.name + " is empty");
+      if (positional.required && std::ranges::find(value.values, "") != value.values.end())
+        return usage(positional.name + " is empty");
     } else if (positional.required) {
       return usage(positional.name + " is missing");
     }

@@ -1,9 +1,15 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
 #include "client/cli/context.h"
 #include "client/cli/follow.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/node_names.h"
 #include "client/cli/text_view.h"
 #include "client/cli/transfer_names.h"
+#include "client/cli/transfer_steps.h"
 #include "client/cli/watch_transfers.h"
 #include "client/cli/wishes.h"
 #include "client/doctor/doctor.h"
@@ -74,10 +80,14 @@ Status transfers(Context& c) {
 
 using Call = Result<v1::Transfer> (api::NodeApi::*)(const std::string&);
 
-Result<v1::Transfer> call(Context& c, Call method) {
-  GT_ASSIGN(const std::string id, transfer_named(c, c.options.str("ID")));
+Result<v1::Transfer> call(Context& c, Call method, const std::string& id) {
   GT_ASSIGN(api::NodeApi* const node, c.node());
   return (node->*method)(id);
+}
+
+Result<v1::Transfer> named_transfer(Context& c) {
+  GT_ASSIGN(const std::string id, transfer_named(c, c.options.str("ID")));
+  return call(c, &api::NodeApi::get_transfer, id);
 }
 
 Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::string_view what_happened) {
@@ -97,20 +107,35 @@ Status print_transfer(Context& c, const Result<v1::Transfer>& transfer, std::str
 }
 
 Status show(Context& c) {
-  return print_transfer(c, call(c, &api::NodeApi::get_transfer), "");
+  return print_transfer(c, named_transfer(c), "");
 }
+
+/// One is shown as it is then; of several it is told how many took the step.
+Status take(Context& c, const char* step, Call method, std::string_view what_happened,
+            const std::function<bool(const v1::Transfer&)>& wanted = {}) {
+  GT_ASSIGN(const std::vector<std::string> ids, chosen_transfers(c, wanted));
+  if (c.options.list("ID").size() == 1) return print_transfer(c, call(c, method, ids.front()), what_happened);
+  v1::ChangeTransfersRequest request;
+  request.set_step(step);
+  return take_step_and_tell(c, request, ids, what_happened);
+}
+
 Status pause(Context& c) {
-  return print_transfer(c, call(c, &api::NodeApi::pause_transfer), "paused");
+  return take(c, "pause", &api::NodeApi::pause_transfer, "paused", [](const v1::Transfer& transfer) {
+    constexpr std::array kAtRest = {"paused", "complete", "failed", "cancelled"};
+    return std::ranges::find(kAtRest, transfer.state()) == kAtRest.end();
+  });
 }
 Status resume(Context& c) {
-  return print_transfer(c, call(c, &api::NodeApi::resume_transfer), "resumed");
+  return take(c, "resume", &api::NodeApi::resume_transfer, "resumed",
+              [](const v1::Transfer& transfer) { return transfer.state() == "paused"; });
 }
 Status cancel(Context& c) {
-  return print_transfer(c, call(c, &api::NodeApi::cancel_transfer), "cancelled");
+  return take(c, "cancel", &api::NodeApi::cancel_transfer, "cancelled");
 }
 
 Status wait(Context& c) {
-  GT_ASSIGN(const v1::Transfer transfer, call(c, &api::NodeApi::get_transfer));
+  GT_ASSIGN(const v1::Transfer transfer, named_transfer(c));
   return follow_transfer(c, transfer, time_limit(c.options));
 }
 
@@ -130,7 +155,14 @@ Status set(Context& c) {
     return Error{Code::kInvalid,
                  "nothing to set: give --lanes, --seeders, --limit, --priority, --tuner, --mode, --target-rate, "
                  "--min-rate or --by"};
-  GT_ASSIGN(*request.mutable_transfer_id(), transfer_named(c, c.options.str("ID")));
+  GT_ASSIGN(const std::vector<std::string> ids, chosen_transfers(c));
+  if (c.options.list("ID").size() > 1) {
+    v1::ChangeTransfersRequest step;
+    step.set_step("set");
+    *step.mutable_settings() = std::move(request);
+    return take_step_and_tell(c, step, ids, "changed");
+  }
+  request.set_transfer_id(ids.front());
   GT_ASSIGN(api::NodeApi* const node, c.node());
   return print_transfer(c, node->set_transfer(std::move(request)), "changed");
 }
@@ -140,6 +172,7 @@ Status set(Context& c) {
 std::vector<CommandEntry> transfer_commands() {
   const std::string group = "Transfers of this node";
   const std::vector<options::Positional> id{{.name = "ID", .help = kTransferHelp}};
+  const std::vector<options::Positional> ids{transfers_positional(false)}, any{transfers_positional(true)};
   const options::Option timeout{.name = "timeout",
                                 .value = "TIME",
                                 .help = "give up waiting after this time, with exit code 9",
@@ -163,16 +196,27 @@ std::vector<CommandEntry> transfer_commands() {
         .group = group},
        wait,
        true},
-      {{.name = "transfer pause", .summary = "stop it for now", .positionals = id, .group = group}, pause},
-      {{.name = "transfer resume", .summary = "let a paused one go on", .positionals = id, .group = group}, resume},
+      {{.name = "transfer pause",
+        .summary = "stop it for now",
+        .positionals = any,
+        .options = {all_option("all that are not done, and all that seed")},
+        .examples = {{"gridtorrent transfer pause run42 run43", ""}, {"gridtorrent transfer pause --all", ""}},
+        .group = group},
+       pause},
+      {{.name = "transfer resume",
+        .summary = "let a paused one go on",
+        .positionals = any,
+        .options = {all_option("all that are paused")},
+        .group = group},
+       resume},
       {{.name = "transfer cancel",
         .summary = "end it and forget it; files that are complete stay",
-        .positionals = id,
+        .positionals = ids,
         .group = group},
        cancel},
       {{.name = "transfer set",
         .summary = "change how a running transfer goes about it",
-        .positionals = id,
+        .positionals = ids,
         .options = options::join(
             {{{.name = "lanes",
                .value = "N",

@@ -1,5 +1,6 @@
 #include "client/cli/context.h"
 #include "client/cli/transfer_names.h"
+#include "client/cli/transfer_steps.h"
 #include "common/codes.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -16,27 +17,23 @@ std::string name_of(const v1::Transfer& transfer) {
   return escape_for_display(transfer.owner() + "/" + transfer.name());
 }
 
-/// How many took the step. The first refusal is the error where only one was asked to.
-Result<std::uint64_t> take_step(api::NodeApi& node, const char* step, const std::vector<std::string>& ids) {
-  constexpr std::size_t kAtOnce = 10'000;
-  std::uint64_t changed = 0;
-  for (std::size_t from = 0; from < ids.size(); from += kAtOnce) {
-    v1::ChangeTransfersRequest request;
-    request.set_step(step);
-    for (std::size_t i = from; i < std::min(ids.size(), from + kAtOnce); ++i) request.add_transfer_ids(ids[i]);
-    GT_ASSIGN(const v1::ChangeTransfersReply reply, node.change_transfers(std::move(request)));
-    if (ids.size() == 1 && reply.failures_size() > 0)
-      return Error{parse_code(reply.failures(0).error_code()).value_or(Code::kInternal), reply.failures(0).message()};
-    changed += reply.changed();
-  }
-  return changed;
+v1::ChangeTransfersRequest request_for(const char* step) {
+  v1::ChangeTransfersRequest request;
+  request.set_step(step);
+  return request;
 }
 
-Status end_one(Context& c, const char* step, std::string_view what_happened) {
-  GT_ASSIGN(const std::string id, transfer_named(c, c.options.str("ID")));
+Status end_each(Context& c, const char* step, std::string_view what_happened) {
+  GT_ASSIGN(const std::vector<std::string> ids, chosen_transfers(c));
+  if (c.options.list("ID").size() > 1) return take_step_and_tell(c, request_for(step), ids, what_happened);
+  const std::string& id = ids.front();
   GT_ASSIGN(api::NodeApi* const node, c.node());
   GT_ASSIGN(const v1::Transfer transfer, node->get_transfer(id));
-  GT_TRY(take_step(*node, step, {id}));
+  GT_ASSIGN(const StepOutcome outcome, take_step(*node, request_for(step), ids));
+  if (!outcome.failures.empty()) {
+    const v1::TransferFailure& failure = outcome.failures.front();
+    return Error{parse_code(failure.error_code()).value_or(Code::kInternal), failure.message()};
+  }
   if (c.json) {
     c.print({{"transfer_id", id}, {"name", json_text(transfer.name())}, {"path", json_text(transfer.path())}});
   } else {
@@ -47,11 +44,11 @@ Status end_one(Context& c, const char* step, std::string_view what_happened) {
 }
 
 Status stop_seeding(Context& c) {
-  return end_one(c, "stop-seeding", "no longer seeding");
+  return end_each(c, "stop-seeding", "no longer seeding");
 }
 
 Status forget(Context& c) {
-  return end_one(c, "forget", "forgot");
+  return end_each(c, "forget", "forgot");
 }
 
 Status clear(Context& c) {
@@ -62,7 +59,8 @@ Status clear(Context& c) {
     if (may_be_cleared(transfer, c.options.flag("failed"))) ids.push_back(transfer.transfer_id());
   std::uint64_t cleared = 0;
   if (!ids.empty()) {
-    GT_ASSIGN(cleared, take_step(*node, "forget", ids));
+    GT_ASSIGN(const StepOutcome outcome, take_step(*node, request_for("forget"), ids));
+    cleared = outcome.changed;
   }
   if (c.json) {
     c.print({{"cleared", cleared}, {"left", static_cast<std::uint64_t>(all.transfers_size()) - cleared}});
@@ -117,16 +115,17 @@ bool may_be_cleared(const v1::Transfer& transfer, bool failed_only) {
 std::vector<CommandEntry> transfer_end_commands() {
   const std::string group = "Transfers of this node";
   const std::vector<options::Positional> id{{.name = "ID", .help = kTransferHelp}};
+  const std::vector<options::Positional> ids{transfers_positional(false)};
   return {
       {{.name = "transfer stop-seeding",
         .summary = "end one that is done and take it off the list; its files stay",
-        .positionals = id,
+        .positionals = ids,
         .group = group},
        stop_seeding},
       {{.name = "transfer forget",
         .summary = "take one that is done or has failed off the list; its files stay",
         .description = "What a failed get had staged goes, as with cancel.",
-        .positionals = id,
+        .positionals = ids,
         .group = group},
        forget},
       {{.name = "transfer clear",

@@ -257,6 +257,27 @@ TEST_F(WithNode, TransferCommandsReachTheNode) {
   EXPECT_THAT(out_, HasSubstr("fetching"));
 }
 
+TEST_F(WithNode, OneStepTakesSeveralTransfers) {
+  auto other = view(TransferState::kPaused);
+  other.id = id_of(2);
+  other.name = "run43";
+  node_.script = {view(TransferState::kFetching), other};
+  EXPECT_EQ(run({"transfer", "pause"}), 2);
+  EXPECT_THAT(err_, HasSubstr("ID is missing; --all means every transfer"));
+  EXPECT_EQ(run({"transfer", "pause", "run42", "--all"}), 2);
+  EXPECT_EQ(run({"transfer", "pause", "run42", "nothing"}), 3);
+  EXPECT_TRUE(node_.asked.empty()) << "all or none are named";
+  EXPECT_EQ(run({"transfer", "pause", id_of(1).str(), "run42", id_of(2).str()}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("paused 2 transfers"));
+  EXPECT_EQ(run({"transfer", "resume", "--all", "--json"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_)["changed"], 1) << "the one that is paused";
+  EXPECT_EQ(run({"transfer", "set", "run42", id_of(2).str(), "--limit", "8Mbit"}), 0) << err_;
+  EXPECT_EQ(node_.settings.limit_bits_per_s, 8'000'000U);
+  EXPECT_EQ(run({"transfer", "cancel", "run42", id_of(3).str()}), 3);
+  EXPECT_THAT(err_, HasSubstr("1 of 2 transfers refused it: " + id_of(3).str()));
+  EXPECT_THAT(node_.asked, ::testing::ElementsAre("pause", "pause", "resume", "set", "set", "cancel", "cancel"));
+}
+
 TEST_F(WithNode, TransfersAreTakenOffTheList) {
   node_.script = {view(TransferState::kSeeding, 1000)};
   EXPECT_EQ(run({"transfer", "clear"}), 0);

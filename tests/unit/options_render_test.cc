@@ -60,6 +60,7 @@ TEST(ManPage, IsRoff) {
   EXPECT_THAT(page, HasSubstr(".TH SAMPLE 1 \"\" \"GridTorrent 1.2.3\""));
   EXPECT_THAT(page, HasSubstr(".SH NAME\nsample \\- tries what an option table can do\n"));
   EXPECT_THAT(page, HasSubstr(".SS \\fBget\\fR [\\fIOPTION\\fR]... \\fICONTENT\\fR"));
+  EXPECT_THAT(page, HasSubstr(".SS \\fBdrop\\fR [\\fIOPTION\\fR]... \\fIID\\fR...\n"));
   EXPECT_THAT(page, HasSubstr(".TP\n\\fB\\-\\-lanes\\fR \\fIN\\fR\nsockets a seeder (default: auto). Environment: "
                               "\\fBGRIDTORRENT_GET_LANES\\fR."));
   EXPECT_THAT(page, HasSubstr(".SH EXIT STATUS\n.TP\n\\fB0\\fR\ndone.\n"));

@@ -57,6 +57,15 @@ TEST(OptionRefusals, AfterTwoDashesNothingIsAnOption) {
   EXPECT_EQ(w.refusal({"--", "--json"}), "unknown command '--json'; see 'sample --help'");
 }
 
+TEST(Positionals, ThatMayBeSeveralTakeAllWordsThatAreLeft) {
+  const World w;
+  const Parsed p = w.good({"drop", "a", "search", "--quiet", "b", "--", "-c"});
+  EXPECT_THAT(p.list("ID"), ElementsAre("a", "search", "b", "-c"));
+  EXPECT_TRUE(p.flag("quiet"));
+  EXPECT_EQ(w.refusal({"drop"}), "ID is missing; see 'sample drop --help'");
+  EXPECT_EQ(w.refusal({"drop", "a", ""}), "ID is empty; see 'sample drop --help'");
+}
+
 TEST(OptionRefusals, CheckEveryValueWhereverItComesFrom) {
   World w;
   EXPECT_EQ(w.refusal({"get", "a", "--limit", "fast"}),
