@@ -16,6 +16,7 @@ namespace gridtorrent::ccm {
 namespace {
 
 constexpr std::string_view kBeginMethod = "content.begin";
+constexpr std::string_view kFinishMethod = "content.publish";
 constexpr std::string_view kGiveUpMethod = "content.give_up";
 
 Result<Content> wanted_content(const Actor& actor, const BeginPublish& request, WallTime now) {
@@ -72,6 +73,7 @@ Result<Content> open_for_finish(Tx& tx, const Actor& actor, const FinishPublish&
   GT_ASSIGN(const auto draft, tx.versions.draft_of(content.id));
   const std::string name = content.owner_name + "/" + escape_for_display(content.name);
   if (!draft && content.state == ContentState::kPublished && request.version == content.version + 1) {
+    if (content.metadata_sha256 == request.sha256_hex) return content;  // repeated: nothing had changed
     return Error{Code::kNotFound,
                  "version " + std::to_string(request.version) + " of " + name + " was given up; begin anew"};
   }
@@ -85,6 +87,14 @@ Result<Content> open_for_finish(Tx& tx, const Actor& actor, const FinishPublish&
                                       " is being published from elsewhere by now; begin anew"};
   }
   return with_version(std::move(content), *draft);
+}
+
+/// The newest version, where the draft of the next one would say the very same.
+Result<std::optional<Content>> unchanged_version(Tx& tx, const Content& draft, const FinishPublish& request) {
+  if (draft.state != ContentState::kDraft || draft.version == 1) return std::optional<Content>();
+  GT_ASSIGN(auto newest, tx.contents.by_id(draft.id));
+  if (!newest || newest->metadata_sha256 != request.sha256_hex) return std::optional<Content>();
+  return newest;
 }
 
 /// Whether a content that was published before is what this request brings again.
@@ -188,14 +198,11 @@ Status ContentService::check_metadata_quota(Tx& tx, const Actor& actor, const Co
                                      actor.name + "; ask the administrator for more"};
 }
 
-Status ContentService::check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
-                                    std::uint64_t metadata_bytes) {
-  FinishPublish request;
-  request.content = content;
-  request.version = version;
+Status ContentService::check_finish(const Actor& actor, const FinishPublish& request, std::uint64_t metadata_bytes) {
   return d_.store.read([&](Tx& tx) -> Status {
     GT_ASSIGN(const Content found, open_for_finish(tx, actor, request));
-    if (found.state != ContentState::kDraft) return {};
+    GT_ASSIGN(const auto unchanged, unchanged_version(tx, found, request));
+    if (found.state != ContentState::kDraft || unchanged) return {};
     return check_metadata_quota(tx, actor, found, metadata_bytes);
   });
 }
@@ -205,6 +212,8 @@ Status ContentService::reserve_metadata(Tx& tx, const Actor& actor, const Finish
   GT_ASSIGN(Content content, open_for_finish(tx, actor, request));
   GT_TRY(state_after(content, request));
   if (content.state != ContentState::kDraft || content.metadata_bytes == request.metadata.size()) return {};
+  GT_ASSIGN(const auto unchanged, unchanged_version(tx, content, request));
+  if (unchanged) return {};
   GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
   content.metadata_bytes = request.metadata.size();
   return update_version(tx, content);
@@ -232,6 +241,13 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
   GT_ASSIGN(Content content, open_for_finish(tx, actor, request));
   GT_ASSIGN(const ContentState next, state_after(content, request));
   if (next == content.state) return content;
+  GT_ASSIGN(auto unchanged, unchanged_version(tx, content, request));
+  if (unchanged) {
+    GT_TRY(tx.versions.remove(content.id, content.version));
+    GT_TRY(tx.audit.append(audit_record(actor, d_.clock.wall(), kFinishMethod, content.id.str(), request.request_id,
+                                        "ok: unchanged since version " + std::to_string(unchanged->version))));
+    return *std::move(unchanged);
+  }
   // Again: the draft may have been begun anew meanwhile, and the quota changed.
   GT_TRY(check_metadata_quota(tx, actor, content, request.metadata.size()));
   content.state = next;
@@ -251,8 +267,7 @@ Result<Content> ContentService::finish_in(Tx& tx, const Actor& actor, const Fini
     GT_ASSIGN(concerned.people, tell_holders(tx, content));
   }
   GT_TRY(tx.contents.update(content));
-  GT_TRY(
-      tx.audit.append(audit_record(actor, content.published, "content.publish", content.id.str(), request.request_id)));
+  GT_TRY(tx.audit.append(audit_record(actor, content.published, kFinishMethod, content.id.str(), request.request_id)));
   return content;
 }
 

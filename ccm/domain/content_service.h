@@ -120,11 +120,11 @@ class ContentService {
   /// Reserves the name. A draft that the same owner began on the same node is taken up again; one of another node that
   /// showed no sign of life for kDraftLifetime is given up.
   Result<PublishTicket> begin_publish(const Actor& actor, const BeginPublish& request);
-  /// Repeated with the same metadata, it has been done once.
+  /// Repeated with the same metadata, it has been done once. A new version whose metadata is that of the newest is not
+  /// made: its draft ends, and the newest is the answer.
   Result<ContentView> finish_publish(const Actor& actor, const FinishPublish& request);
-  /// What finish_publish would refuse before a byte of metadata is uploaded: rights, state, quota.
-  Status check_finish(const Actor& actor, const ContentId& content, std::uint32_t version,
-                      std::uint64_t metadata_bytes);
+  /// What finish_publish would refuse before a byte of the metadata, of so many, is uploaded: rights, state, quota.
+  Status check_finish(const Actor& actor, const FinishPublish& request, std::uint64_t metadata_bytes);
   /// Ends what begin_publish began under `begun_as`: the draft's name is free again; one that was finished meanwhile is
   /// withdrawn. Of begin_update the draft of the version goes, and the content stays as it is; a version that was
   /// finished meanwhile stays, too. Its owner may, with a login, or by the node that publishes it: from another node it

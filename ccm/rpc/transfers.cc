@@ -56,7 +56,7 @@ class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::F
     request_.request_id = header.request_id();
     request_.version = header.version();
     request_.sha256_hex = header.sha256();
-    return contents_.check_finish(actor_, request_.content, request_.version, total_bytes_);
+    return contents_.check_finish(actor_, request_, total_bytes_);
   }
 
   Status describe(std::string_view bytes) {

@@ -391,12 +391,13 @@ Json published_event(const v1::Published& published, const v1::Access& access, W
   json["skipped"] = published.skipped();
   json["transfer_id"] = published.transfer_id();
   json["version"] = published.version();
-  if (published.version() > 1) {
+  if (published.version() > 1 || published.unchanged()) {
     json["unchanged_files"] = published.unchanged_files();
     json["unchanged_bytes"] = published.unchanged_bytes();
     json["read_bytes"] = published.read_bytes();
   }
   return json;
+    json["unchanged"] = published.unchanged();
 }
 
 Json task_event(const v1::Task& task, WallTime now) {

@@ -80,6 +80,10 @@ class PublishPrinter {
       c_.emit(published_event(*published_, access, c_.clock.wall()));
       return {};
     }
+    if (published_->unchanged()) {
+      c_.terminal.result(nothing_changed(published_->version(), published_->name(), published_->content_id()));
+      return {};
+    }
     const bool is_newer = published_->version() > 1;
     c_.terminal.result("published " + escape_for_display(published_->name()) +
                        (is_newer ? ", version " + std::to_string(published_->version()) : std::string()) + " (" +
@@ -245,6 +249,11 @@ Result<v1::Transfer> start(Context& c, const v1::PublishRequest& request) {
 }
 
 }  // namespace
+
+std::string nothing_changed(std::uint32_t version, const std::string& name, const std::string& content_id) {
+  return "nothing changed since version " + std::to_string(version) + " of " + escape_for_display(name) + " (" +
+         content_id + "): no new version was made";
+}
 
 Status publish_here(Context& c) {
   GT_ASSIGN(v1::PublishRequest request, request_of(c));

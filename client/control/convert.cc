@@ -274,6 +274,7 @@ v1::Published to_message(const PublishOutcome& outcome) {
   out.set_unchanged_files(outcome.unchanged_files);
   out.set_unchanged_bytes(outcome.unchanged_bytes);
   out.set_read_bytes(outcome.read_bytes);
+  out.set_unchanged(outcome.unchanged);
   return out;
 }
 

@@ -298,6 +298,7 @@ Status LastingPublishFlow::publish(Work& work, const std::stop_token& stop) {
     transfer.job_done = transfer.job_total = tree.metadata.manifest.total_bytes();
   });
   GT_ASSIGN(const ContentInfo content, finish(work, tree));
+  work.publish.lasting->unchanged = content.version < work.ticket->version;
   return publishes_.keep({}, work.publish, content, tree, work.transfer.verified);
 }
 

@@ -106,6 +106,7 @@ struct PublishOutcome {
   std::vector<std::string> warnings;
   /// Of a new version: files that are as they were when this node published the one before, and what was read.
   std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
+  bool unchanged = false;  ///< nothing differed from the newest version, which `content` is: none was made
 };
 
 struct GetJob {

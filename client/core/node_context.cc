@@ -225,16 +225,20 @@ Status NodeContext::give_up(Transfer& transfer, bool may_have_staging) {
   return {};
 }
 
-void NodeContext::forget_given_way() {
+void NodeContext::forget_given_way(const TransferId& newest) {
   using Key = std::tuple<ContentId, std::string_view, std::string_view>;
-  std::map<Key, const TransferRow*> newest;
+  std::map<Key, const TransferRow*> newest_at;
   std::vector<TransferId> gone;
   for (const auto& [id, transfer] : book.all()) {
     const TransferRow& row = transfer->row;
     if (row.step != TransferStep::kHold) continue;
-    const auto [slot, is_first] = newest.try_emplace({row.content.id, row.target, row.base_name}, &row);
-    if (is_first || slot->second->content.version == row.content.version) continue;
-    const auto age = [](const TransferRow& one) { return std::pair(one.created, one.content.version); };
+    const auto [slot, is_first] = newest_at.try_emplace({row.content.id, row.target, row.base_name}, &row);
+    const bool same = slot->second->content.version == row.content.version;
+    const bool published_again = row.kind == TransferKind::kPublish && slot->second->kind == row.kind;
+    if (is_first || (same && !published_again)) continue;
+    const auto age = [&](const TransferRow& one) {
+      return std::tuple(one.id == newest, one.created, one.content.version);
+    };
     const bool later = age(*slot->second) < age(row);
     gone.push_back(later ? slot->second->id : id);
     if (later) slot->second = &row;
@@ -242,7 +246,8 @@ void NodeContext::forget_given_way() {
   for (const TransferId& id : gone) {
     auto* old = book.find(id);
     log(NodeLogLevel::kInfo, "version " + std::to_string(old->row.content.version) + " of " + display_name(old->row) +
-                                 " gave way to another at " + escape_for_display(old->row.target));
+                                 " gave way to what was published or fetched since, at " +
+                                 escape_for_display(old->row.target));
     if (const auto ended = give_up(*old, /*may_have_staging=*/false); !ended) {
       log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be ended: " + ended.error().message);
     }

@@ -94,7 +94,8 @@ class NodeContext {
   /// files stay, but for a staging folder.
   Status give_up(Transfer& transfer, bool may_have_staging);
   /// Under the lock: gives up what is held of earlier versions of a content at places where another one stands now.
-  void forget_given_way();
+  /// What was published once more at the same place, unchanged, gives way to what was published last; `newest` is that.
+  void forget_given_way(const TransferId& newest = {});
   /// Under the lock: somebody else may have to seed this content now.
   void settle_siblings(const ContentId& content) { settle_siblings(std::set{content}); }
   void settle_siblings(const std::set<ContentId>& contents);

@@ -118,6 +118,7 @@ struct PublishRow {
     WalkRules rules = {};
     /// Of HashedTree.
     std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
+    bool unchanged = false;  ///< nothing differed from the version before: none was made
     friend bool operator==(const Lasting&, const Lasting&) = default;
   };
   std::optional<Lasting> lasting;

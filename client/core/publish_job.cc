@@ -141,6 +141,7 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   outcome.unchanged_files = tree.unchanged_files;
   outcome.unchanged_bytes = tree.unchanged_bytes;
   outcome.read_bytes = tree.read_bytes;
+  outcome.unchanged = content.version < ticket->version;
   outcome.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(c_.ports.clock.mono() - started);
   return outcome;
 }
@@ -241,7 +242,7 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
       c_.log(NodeLogLevel::kError, row.name + " is " + transfer->notice);
     }
   }
-  c_.forget_given_way();
+  c_.forget_given_way(transfer->row.id);
   transfer->announce.soon(c_.ports.clock.mono());
   transfer->sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(5);
   c_.book.touch(*transfer);
@@ -259,8 +260,9 @@ std::shared_ptr<const KnownTree> PublishFlow::known_tree(const ContentId& conten
     const auto lock = c_.book.lock();
     for (const auto& [id, other] : c_.book.all()) {
       const TransferRow& row = other->row;
-      const bool is_published =
-          row.kind == TransferKind::kPublish && row.step != TransferStep::kHash && !row.unpublished;
+      const bool is_published = row.kind == TransferKind::kPublish && row.step != TransferStep::kHash &&
+                                !row.unpublished && row.step != TransferStep::kCancel &&
+                                row.step != TransferStep::kForgotten;
       if (row.content.id != content || !is_published) continue;
       if (!newest || newest->content.version < row.content.version) newest = row;
     }
@@ -290,6 +292,7 @@ PublishOutcome PublishFlow::outcome_of(const PublishRow& row) const {
   outcome.unchanged_files = row.lasting->unchanged_files;
   outcome.unchanged_bytes = row.lasting->unchanged_bytes;
   outcome.read_bytes = row.lasting->read_bytes;
+  outcome.unchanged = row.lasting->unchanged;
   return outcome;
 }
 

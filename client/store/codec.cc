@@ -333,7 +333,8 @@ std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting) {
               {"rules", rules_json(lasting->rules)},
               {"unchanged_files", lasting->unchanged_files},
               {"unchanged_bytes", lasting->unchanged_bytes},
-              {"read_bytes", lasting->read_bytes}}
+              {"read_bytes", lasting->read_bytes},
+              {"unchanged", lasting->unchanged}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -345,7 +346,7 @@ Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& tex
     return Lasting({json.at("description"), json.at("license"), json.at("tags").get<std::vector<std::string>>(),
                     json.at("strict"), json.at("warnings").get<std::vector<std::string>>(), std::move(rules),
                     json.value("unchanged_files", std::uint64_t{0}), json.value("unchanged_bytes", std::uint64_t{0}),
-                    json.value("read_bytes", std::uint64_t{0})});
+                    json.value("read_bytes", std::uint64_t{0}), json.value("unchanged", false)});
   });
 }
 

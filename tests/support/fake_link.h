@@ -100,10 +100,15 @@ class FakeLink final : public client::ServerLink {
       if (state.finish_error) return *state.finish_error;
       ++state.finishes;
       if (ticket.version > 1) {
-        auto& next = state.versions[ticket.version];
+        client::ContentInfo before;
         for (const auto& [name, content] : state.contents) {
-          if (content.id == ticket.content) next = content;
+          if (content.id == ticket.content) before = content;
         }
+        client::ContentInfo again = before;
+        describe(again, ticket.content, metadata);
+        if (again.metadata_sha256 == before.metadata_sha256) return before;  // nothing has changed: no version is made
+        auto& next = state.versions[ticket.version];
+        next = before;
         next.version = ticket.version;
         describe(next, ticket.content, metadata);
         state.version_metadata[ticket.version] = metadata;

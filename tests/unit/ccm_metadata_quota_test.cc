@@ -117,9 +117,9 @@ TEST(ContentQuotas, AreRefusedByName) {
   BeginPublish request{w.request_id(), "one", {AccessLevel::kPublic, {}, {}, false}, "", "", {}};
   const auto ticket = w.contents.begin_publish(alice, request);
   ASSERT_TRUE(ticket.ok());
-  EXPECT_EQ(code_of(w.contents.check_finish(alice, ticket->content, 1, 11)), Code::kExhausted);
-  EXPECT_TRUE(w.contents.check_finish(alice, ticket->content, 1, 10).ok());
   auto finish = w.finish_of(ticket->content);
+  EXPECT_EQ(code_of(w.contents.check_finish(alice, finish, 11)), Code::kExhausted);
+  EXPECT_TRUE(w.contents.check_finish(alice, finish, 10).ok());
   finish.metadata = "more than ten bytes";
   EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish)), Code::kExhausted);
   request.request_id = w.request_id();

@@ -96,6 +96,27 @@ TEST_P(Versions, AreTheOwnersToPublish) {
   EXPECT_EQ(code_of(begin(alice, data.id.str())), Code::kConflict);
 }
 
+TEST_P(Versions, AreNotMadeWhereNothingChanged) {
+  const Content data = w.publish(alice, "data", AccessLevel::kPublic, 1000);
+  const auto ticket = begin(alice, "data");
+  ASSERT_TRUE(ticket.ok()) << message_of(ticket);
+  const auto same = finish_of(*ticket, 1000, data.metadata_sha256.front());
+  ASSERT_EQ(same.sha256_hex, data.metadata_sha256);
+  EXPECT_TRUE(w.contents.check_finish(alice, same, same.metadata.size()).ok());
+  for (int i = 0; i < 2; ++i) {  // the second time as one whose answer was lost
+    const auto done = w.contents.finish_publish(alice, same);
+    ASSERT_TRUE(done.ok()) << message_of(done);
+    EXPECT_EQ(done->content.version, 1u);
+    EXPECT_EQ(done->content.state, ContentState::kPublished);
+    EXPECT_TRUE(w.contents.check_finish(alice, same, same.metadata.size()).ok());
+  }
+  EXPECT_THAT(listed(alice, data), ElementsAre(1u));
+  EXPECT_THAT(notices(bob), IsEmpty());
+  EXPECT_EQ(code_of(w.contents.finish_publish(alice, finish_of(*ticket, 3000, 'b'))), Code::kNotFound)
+      << "the draft has ended";
+  EXPECT_EQ(update(alice, data, 3000, 'b').version, 2u);
+}
+
 TEST_P(Versions, LeaveTheNewestAsItIsUntilTheNextIsSealed) {
   const Content data = w.publish(alice, "data", AccessLevel::kPublic, 1000);
   const auto ticket = begin(alice, "alice/data");

@@ -409,6 +409,23 @@ TEST_F(LastingUpdate, TakesThePlaceOfTheVersionBefore) {
   EXPECT_EQ(told->unchanged_files, 1u);
   EXPECT_EQ(told->unchanged_bytes, 3u);
   EXPECT_EQ(told->read_bytes, 5u);
+  EXPECT_FALSE(told->unchanged);
+}
+
+TEST_F(LastingUpdate, MakesNoVersionWhereNothingChanged) {
+  const auto first = start_publish(publish_job());
+  wait_for(first.id, TransferState::kSeeding);
+  const auto next = start_publish(update_job());
+  EXPECT_EQ(wait_for(next.id, TransferState::kSeeding).version, 1u);
+  EXPECT_TRUE(eventually([&] {
+    const auto view = node_->transfer(first.id);
+    return !view.ok() || view->state == TransferState::kCancelled;
+  })) << "one transfer seeds it";
+  const auto told = node_->publish(update_job(), {}, {});
+  ASSERT_TRUE(told.ok()) << told.error().message;
+  EXPECT_TRUE(told->unchanged);
+  EXPECT_EQ(told->content.version, 1u);
+  EXPECT_EQ(told->transfer, next.id);
 }
 
 TEST_F(LastingUpdate, StaysOneAfterARestart) {
