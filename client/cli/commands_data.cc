@@ -40,6 +40,10 @@ Status print_task_result(Context& c, const v1::Task& task) {
   const std::string content = result.value("content_id", "");
   GT_ASSIGN(api::ServerApi* const server, c.server());
   const std::string node = escape_for_display(name_or_id(names_of_own_nodes(c, *server), task.node_id()));
+  if (result.value("unchanged", false)) {
+    c.terminal.result(nothing_changed(result.value("version", 0U), result.value("name", content), content));
+    return {};
+  }
   c.terminal.result("done: " + result.value("name", content) +
                     (result.contains("path") ? " at " + result.value("path", "") + " on " + node : ""));
   return {};
@@ -49,15 +53,24 @@ Status print_task_result(Context& c, const v1::Task& task) {
 
 Status publish_there(Context& c) {
   v1::TaskWork work;
-  const bool chosen = has_publish_rules(c.options);
-  if (chosen) *work.mutable_chosen_publish()->mutable_rules() = read_publish_rules(c.options);
-  v1::PublishTask& task = chosen ? *work.mutable_chosen_publish()->mutable_publish() : *work.mutable_publish();
+  const bool update = c.options.has("update"), rules = has_publish_rules(c.options);
+  const auto chosen = [&]() -> v1::ChosenPublishTask& {
+    return update ? *work.mutable_version_publish()->mutable_publish() : *work.mutable_chosen_publish();
+  };
+  if (rules) *chosen().mutable_rules() = read_publish_rules(c.options);
+  v1::PublishTask& task = update || rules ? *chosen().mutable_publish() : *work.mutable_publish();
   task.set_root_path(c.options.str("PATH"));
   if (task.root_path().find(':') == std::string::npos)
     return Error{Code::kInvalid,
                  "with --node, PATH is ROOT:relative/path below a share root of that node, as in data:run42"};
-  task.set_name(c.options.str("name"));
-  task.set_access(c.options.str("access"));
+  if (update) {
+    GT_ASSIGN(api::ServerApi* const server, c.server());
+    GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("update")));
+    work.mutable_version_publish()->set_update(content.owner() + "/" + content.name());
+  } else {
+    task.set_name(c.options.str("name"));
+    task.set_access(c.options.str("access"));
+  }
   task.set_description(c.options.str("description"));
   for (const std::string& tag : c.options.list("tag")) task.add_tags(tag);
   task.set_license(c.options.str("license"));
@@ -69,12 +82,15 @@ Status publish_there(Context& c) {
 /// A content has a name, or gets a new version.
 Status check_publish(const Context& c) {
   const bool update = c.options.has("update");
-  if (update && c.options.has("node"))
-    return Error{Code::kInvalid, "--update is for this machine alone; leave out --node"};
   if (update && c.options.source("access") != options::Source::kDefault)
     return Error{Code::kInvalid, "a new version keeps the content's access; leave out --access"};
   if (update && c.options.has("name"))
     return Error{Code::kInvalid, "a new version keeps the content's name; leave out --name"};
+  for (const char* said : {"description", "tag", "license"}) {
+    if (update && c.options.has(said))
+      return Error{Code::kInvalid, "a new version keeps what is said of the content; leave out --" + std::string(said) +
+                                       ", and see 'gridtorrent content --help'"};
+  }
   if (update || c.options.has("name")) return {};
   return Error{Code::kInvalid, "--name NAME is missing; with --update CONTENT it becomes a new version of that"};
 }
@@ -155,17 +171,15 @@ Status get_here(Context& c) {
   return follow_or_detach(c, reply.transfer());
 }
 
-/// Options that a task of another node has not.
-Status only_here(const Context& c, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (c.options.has(name))
-      return Error{Code::kInvalid, "--" + std::string(name) + " is for this machine's node; leave it out with --node"};
-  }
-  return {};
+/// Of --version, or of a CONTENT that names it as in "run42@2"; 0: the newest.
+std::uint32_t wanted_version(const Context& c, const v1::Content& content) {
+  if (c.options.has("version")) return static_cast<std::uint32_t>(c.options.integer("version"));
+  const std::string suffix = "@" + std::to_string(content.version());
+  const bool named = c.options.str("CONTENT").ends_with(suffix) && !content.name().ends_with(suffix);
+  return named ? content.version() : 0;
 }
 
 Status get_there(Context& c) {
-  GT_TRY(only_here(c, {"version", "update"}));
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
@@ -174,8 +188,17 @@ Status get_there(Context& c) {
                  "--allow-hidden is for this machine alone; with --node, name a folder with --to that is "
                  "not there yet"};
   v1::TaskWork work;
-  const bool chosen = c.options.has("as") || c.options.flag("if-seeded");
-  v1::GetTask& task = chosen ? *work.mutable_chosen_get()->mutable_get() : *work.mutable_get();
+  const std::uint32_t number = wanted_version(c, content);
+  const bool version = number != 0 || c.options.flag("update");
+  const bool named = c.options.has("as") || c.options.flag("if-seeded");
+  const auto chosen = [&]() -> v1::ChosenGetTask& {
+    return version ? *work.mutable_version_get()->mutable_get() : *work.mutable_chosen_get();
+  };
+  v1::GetTask& task = version || named ? *chosen().mutable_get() : *work.mutable_get();
+  if (version) {
+    work.mutable_version_get()->set_version(number);
+    work.mutable_version_get()->set_update(c.options.flag("update"));
+  }
   task.set_content_id(content.content_id());
   task.set_root_path(c.options.str("to"));
   if (c.options.has("to") && task.root_path().find(':') == std::string::npos)
@@ -187,12 +210,12 @@ Status get_there(Context& c) {
   task.set_priority(static_cast<int>(c.options.integer("priority")));
   task.set_refetch(c.options.flag("refetch"));
   if (!is_empty(wish)) *task.mutable_wish() = wish;
-  if (chosen) {
+  if (named) {
     if (!is_valid_utf8(c.options.str("as")))
       return Error{Code::kInvalid, "--as '" + escape_for_display(c.options.str("as")) +
                                        "' is not UTF-8, as names in tasks for other nodes must be; choose another one"};
-    work.mutable_chosen_get()->set_base_name(c.options.str("as"));
-    work.mutable_chosen_get()->set_if_seeded(c.options.flag("if-seeded"));
+    chosen().set_base_name(c.options.str("as"));
+    chosen().set_if_seeded(c.options.flag("if-seeded"));
   }
   GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work), time_limit(c.options)));
   return ended ? print_task_result(c, *ended) : Status();

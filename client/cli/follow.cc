@@ -185,6 +185,8 @@ bool has_ended(const v1::Task& task) {
 }
 
 std::string unknown_to_node(const v1::Task& task) {
+  if (task.work().has_version_get()) return "--version and --update (or leave them out)";
+  if (task.work().has_version_publish()) return "--update";
   if (task.work().has_chosen_get()) return "--as and --if-seeded (or leave them out)";
   if (task.work().has_chosen_publish()) return "--links, --exclude and --include";
   return "tasks of the kind '" + task.kind() + "'";

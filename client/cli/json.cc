@@ -238,7 +238,9 @@ Json to_json(const v1::Task& task) {
   Json result = Json::parse(task.result_json(), nullptr, false);
   if (!task.result_json().empty())
     json["result"] = result.is_discarded() ? Json(json_text(task.result_json())) : result;
-  const v1::GetTask& get = task.work().has_chosen_get() ? task.work().chosen_get().get() : task.work().get();
+  const v1::TaskWork& work = task.work();
+  const v1::ChosenGetTask& chosen = work.has_version_get() ? work.version_get().get() : work.chosen_get();
+  const v1::GetTask& get = work.has_get() ? work.get() : chosen.get();
   if (get.has_wish()) {
     Json wish = Json::object();
     add_wish(wish, get.wish());
@@ -395,9 +397,9 @@ Json published_event(const v1::Published& published, const v1::Access& access, W
     json["unchanged_files"] = published.unchanged_files();
     json["unchanged_bytes"] = published.unchanged_bytes();
     json["read_bytes"] = published.read_bytes();
+    json["unchanged"] = published.unchanged();
   }
   return json;
-    json["unchanged"] = published.unchanged();
 }
 
 Json task_event(const v1::Task& task, WallTime now) {

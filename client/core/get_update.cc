@@ -66,7 +66,7 @@ Status GetFlow::find_replaced(Request& request, const metainfo::Manifest& publis
     return Error{Code::kInvalid, "--update takes the files that are here; leave out --file"};
   GT_ASSIGN(const TransferRow row, earlier_at(request));
   request.job.target = row.target;
-  request.job.root = row.root;
+  if (request.job.root.empty()) request.job.root = row.root;
   request.job.base_name = row.base_name;
   request.job.globs = row.globs;
   if (row.content.version == request.content.version) {

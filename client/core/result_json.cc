@@ -55,16 +55,23 @@ Json access_json(const ContentInfo& content) {
 }
 
 std::string published_json(const PublishOutcome& outcome, WallTime now) {
-  const Json event{{"event", "published"},
-                   {"time", to_rfc3339(now)},
-                   {"content_id", outcome.content.id.str()},
-                   {"name", outcome.content.name},
-                   {"bytes", outcome.content.bytes},
-                   {"files", outcome.content.files},
-                   {"access", access_json(outcome.content)},
-                   {"seconds", seconds_of(outcome.elapsed)},
-                   {"skipped", outcome.skipped},
-                   {"transfer_id", outcome.transfer.str()}};
+  Json event{{"event", "published"},
+             {"time", to_rfc3339(now)},
+             {"content_id", outcome.content.id.str()},
+             {"name", outcome.content.name},
+             {"bytes", outcome.content.bytes},
+             {"files", outcome.content.files},
+             {"access", access_json(outcome.content)},
+             {"seconds", seconds_of(outcome.elapsed)},
+             {"skipped", outcome.skipped},
+             {"transfer_id", outcome.transfer.str()},
+             {"version", outcome.content.version}};
+  if (outcome.content.version > 1 || outcome.unchanged) {
+    event["unchanged_files"] = outcome.unchanged_files;
+    event["unchanged_bytes"] = outcome.unchanged_bytes;
+    event["read_bytes"] = outcome.read_bytes;
+    event["unchanged"] = outcome.unchanged;
+  }
   return event.dump();
 }
 

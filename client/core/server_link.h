@@ -119,6 +119,8 @@ struct GetTask {
   WishChange wish = {};
   std::string base_name = {};  ///< what BASE is called there; empty: as it was published
   bool if_seeded = false;      ///< refuse where it has to be fetched and nobody serves it
+  std::uint32_t version = 0;   ///< 0: the newest
+  bool update = false;         ///< in the place of an earlier version that this node holds in that folder
 };
 struct SeedTask {
   std::string content;

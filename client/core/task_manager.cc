@@ -183,6 +183,8 @@ Result<std::string> TaskManager::work(const TaskId& id, const GetTask& task, std
   job.refetch = task.refetch;
   job.base_name = task.base_name;
   job.if_seeded = task.if_seeded;
+  job.version = task.version;
+  job.update = task.update;
   bool joined = false;
   GT_ASSIGN(const TransferView view, node_.get(job, joined));
   wait_for(id, view.id);

@@ -85,6 +85,21 @@ GetTask to_work(const v1::GetTask& message) {
   return work;
 }
 
+Result<PublishTask> to_work(const v1::ChosenPublishTask& message, const std::string& task_id) {
+  PublishTask work = to_work(message.publish(), task_id);
+  GT_ASSIGN(work.rules.links, parse_link_rule(message.rules().links()));
+  work.rules.exclude.assign(message.rules().exclude().begin(), message.rules().exclude().end());
+  work.rules.include.assign(message.rules().include().begin(), message.rules().include().end());
+  return work;
+}
+
+GetTask to_work(const v1::ChosenGetTask& message) {
+  GetTask work = to_work(message.get());
+  work.base_name = message.base_name();
+  work.if_seeded = message.if_seeded();
+  return work;
+}
+
 }  // namespace
 
 Result<PublishTicket> to_ticket(const v1::BeginPublishReply& message) {
@@ -130,18 +145,23 @@ Result<Task> to_task(const v1::Task& message) {
       task.work = to_work(work.publish(), message.task_id());
       break;
     case v1::TaskWork::kChosenPublish: {
-      PublishTask publish = to_work(work.chosen_publish().publish(), message.task_id());
-      const v1::PublishRules& rules = work.chosen_publish().rules();
-      GT_ASSIGN(publish.rules.links, parse_link_rule(rules.links()));
-      publish.rules.exclude.assign(rules.exclude().begin(), rules.exclude().end());
-      publish.rules.include.assign(rules.include().begin(), rules.include().end());
+      GT_ASSIGN(task.work, to_work(work.chosen_publish(), message.task_id()));
+      break;
+    }
+    case v1::TaskWork::kVersionPublish: {
+      GT_ASSIGN(PublishTask publish, to_work(work.version_publish().publish(), message.task_id()));
+      publish.publish.name = work.version_publish().update();
+      publish.publish.update = true;
       task.work = std::move(publish);
       break;
     }
-    case v1::TaskWork::kChosenGet: {
-      GetTask get = to_work(work.chosen_get().get());
-      get.base_name = work.chosen_get().base_name();
-      get.if_seeded = work.chosen_get().if_seeded();
+    case v1::TaskWork::kChosenGet:
+      task.work = to_work(work.chosen_get());
+      break;
+    case v1::TaskWork::kVersionGet: {
+      GetTask get = to_work(work.version_get().get());
+      get.version = work.version_get().version();
+      get.update = work.version_get().update();
       task.work = std::move(get);
       break;
     }

@@ -69,8 +69,10 @@ auto guarded(const std::string& text, std::string_view what, F&& decode) -> decl
 }
 
 Json publish_json(const PublishRequest& request) {
-  return {{"request_id", request.request_id},   {"name", request.name},       {"access", request.access},
-          {"description", request.description}, {"license", request.license}, {"tags", request.tags}};
+  return {{"request_id", request.request_id}, {"name", request.name},
+          {"access", request.access},         {"description", request.description},
+          {"license", request.license},       {"tags", request.tags},
+          {"update", request.update}};
 }
 
 PublishRequest publish_request(const Json& json) {
@@ -81,6 +83,7 @@ PublishRequest publish_request(const Json& json) {
   request.description = json.at("description");
   request.license = json.at("license");
   request.tags = json.at("tags").get<std::vector<std::string>>();
+  request.update = json.value("update", false);
   return request;
 }
 
@@ -137,7 +140,9 @@ struct WorkEncoder {
             {"refetch", task.refetch},
             {"wish", wish_json(task.wish)},
             {"base_name", task.base_name},
-            {"if_seeded", task.if_seeded}};
+            {"if_seeded", task.if_seeded},
+            {"version", task.version},
+            {"update", task.update}};
   }
   Json operator()(const SeedTask& task) const {
     return {{"kind", "seed"}, {"content", task.content}, {"root_path", task.root_path}};
@@ -375,6 +380,8 @@ Status decode_work(const std::string& text, Task& task) {
       get.wish = wish_change(json.value("wish", Json::object()));
       get.base_name = json.value("base_name", "");
       get.if_seeded = json.value("if_seeded", false);
+      get.version = json.value("version", std::uint32_t{0});
+      get.update = json.value("update", false);
       task.work = get;
     } else if (kind == "seed") {
       task.work = SeedTask{json.at("content"), json.at("root_path")};

@@ -208,6 +208,46 @@ def a_choice_of_files_stays_one():
         cases.check(os.listdir(scene.dir / 'out/set') == ['part1'], os.listdir(scene.dir / 'out/set'))
 
 
+def where_nothing_changed_no_version_is_made():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        for _ in range(2):
+            told = published(alice, alpha, root, '--update', 'set')
+            cases.check((told['unchanged'], told['version'], told['read_bytes']) == (True, 1, 0), told)
+        line = alice.cli('publish', root, '--update', 'set', node=alpha).out
+        cases.check('nothing changed since version 1 of set' in line, line)
+        cases.check(len(alice.cli('show', 'set', '--versions', '--json').json['versions']) == 1, 'one version')
+        cases.check(bob.cli('inbox', '--json').json.get('notices', []) == [], 'nobody is told')
+        harness.wait_until(lambda: len(alice.cli('transfers', '--json', node=alpha).json['transfers']) == 1, 'one transfer')
+        alpha.stop()
+        alpha.start()
+        bob.cli('get', 'alice/set', '--to', scene.dir / 'anew', '--refetch', node=beta)
+        cases.same(root, scene.dir / 'anew/set')
+        change(root)
+        cases.check(published(alice, alpha, root, '--update', 'set')['version'] == 2, 'a change makes a version')
+
+
+def other_nodes_publish_and_take_the_next_version():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, root = scene.user('alice'), data_set(scene)
+        (scene.dir / 'downloads').mkdir()
+        scene.node(alice, 'alpha', args=('--share-root', f'raw={root.parent}'))
+        scene.node(alice, 'beta', args=('--download-root', f'in={scene.dir}/downloads'))
+        alice.cli('publish', 'raw:set', '--name', 'set', '--node', 'alpha')
+        alice.cli('get', 'set', '--node', 'beta', '--to', 'in:')
+        unchanged = alice.cli('publish', 'raw:set', '--update', 'set', '--node', 'alpha')
+        cases.check('nothing changed since version 1 of set' in unchanged.out, unchanged.out)
+        cases.refused(alice.cli('get', 'set', '--update', '--node', 'beta', '--to', 'in:elsewhere', expect=None), 3, 'in that folder')
+        change(root)
+        done = alice.cli('publish', 'raw:set', '--update', 'set', '--node', 'alpha', '--json').event('published')
+        cases.check((done['version'], done['unchanged_files']) == (2, FILES - 3), done)
+        alice.cli('get', 'set', '--update', '--node', 'beta', '--to', 'in:')
+        cases.same(root, scene.dir / 'downloads/set')
+        alice.cli('get', 'set', '--version', 2, '--node', 'beta', '--to', 'in:two')
+        cases.same(root, scene.dir / 'downloads/two/set')
+
+
 def killed_at_any_moment_it_goes_on():
     with harness.Scene() as scene:
         alice, alpha, bob, beta, root = two_people(scene)
@@ -244,4 +284,5 @@ def killed_at_any_moment_it_goes_on():
 cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_not_read, files_made_anew_with_the_old_times_are_read,
           what_a_person_changed_is_a_conflict_that_names_it, an_old_version_is_there_while_somebody_holds_it,
           only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
-          another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, killed_at_any_moment_it_goes_on)
+          another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, where_nothing_changed_no_version_is_made,
+          other_nodes_publish_and_take_the_next_version, killed_at_any_moment_it_goes_on)

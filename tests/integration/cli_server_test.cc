@@ -120,6 +120,29 @@ TEST_F(GetThere, TakesANameOnDiskAndAWishForASeeder) {
   EXPECT_TRUE(task(new_task_id()).work().has_get()) << "what older nodes know goes to them as before";
 }
 
+TEST_F(GetThere, TakesAVersionAndPutsItInThePlaceOfAnEarlierOne) {
+  ASSERT_EQ(get_there({"--version", "1", "--update", "--as", "mine", "--detach"}), 0) << err_;
+  const v1::VersionGetTask work = task(new_task_id()).work().version_get();
+  EXPECT_EQ(work.get().get().content_id(), content_);
+  EXPECT_EQ(work.get().base_name(), "mine");
+  EXPECT_EQ(work.version(), 1u);
+  EXPECT_TRUE(work.update());
+  ASSERT_EQ(run_as(alice_, {"get", "run42@1", "--node", "desk", "--detach"}), 0) << err_;
+  EXPECT_EQ(task(new_task_id()).work().version_get().version(), 1u);
+}
+
+TEST_F(GetThere, APublishThereMayBeOfANewVersion) {
+  EXPECT_EQ(run_as(alice_, {"publish", "raw:a", "--update", "nothing", "--node", "desk", "--detach"}), 3);
+  ASSERT_EQ(
+      run_as(alice_, {"publish", "raw:a", "--update", "run42", "--exclude", "*.tmp", "--node", "desk", "--detach"}), 0)
+      << err_;
+  const v1::VersionPublishTask work = task(new_task_id()).work().version_publish();
+  EXPECT_EQ(work.update(), "alice/run42");
+  EXPECT_EQ(work.publish().publish().root_path(), "raw:a");
+  EXPECT_EQ(work.publish().publish().name() + work.publish().publish().access(), "");
+  EXPECT_THAT(work.publish().rules().exclude(), testing::ElementsAre("*.tmp"));
+}
+
 TEST_F(GetThere, ANodeOfAnOlderVersionIsNamedWithWhatItDoesNotKnow) {
   ASSERT_EQ(get_there({"--as", "mine", "--detach"}), 0) << err_;
   const std::string id = new_task_id();

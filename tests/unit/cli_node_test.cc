@@ -331,8 +331,6 @@ TEST_F(WithNode, GetAsksForTheNameThePlaceAndTheMode) {
   node_.script.front().unmatched = {"none*"};
   EXPECT_EQ(run({"get", "run42", "--as", "x", "--file", "none*", "--file", "a"}), 0) << err_;
   EXPECT_EQ(err_, "warning: no file matches 'none*'\n");
-  for (const char* option : {"--update", "--version=1"})
-    EXPECT_EQ(run({"get", "run42", "--node", "alpha", option}), 2) << option;
 }
 
 TEST_F(WithNode, GetAsksForAVersionAndForAnUpdateWhereverItLies) {

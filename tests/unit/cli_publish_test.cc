@@ -128,7 +128,7 @@ TEST_F(Publishing, PublishNeedsANameOrAContentToUpdate) {
   EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--name", "other"}), 2);
   EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--access", "public"}), 2);
   EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--tag", "a"}), 2);
-  EXPECT_EQ(run({"publish", "data:x", "--update", "run42", "--node", "alpha"}), 2);
+  EXPECT_EQ(run({"publish", "data:x", "--update", "run42", "--tag", "a", "--node", "alpha"}), 2);
   EXPECT_TRUE(node_.started().empty());
 }
 

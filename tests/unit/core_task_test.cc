@@ -137,6 +137,20 @@ TEST_F(Tasks, MayChooseTheNameOnDiskUnlessItBeginsWithADot) {
   EXPECT_EQ(node_->transfers().front().path, "/in/mine");
 }
 
+TEST_F(Tasks, ThatUpdateReplaceNothingOutsideOfTheirFolder) {
+  published("set");
+  fetched(job("set"));  // into a folder that is no root
+  client::GetTask get;
+  get.content = "set";
+  get.update = true;
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  const auto report = ended(one.id);
+  EXPECT_EQ(report.error.code, Code::kNotFound);
+  EXPECT_NE(report.error.message.find("holds no earlier version of ada/set in that folder"), std::string::npos)
+      << report.error.message;
+}
+
 TEST_F(Tasks, ThatAskForASeederFailAtOnceWhereThereIsNone) {
   published("set");
   client::GetTask get;

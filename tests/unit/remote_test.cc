@@ -269,6 +269,18 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
     *work.mutable_chosen_get()->mutable_get() = get;
     work.mutable_chosen_get()->set_base_name("mine");
     work.mutable_chosen_get()->set_if_seeded(true);
+    v1::VersionGetTask later;
+    *later.mutable_get() = work.chosen_get();
+    later.set_version(2);
+    later.set_update(true);
+    state.events.push_back(get_task(7));
+    *state.events.back().mutable_task()->mutable_work()->mutable_version_get() = later;
+    v1::VersionPublishTask publish;
+    publish.mutable_publish()->mutable_publish()->set_root_path("raw:a");
+    publish.mutable_publish()->mutable_rules()->add_exclude("*.tmp");
+    publish.set_update("ada/set");
+    state.events.push_back(get_task(8));
+    *state.events.back().mutable_task()->mutable_work()->mutable_version_publish() = publish;
     state.events.emplace_back().set_task_cancelled(id<TaskId>(1).str());
     v1::PeerChanged& change = *state.events.emplace_back().mutable_peer_changed();
     change.set_content_id(id<ContentId>(2).str());
@@ -281,6 +293,8 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 5");
   EXPECT_EQ(recorder.next(), "task 6");
+  EXPECT_EQ(recorder.next(), "task 7");
+  EXPECT_EQ(recorder.next(), "task 8");
   EXPECT_EQ(recorder.next(), "cancelled " + id<TaskId>(1).str());
   EXPECT_EQ(recorder.next(), "peer " + id<ContentId>(2).str());
   ASSERT_TRUE(std::holds_alternative<GetTask>(recorder.tasks().at(0).work));
@@ -289,6 +303,12 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
   EXPECT_EQ(std::get<GetTask>(recorder.tasks().at(0).work).wish, wish);
   const auto chosen = std::get<GetTask>(recorder.tasks().at(1).work);
   EXPECT_EQ(std::tuple(chosen.lanes, chosen.base_name, chosen.if_seeded), std::tuple(7, "mine", true));
+  const auto later = std::get<GetTask>(recorder.tasks().at(2).work);
+  EXPECT_EQ(std::tuple(later.lanes, later.base_name, later.version, later.update), std::tuple(7, "mine", 2u, true));
+  const auto publish = std::get<PublishTask>(recorder.tasks().at(3).work);
+  EXPECT_EQ(std::tuple(publish.root_path, publish.publish.name, publish.publish.update),
+            std::tuple("raw:a", "ada/set", true));
+  EXPECT_THAT(publish.rules.exclude, ElementsAre("*.tmp"));
   ASSERT_TRUE(one->ack_task(5));
   server_->stop();
   EXPECT_THAT(recorder.next(), HasSubstr("lost"));

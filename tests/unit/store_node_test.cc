@@ -519,6 +519,21 @@ TEST(TaskCodec, KeepsEveryKindOfWork) {
   }
 }
 
+TEST(TaskCodec, KeepsWhichVersionIsMeant) {
+  Task from, to;
+  GetTask get;
+  get.version = 2;
+  get.update = true;
+  from.work = get;
+  ASSERT_TRUE(store::decode_work(store::encode_work(from), to).ok());
+  EXPECT_EQ(std::get<GetTask>(to.work).version, 2u);
+  EXPECT_TRUE(std::get<GetTask>(to.work).update);
+  PublishTask publish{"raw:a", {"r", "ada/set", "", "", "", {}, true}, false};
+  from.work = publish;
+  ASSERT_TRUE(store::decode_work(store::encode_work(from), to).ok());
+  EXPECT_TRUE(std::get<PublishTask>(to.work).publish.update);
+}
+
 TEST(TaskCodec, KeepsWhatATunerIsAskedAndReadsTasksThatAskNothing) {
   Task from, to;
   GetTask get;

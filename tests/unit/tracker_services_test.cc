@@ -591,6 +591,29 @@ TEST(TaskWorks, KeepTheNameOnDiskAndRefuseWhatIsNone) {
   EXPECT_EQ(w.tasks.get(alice, made->id)->work, TaskWork(get));
 }
 
+TEST(TaskWorks, KeepWhichVersionIsMeantAndRefuseItsNameAndAccess) {
+  ServerWorld w("sqlite");
+  const ccm::Actor alice = w.user("alice");
+  w.node(alice, "n1");
+  GetTask get;
+  get.content = w.publish(alice, "data").id.str();
+  get.version = 2;
+  get.update = true;
+  PublishTask publish;
+  publish.root_path = "raw:a";
+  publish.update = "alice/data";
+  publish.request_id = w.request_id();
+  for (const TaskWork& work : {TaskWork(get), TaskWork(publish)}) {
+    const auto made = w.tasks.create(alice, w.request_id(), "n1", work);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    EXPECT_EQ(w.tasks.get(alice, made->id)->work, work);
+  }
+  publish.access = "public";
+  const auto refused = w.tasks.create(alice, w.request_id(), "n1", publish);
+  EXPECT_EQ(code_of(refused), Code::kInvalid);
+  EXPECT_THAT(message_of(refused), HasSubstr("keeps the content's name and access"));
+}
+
 TEST_P(TrackerServices, ATaskThatAChangeOfContentMadeIsInNobodysQuota) {
   const ccm::Actor node = w.node(alice, "n1");
   const ccm::Content content = w.publish(alice, "data");

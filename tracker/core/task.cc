@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 7> kStateNames = {"queued", "delivered", 
                                                          "failed", "cancelled", "unsupported"};
 constexpr std::size_t kMaxGlobs = 1000;
 constexpr std::size_t kMaxAccessText = 100'000;
+constexpr std::size_t kMaxReferenceBytes = 1000;
 constexpr std::size_t kMaxRootBytes = 64;
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::int32_t kMaxLanes = 16;
@@ -98,15 +99,32 @@ Status check_patterns(const std::vector<std::string>& patterns) {
   return {};
 }
 
+Status check_new_content(const PublishTask& task) {
+  GT_ASSIGN(const std::string name, ccm::normalize_content_name(task.name));
+  GT_TRY(ccm::check_new_content_name(name));
+  if (!task.access.empty() && task.access.size() <= kMaxAccessText) return {};
+  return Error{Code::kInvalid, "the access \"" + escape_for_display(task.access.substr(0, 200)) +
+                                   "\" is refused: public, private, or user:NAME,..."};
+}
+
+/// Whether there is such a content is looked at when the task begins.
+Status check_new_version(const PublishTask& task) {
+  if (!task.name.empty() || !task.access.empty()) {
+    return Error{Code::kInvalid, "a new version keeps the content's name and access: leave both out"};
+  }
+  if (!task.description.empty() || !task.license.empty() || !task.tags.empty()) {
+    return Error{Code::kInvalid,
+                 "a new version keeps what is said of the content: leave out description, licence and tags"};
+  }
+  if (task.update.size() <= kMaxReferenceBytes) return {};
+  return Error{Code::kInvalid, "the content that is to get a new version is named in more than " +
+                                   std::to_string(kMaxReferenceBytes) + " bytes"};
+}
+
 struct Checker {
   Status operator()(const PublishTask& task) const {
     GT_TRY(check_root_path(task.root_path));
-    GT_ASSIGN(const std::string name, ccm::normalize_content_name(task.name));
-    GT_TRY(ccm::check_new_content_name(name));
-    if (task.access.empty() || task.access.size() > kMaxAccessText) {
-      return Error{Code::kInvalid, "the access \"" + escape_for_display(task.access.substr(0, 200)) +
-                                       "\" is refused: public, private, or user:NAME,..."};
-    }
+    GT_TRY(task.update.empty() ? check_new_content(task) : check_new_version(task));
     GT_TRY(check_patterns(task.exclude));
     GT_TRY(check_patterns(task.include));
     if (!task.links.empty() && task.links != "skip" && task.links != "keep") {

@@ -21,6 +21,7 @@ struct PublishTask {
   std::string request_id;
   std::string links = {};                               ///< "skip", "keep"; empty: skip
   std::vector<std::string> exclude = {}, include = {};  ///< patterns
+  std::string update = {};  ///< the content that gets a new version, in place of name and access; empty: none
   bool has_rules() const { return !links.empty() || !exclude.empty() || !include.empty(); }
   friend bool operator==(const PublishTask&, const PublishTask&) = default;
 };
@@ -37,7 +38,10 @@ struct GetTask {
   std::int64_t by_ms = 0;                                     ///< when it is to be done; 0: whenever
   std::string base_name = {};                                 ///< what BASE is called there; empty: as published
   bool if_seeded = false;                                     ///< refuse where nobody serves what is to be fetched
+  std::uint32_t version = 0;                                  ///< 0: the newest
+  bool update = false;  ///< in the place of an earlier version that the node holds in the folder
   bool is_chosen() const { return !base_name.empty() || if_seeded; }
+  bool is_of_version() const { return version != 0 || update; }
   friend bool operator==(const GetTask&, const GetTask&) = default;
 };
 struct SeedTask {

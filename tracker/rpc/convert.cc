@@ -37,8 +37,13 @@ Result<SwarmRole> from_wire(v1::AnnounceRequest::Role role) {
 struct WorkWriter {
   v1::TaskWork& out;
   void operator()(const PublishTask& work) const {
-    // Nodes that do not know rules must not publish without them.
-    v1::PublishTask& to = work.has_rules() ? *out.mutable_chosen_publish()->mutable_publish() : *out.mutable_publish();
+    // Nodes that do not know rules must not publish without them, nor versions make a content of its own.
+    const bool version = !work.update.empty();
+    if (version) out.mutable_version_publish()->set_update(work.update);
+    const auto chosen = [&]() -> v1::ChosenPublishTask& {
+      return version ? *out.mutable_version_publish()->mutable_publish() : *out.mutable_chosen_publish();
+    };
+    v1::PublishTask& to = version || work.has_rules() ? *chosen().mutable_publish() : *out.mutable_publish();
     to.set_root_path(work.root_path);
     to.set_name(work.name);
     to.set_access(work.access);
@@ -48,14 +53,18 @@ struct WorkWriter {
     to.set_strict(work.strict);
     to.set_request_id(work.request_id);
     if (!work.has_rules()) return;
-    v1::PublishRules& rules = *out.mutable_chosen_publish()->mutable_rules();
+    v1::PublishRules& rules = *chosen().mutable_rules();
     rules.set_links(work.links);
     for (const std::string& pattern : work.exclude) rules.add_exclude(pattern);
     for (const std::string& pattern : work.include) rules.add_include(pattern);
   }
   void operator()(const GetTask& work) const {
     // Nodes that do not know these must not fetch without them.
-    v1::GetTask& to = work.is_chosen() ? *out.mutable_chosen_get()->mutable_get() : *out.mutable_get();
+    const bool version = work.is_of_version();
+    const auto chosen = [&]() -> v1::ChosenGetTask& {
+      return version ? *out.mutable_version_get()->mutable_get() : *out.mutable_chosen_get();
+    };
+    v1::GetTask& to = version || work.is_chosen() ? *chosen().mutable_get() : *out.mutable_get();
     to.set_content_id(work.content);
     to.set_root_path(work.root_path);
     for (const std::string& glob : work.globs) to.add_globs(glob);
@@ -69,9 +78,13 @@ struct WorkWriter {
     if (work.target_bits_per_s != 0) to.mutable_wish()->set_target_bits_per_s(work.target_bits_per_s);
     if (work.floor_bits_per_s != 0) to.mutable_wish()->set_floor_bits_per_s(work.floor_bits_per_s);
     if (work.by_ms != 0) to.mutable_wish()->set_by_ms(work.by_ms);
+    if (version) {
+      out.mutable_version_get()->set_version(work.version);
+      out.mutable_version_get()->set_update(work.update);
+    }
     if (!work.is_chosen()) return;
-    out.mutable_chosen_get()->set_base_name(work.base_name);
-    out.mutable_chosen_get()->set_if_seeded(work.if_seeded);
+    chosen().set_base_name(work.base_name);
+    chosen().set_if_seeded(work.if_seeded);
   }
   void operator()(const SeedTask& work) const {
     out.mutable_seed()->set_content_id(work.content);
@@ -251,6 +264,19 @@ GetTask from_wire(const v1::ChosenGetTask& work) {
   return task;
 }
 
+PublishTask from_wire(const v1::VersionPublishTask& work) {
+  PublishTask task = from_wire(work.publish());
+  task.update = work.update();
+  return task;
+}
+
+GetTask from_wire(const v1::VersionGetTask& work) {
+  GetTask task = from_wire(work.get());
+  task.version = work.version();
+  task.update = work.update();
+  return task;
+}
+
 }  // namespace
 
 Result<TaskWork> from_wire(const v1::TaskWork& work) {
@@ -261,6 +287,11 @@ Result<TaskWork> from_wire(const v1::TaskWork& work) {
       return TaskWork(from_wire(work.publish()));
     case v1::TaskWork::kChosenGet:
       return TaskWork(from_wire(work.chosen_get()));
+    case v1::TaskWork::kVersionPublish:
+      if (work.version_publish().update().empty()) return Error{Code::kInvalid, "a new version of no content"};
+      return TaskWork(from_wire(work.version_publish()));
+    case v1::TaskWork::kVersionGet:
+      return TaskWork(from_wire(work.version_get()));
     case v1::TaskWork::kGet:
       return TaskWork(from_wire(work.get()));
     case v1::TaskWork::kSeed:

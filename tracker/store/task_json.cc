@@ -24,6 +24,7 @@ void fields(V& visit, PublishTask& t) {
   visit("links", t.links);
   visit("exclude", t.exclude);
   visit("include", t.include);
+  visit("update", t.update);
 }
 template <class V>
 void fields(V& visit, GetTask& t) {
@@ -42,6 +43,8 @@ void fields(V& visit, GetTask& t) {
   visit("by_ms", t.by_ms);
   visit("base_name", t.base_name);
   visit("if_seeded", t.if_seeded);
+  visit("version", t.version);
+  visit("update", t.update);
 }
 template <class V>
 void fields(V& visit, SeedTask& t) {
