@@ -137,6 +137,17 @@ Result<Access> checked_access(Tx& tx, const Actor& actor, Access access, const A
   return access;
 }
 
+bool is_access(const Access& asked, const Access& kept) {
+  const auto has_group = [&](const GroupTarget& group) {
+    return std::ranges::any_of(kept.groups, [&](const GroupTarget& known) {
+      return known.name == group.name || known.id.str() == group.name;
+    });
+  };
+  return asked.level == kept.level && asked.buddies == kept.buddies && asked.users.size() == kept.users.size() &&
+         asked.groups.size() == kept.groups.size() && std::ranges::is_permutation(asked.users, kept.users) &&
+         std::ranges::all_of(asked.groups, has_group);
+}
+
 Result<std::vector<UserId>> sharees(Tx& tx, const Content& content) {
   std::vector<UserId> people;
   if (content.access.level != AccessLevel::kShared) return people;

@@ -37,6 +37,9 @@ Result<GroupTarget> own_group(Tx& tx, const Actor& actor, std::string_view refer
 /// targets. kNotFound; kInvalid.
 Result<Access> checked_access(Tx& tx, const Actor& actor, Access access, const Access& now);
 
+/// Whether `asked`, whose groups are named by name or id, is the access `kept`. Pure.
+bool is_access(const Access& asked, const Access& kept);
+
 /// Whose inboxes show it: those it is shared with by name, group or buddy list; nobody where it is public.
 Result<std::vector<UserId>> sharees(Tx& tx, const Content& content);
 

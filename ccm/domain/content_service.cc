@@ -7,6 +7,7 @@
 #include "ccm/domain/content_access.h"
 #include "ccm/domain/names.h"
 #include "ccm/domain/once.h"
+#include "common/text.h"
 
 namespace gridtorrent::ccm {
 
@@ -207,7 +208,7 @@ Result<Page<ReplicaView>> ContentService::replicas(const Actor& actor, const Con
 }
 
 Result<ContentView> ContentService::set_access(const Actor& actor, const std::string& request_id, const ContentId& id,
-                                               const Access& access) {
+                                               const Access& access, const std::optional<Access>& expected) {
   constexpr std::string_view kMethod = "content.set_access";
   const auto restricted = d_.editions.restricted();
   Content content;
@@ -217,6 +218,11 @@ Result<ContentView> ContentService::set_access(const Actor& actor, const std::st
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, kMethod, id.str()));
     if (done) return {};
     const WallTime now = d_.clock.wall();
+    if (expected && !is_access(*expected, content.access)) {
+      return Error{Code::kConflict, "who may get " + escape_for_display(content.name) +
+                                        " has been changed meanwhile, to " + to_text(content.access) +
+                                        ": look at it, and change it again"};
+    }
     GT_ASSIGN(Access wanted, checked_access(tx, actor, access, content.access));
     GT_ASSIGN(const std::uint32_t generation, edition_for(access, content.generation, restricted));
     if (wanted == content.access && generation == content.generation) return {};

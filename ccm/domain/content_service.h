@@ -151,8 +151,9 @@ class ContentService {
   Result<Page<ReplicaView>> replicas(const Actor& actor, const ContentId& content, const PageRequest& page = {},
                                      std::uint32_t version = 0);
 
+  /// kConflict where the access is not `expected` any more.
   Result<ContentView> set_access(const Actor& actor, const std::string& request_id, const ContentId& content,
-                                 const Access& access);
+                                 const Access& access, const std::optional<Access>& expected = {});
   Result<ContentView> unpublish(const Actor& actor, const std::string& request_id, const ContentId& content);
   /// A withdrawn content is published again, as `name` or, where that is empty, as before. What is published stays so.
   Result<ContentView> restore(const Actor& actor, const std::string& request_id, const ContentId& content,

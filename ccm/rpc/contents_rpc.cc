@@ -201,7 +201,11 @@ ContentsRpc::Reactor* ContentsRpc::SetAccess(Context* context, const v1::SetAcce
   return d_.door.unary(context, kSetAccess, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
     GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
     GT_ASSIGN(const Access access, from_wire(q.access()));
-    GT_ASSIGN(const ContentView view, d_.contents.set_access(actor_of(call), q.request_id(), id, access));
+    std::optional<Access> expected;
+    if (q.has_expected()) {
+      GT_ASSIGN(expected, from_wire(q.expected()));
+    }
+    GT_ASSIGN(const ContentView view, d_.contents.set_access(actor_of(call), q.request_id(), id, access, expected));
     *p.mutable_content() = to_wire(view);
     return {};
   });

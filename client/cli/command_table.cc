@@ -67,10 +67,11 @@ const std::vector<CommandEntry>& all_commands() {
   static const std::vector<CommandEntry> commands = [] {
     std::vector<CommandEntry> all;
     for (const auto& part :
-         {data_commands(), estimate_commands(), content_commands(), content_edit_commands(), transfer_commands(),
-          transfer_end_commands(), tune_commands(), group_commands(), handover_commands(), inbox_commands(),
-          local_node_commands(), node_commands(), task_commands(), join_commands(), account_commands(), user_commands(),
-          help_commands(), completing_commands(), commands_yet_to_come()})
+         {data_commands(),         estimate_commands(), content_commands(),      access_commands(),
+          content_edit_commands(), transfer_commands(), transfer_end_commands(), tune_commands(),
+          group_commands(),        handover_commands(), inbox_commands(),        local_node_commands(),
+          node_commands(),         task_commands(),     join_commands(),         account_commands(),
+          user_commands(),         help_commands(),     completing_commands(),   commands_yet_to_come()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -128,41 +128,6 @@ Status show(Context& c) {
   return {};
 }
 
-Status explain_access(Context& c, api::ServerApi& server, const v1::Content& content) {
-  const std::string& user = c.options.str("explain");
-  GT_ASSIGN(const v1::ExplainAccessReply reply, server.contents().explain_access(content.content_id(), user));
-  if (c.json) {
-    c.print({{"content_id", content.content_id()},
-             {"user", json_text(user)},
-             {"allowed", reply.allowed()},
-             {"reason", json_text(reply.reason())}});
-  } else {
-    c.terminal.result(escape_for_display(user) + (reply.allowed() ? " may get " : " may not get ") +
-                      escape_for_display(content.name()) + ": " + escape_for_display(reply.reason()));
-  }
-  return {};
-}
-
-Status access(Context& c) {
-  if (c.options.has("set") && c.options.has("explain"))
-    return Error{Code::kInvalid, "--set and --explain are two commands; give one of them"};
-  GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(v1::Content content, server->contents().get(c.options.str("CONTENT")));
-  if (c.options.has("explain")) return explain_access(c, *server, content);
-  if (c.options.has("set")) {
-    GT_ASSIGN(const v1::Access wanted, api::parse_access(c.options.str("set")));
-    GT_ASSIGN(content, server->contents().set_access(content.content_id(), wanted));
-  }
-  if (c.json) {
-    c.print({{"content_id", content.content_id()},
-             {"name", json_text(content.name())},
-             {"access", to_json(content.access())}});
-  } else {
-    c.terminal.result(api::access_text(content.access()));
-  }
-  return {};
-}
-
 Status unpublish(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(v1::Content content, server->contents().get(c.options.str("CONTENT")));
@@ -178,11 +143,6 @@ Status unpublish(Context& c) {
     c.terminal.message("unpublished " + name + "; no file was touched; to take it back: gridtorrent content restore " +
                        content.content_id());
   }
-  return {};
-}
-
-Status access_is_well_formed(std::string_view text) {
-  GT_TRY(api::parse_access(std::string(text)));
   return {};
 }
 
@@ -255,19 +215,6 @@ std::vector<CommandEntry> content_commands() {
                       "in the folder that holds the result of get"}},
         .group = group},
        show},
-      {{.name = "access",
-        .summary = "show or change who may get a content",
-        .positionals = {content},
-        .options = {{.name = "set",
-                     .value = "ACCESS",
-                     .help = "public, private, or targets as in user:mia,group:lab,buddies",
-                     .check = access_is_well_formed},
-                    {.name = "explain", .value = "USER", .help = "say whether this user may get it, and why"}},
-        .examples = {{"gridtorrent access run42 --set private", ""},
-                     {"gridtorrent access run42 --set group:lab,buddies", ""},
-                     {"gridtorrent access run42 --explain noor", ""}},
-        .group = group},
-       access},
       {{.name = "unpublish",
         .summary = "withdraw a content: nobody can start to get it, nodes stop seeding; files stay",
         .description = "Asks first where it runs on a terminal. Its name is free for another content of yours; "

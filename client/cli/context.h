@@ -76,6 +76,7 @@ struct CommandEntry {
 
 std::vector<CommandEntry> account_commands();
 std::vector<CommandEntry> content_commands();
+std::vector<CommandEntry> access_commands();
 std::vector<CommandEntry> content_edit_commands();
 std::vector<CommandEntry> data_commands();
 std::vector<CommandEntry> transfer_commands();

@@ -88,6 +88,20 @@ TEST_F(WithServer, TuneHistoryNamesSeedersAndForgetsThemByName) {
   EXPECT_THAT(err_, HasSubstr("nobody"));
 }
 
+TEST_F(WithServer, AnAccessIsChangedByTargets) {
+  const std::string alice = lab_.add_user("alice"), bob = lab_.add_user("bob");
+  const std::string content = lab_.publish(alice, "run42", v1::Access::PRIVATE);
+  ASSERT_EQ(run_as(alice, {"access", "run42", "--add", "user:bob"}), 0) << err_;
+  EXPECT_EQ(out_, "user:bob\n");
+  EXPECT_EQ(run_as(bob, {"access", content, "--add", "user:alice"}), 4);
+  EXPECT_EQ(run_as(alice, {"access", "run42", "--remove", "user:carol"}), 3);
+  EXPECT_THAT(err_, HasSubstr("alice/run42: user:carol is not among"));
+  EXPECT_EQ(run_as(alice, {"access", "run42", "--add", "public"}), 2);
+  EXPECT_EQ(run_as(alice, {"access", "run42", "--set", "private", "--add", "user:bob"}), 2);
+  ASSERT_EQ(run_as(alice, {"access", "run42", "--remove", "user:bob"}), 0) << err_;
+  EXPECT_EQ(out_, "private\n");
+}
+
 class GetThere : public WithServer {
  protected:
   /// `get` on the user's own node desk, which nobody runs.

@@ -144,6 +144,20 @@ TEST_P(Contents, ARequestIdIsForOneObject) {
   EXPECT_EQ(code_of(w.contents.unpublish(alice, last, two.id)), Code::kConflict);
 }
 
+TEST_P(Contents, AnAccessThatWasChangedMeanwhileIsAConflict) {
+  const Content content = w.publish(alice, "data");
+  const Access open = content.access, closed{AccessLevel::kPrivate, {}, {}, false};
+  const Access bobs{AccessLevel::kShared, {}, {"bob"}, false};
+  ASSERT_TRUE(w.contents.set_access(alice, w.request_id(), content.id, bobs, open).ok());
+  const auto late = w.contents.set_access(alice, w.request_id(), content.id, closed, open);
+  EXPECT_EQ(code_of(late), Code::kConflict);
+  EXPECT_THAT(message_of(late), HasSubstr("changed meanwhile, to user:bob"));
+  const std::string id = w.request_id();
+  for (int i = 0; i < 2; ++i) {  // the second time as one whose answer was lost
+    EXPECT_EQ(w.contents.set_access(alice, id, content.id, closed, bobs)->content.access, closed);
+  }
+}
+
 TEST_P(Contents, ATakenNameIsAConflict) {
   const auto content = w.publish(alice, "data");
   const auto again = w.contents.begin_publish(alice, begin("data"));

@@ -145,10 +145,12 @@ Call AsyncContentsApi::list_replicas_of(const std::string& content_id, std::uint
             &v1::ListReplicasReply::mutable_replicas);
 }
 
-Call AsyncContentsApi::set_access(const std::string& content_id, const v1::Access& access, Answer<v1::Content> done) {
+Call AsyncContentsApi::set_access(const std::string& content_id, const v1::Access& access,
+                                  const std::optional<v1::Access>& expected, Answer<v1::Content> done) {
   auto request = channel_.with_id<v1::SetAccessRequest>();
   request.set_content_id(content_id);
   *request.mutable_access() = access;
+  if (expected) *request.mutable_expected() = *expected;
   return ServerCalls(channel_, loop_)
       .one(channel_.contents(), &Stub::PrepareAsyncSetAccess, request, done,
            inner(&v1::SetAccessReply::mutable_content));

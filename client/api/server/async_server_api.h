@@ -65,7 +65,8 @@ class AsyncContentsApi {
   }
   Call list_replicas_of(const std::string& content_id, std::uint32_t version, std::size_t limit,
                         Answer<Listed<v1::Replica>> done);
-  Call set_access(const std::string& content_id, const v1::Access& access, Answer<v1::Content> done);
+  Call set_access(const std::string& content_id, const v1::Access& access, const std::optional<v1::Access>& expected,
+                  Answer<v1::Content> done);
   Call explain_access(const std::string& content_id, const std::string& user, Answer<v1::ExplainAccessReply> done);
   Call preview_access(const v1::Access& access, Answer<v1::PreviewAccessReply> done);
   Call unpublish(const std::string& content_id, Answer<v1::Content> done);

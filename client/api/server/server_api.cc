@@ -110,8 +110,9 @@ Result<Listed<v1::Replica>> ContentsApi::list_replicas(const std::string& conten
   return wait<Listed<v1::Replica>>(channel_, {}, &AsyncContentsApi::list_replicas_of, content_id, version, limit);
 }
 
-Result<v1::Content> ContentsApi::set_access(const std::string& content_id, const v1::Access& access) {
-  return wait<v1::Content>(channel_, {}, &AsyncContentsApi::set_access, content_id, access);
+Result<v1::Content> ContentsApi::set_access(const std::string& content_id, const v1::Access& access,
+                                            const std::optional<v1::Access>& expected) {
+  return wait<v1::Content>(channel_, {}, &AsyncContentsApi::set_access, content_id, access, expected);
 }
 
 Result<v1::ExplainAccessReply> ContentsApi::explain_access(const std::string& content_id, const std::string& user) {

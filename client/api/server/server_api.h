@@ -71,7 +71,9 @@ class ContentsApi {
   Result<std::vector<v1::Version>> list_versions(const std::string& content_id);
   Result<Listed<v1::Replica>> list_replicas(const std::string& content_id, std::size_t limit = 0,
                                             std::uint32_t version = 0);
-  Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access);
+  /// kConflict where the access is not `expected` any more; an older server does not look.
+  Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access,
+                                 const std::optional<v1::Access>& expected = {});
   Result<v1::ExplainAccessReply> explain_access(const std::string& content_id, const std::string& user);
   /// Who could find and fetch a content with this access, if the caller published it now.
   Result<v1::PreviewAccessReply> preview_access(const v1::Access& access);
