@@ -29,6 +29,8 @@ class DiskGuard {
   /// Files and folders of a folder, sorted by name; at most 10,000 (kExhausted beyond).
   virtual Result<std::vector<FolderEntry>> list(const Place& folder) = 0;
   virtual bool exists(const Place& place) = 0;
+  /// As exists, with the reason: kNotFound, or kDenied where the node may not look there.
+  virtual Status find(const Place& place) = 0;
 
   /// A short text that changes when a wanted file or link below `parent` is replaced, resized or written to (sizes,
   /// times, inodes). kNotFound names the first that is missing. `wanted` is per entry; empty: all.

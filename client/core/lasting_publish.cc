@@ -84,7 +84,7 @@ Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
   if (!job.path.starts_with('/')) {
     return Error{Code::kInvalid, "'" + escape_for_display(job.path) + "' is no absolute path"};
   }
-  const bool is_there = c_.ports.guard.exists({job.path});
+  const Status is_there = c_.ports.guard.find({job.path});
   if (is_there) GT_TRY(make_room(job));
   PublishRow row;
   {
@@ -92,7 +92,7 @@ Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
     GT_ASSIGN(const std::vector<PublishRow> known, c_.ports.store.publishes());
     GT_ASSIGN(const auto joined, join(known, job, row));
     if (joined) return *joined;
-    if (!is_there) return Error{Code::kNotFound, "'" + escape_for_display(job.path) + "' does not exist"};
+    GT_TRY(is_there);
     GT_TRY(keep_request(job, row));
   }
   const Status asked_server = ask_at_once(row);

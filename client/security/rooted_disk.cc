@@ -95,9 +95,18 @@ Result<std::vector<FolderEntry>> RootedDisk::list(const Place& folder) {
 }
 
 bool RootedDisk::exists(const Place& place) {
+  return find(place).ok();
+}
+
+Status RootedDisk::find(const Place& place) {
   struct stat status{};
-  if (place.root.empty()) return ::lstat(place.path.c_str(), &status) == 0;
-  return static_cast<bool>(open_place(place, O_PATH | O_NOFOLLOW));
+  const bool found = place.root.empty() ? ::lstat(place.path.c_str(), &status) == 0
+                                        : static_cast<bool>(open_place(place, O_PATH | O_NOFOLLOW));
+  if (found) return {};
+  const std::string shown = "'" + escape_for_display(place.path) + "'";
+  if (errno == ENOENT || errno == ENOTDIR) return Error{Code::kNotFound, shown + " does not exist"};
+  if (errno == EACCES) return Error{Code::kDenied, "permission denied: the node may not look at " + shown};
+  return Error{Code::kDisk, "cannot look at " + shown + ": " + errno_text(errno)};
 }
 
 Result<std::string> RootedDisk::stamp(const Place& parent, const metainfo::Manifest& manifest,

@@ -11,6 +11,7 @@ class RootedDisk final : public DiskGuard {
   Result<Place> resolve_below(const std::string& root, const std::string& relative, bool must_exist) override;
   Result<std::vector<FolderEntry>> list(const Place& folder) override;
   bool exists(const Place& place) override;
+  Status find(const Place& place) override;
   Result<std::string> stamp(const Place& parent, const metainfo::Manifest& manifest,
                             const std::vector<bool>& wanted) override;
 };

@@ -221,6 +221,9 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   Result<std::vector<client::FolderEntry>> list(const Place&) override {
     return std::vector<client::FolderEntry>{{"a", metainfo::EntryKind::kFile, 3}};
   }
+  Status find(const Place& place) override {
+    return exists(place) ? Status() : Status(Error{Code::kNotFound, "'" + place.path + "' does not exist"});
+  }
   bool exists(const Place& place) override {
     const std::string& path = place.path;
     return with([&](State& state) {
