@@ -6,6 +6,7 @@
 #include "client/cli/node_names.h"
 #include "client/cli/pace.h"
 #include "client/cli/speed.h"
+#include "client/cli/stepping_stone.h"
 #include "client/cli/text_view.h"
 #include "common/codes.h"
 #include "common/text.h"
@@ -64,6 +65,9 @@ class TransferPrinter {
     const auto node = context_.node();
     const NodeNames names = node ? names_for_content(context_, **node, transfer.content_id()) : NodeNames();
     context_.terminal.message(escape_for_display(named(transfer, names).message()));
+    const auto own = node ? own_nodes(context_, **node) : std::vector<v1::Node>();
+    const std::string stone = stepping_stone(own, transfer.owner() + "/" + transfer.name());
+    if (!stone.empty()) context_.terminal.message(stone);
   }
 
   std::string line_of(const v1::Transfer& transfer) {

@@ -133,6 +133,13 @@ NodeNames names_for_history(Context& c, api::NodeApi& node, const v1::History& h
   return unique_names(std::move(names));
 }
 
+std::vector<v1::Node> own_nodes(Context& c, api::NodeApi& node) {
+  api::ServerApi* const server = server_for_names(c, node);
+  if (server == nullptr) return {};
+  auto nodes = server->nodes().list(kMostNames);
+  return nodes ? std::move(nodes->items) : std::vector<v1::Node>();
+}
+
 NodeNames names_of_own_nodes(Context& c, api::ServerApi& server) {
   if (c.options.flag("ids")) return {};
   const auto nodes = server.nodes().list(kMostNames);

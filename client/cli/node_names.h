@@ -31,6 +31,8 @@ NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& c
 /// Of the seeders of these paths, likewise: of the caller's own nodes, and of those that have what this node's
 /// transfers are of. Asks for half a second in all.
 NodeNames names_for_history(Context& c, api::NodeApi& node, const v1::History& history);
+/// The caller's own nodes. None with --ids, and where the server does not answer within half a second.
+std::vector<v1::Node> own_nodes(Context& c, api::NodeApi& node);
 /// Of the caller's own nodes, for tasks. Nothing with --ids, and where the server does not answer.
 NodeNames names_of_own_nodes(Context& c, api::ServerApi& server);
 

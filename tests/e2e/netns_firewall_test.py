@@ -54,7 +54,34 @@ def two_firewalls_need_a_relay_and_one_opened_is_enough():
     fetch(('near',), ('far',))
 
 
+def two_firewalls_are_crossed_by_way_of_a_third_node():
+    """Neither can be dialled; the person has a node that both can dial, and is told so."""
+    with netns.Network('hub', 'near', 'far') as net, harness.Scene() as scene:
+        hub, near, far = net['hub'], net['near'], net['far']
+        for name in ('near', 'far'):
+            net[name].drop_inbound()
+        scene.server(listen=f'{hub.address}:7443', advertise=f'{hub.address}:7443', netns=hub.ns)
+        scene.admin(hub.ns)
+        alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
+        alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports='50000-50003')
+        beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports='50000-50003')
+        (scene.dir / 'relay').mkdir()
+        scene.node(bob, 'relay', netns=hub.ns, address=hub.address, ports='50000-50003',
+                   args=('--download-root', f'in={scene.dir}/relay'))
+        source = cases.make_file(scene.dir / 'data.bin', SIZE)
+        alice.cli('publish', source, '--name', 'data', '--access', 'user:bob', node=alpha)
+        get = bob.start_cli('get', 'alice/data', '--to', scene.dir / 'out', node=beta)
+        harness.wait_until(lambda: bob.cli('transfers', '--json', node=beta).json['transfers'], 'the transfer to begin')
+        cases.wait_transfer(bob, beta, 'data', lambda t: 'no path' in t.get('message', ''), 'that there is no path', 90)
+        bob.cli('get', '--node', 'relay', 'alice/data', '--timeout', '90s', timeout_s=120)
+        told = get.communicate(timeout=120)[1]
+        cases.check(get.returncode == 0 and 'by way of relay, a node of yours' in told, told)
+        cases.check('gridtorrent get --node relay alice/data' in told, told)
+        cases.same(source, scene.dir / 'out/data.bin')
+
+
 netns.require_root()
 if not shutil.which('nft'):
     harness.skip('firewalls need nftables')
-cases.run(a_leecher_behind_a_firewall_dials, a_seeder_behind_a_firewall_dials, two_firewalls_need_a_relay_and_one_opened_is_enough)
+cases.run(a_leecher_behind_a_firewall_dials, a_seeder_behind_a_firewall_dials, two_firewalls_need_a_relay_and_one_opened_is_enough,
+          two_firewalls_are_crossed_by_way_of_a_third_node)

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/cli/stepping_stone.h"
 #include "client/cli/transfer_names.h"
 
 namespace gridtorrent::client::cli {
@@ -50,6 +51,26 @@ TEST(NamedTransfers, OfWhichOneHasTheTextAsItsNameIsThatOne) {
   auto some = kSome;
   some.push_back({"x_cccccccccccccccccccccccccc", "c_4", "mia", "x_ag", "paused"});
   EXPECT_EQ(find_transfer("x_ag", some).value(), some.back().id);
+}
+
+v1::Node node_of(const char* name, bool online, v1::Reachability reachability) {
+  v1::Node node;
+  node.set_name(name);
+  node.set_online(online);
+  node.add_endpoints()->set_reachability(reachability);
+  return node;
+}
+
+TEST(ASteppingStone, IsANodeOfOnesOwnThatOthersCanDial) {
+  const std::vector<v1::Node> none{node_of("a", false, v1::REACHABLE), node_of("b", true, v1::UNREACHABLE),
+                                   node_of("c", true, v1::REACHABILITY_UNKNOWN)};
+  EXPECT_EQ(stepping_stone(none, "mia/run 42"), "");
+  auto some = none;
+  some.push_back(node_of("hub", true, v1::REACHABLE));
+  some.push_back(node_of("cluster", true, v1::REACHABLE));
+  EXPECT_THAT(stepping_stone(some, "mia/run 42"),
+              HasSubstr("by way of cluster, a node of yours that both can dial: gridtorrent get --node cluster "
+                        "'mia/run 42' fetches it there"));
 }
 
 }  // namespace
