@@ -134,6 +134,18 @@ Status cancel(Context& c) {
   return take(c, "cancel", &api::NodeApi::cancel_transfer, "cancelled");
 }
 
+Status verify(Context& c) {
+  GT_ASSIGN(const std::vector<std::string> ids, chosen_transfers(c, [](const v1::Transfer& transfer) {
+              return transfer.state() == "seeding" || transfer.state() == "complete";
+            }));
+  v1::ChangeTransfersRequest request;
+  request.set_step("verify");
+  GT_TRY(take_step_and_tell(c, request, ids, "verifying"));
+  if (!c.json && ids.size() == 1)
+    c.terminal.message("wait for it with 'gridtorrent transfer wait " + ids.front() + "'");
+  return {};
+}
+
 Status wait(Context& c) {
   GT_ASSIGN(const v1::Transfer transfer, named_transfer(c));
   return follow_transfer(c, transfer, time_limit(c.options));
@@ -209,6 +221,16 @@ std::vector<CommandEntry> transfer_commands() {
         .options = {all_option("all that are paused")},
         .group = group},
        resume},
+      {{.name = "transfer verify",
+        .summary = "read its files again and compare them; the node goes on with it by itself",
+        .description = "It is served meanwhile. Where a file differs, the transfer fails and names it; get it again to "
+                       "the same place, and what is missing is fetched. 'gridtorrent verify' does the same while the "
+                       "command waits, and prints what differs.",
+        .positionals = any,
+        .options = {all_option("all that are complete")},
+        .examples = {{"gridtorrent transfer verify --all", "as once a month, from cron"}},
+        .group = group},
+       verify},
       {{.name = "transfer cancel",
         .summary = "end it and forget it; files that are complete stay",
         .positionals = ids,

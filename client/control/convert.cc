@@ -429,10 +429,11 @@ Result<TransferChange> to_change(const v1::ChangeTransfersRequest& request, Wall
   if (step == "cancel") return TransferChange{ChangeKind::kCancel};
   if (step == "stop-seeding") return TransferChange{ChangeKind::kStopSeeding};
   if (step == "forget") return TransferChange{ChangeKind::kForget};
+  if (step == "verify") return TransferChange{ChangeKind::kVerify};
   if (step != "set") {
     return Error{Code::kInvalid,
                  "'" + escape_for_display(step) +
-                     "' is no step for transfers: give pause, resume, cancel, stop-seeding, forget or set"};
+                     "' is no step for transfers: give pause, resume, cancel, stop-seeding, forget, verify or set"};
   }
   TransferChange change{ChangeKind::kSet};
   GT_ASSIGN(change.settings, to_settings(request.settings(), now));

@@ -179,7 +179,8 @@ enum class ChangeKind : std::uint8_t {
   kSet,
   kStopSeeding,  ///< of what is done: it ends and is forgotten, its files stay
   kForget,       ///< the same of what is done or has failed; what a failed get had staged goes
-  kRemove        ///< of a finished get: its files go with it
+  kRemove,       ///< of a finished get: its files go with it
+  kVerify        ///< of what is done: its files are read again; what differs makes it fail
 };
 
 /// What a person tells transfers to do.

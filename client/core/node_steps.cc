@@ -97,8 +97,36 @@ Status end(TransferRow& row, Status allowed) {
   return {};
 }
 
+/// It is served meanwhile.
+Status verify(TransferRow& row) {
+  const std::string which = "transfer " + row.id.str() + " (" + display_name(row) + ")";
+  if (is_under_way(row) && row.step != TransferStep::kAttach) {
+    return Error{Code::kConflict, which + " is not done yet, and what arrives is verified: wait for it"};
+  }
+  const bool has_files = row.step == TransferStep::kHold || row.step == TransferStep::kAttach ||
+                         (row.step == TransferStep::kFailed && step_to_retry(row) == TransferStep::kAttach);
+  if (!has_files) {
+    return Error{Code::kConflict, which + " has no files to verify: `gridtorrent transfers` lists what has"};
+  }
+  if (row.paused) {
+    return Error{Code::kConflict, which + " is paused: resume it with `gridtorrent transfer resume " + row.id.str() +
+                                      "`, or verify it where it is with `gridtorrent verify`"};
+  }
+  row.step = TransferStep::kAttach;
+  row.error.reset();
+  return {};
+}
+
 bool ends(ChangeKind kind) {
-  return kind != ChangeKind::kPause && kind != ChangeKind::kResume && kind != ChangeKind::kSet;
+  switch (kind) {
+    case ChangeKind::kCancel:
+    case ChangeKind::kStopSeeding:
+    case ChangeKind::kForget:
+    case ChangeKind::kRemove:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -149,6 +177,9 @@ Result<TransferRow> row_after(const TransferRow& row, const TransferChange& chan
       break;
     case ChangeKind::kSet:
       GT_TRY(set(after, change.settings, usual_tuner));
+      break;
+    case ChangeKind::kVerify:
+      GT_TRY(verify(after));
       break;
   }
   return after;
@@ -236,6 +267,8 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
     case ChangeKind::kSet:
       if (other_limit) set_limit(transfer);
       break;
+    case ChangeKind::kVerify:
+      break;  // the next round begins it
   }
   if (kind != ChangeKind::kSet) transfer.announce.soon(c_.ports.clock.mono());
   transfer.snapshot_due = transfer.plan_due = true;

@@ -79,6 +79,7 @@ void WindowControl::join_transfers() {
   };
   connect(&page, &TransfersPage::pause_wanted, this, step("pause"));
   connect(&page, &TransfersPage::resume_wanted, this, step("resume"));
+  connect(&page, &TransfersPage::verify_wanted, this, step("verify"));
   connect(&page, &TransfersPage::limit_wanted, this, &WindowControl::limit);
   connect(&page, &TransfersPage::end_wanted, this, &WindowControl::end);
   connect(&page, &TransfersPage::current_changed, this, &WindowControl::follow);

@@ -25,6 +25,10 @@ Opened open_node(const NodeSessionOptions& options) {
   return NodeApi::open(std::move(node));
 }
 
+bool has_call_of_its_own(const std::string& step) {
+  return step == "pause" || step == "resume" || step == "cancel" || step == "set";
+}
+
 }  // namespace
 
 NodeSession::NodeSession(NodeSessionOptions options, QThreadPool& pool, const Clock& clock, QObject* parent)
@@ -165,7 +169,8 @@ void NodeSession::change(const std::vector<std::string>& ids, const std::string&
   steps_.call<v1::ChangeTransfersReply>(
       [&](auto answer) { return api()->change_transfers(std::move(request), std::move(answer)); },
       [this, ids, step, settings](const Result<v1::ChangeTransfersReply>& reply) {
-        if (!reply && reply.error().code == Code::kUnsupported) return change_one_by_one(ids, step, settings);
+        const bool older = !reply && reply.error().code == Code::kUnsupported;
+        if (older && has_call_of_its_own(step)) return change_one_by_one(ids, step, settings);
         if (!reply) return Q_EMIT refused(reply.error().message);
         if (reply->failures_size() == 0) return;
         const std::string others =

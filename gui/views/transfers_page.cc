@@ -106,13 +106,14 @@ QWidget* TransfersPage::make_tools() {
 QToolButton* TransfersPage::make_more() {
   auto* menu = new QMenu(tr("More"), this);
   menu->addAction(add_action(tr("Limit…"), QKeySequence(Qt::CTRL | Qt::Key_L), &TransfersPage::limit_wanted));
+  menu->addAction(add_action(tr("Verify"), QKeySequence(Qt::CTRL | Qt::Key_Y), &TransfersPage::verify_wanted));
   menu->addSeparator();
   menu->addAction(add_ending(Ending::kCancel, QKeySequence(Qt::CTRL | Qt::Key_K)));
   menu->addAction(add_ending(Ending::kStopSeeding, QKeySequence(Qt::CTRL | Qt::Key_T)));
   menu->addAction(add_ending(Ending::kForget, QKeySequence(Qt::Key_Delete)));
   auto* button = new QToolButton;
   button->setText(tr("&More"));
-  button->setToolTip(tr("Limit, cancel, stop seeding, forget"));
+  button->setToolTip(tr("Limit, verify, cancel, stop seeding, forget"));
   button->setMenu(menu);
   button->setPopupMode(QToolButton::InstantPopup);
   button->setFocusPolicy(Qt::TabFocus);

@@ -44,6 +44,7 @@ class TransfersPage final : public QWidget {
   void find_wanted();
   void pause_wanted(const std::vector<std::string>& ids);
   void resume_wanted(const std::vector<std::string>& ids);
+  void verify_wanted(const std::vector<std::string>& ids);
   void limit_wanted(const std::vector<std::string>& ids);
   /// To take these off the node, after a question. Only ids of transfers for which this is the word.
   void end_wanted(gridtorrent::gui::Ending ending, const std::vector<std::string>& ids);

@@ -74,6 +74,32 @@ def a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content():
         cases.check(str(scene.dir / 'again/data.bin') in line, line)
 
 
+def files_are_read_again_without_a_command_that_waits():
+    with harness.Scene() as scene:
+        _, bob, beta = setting(scene)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
+        cases.refused(bob.cli('transfer', 'verify', node=beta, expect=None), 2, '--all')
+        line = bob.cli('transfer', 'verify', 'data', node=beta).err
+        cases.check('verifying 1 transfer' in line and 'transfer wait x_' in line, line)
+        bob.cli('transfer', 'wait', 'data', node=beta)
+
+        place = scene.dir / 'out/data.bin'
+        times = place.stat()
+        with open(place, 'r+b') as file:
+            file.seek(SIZE // 2)
+            file.write(b'a bit that has turned over')
+        os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
+        told = bob.cli('transfer', 'verify', '--all', '--json', node=beta).json
+        cases.check((told['changed'], told['failed']) == (1, 0), told)
+        beta.kill()
+        beta.start()
+        cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] == 'failed', 'what differs to be found after a kill')
+        cases.check('data.bin' in cases.transfer_of(bob, beta, 'data')['message'], cases.transfer_of(bob, beta, 'data'))
+        place.unlink()
+        bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
+        cases.same(scene.dir / 'in/data.bin', place)
+
+
 def the_list_is_kept_clean_without_touching_data():
     with harness.Scene() as scene:
         source, bob, beta = setting(scene)
@@ -248,6 +274,7 @@ def doctor_finds_a_well_node_and_a_lost_server():
 
 
 cases.run(a_paused_transfer_rests_and_a_resumed_one_arrives, a_cancelled_transfer_leaves_nothing_behind,
+          files_are_read_again_without_a_command_that_waits,
           a_transfer_is_named_by_a_begin_of_its_id_or_by_its_content, the_list_is_kept_clean_without_touching_data,
           a_finished_get_is_removed_with_the_files_that_it_brought, a_transfer_explains_its_lanes,
           what_was_explained_outlives_a_kill_and_a_restart, a_limit_holds,

@@ -271,6 +271,8 @@ TEST_F(WithNode, OneStepTakesSeveralTransfers) {
   EXPECT_THAT(err_, HasSubstr("paused 2 transfers"));
   EXPECT_EQ(run({"transfer", "resume", "--all", "--json"}), 0) << err_;
   EXPECT_EQ(Json::parse(out_)["changed"], 1) << "the one that is paused";
+  EXPECT_EQ(run({"transfer", "verify", "--all", "--json"}), 0) << err_;
+  EXPECT_EQ(Json::parse(out_)["changed"], 0) << "none is complete";
   EXPECT_EQ(run({"transfer", "set", "run42", id_of(2).str(), "--limit", "8Mbit"}), 0) << err_;
   EXPECT_EQ(node_.settings.limit_bits_per_s, 8'000'000U);
   EXPECT_EQ(run({"transfer", "cancel", "run42", id_of(3).str()}), 3);

@@ -156,7 +156,7 @@ TEST_F(Control, AStepForManyIsRefusedAsAWholeWhereItIsNoStep) {
   const std::string id = transfer_id(1).str();
   const auto unknown = api()->change_transfers(step_for("explode", {id}));
   EXPECT_EQ(unknown.error().code, Code::kInvalid);
-  EXPECT_THAT(unknown.error().message, HasSubstr("give pause, resume, cancel, stop-seeding, forget or set"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("give pause, resume, cancel, stop-seeding, forget, verify or set"));
   EXPECT_EQ(api()->change_transfers(step_for("pause", {})).error().code, Code::kInvalid);
   EXPECT_EQ(api()->change_transfers(step_for("pause", {id, "nonsense"})).error().code, Code::kInvalid);
   EXPECT_EQ(node_.transfer(transfer_id(1))->state, TransferState::kFetching);

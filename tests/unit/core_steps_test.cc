@@ -47,6 +47,22 @@ TEST(RowAfter, WhatWasCancelledIsNotResumed) {
   EXPECT_EQ(row_after(row_at(TransferStep::kCancel), {ChangeKind::kResume}, "auto").error().code, Code::kConflict);
 }
 
+TEST(RowAfter, OnlyWhatIsDoneIsVerified) {
+  for (const auto step : {TransferStep::kFetch, TransferStep::kVerify, TransferStep::kCancel, TransferStep::kFailed}) {
+    EXPECT_EQ(row_after(row_at(step), {ChangeKind::kVerify}, "auto").error().code, Code::kConflict) << int(step);
+  }
+  auto held = row_at(TransferStep::kHold);
+  EXPECT_EQ(row_after(held, {ChangeKind::kVerify}, "auto")->step, TransferStep::kAttach);
+  held.paused = true;
+  EXPECT_EQ(row_after(held, {ChangeKind::kVerify}, "auto").error().code, Code::kConflict);
+  auto failed = row_at(TransferStep::kFailed);
+  failed.stamp = "there";
+  failed.error = Error{Code::kCorrupt, "a differs"};
+  const auto again = row_after(failed, {ChangeKind::kVerify}, "auto");
+  EXPECT_EQ(again->step, TransferStep::kAttach);
+  EXPECT_FALSE(again->error);
+}
+
 TEST(RowAfter, AFailedGetBeginsAgainWhereItsFilesAre) {
   auto failed = row_at(TransferStep::kFailed);
   failed.error = Error{Code::kDisk, "full"};
