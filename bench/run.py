@@ -85,6 +85,7 @@ def main():
     parser.add_argument('--list', action='store_true', help='with tune: say what is still to run, and what the runs say so far; run nothing')
     parser.add_argument('--report', action='store_true', help='write docs/benchmarks.md from the runs that are kept')
     args = parser.parse_intermixed_args()
+    os.environ.setdefault('GT_BIN', str(args.bin))  # what the end-to-end harness looks at beside what it is told to run
     if args.report:
         return report.main(args.results, ROOT / 'docs')
     if args.scenario[:1] == ['tune']:
