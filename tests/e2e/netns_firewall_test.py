@@ -9,17 +9,25 @@ import netns
 SIZE = 8_000_000
 
 
+def node_on(scene, host, user, name, **more):
+    return scene.node(user, name, netns=host.ns, address=host.address, ports='50000-50003', **more)
+
+
+def two_people(net, scene, closed):
+    """A server on the hub, alice with a node near, bob with one far; the hosts `closed` drop what comes in."""
+    hub, near, far = net['hub'], net['near'], net['far']
+    for name in closed:
+        net[name].drop_inbound()
+    scene.server(listen=f'{hub.address}:7443', advertise=f'{hub.address}:7443', netns=hub.ns)
+    scene.admin(hub.ns)
+    alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
+    return alice, node_on(scene, near, alice, 'alpha'), bob, node_on(scene, far, bob, 'beta')
+
+
 def fetch(closed, also_closed=()):
-    """A transfer between two hosts of which some drop what comes in; returns the scene's parts while it runs."""
+    """A transfer between two hosts of which some drop what comes in."""
     with netns.Network('hub', 'near', 'far') as net, harness.Scene() as scene:
-        hub, near, far = net['hub'], net['near'], net['far']
-        for name in (*closed, *also_closed):
-            net[name].drop_inbound()
-        scene.server(listen=f'{hub.address}:7443', advertise=f'{hub.address}:7443', netns=hub.ns)
-        scene.admin(hub.ns)
-        alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
-        alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports='50000-50003')
-        beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports='50000-50003')
+        alice, alpha, bob, beta = two_people(net, scene, (*closed, *also_closed))
         source = cases.make_file(scene.dir / 'data.bin', SIZE)
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
         bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', 4, '--detach', node=beta)
@@ -57,17 +65,9 @@ def two_firewalls_need_a_relay_and_one_opened_is_enough():
 def two_firewalls_are_crossed_by_way_of_a_third_node():
     """Neither can be dialled; the person has a node that both can dial, and is told so."""
     with netns.Network('hub', 'near', 'far') as net, harness.Scene() as scene:
-        hub, near, far = net['hub'], net['near'], net['far']
-        for name in ('near', 'far'):
-            net[name].drop_inbound()
-        scene.server(listen=f'{hub.address}:7443', advertise=f'{hub.address}:7443', netns=hub.ns)
-        scene.admin(hub.ns)
-        alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
-        alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports='50000-50003')
-        beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports='50000-50003')
+        alice, alpha, bob, beta = two_people(net, scene, ('near', 'far'))
         (scene.dir / 'relay').mkdir()
-        scene.node(bob, 'relay', netns=hub.ns, address=hub.address, ports='50000-50003',
-                   args=('--download-root', f'in={scene.dir}/relay'))
+        node_on(scene, net['hub'], bob, 'relay', args=('--download-root', f'in={scene.dir}/relay'))
         source = cases.make_file(scene.dir / 'data.bin', SIZE)
         alice.cli('publish', source, '--name', 'data', '--access', 'user:bob', node=alpha)
         get = bob.start_cli('get', 'alice/data', '--to', scene.dir / 'out', node=beta)
