@@ -269,7 +269,7 @@ void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<Nod
     }
     if (content.audience != reply->audience) {
       content.audience = reply->audience;
-      transfer->audience_unsaved = true;
+      c_.audiences_unsaved.insert(id);
     }
   } else {
     ++state.failures;

@@ -20,6 +20,12 @@ bool rests(const Transfer& transfer) {
   }
 }
 
+bool sleeps_on(const Transfer& transfer, MonoTime now) {
+  if (transfer.row.step != TransferStep::kHold || transfer.in_engine || transfer.job_running) return false;
+  if (transfer.row.checksums_due || !transfer.notice.empty()) return false;
+  return !look_due(transfer, now);
+}
+
 bool look_due(const Transfer& transfer, MonoTime by) {
   if (!rests(transfer) || transfer.look_due) return true;
   if (transfer.in_engine && (transfer.snapshot_due || transfer.plan_due)) return true;

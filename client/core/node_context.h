@@ -43,6 +43,8 @@ class NodeContext {
   PathHistory history;                ///< book locked
   std::size_t held_in_engine = 0;     ///< book locked: what is held, not fetched, and in the engine
   std::vector<TransferId> concerned;  ///< book locked: by wake_for, since the last round
+  /// Book locked: whose row names another list of who may have it than the one that was saved.
+  std::set<TransferId> audiences_unsaved;
 
   /// Rings the transfers' thread, which looks at all transfers. Cheap, from any thread, under any lock.
   void wake();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "client/core/rate_history.h"
@@ -44,7 +44,7 @@ class RateLog {
   std::vector<RateBlock> held(const TransferId& id, WallTime created, Moment now) const;
 
   /// Transfers with points that are not written down.
-  const std::set<TransferId>& unsaved() const { return unsaved_; }
+  const std::unordered_set<TransferId>& unsaved() const { return unsaved_; }
   /// Copies of the blocks of this one that are to be written.
   std::vector<RateBlock> blocks_to_save(const TransferId& id) const;
   /// These, as `blocks_to_save` gave them, are written down.
@@ -91,8 +91,8 @@ class RateLog {
 
   Moment begun_;
   std::size_t most_;
-  std::map<TransferId, Kept> transfers_;
-  std::set<TransferId> unsaved_;
+  std::unordered_map<TransferId, Kept> transfers_;
+  std::unordered_set<TransferId> unsaved_;
   std::size_t points_ = 0;
 };
 

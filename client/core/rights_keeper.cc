@@ -60,11 +60,16 @@ void RightsKeeper::confirm(const std::vector<AudienceRef>& refs) {
 }
 
 std::vector<std::uint32_t> RightsKeeper::generations_in_use() {
-  std::set<std::uint32_t> used;
-  const auto lock = c_.book.lock();
-  for (const auto& [id, transfer] : c_.book.all()) used.insert(transfer->row.content.generation);
-  used.erase(0);
-  return {used.begin(), used.end()};
+  std::vector<std::uint32_t> used;  // a handful, of many thousands of transfers
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, transfer] : c_.book.all()) {
+      const std::uint32_t generation = transfer->row.content.generation;
+      if (generation != 0 && std::ranges::find(used, generation) == used.end()) used.push_back(generation);
+    }
+  }
+  std::ranges::sort(used);
+  return used;
 }
 
 void RightsKeeper::step(MonoTime now) {
@@ -96,14 +101,14 @@ void RightsKeeper::step(MonoTime now) {
 void RightsKeeper::save_audiences() {
   std::vector<std::pair<TransferId, std::string>> changed;
   const auto lock = c_.book.lock();  // over the write, too: a list that was taken away meanwhile must not come back
-  for (const auto& [id, transfer] : c_.book.all()) {
-    if (transfer->audience_unsaved) changed.emplace_back(id, transfer->row.content.audience);
+  for (const TransferId& id : c_.audiences_unsaved) {
+    if (const auto* transfer = c_.book.find(id)) changed.emplace_back(id, transfer->row.content.audience);
   }
-  if (changed.empty()) return;
+  if (changed.empty()) return c_.audiences_unsaved.clear();
   if (const auto saved = c_.ports.store.set_audiences(changed); !saved) {
     return c_.log(NodeLogLevel::kError, "cannot note who may have content: " + saved.error().message);
   }
-  for (const auto& one : changed) c_.book.find(one.first)->audience_unsaved = false;
+  c_.audiences_unsaved.clear();
 }
 
 void RightsKeeper::ask() {

@@ -83,23 +83,34 @@ std::string waiting_text(const Transfer& transfer) {
 }  // namespace
 
 Transfer* TransferBook::find(const TransferId& id) {
-  const auto found = transfers_.find(id);
-  return found == transfers_.end() ? nullptr : found->second.get();
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+TransferBook::Transfers::iterator TransferBook::place_of(const TransferId& id) {
+  return std::ranges::lower_bound(transfers_, id, {}, [](const auto& one) -> const TransferId& { return one.first; });
 }
 
 Transfer& TransferBook::insert(TransferRow row) {
-  auto transfer = std::make_unique<Transfer>();
-  transfer->row = std::move(row);
-  auto& slot = transfers_[transfer->row.id];
-  slot = std::move(transfer);
-  journal_.touched(slot->row.id);
+  auto made = std::make_unique<Transfer>();
+  made->row = std::move(row);
+  Transfer& transfer = *made;
+  const TransferId id = transfer.row.id;
+  const auto place = place_of(id);
+  if (place != transfers_.end() && place->first == id) {
+    place->second = std::move(made);
+  } else {
+    transfers_.emplace(place, id, std::move(made));
+  }
+  by_id_[id] = &transfer;
+  journal_.touched(id);
   ring();
-  return *slot;
+  return transfer;
 }
 
-void TransferBook::erase(const TransferId& id) {
-  const auto found = transfers_.find(id);
-  if (found == transfers_.end()) return;
+void TransferBook::erase(TransferId id) {
+  if (by_id_.erase(id) == 0) return;
+  const auto found = place_of(id);
   const auto watched = found->second->watched;
   transfers_.erase(found);
   if (watched) watched->notify_all();

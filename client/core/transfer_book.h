@@ -8,6 +8,8 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "client/core/node_ports.h"
@@ -68,7 +70,6 @@ struct Transfer {
   std::uint32_t engine_generation = 0;  ///< the edition that the engine holds
   std::optional<ContentInfo> moving;    ///< another edition to go on in, once what is here is written down
   AudiencePtr audience_shown;           ///< what the engine lets in
-  bool audience_unsaved = false;        ///< the row names another list than the one that was saved
   int disk_errors = 0, verify_rounds = 0;
   MonoTime disk_retry{};
   std::optional<TorrentSnapshot> snapshot;
@@ -140,10 +141,13 @@ class TransferBook {
   Lock lock() { return Lock(mutex_); }
 
   // The rest is called with the lock held.
-  std::map<TransferId, std::unique_ptr<Transfer>>& all() { return transfers_; }
+  /// By id, which rises with the time at which it was made. Insert and erase nothing while going through them.
+  using Transfers = std::vector<std::pair<TransferId, std::unique_ptr<Transfer>>>;
+  Transfers& all() { return transfers_; }
   Transfer* find(const TransferId& id);
+  /// In place of one with this id, if there is one.
   Transfer& insert(TransferRow row);
-  void erase(const TransferId& id);
+  void erase(TransferId id);  // often an id within the transfer that goes
   /// Writes the row to disk.
   Status save(Transfer& transfer);
   /// Writes what rows are to become to disk: all of them or none.
@@ -163,11 +167,14 @@ class TransferBook {
 
  private:
   void ring();
+  /// Where it is, or belongs.
+  Transfers::iterator place_of(const TransferId& id);
 
   NodeStore& store_;
   NodeLogFn log_;
   std::mutex mutex_;
-  std::map<TransferId, std::unique_ptr<Transfer>> transfers_;
+  Transfers transfers_;
+  std::unordered_map<TransferId, Transfer*> by_id_;
   TransferJournal journal_;
   std::function<void()> bell_;  ///< for the next change; once
 };

@@ -7,8 +7,14 @@ namespace gridtorrent::client {
 void TransferJournal::touched(const TransferId& id) {
   ++revision_;
   const auto [found, is_new] = latest_.try_emplace(id, revision_);
-  if (!is_new) by_change_.erase(std::exchange(found->second, revision_));
-  by_change_.emplace_hint(by_change_.end(), revision_, id);
+  if (is_new) {
+    ids_.insert(id);
+    by_change_.emplace_hint(by_change_.end(), revision_, id);
+    return;
+  }
+  auto change = by_change_.extract(std::exchange(found->second, revision_));
+  change.key() = revision_;
+  by_change_.insert(by_change_.end(), std::move(change));
 }
 
 void TransferJournal::removed(const TransferId& id) {
@@ -16,6 +22,7 @@ void TransferJournal::removed(const TransferId& id) {
   if (found == latest_.end()) return;
   by_change_.erase(found->second);
   latest_.erase(found);
+  ids_.erase(id);
   removed_.emplace_back(++revision_, id);
   if (removed_.size() <= kRemoved) return;
   removals_lost_ = removed_.front().first;
@@ -38,10 +45,10 @@ std::optional<JournalPage> TransferJournal::next(JournalPlace& place, std::uint6
 JournalPage TransferJournal::snapshot_page(JournalPlace& place, std::size_t most) const {
   JournalPage page;
   page.snapshot = true;
-  auto one = latest_.upper_bound(place.last);
-  for (; one != latest_.end() && page.changed.size() < most; ++one) page.changed.push_back(one->first);
+  auto one = ids_.upper_bound(place.last);
+  for (; one != ids_.end() && page.changed.size() < most; ++one) page.changed.push_back(*one);
   if (!page.changed.empty()) place.last = page.changed.back();
-  page.last_page = one == latest_.end();
+  page.last_page = one == ids_.end();
   place.snapshot = !page.last_page;
   page.revision = place.revision;
   return page;

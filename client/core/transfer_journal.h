@@ -5,7 +5,9 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,9 +64,10 @@ class TransferJournal {
   JournalPage changes_page(JournalPlace& place, std::uint64_t until, std::size_t most) const;
 
   const std::string epoch_;
-  std::uint64_t revision_ = 1;                     ///< 0 is that of a watcher who has seen nothing
-  std::map<TransferId, std::uint64_t> latest_;     ///< revision of the last change
-  std::map<std::uint64_t, TransferId> by_change_;  ///< the same the other way round
+  std::uint64_t revision_ = 1;                            ///< 0 is that of a watcher who has seen nothing
+  std::unordered_map<TransferId, std::uint64_t> latest_;  ///< revision of the last change
+  std::set<TransferId> ids_;                              ///< of these, for snapshots
+  std::map<std::uint64_t, TransferId> by_change_;         ///< as latest_, the other way round
   std::deque<std::pair<std::uint64_t, TransferId>> removed_;
   std::uint64_t removals_lost_ = 0;  ///< revision of the last removal that is not kept any more
 };

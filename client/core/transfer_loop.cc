@@ -62,7 +62,7 @@ milliseconds TransferLoop::round(const EngineEvents::Batch& events, Own own, boo
   take_news(events, now);
   fell_asleep_ = 0;
   if (all || now - all_looked_at_ >= kLookAtAll) {
-    look_at_all(now);
+    look_at_all(now, all || now - all_stepped_at_ >= kStepAll);
   } else {
     look_at_due(now);
   }
@@ -89,13 +89,14 @@ void TransferLoop::take_news(const EngineEvents::Batch& events, MonoTime now) {
   c_.concerned.clear();
 }
 
-void TransferLoop::look_at_all(MonoTime now) {
+void TransferLoop::look_at_all(MonoTime now, bool each) {
   all_looked_at_ = now;
+  if (each) all_stepped_at_ = now;
   survey();
   choose();
   std::vector<TransferId> gone;
   for (auto& [id, transfer] : c_.book.all()) {
-    step(*transfer, now);
+    if (each || !sleeps_on(*transfer, now)) step(*transfer, now);
     if (look_due(*transfer, now + kLookAtAll)) quick_.insert(id);
     if (forgotten(*transfer, now)) gone.push_back(id);
   }

@@ -45,7 +45,8 @@ class TransferLoop {
 
  private:
   void take_news(const EngineEvents::Batch& events, MonoTime now);
-  void look_at_all(MonoTime now);
+  /// `each`: none is passed over.
+  void look_at_all(MonoTime now, bool each);
   void look_at_due(MonoTime now);
   /// Who may be due before all are looked at again, so far as is known before their steps; counts what is held.
   void survey();
@@ -83,7 +84,7 @@ class TransferLoop {
   Own own_;
   bool serves_public_ = true;
   int fell_asleep_ = 0;  ///< in this round
-  MonoTime all_looked_at_{};
+  MonoTime all_looked_at_{}, all_stepped_at_{};
   std::set<TransferId> quick_;       ///< all that do not rest, and what may be due before all are looked at again
   std::set<TransferId> controlled_;  ///< that the controller has been asked about and may remember
 };

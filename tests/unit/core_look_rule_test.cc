@@ -53,6 +53,29 @@ TEST(Rests, NothingThatIsCommittedOrCancelledBeItPaused) {
   }
 }
 
+TEST(SleepsOn, OnlyWhatIsHeldOutsideOfTheEngineWithNothingToDo) {
+  Transfer asleep = seeding();
+  asleep.in_engine = false;
+  asleep.asleep = true;
+  EXPECT_TRUE(sleeps_on(asleep, kNow));
+  EXPECT_FALSE(sleeps_on(seeding(), kNow)) << "the engine tells of it";
+  EXPECT_FALSE(sleeps_on(asleep, kNow + std::chrono::minutes(1))) << "an announce is due";
+  const auto awake = [&](auto&& change) {
+    Transfer changed = seeding();
+    changed.in_engine = false;
+    changed.asleep = true;
+    change(changed);
+    EXPECT_FALSE(sleeps_on(changed, kNow));
+  };
+  awake([](Transfer& one) { one.row.step = TransferStep::kFailed; });
+  awake([](Transfer& one) { one.asleep = false; });
+  awake([](Transfer& one) { one.swarm[numbered_node(2)].info.wants_data = true; });
+  awake([](Transfer& one) { one.job_running = true; });
+  awake([](Transfer& one) { one.look_due = true; });
+  awake([](Transfer& one) { one.row.checksums_due = true; });
+  awake([](Transfer& one) { one.notice = "a lane was refused"; });
+}
+
 TEST(LookDue, NotWhereNothingHappensToWhatRests) {
   EXPECT_FALSE(look_due(seeding(), kNow));
 }
