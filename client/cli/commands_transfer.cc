@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "client/cli/context.h"
@@ -151,7 +152,21 @@ Status wait(Context& c) {
   return follow_transfer(c, transfer, time_limit(c.options));
 }
 
+/// --file and --all-files; nothing where neither was given.
+Result<std::optional<v1::ChooseFilesRequest>> read_choice(Context& c) {
+  const std::vector<std::string>& patterns = c.options.list("file");
+  const bool all = c.options.flag("all-files");
+  if (all && !patterns.empty()) return Error{Code::kInvalid, "--all-files is instead of --file; leave out one of both"};
+  if (!all && patterns.empty()) return std::optional<v1::ChooseFilesRequest>();
+  if (c.options.list("ID").size() > 1)
+    return Error{Code::kInvalid, "files are chosen of one transfer at a time: give one ID"};
+  v1::ChooseFilesRequest request;
+  request.mutable_globs()->Add(patterns.begin(), patterns.end());
+  return std::optional(std::move(request));
+}
+
 Status set(Context& c) {
+  GT_ASSIGN(std::optional<v1::ChooseFilesRequest> choice, read_choice(c));
   v1::SetTransferRequest request;
   const auto number = [&](const char* name) {
     return c.options.str(name) == "auto" ? 0 : static_cast<std::int32_t>(c.options.integer(name));
@@ -162,12 +177,20 @@ Status set(Context& c) {
   if (c.options.has("priority")) request.set_priority(number("priority"));
   GT_ASSIGN(const v1::TuningWish wish, read_wish_change(c.options, c.clock.wall()));
   if (!is_empty(wish)) *request.mutable_wish() = wish;
-  if (!request.has_lanes() && !request.has_seeders() && !request.has_limit_bits_per_s() && !request.has_priority() &&
-      !request.has_wish())
+  const bool settings = request.has_lanes() || request.has_seeders() || request.has_limit_bits_per_s() ||
+                        request.has_priority() || request.has_wish();
+  if (!settings && !choice)
     return Error{Code::kInvalid,
-                 "nothing to set: give --lanes, --seeders, --limit, --priority, --tuner, --mode, --target-rate, "
-                 "--min-rate or --by"};
+                 "nothing to set: give --file, --all-files, --lanes, --seeders, --limit, --priority, --tuner, --mode, "
+                 "--target-rate, --min-rate or --by"};
   GT_ASSIGN(const std::vector<std::string> ids, chosen_transfers(c));
+  if (choice) {
+    choice->set_transfer_id(ids.front());
+    GT_ASSIGN(api::NodeApi* const node, c.node());
+    const auto chosen = node->choose_files(*std::move(choice));
+    if (!settings) return print_transfer(c, chosen, "changed");
+    GT_TRY(chosen);
+  }
   if (c.options.list("ID").size() > 1) {
     v1::ChangeTransfersRequest step;
     step.set_step("set");
@@ -240,7 +263,13 @@ std::vector<CommandEntry> transfer_commands() {
         .summary = "change how a running transfer goes about it",
         .positionals = ids,
         .options = options::join(
-            {{{.name = "lanes",
+            {{{.name = "file",
+               .value = "PATTERN",
+               .help = "only these files from now on, in place of those chosen before; as 'get --file' takes them. "
+                       "What came of them is kept, what came of others goes",
+               .repeatable = true},
+              {.name = "all-files", .help = "all files from now on"},
+              {.name = "lanes",
                .value = "N",
                .help = "parallel sockets to each seeder, 1 to 16, or auto",
                .check = options::auto_or_integer_between(1, 16)},
@@ -255,6 +284,7 @@ std::vector<CommandEntry> transfer_commands() {
                .check = options::integer_between(-100, 100)}},
              wish_change_options()}),
         .examples = {{"gridtorrent transfer set run42 --lanes 8", "takes effect while it runs"},
+                     {"gridtorrent transfer set run42 --file 'raw/*.nc' --file notes.txt", "these files and no others"},
                      {"gridtorrent transfer set x_aguox6 --by none --target-rate 30Mbit", "a rate in place of a time"}},
         .group = group},
        set}};

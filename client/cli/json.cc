@@ -274,11 +274,9 @@ Json to_json(const v1::TokenInfo& token) {
 }
 
 Json to_json(const api::FileEntry& file) {
-  Json json{{"path", json_text(file.path)},
-            {"folder", file.folder},
-            {"bytes", file.bytes},
-            {"mode", file.mode},
-            {"mtime", to_rfc3339({file.mtime_ns / 1'000'000})}};
+  Json json{{"index", file.index},   {"path", json_text(file.path)},
+            {"folder", file.folder}, {"bytes", file.bytes},
+            {"mode", file.mode},     {"mtime", to_rfc3339({file.mtime_ns / 1'000'000})}};
   if (!is_valid_utf8(file.path)) json["path_hex"] = hex_encode(as_bytes(file.path));
   if (!file.link_target.empty()) json["link"] = json_text(file.link_target);
   if (!file.merkle_root.empty()) json["merkle_root"] = file.merkle_root;

@@ -390,6 +390,10 @@ Result<EstimateJob> to_job(const v1::EstimateRequest& request) {
   return job;
 }
 
+FileChoice to_choice(const v1::ChooseFilesRequest& request) {
+  return {{request.globs().begin(), request.globs().end()}, {request.entries().begin(), request.entries().end()}};
+}
+
 Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now) {
   TransferSettings settings;
   GT_ASSIGN(settings.wish, to_change(request.wish(), now));

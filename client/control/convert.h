@@ -33,6 +33,7 @@ Result<EstimateJob> to_job(const v1::EstimateRequest& request);
 Result<std::vector<TransferId>> to_ids(const v1::ChangeTransfersRequest& request);
 /// Without the transfers.
 Result<TransferChange> to_change(const v1::ChangeTransfersRequest& request, WallTime now);
+FileChoice to_choice(const v1::ChooseFilesRequest& request);
 Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, WallTime now);
 /// All tuners and modes, and what the node uses where nobody asks.
 v1::ListTunersReply to_message(const TuningDefaults& tuning);

@@ -339,6 +339,26 @@ grpc::Status ControlService::RateHistory(grpc::ServerContext*, const v1::RateHis
   return grpc::Status::OK;
 }
 
+grpc::Status ControlService::ChooseFiles(grpc::ServerContext*, const v1::ChooseFilesRequest* request,
+                                         v1::TransferReply* reply) {
+  v1::TransferRequest which;
+  which.set_user_id(request->user_id());
+  which.set_transfer_id(request->transfer_id());
+  const FileChoice choice = to_choice(*request);
+  return on_transfer(which, *reply, [&](const TransferId& id) { return node_.choose_files(id, choice); });
+}
+
+grpc::Status ControlService::ListChosenFiles(grpc::ServerContext*, const v1::TransferRequest* request,
+                                             v1::ListChosenFilesReply* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  const auto id = TransferId::parse(request->transfer_id());
+  if (!id) return rpc::to_grpc(id.error());
+  const auto chosen = node_.chosen_files(*id);
+  if (!chosen) return rpc::to_grpc(chosen.error());
+  reply->mutable_entries()->Add(chosen->begin(), chosen->end());
+  return grpc::Status::OK;
+}
+
 grpc::Status ControlService::RemoveFiles(grpc::ServerContext*, const v1::RemoveFilesRequest* request,
                                          v1::RemoveFilesReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());

@@ -68,6 +68,10 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                               v1::TransferReply* reply) override;
   grpc::Status SetTransfer(grpc::ServerContext* context, const v1::SetTransferRequest* request,
                            v1::TransferReply* reply) override;
+  grpc::Status ChooseFiles(grpc::ServerContext* context, const v1::ChooseFilesRequest* request,
+                           v1::TransferReply* reply) override;
+  grpc::Status ListChosenFiles(grpc::ServerContext* context, const v1::TransferRequest* request,
+                               v1::ListChosenFilesReply* reply) override;
   grpc::Status RemoveFiles(grpc::ServerContext* context, const v1::RemoveFilesRequest* request,
                            v1::RemoveFilesReply* reply) override;
   grpc::Status ChangeTransfers(grpc::ServerContext* context, const v1::ChangeTransfersRequest* request,

@@ -142,6 +142,11 @@ class Engine {
   /// so a power loss cannot make it lie. Blocks up to some seconds; call from a worker thread.
   virtual Result<std::string> resume_data(const TransferId& id) = 0;
 
+  /// The same for when other files are wanted from then on: pieces that hold bytes of a file which is wanted in only
+  /// one of both cases are left out, since some of these bytes are not where they would be looked for. `wanted` as in
+  /// TorrentSpec.
+  virtual Result<std::string> resume_data_for(const TransferId& id, const std::vector<bool>& wanted) = 0;
+
   /// Ends all connections and joins all threads; no call but destruction may follow.
   virtual void stop() = 0;
 };

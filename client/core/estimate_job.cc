@@ -136,7 +136,7 @@ Status EstimateFlow::look_at_transfers(const EstimateJob& job, const ChosenFiles
                                         escape_for_display(join_path(row.target, row.base_name)) +
                                         ": nothing is left to fetch"};
     }
-    if (!in_progress(row.step) || row.target != job.target || row.globs != chosen.globs) continue;
+    if (!in_progress(row.step) || row.target != job.target || !brings(manifest, row, chosen.wanted)) continue;
     const std::uint64_t here =
         transfer->snapshot ? verified_of_wanted(*transfer->snapshot, row.wanted_bytes) : row.verified_bytes;
     subject.transfer = id;
@@ -266,6 +266,7 @@ Result<EstimateOutcome> EstimateFlow::by_probe(const EstimateJob& job, const Sub
   get.content = subject.content.id.str();
   get.target = job.target;
   get.globs = job.globs;
+  get.may_widen = false;
   bool joined = false;
   GT_ASSIGN(TransferView view, node_.get(get, joined));
   const MonoTime begun = c_.ports.clock.mono();

@@ -172,7 +172,8 @@ class FileWork {
   /// The first step of a get: refuses a foreign file in the way of BASE, or of a wanted file where BASE is added to
   /// (kConflict, named), a target that cannot be
   /// made or written (kDisk), and makes the staging folder with all folders and empty files. Idempotent: a second call
-  /// after a crash finds its own staging folder and goes on.
+  /// after a crash, or for another choice of files, finds its own staging folder and goes on; what is there and not
+  /// wanted goes.
   virtual Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
   /// The last step: sets modes and times, syncs, and moves staging/BASE to target/BASE with a no-replace rename, or

@@ -71,6 +71,7 @@ Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
     return view;
   }
   GT_TRY(check_hidden(request));
+  GT_TRY(widen(request));
   look_at_part(request);
   GT_TRY(look_for_others(request));
   if (request.wish.by && *request.wish.by <= c_.ports.clock.wall()) {
@@ -128,10 +129,11 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
   for (auto& [id, transfer] : c_.book.all()) {
     auto& row = transfer->row;
     if (row.content.id != request.content.id || row.content.version != request.content.version) continue;
-    const bool same = lies_at(row, request.job.target, request.base_name()) && row.globs == request.job.globs;
+    const bool here = lies_at(row, request.job.target, request.base_name());
+    const bool same = here && row.globs == request.job.globs;
     const auto wish = joined_wish(row, request.job, c_.options.tuning.tuner);
     if (in_progress(row.step)) {
-      if (!same) return conflict_with(*transfer);
+      if (!here || !brings(request.metadata->manifest, row, request.wanted)) return conflict_with(*transfer);
       GT_TRY(check_seeded(request.content, request.job));
       GT_TRY(wish);
       joined = true;
@@ -343,6 +345,7 @@ void GetFlow::begin(const TransferId& id) {
   if (!copy) return;
   auto resume = c_.ports.store.load_resume(id);
   if (!resume) return fail(id, resume.error());
+  if (*resume && (*resume)->empty()) resume->reset();  // it holds for other files
 
   const auto staging = staging_of(copy->row, copy->wanted);
   auto spec = c_.torrent_spec(copy->row, *copy->metadata, copy->wanted);

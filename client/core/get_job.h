@@ -22,6 +22,11 @@ class GetFlow {
   /// Any thread; blocks for the server and the target's disk.
   Result<TransferView> get(const GetJob& job, bool& joined);
 
+  /// Any thread; blocks for the disk. As Node::choose_files. `further`: patterns of files beside those that are chosen.
+  Result<TransferView> choose(const TransferId& id, const FileChoice& choice, bool further = false);
+  /// Any thread. As Node::chosen_files.
+  Result<std::vector<std::uint32_t>> chosen(const TransferId& id);
+
   // Lock held: start the job that a step needs.
   void start_check_local(Transfer& transfer);
   void start_prepare(Transfer& transfer);
@@ -72,6 +77,7 @@ class GetFlow {
   Status check_hidden(const Request& request);
   Status look_for_others(Request& request);
   Result<TransferRow> earlier_at(const Request& request);
+  Status widen(const Request& request);
   Status find_replaced(Request& request, const metainfo::Manifest& published);
   Result<TransferView> decide_update(const Request& request, bool& joined);
   Result<TransferView> decide(const Request& request, bool& joined, bool& prepare, TransferId& id);
@@ -107,6 +113,20 @@ class GetFlow {
   /// As fail, of what was never more than looked at: nothing of it stays in the list.
   void refuse(const TransferId& id, const Error& error);
   void refuse_locked(Transfer& transfer, const Error& error);
+
+  /// What a choice of files comes to.
+  struct Choice {
+    std::vector<std::string> globs;
+    MetadataPtr metadata;
+    std::vector<bool> wanted;
+    std::uint64_t bytes = 0;  ///< of these
+  };
+  Result<TransferRow> row_of(const TransferId& id);
+  Result<Choice> choice_of(const TransferRow& row, const FileChoice& wish);
+  /// False: its choice is not as in `seen` any more.
+  Result<bool> claim(const TransferId& id, const TransferRow& seen);
+  Status take_choice(const TransferId& id, const Choice& choice);
+  Result<bool> keep_for(const TransferId& id, const Choice& choice);
 
   /// What a job needs of its transfer, copied under the lock; nothing where it is gone.
   struct Copy {

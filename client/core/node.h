@@ -124,6 +124,7 @@ struct GetJob {
   bool allow_hidden = false;  ///< BASE may begin with a dot also where the target is there already
   bool refetch = false;
   std::string base_name = {};                     ///< what BASE is to be called there; empty: as it was published
+  bool may_widen = true;                          ///< its files may be added to a get that is under way there
   bool if_seeded = false;                         ///< refuse where it has to be fetched and nobody serves it now
   std::optional<std::uint32_t> folder_mode = {};  ///< of folders that are made for the target; nothing: as the node's
 };
@@ -170,6 +171,13 @@ struct TransferSettings {
   std::optional<int> lanes, seeders, priority;
   std::optional<std::uint64_t> limit_bits_per_s;
   WishChange wish = {};
+};
+
+/// Which files of a content: by patterns as of `get`, or by places in its manifest (a folder: all below it); neither:
+/// all.
+struct FileChoice {
+  std::vector<std::string> globs = {};
+  std::vector<std::uint32_t> entries = {};
 };
 
 enum class ChangeKind : std::uint8_t {
@@ -304,6 +312,13 @@ class Node {
   virtual Result<TransferView> cancel(const TransferId& id) = 0;
   /// kInvalid as for `get`; kConflict for a wish where nothing is to be fetched any more.
   virtual Result<TransferView> set(const TransferId& id, const TransferSettings& settings) = 0;
+  /// Other files from now on, of a get that is under way. What came of those that stay chosen is kept; what came of the
+  /// others goes. On disk before it answers. kNotFound for a pattern that means no file, kInvalid for a place that is
+  /// not there or patterns and places at once, kConflict for a transfer that fetches nothing, or nothing any more, and
+  /// for an update; kDisk where they can never fit. Blocks for the disk.
+  virtual Result<TransferView> choose_files(const TransferId& id, const FileChoice& choice) = 0;
+  /// The places in the manifest, rising, of the files and links that a transfer fetches, holds or publishes.
+  virtual Result<std::vector<std::uint32_t>> chosen_files(const TransferId& id) = 0;
   /// The same for many, of which each succeeds or fails by itself, with the errors of the calls above. A crash may
   /// leave a part of them changed, each of these wholly.
   virtual ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) = 0;

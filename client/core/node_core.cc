@@ -459,6 +459,14 @@ ChangeOutcome NodeCore::change_all(const std::vector<TransferId>& ids, const Tra
   return steps_.change_all(ids, change);
 }
 
+Result<TransferView> NodeCore::choose_files(const TransferId& id, const FileChoice& choice) {
+  return gets_.choose(id, choice);
+}
+
+Result<std::vector<std::uint32_t>> NodeCore::chosen_files(const TransferId& id) {
+  return gets_.chosen(id);
+}
+
 Result<TuningRecord> NodeCore::tuning(const TransferId& id) {
   const auto lock = c_.book.lock();
   return c_.tuning.find(id);

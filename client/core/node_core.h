@@ -68,6 +68,8 @@ class NodeCore final : public Node, private ServerListener {
   Result<TransferView> resume(const TransferId& id) override;
   Result<TransferView> cancel(const TransferId& id) override;
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override;
+  Result<TransferView> choose_files(const TransferId& id, const FileChoice& choice) override;
+  Result<std::vector<std::uint32_t>> chosen_files(const TransferId& id) override;
   ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& change) override;
   Result<RemovedFiles> remove_files(const TransferId& id, bool look_only) override;
   Result<TuningRecord> tuning(const TransferId& id) override;

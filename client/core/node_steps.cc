@@ -145,6 +145,28 @@ Status may_remove(const TransferRow& row) {
                                     "` takes it off the list"};
 }
 
+Status may_choose(const TransferRow& row) {
+  const std::string which = "transfer " + row.id.str() + " (" + display_name(row) + ")";
+  const bool fetches = row.step == TransferStep::kPrepare || row.step == TransferStep::kFetch;
+  if (row.kind == TransferKind::kGet && fetches) {
+    if (row.replaces.is_nil()) return {};
+    return Error{Code::kConflict, which +
+                                      " is an update: it brings the files that are held of the version before; get "
+                                      "further ones once it is done"};
+  }
+  if (row.kind == TransferKind::kGet && row.step == TransferStep::kHold) {
+    return Error{Code::kConflict, which + " is done: `gridtorrent get " + row.content.id.str() +
+                                      " --file PATTERN` to the same place brings further files"};
+  }
+  if (row.kind == TransferKind::kGet && row.step == TransferStep::kFailed) {
+    return Error{Code::kConflict, which + " has failed: get the content again with the files that you want"};
+  }
+  if (row.step != TransferStep::kHash && in_progress(row.step)) {
+    return Error{Code::kConflict, which + " is being verified: choose files once that is done"};
+  }
+  return Error{Code::kConflict, which + " fetches nothing, so there are no files to choose"};
+}
+
 Error unknown_transfer(const TransferId& id) {
   return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
 }

@@ -16,6 +16,9 @@ Result<TransferRow> row_after(const TransferRow& row, const TransferChange& chan
 /// Whether its files may be removed with it, and why not. Pure.
 Status may_remove(const TransferRow& row);
 
+/// Whether other files can be chosen for it, and why not. Pure.
+Status may_choose(const TransferRow& row);
+
 /// Changes that people ask of transfers: pause, resume, set, and the ways to end. A change is on disk before anything
 /// of it takes effect. Any thread; takes the book's lock.
 class NodeSteps {

@@ -1,6 +1,7 @@
 #include "client/core/transfer.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "common/text.h"
@@ -44,24 +45,59 @@ void mark_parents(const metainfo::Manifest& manifest, std::vector<bool>& wanted)
   }
 }
 
-/// Whether this text is a path, as bytes or as it is shown to people.
-bool is_path(std::string_view text, const std::string& path) {
-  if (text == path) return true;
-  // Whatever is escaped has a backslash.
-  return text.find('\\') != std::string_view::npos && text == escape_for_display(path);
+/// Entries are sorted by path bytes.
+std::optional<std::size_t> entry_with(const metainfo::Manifest& manifest, std::string_view path) {
+  const auto& entries = manifest.entries;
+  const auto found =
+      std::ranges::lower_bound(entries, path, {}, [](const auto& entry) -> std::string_view { return entry.path; });
+  if (found == entries.end() || found->path != path) return std::nullopt;
+  return static_cast<std::size_t>(found - entries.begin());
 }
 
-/// The entry with this path below BASE, else with BASE before it.
+/// The entry with this path below BASE, else with BASE before it: as bytes, else as it is shown to people.
 std::optional<std::size_t> entry_at(const metainfo::Manifest& manifest, std::string_view text) {
   while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
+  const std::string& base = manifest.base_name;
+  if (!text.empty()) {
+    if (const auto found = entry_with(manifest, text)) return found;
+  }
+  if (text == base) return entry_with(manifest, "");
+  if (below(text, base)) {
+    if (const auto found = entry_with(manifest, text.substr(base.size() + 1))) return found;
+  }
+  if (text.find('\\') == std::string_view::npos) return std::nullopt;  // whatever is escaped has a backslash
   const auto& entries = manifest.entries;
-  for (std::size_t i = 0; i < entries.size() && !text.empty(); ++i) {
-    if (!entries[i].path.empty() && is_path(text, entries[i].path)) return i;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].path.empty() && text == escape_for_display(entries[i].path)) return i;
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (is_path(text, metainfo::full_path(manifest, entries[i]))) return i;
+    if (text == escape_for_display(metainfo::full_path(manifest, entries[i]))) return i;
   }
   return std::nullopt;
+}
+
+/// The folders above an entry, the nearest first; BASE, which has an empty path, is the last.
+template <class F>
+void for_each_parent(std::string_view path, F&& take) {
+  while (!path.empty()) {
+    const auto slash = path.rfind('/');
+    path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+    take(path);
+  }
+}
+
+/// Which entries these places mean: a folder, all below it.
+Result<std::vector<bool>> marked_at(const metainfo::Manifest& manifest, std::span<const std::uint32_t> places) {
+  std::vector<bool> wanted(manifest.entries.size(), false);
+  for (const std::uint32_t place : places) {
+    if (place >= wanted.size()) {
+      return Error{Code::kInvalid, "there is no entry " + std::to_string(place) + ": the content has " +
+                                       std::to_string(wanted.size()) + ", counted from 0"};
+    }
+    wanted[place] = true;
+    if (manifest.entries[place].kind == metainfo::EntryKind::kFolder) mark_below(manifest, place, wanted);
+  }
+  return wanted;
 }
 
 /// False where the pattern means nothing.
@@ -194,6 +230,43 @@ Result<ChosenFiles> choose_files(const metainfo::Manifest& manifest, const std::
   return chosen;
 }
 
+Result<std::vector<std::string>> patterns_of(const metainfo::Manifest& manifest,
+                                             std::span<const std::uint32_t> places) {
+  if (places.empty()) return Error{Code::kInvalid, "no file is chosen"};
+  GT_ASSIGN(const std::vector<bool> wanted, marked_at(manifest, places));
+  struct Inside {
+    std::size_t all = 0, wanted = 0;
+  };
+  std::unordered_map<std::string_view, Inside> folders;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (manifest.entries[i].kind == metainfo::EntryKind::kFolder) continue;
+    for_each_parent(manifest.entries[i].path, [&](std::string_view folder) {
+      Inside& inside = folders[folder];
+      ++inside.all;
+      if (wanted[i]) ++inside.wanted;
+    });
+  }
+  std::unordered_set<std::string_view> whole;
+  std::vector<std::string> patterns;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& entry = manifest.entries[i];
+    bool covered = false;
+    for_each_parent(entry.path, [&](std::string_view folder) { covered = covered || whole.contains(folder); });
+    if (covered) continue;
+    if (entry.kind == metainfo::EntryKind::kFolder) {
+      const Inside inside = folders[entry.path];
+      if (inside.all > 0 ? inside.wanted < inside.all : !wanted[i]) continue;
+      if (entry.path.empty()) return std::vector<std::string>();
+      whole.insert(entry.path);
+    } else if (!wanted[i]) {
+      continue;
+    }
+    patterns.push_back(is_valid_utf8(entry.path) ? entry.path : escape_for_display(entry.path));
+  }
+  if (manifest.is_single_file()) patterns.clear();
+  return patterns;
+}
+
 Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
                                        const std::vector<bool>& lost) {
   GT_ASSIGN(std::vector<bool> held, wanted_entries(manifest, globs));
@@ -230,8 +303,9 @@ Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, con
 std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   if (one.empty() || other.empty()) return {};
   std::vector<std::string> all = one;
+  const std::unordered_set<std::string_view> known(one.begin(), one.end());
   for (const auto& glob : other) {
-    if (std::find(all.begin(), all.end(), glob) == all.end()) all.push_back(glob);
+    if (!known.contains(glob)) all.push_back(glob);
   }
   return all;
 }
@@ -278,6 +352,17 @@ bool covers(const std::vector<bool>& had, const std::vector<bool>& wanted) {
     if (wanted[i] && !had[i]) return false;
   }
   return true;
+}
+
+bool brings(const metainfo::Manifest& manifest, const TransferRow& row, const std::vector<bool>& wanted) {
+  auto brought = held_entries(manifest, row.globs, row.lost);
+  if (!brought) return false;
+  if (row.adds() && !brought->empty()) {
+    const auto kept = held_entries(manifest, row.kept_globs, row.kept_lost);
+    if (!kept) return false;
+    for (std::size_t i = 0; i < brought->size(); ++i) (*brought)[i] = (*brought)[i] || kept->empty() || (*kept)[i];
+  }
+  return covers(*brought, wanted);
 }
 
 std::vector<TransferId> choose_active(std::vector<QueueEntry> entries, std::size_t slots) {

@@ -35,6 +35,10 @@ struct ChosenFiles {
 /// kNotFound names the first pattern where none matches.
 Result<ChosenFiles> choose_files(const metainfo::Manifest& manifest, const std::vector<std::string>& globs);
 
+/// The patterns that mean exactly the entries at these places in a manifest, and all below those that are folders.
+/// Whole folders become one pattern; none: all. kInvalid for a place that is not there, and where none is given.
+Result<std::vector<std::string>> patterns_of(const metainfo::Manifest& manifest, std::span<const std::uint32_t> places);
+
 /// What a transfer that is done has: what its globs mean, less what was lost since.
 Result<std::vector<bool>> held_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
                                        const std::vector<bool>& lost);
@@ -59,6 +63,9 @@ std::vector<bool> torrent_wanted(const metainfo::Manifest& manifest, const std::
 
 /// Whether what one selection brought satisfies another.
 bool covers(const std::vector<bool>& had, const std::vector<bool>& wanted);
+
+/// Whether what a get brings, with what it adds to, satisfies a selection.
+bool brings(const metainfo::Manifest& manifest, const TransferRow& row, const std::vector<bool>& wanted);
 
 struct QueueEntry {
   TransferId id;

@@ -344,6 +344,12 @@ class LibtorrentEngine final : public LaneEngine {
     return torrent->resume_data();
   }
 
+  Result<std::string> resume_data_for(const TransferId& id, const std::vector<bool>& wanted) override {
+    const auto torrent = find(id);
+    if (!torrent) return Error{Code::kNotFound, "transfer " + id.str() + " is not in the engine"};
+    return torrent->resume_data(&wanted);
+  }
+
   void stop() override {
     if (!alert_thread_.joinable()) return;
     alert_thread_.request_stop();

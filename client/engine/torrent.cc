@@ -129,6 +129,17 @@ std::uint64_t Geometry::piece_bytes(std::uint32_t piece) const {
   return std::min(piece_length_, total_ - start);
 }
 
+std::vector<bool> Geometry::unaffected_by(const std::vector<bool>& wanted_files) const {
+  std::vector<bool> unaffected(wanted_.size(), true);
+  for (std::size_t file = 0; file < files(); ++file) {
+    const bool want = wanted_files.empty() || wanted_files[file];
+    if (file_bytes(file) == 0 || want == file_wanted(file)) continue;
+    const std::uint64_t last = (file_starts_[file + 1] - 1) / piece_length_;
+    for (std::uint64_t piece = file_starts_[file] / piece_length_; piece <= last; ++piece) unaffected[piece] = false;
+  }
+  return unaffected;
+}
+
 std::vector<std::size_t> Geometry::files_of(const std::vector<bool>& pieces) const {
   std::vector<std::size_t> found;
   for (std::size_t file = 0; file < files(); ++file) {
@@ -413,7 +424,7 @@ TorrentSnapshot Torrent::snapshot() const {
   return s;
 }
 
-Result<std::string> Torrent::resume_data() {
+Result<std::string> Torrent::resume_data(const std::vector<bool>* wanted) {
   // First the bitmap, then the sync: what is verified meanwhile is not named.
   std::vector<bool> have, fresh;
   std::vector<std::string> paths;
@@ -434,6 +445,10 @@ Result<std::string> Torrent::resume_data() {
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < fresh.size(); ++i) synced_[i] = synced_[i] || fresh[i];
+  }
+  if (wanted != nullptr) {
+    const std::vector<bool> unaffected = geometry_.unaffected_by(*wanted);
+    for (std::size_t i = 0; i < have.size(); ++i) have[i] = have[i] && unaffected[i];
   }
   return encode_resume({pieces_key_, std::move(have)});
 }

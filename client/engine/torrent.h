@@ -29,6 +29,8 @@ class Geometry {
   const std::vector<bool>& wanted_pieces() const { return wanted_; }
   /// Pieces without a byte of an unwanted file: what is on disk once the wanted files are whole.
   const std::vector<bool>& whole_pieces() const { return whole_; }
+  /// Pieces without a byte of a file that is wanted here and not among `wanted_files` (empty: all), or the other way.
+  std::vector<bool> unaffected_by(const std::vector<bool>& wanted_files) const;
   std::uint64_t wanted_bytes() const { return wanted_bytes_; }
   bool everything_wanted() const { return everything_wanted_; }
   /// Indexes of the files that have bytes in any of these pieces.
@@ -74,7 +76,8 @@ class Torrent {
   /// `kDenied`, `kDisk`: the folder cannot be opened as it was named.
   Result<bool> move_to(const Place& save_path);
   TorrentSnapshot snapshot() const;
-  Result<std::string> resume_data();
+  /// `wanted`: for when these files are wanted from then on, as Engine::resume_data_for; null: the same as now.
+  Result<std::string> resume_data(const std::vector<bool>* wanted = nullptr);
 
   void on_checking();
   void on_checked();

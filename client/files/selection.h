@@ -16,9 +16,8 @@ class Selection {
   Selection(const metainfo::Manifest& manifest, const std::vector<bool>& wanted)
       : included_(manifest.entries.size(), true) {
     const auto is_folder = [&](std::size_t i) { return manifest.entries[i].kind == metainfo::EntryKind::kFolder; };
-    bool all = true;
-    for (std::size_t i = 0; i < wanted.size(); ++i) all = all && (wanted[i] || is_folder(i));
-    if (all) return;
+    for (std::size_t i = 0; i < wanted.size(); ++i) all_ = all_ && (wanted[i] || is_folder(i));
+    if (all_) return;
     std::unordered_set<std::string_view> folders;
     for (std::size_t i = 0; i < included_.size(); ++i) {
       if (!is_folder(i)) included_[i] = wanted[i];
@@ -29,6 +28,7 @@ class Selection {
   }
 
   bool includes(std::size_t entry) const { return included_[entry]; }
+  bool is_all() const { return all_; }
   const std::vector<bool>& included() const { return included_; }
 
  private:
@@ -40,6 +40,7 @@ class Selection {
     folders.insert(std::string_view{});
   }
 
+  bool all_ = true;
   std::vector<bool> included_;
 };
 

@@ -18,6 +18,7 @@
 #include "client/files/replace_base.h"
 #include "client/files/selection.h"
 #include "client/files/symbolic_link.h"
+#include "client/files/trim_staging.h"
 
 namespace gridtorrent::client::files {
 
@@ -182,6 +183,8 @@ class Commit {
     if (staged) {
       if (in_place && !interrupted) return in_the_way(plan_, manifest_);
       if (interrupted) unlock_folders();
+      // Once more: libtorrent may have written late to a file that another choice had left out.
+      if (!interrupted) GT_TRY(trim_staging(staging_.get(), manifest_, selection_, plan_.staging()));
       GT_TRY(make_links());
       if (durable_) GT_TRY(sync_data());
       GT_TRY(make_marker(kMarker));
@@ -432,10 +435,11 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
     const Selection selection(manifest, plan.wanted);
     GT_TRY(nothing_in_the_way({-1, target.get(), manifest, selection, plan.staging(), plan.target, false}));
   }
-  if (::mkdirat(target.get(), staging_name(plan).c_str(), 0700) != 0 && errno != EEXIST)
-    return disk_error(errno, plan.target, "cannot be written");
+  const bool is_new = ::mkdirat(target.get(), staging_name(plan).c_str(), 0700) == 0;
+  if (!is_new && errno != EEXIST) return disk_error(errno, plan.target, "cannot be written");
   GT_ASSIGN(const UniqueFd staging, open_staging(target.get(), plan));
   if (plan.replaces) GT_TRY(check_can_exchange(staging.get(), plan.target));
+  if (!is_new) GT_TRY(trim_staging(staging.get(), manifest, Selection(manifest, plan.wanted), plan.staging()));
   return make_entries(staging.get(), plan, manifest);
 }
 

@@ -238,6 +238,39 @@ TEST(WantedFiles, AreAllThatIsFetched) {
   EXPECT_THAT(sample.differing(third_place), IsEmpty());
 }
 
+TEST(WantedFiles, CanBeOthersFromThenOnAndWhatStaysWantedIsNotFetchedAgain) {
+  Sample sample;
+  for (int i = 0; i < 4; ++i) {
+    sample.names.push_back("part" + std::to_string(i));
+    sample.bytes.push_back(random_bytes(1'000'000, static_cast<std::uint64_t>(i)));
+  }
+  Pair pair(sample);
+  TorrentSpec spec = pair.spec();
+  spec.wanted = {true, false, true, false};
+  ASSERT_TRUE(pair.leecher.engine->add(spec).ok());
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(2)});
+  ASSERT_TRUE(pair.becomes_whole());
+  pair.leecher.engine->pause(pair.transfer);
+  const std::vector<bool> next{true, true, false, false};
+  const auto resume = pair.leecher.engine->resume_data_for(pair.transfer, next);
+  ASSERT_TRUE(resume.ok()) << resume.error().message;
+  pair.leecher.engine->remove(pair.transfer);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::remove(pair.folder / "get/part2"); }));
+
+  spec.wanted = next;
+  spec.trust = DiskTrust::kResumeData;
+  spec.resume_data = *resume;
+  ASSERT_TRUE(eventually([&] { return pair.leecher.engine->add(spec).ok(); }));
+  ASSERT_TRUE(eventually([&] { return pair.leecher.snapshot(pair.transfer).state != TorrentState::kChecking; }));
+  const std::uint64_t kept = pair.leecher.snapshot(pair.transfer).verified_bytes;
+  EXPECT_GE(kept, 1'000'000 - 2 * sample.piece_bytes) << "of part0 all but the piece that it shares with part1";
+  EXPECT_LT(kept, 1'000'000U);
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(2)});
+  ASSERT_TRUE(pair.becomes_whole());
+  EXPECT_EQ(sample.differing(pair.folder / "get"), (std::vector<std::string>{"part2", "part3"}));
+  EXPECT_LE(pair.leecher.snapshot(pair.transfer).received_payload_bytes, 1'000'000 + 3 * sample.piece_bytes);
+}
+
 TEST(SavePaths, ChangeUnderARunningTorrent) {
   Pair pair(one_file(20'000'000));
   ASSERT_TRUE(pair.leecher.engine->add(pair.spec()).ok());

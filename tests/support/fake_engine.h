@@ -98,6 +98,12 @@ class FakeEngine final : public client::Engine {
     ++resumes_saved_;
     return "resume " + id.str();
   }
+  Result<std::string> resume_data_for(const TransferId& id, const std::vector<bool>& wanted) override {
+    GT_ASSIGN(std::string data, resume_data(id));
+    data += " for ";
+    for (const bool one : wanted) data += one ? '1' : '0';
+    return data;
+  }
   void stop() override {}
 
   // For tests.

@@ -168,6 +168,15 @@ class PlayedNode final : public Node {
     settings = wanted;
     return ask("set", id);
   }
+  Result<TransferView> choose_files(const TransferId& id, const FileChoice& wanted) override {
+    choice = wanted;
+    return ask("choose", id);
+  }
+  FileChoice choice;
+  Result<std::vector<std::uint32_t>> chosen_files(const TransferId& id) override {
+    GT_TRY(transfer(id));
+    return std::vector<std::uint32_t>{1};
+  }
   ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& wanted) override {
     return change_each(*this, ids, wanted);
   }

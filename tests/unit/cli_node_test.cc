@@ -163,6 +163,20 @@ TEST_F(WithNode, SetTakesWishesAway) {
   EXPECT_THAT(err_, HasSubstr("--min-rate or --by"));
 }
 
+TEST_F(WithNode, SetChoosesOtherFiles) {
+  node_.script = {view(TransferState::kFetching)};
+  const std::string id = id_of(1).str();
+  EXPECT_EQ(run({"transfer", "set", id, "--file", "raw/*", "--file", "notes.txt", "--lanes", "3"}), 0) << err_;
+  EXPECT_THAT(node_.choice.globs, ::testing::ElementsAre("raw/*", "notes.txt"));
+  EXPECT_EQ(node_.settings.lanes, 3);
+  EXPECT_EQ(run({"transfer", "set", id, "--all-files"}), 0) << err_;
+  EXPECT_TRUE(node_.choice.globs.empty());
+  EXPECT_EQ(run({"transfer", "set", id, "--all-files", "--file", "a"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--all-files is instead of --file"));
+  EXPECT_EQ(run({"transfer", "set", id, id_of(2).str(), "--file", "a"}), 2);
+  EXPECT_THAT(err_, HasSubstr("one transfer at a time"));
+}
+
 TEST_F(WithNode, TunersAreListedWithWhatTheNodeUses) {
   EXPECT_EQ(run({"tune", "tuners"}), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("fixed"));

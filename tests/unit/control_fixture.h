@@ -155,6 +155,15 @@ class FakeNode final : public Node {
     last_settings = settings;
     return transfer(id);
   }
+  Result<TransferView> choose_files(const TransferId& id, const FileChoice& choice) override {
+    last_choice = choice;
+    return transfer(id);
+  }
+  FileChoice last_choice;
+  Result<std::vector<std::uint32_t>> chosen_files(const TransferId& id) override {
+    GT_TRY(transfer(id));
+    return std::vector<std::uint32_t>{1, 3};
+  }
   ChangeOutcome change_all(const std::vector<TransferId>& ids, const TransferChange& wanted) override {
     return change_each(*this, ids, wanted);
   }

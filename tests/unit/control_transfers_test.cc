@@ -199,6 +199,25 @@ TEST_F(Control, SettingsForManyReachEachOfThem) {
   EXPECT_EQ(api()->change_transfers(request).error().code, Code::kInvalid);
 }
 
+TEST_F(Control, FilesAreChosenByPatternsOrPlaces) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  v1::ChooseFilesRequest request;
+  request.set_transfer_id(transfer_id(1).str());
+  request.add_globs("*.nc");
+  request.add_entries(7);
+  const auto chosen = api()->choose_files(request);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(chosen->transfer_id(), transfer_id(1).str());
+  EXPECT_THAT(node_.last_choice.globs, testing::ElementsAre("*.nc"));
+  EXPECT_THAT(node_.last_choice.entries, testing::ElementsAre(7U));
+  const auto listed = api()->list_chosen_files(transfer_id(1).str());
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_THAT(listed->entries(), testing::ElementsAre(1U, 3U));
+  request.set_transfer_id(transfer_id(9).str());
+  EXPECT_EQ(api()->choose_files(request).error().code, Code::kNotFound);
+  EXPECT_EQ(api()->list_chosen_files("nonsense").error().code, Code::kInvalid);
+}
+
 TEST_F(Control, RatesAreToldAsTheyAreKept) {
   node_.add(transfer_id(1), TransferState::kSeeding);
   node_.rated.points = {{WallTime{5000}, milliseconds(1000), 7, 8, 3, 2}};

@@ -331,6 +331,39 @@ TEST(Wanted, OfASingleFileIsThatFile) {
   EXPECT_TRUE(chosen->wanted.empty());
 }
 
+using Places = std::vector<std::uint32_t>;
+
+TEST(Patterns, MeanExactlyTheEntriesAtThesePlaces) {
+  const auto means = [](const metainfo::Manifest& manifest, const Places& places) {
+    const auto patterns = patterns_of(manifest, places);
+    EXPECT_TRUE(patterns.ok()) << patterns.error().message;
+    return *wanted_entries(manifest, *patterns);
+  };
+  using Wanted = std::vector<bool>;
+  EXPECT_EQ(means(tree(), {2}), (Wanted{true, false, true, false, false, false, false}));
+  EXPECT_EQ(means(tree(), {3, 6}), (Wanted{true, true, false, true, false, false, true}));
+  EXPECT_EQ(means(tree(), {1}), (Wanted{true, true, false, true, true, true, false})) << "a folder, all below it";
+  EXPECT_EQ(means(odd_names(), {2, 3}), (Wanted{true, false, true, true, false, false})) << "no glob among them";
+}
+TEST(Patterns, NameAWholeFolderOnce) {
+  EXPECT_EQ(*patterns_of(tree(), Places{3, 5, 6}), (std::vector<std::string>{"a", "empty"}));
+  EXPECT_EQ(*patterns_of(tree(), Places{5}), (std::vector<std::string>{"a/y"}));
+  EXPECT_TRUE(patterns_of(tree(), Places{2, 3, 5, 6})->empty()) << "all";
+  EXPECT_TRUE(patterns_of(tree(), Places{0})->empty()) << "BASE";
+}
+TEST(Patterns, OfPlacesThatAreNotThereAreRefused) {
+  EXPECT_EQ(patterns_of(tree(), Places{7}).error().code, Code::kInvalid);
+  EXPECT_NE(patterns_of(tree(), Places{7}).error().message.find("no entry 7"), std::string::npos);
+  EXPECT_EQ(patterns_of(tree(), Places{}).error().code, Code::kInvalid);
+}
+TEST(Patterns, OfAPathThatIsNoTextAreTheTextThatIsShown) {
+  metainfo::Manifest manifest = odd_names();
+  manifest.entries[3].path = "odd\xff";
+  const auto patterns = patterns_of(manifest, Places{3});
+  EXPECT_EQ(*wanted_entries(manifest, *patterns), (std::vector<bool>{true, false, false, true, false, false}));
+  EXPECT_EQ(patterns->front().find('\xff'), std::string::npos);
+}
+
 TEST(Wanted, HasSizesThatRiseOfFilesWithBytesOnly) {
   EXPECT_EQ(wanted_file_sizes(tree(), {}), (std::vector<std::uint64_t>{1, 2, 4}));
   EXPECT_EQ(wanted_file_sizes(tree(), *wanted_entries(tree(), {"a", "empty"})), (std::vector<std::uint64_t>{2, 4}));

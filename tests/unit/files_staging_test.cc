@@ -73,6 +73,32 @@ TEST_F(Staging, RefusesAForeignFileInTheWay) {
   expect_error(prepare(), Code::kConflict, "already exists");
 }
 
+TEST_F(Staging, ForAnotherChoiceKeepsWhatStaysChosenAndRemovesTheRest) {
+  stage();
+  choose("sub/deep/read only");
+  ASSERT_TRUE(prepare());
+  const std::string staged = plan_.staging() + "/set";
+  EXPECT_EQ(read_file(staged + "/sub/deep/read only").size(), 300'000U);
+  EXPECT_FALSE(exists(staged + "/empty"));
+  EXPECT_FALSE(exists(staged + "/none"));
+  for (const std::string& name : odd_names()) EXPECT_FALSE(exists(staged + "/sub/" + name)) << name;
+  choose("none");
+  ASSERT_TRUE(prepare());
+  EXPECT_TRUE(exists(staged + "/none"));
+  EXPECT_FALSE(exists(staged + "/sub")) << "nothing in it is chosen";
+}
+
+TEST_F(Staging, LeavesOutOfTheCommitWhatCameLateOfAnotherChoice) {
+  stage();
+  choose("sub/deep/read only");
+  ASSERT_TRUE(prepare());
+  write_file(plan_.staging() + "/set/none", "late");
+  ASSERT_TRUE(commit());
+  EXPECT_TRUE(exists(temp_ / "to/here/set/sub/deep/read only"));
+  EXPECT_FALSE(exists(temp_ / "to/here/set/none"));
+  EXPECT_FALSE(exists(plan_.staging()));
+}
+
 TEST_F(Staging, GivesFoldersThatItMakesTheModeThatIsAskedFor) {
   const auto mode_of = [&](const char* name) {
     struct stat info{};

@@ -159,6 +159,16 @@ Call AsyncNodeApi::rate_history(v1::RateHistoryRequest request, Answer<v1::RateH
   return ask(connection_, loop_, &Stub::PrepareAsyncRateHistory, std::move(request), done);
 }
 
+Call AsyncNodeApi::choose_files(v1::ChooseFilesRequest request, Answer<v1::Transfer> done) {
+  return loop_.call(connection_.terms(connection_.options.begin_deadline), *connection_.stub,
+                    &Stub::PrepareAsyncChooseFiles, connection_.own(std::move(request)), done,
+                    [](v1::TransferReply&& reply) { return std::move(*reply.mutable_transfer()); });
+}
+
+Call AsyncNodeApi::list_chosen_files(const std::string& transfer_id, Answer<v1::ListChosenFilesReply> done) {
+  return ask(connection_, loop_, &Stub::PrepareAsyncListChosenFiles, of_transfer(transfer_id), done);
+}
+
 Call AsyncNodeApi::remove_files(v1::RemoveFilesRequest request, Answer<v1::RemoveFilesReply> done) {
   return loop_.call(connection_.terms(connection_.options.begin_deadline), *connection_.stub,
                     &Stub::PrepareAsyncRemoveFiles, connection_.own(std::move(request)), done);

@@ -56,6 +56,8 @@ class AsyncNodeApi {
   Call follow_transfer(const std::string& transfer_id, TransferFn on_change, Ended on_end);
   Call rate_history(v1::RateHistoryRequest request, Answer<v1::RateHistoryReply> done);
   Call change_transfers(v1::ChangeTransfersRequest request, Answer<v1::ChangeTransfersReply> done);
+  Call choose_files(v1::ChooseFilesRequest request, Answer<v1::Transfer> done);
+  Call list_chosen_files(const std::string& transfer_id, Answer<v1::ListChosenFilesReply> done);
   Call remove_files(v1::RemoveFilesRequest request, Answer<v1::RemoveFilesReply> done);
   Call scan_publish(const std::string& path, ScanPublishEventFn on_event, Ended on_end);
   Call scan_chosen(v1::ScanPublishRequest request, ScanPublishEventFn on_event, Ended on_end);

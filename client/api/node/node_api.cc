@@ -190,6 +190,14 @@ Result<v1::RateHistoryReply> NodeApi::rate_history(v1::RateHistoryRequest reques
   return impl_->wait<v1::RateHistoryReply>(&AsyncNodeApi::rate_history, std::move(request));
 }
 
+Result<v1::Transfer> NodeApi::choose_files(v1::ChooseFilesRequest request) {
+  return impl_->wait<v1::Transfer>(&AsyncNodeApi::choose_files, std::move(request));
+}
+
+Result<v1::ListChosenFilesReply> NodeApi::list_chosen_files(const std::string& transfer_id) {
+  return impl_->wait<v1::ListChosenFilesReply>(&AsyncNodeApi::list_chosen_files, transfer_id);
+}
+
 Result<v1::RemoveFilesReply> NodeApi::remove_files(v1::RemoveFilesRequest request) {
   return impl_->wait<v1::RemoveFilesReply>(&AsyncNodeApi::remove_files, std::move(request));
 }

@@ -16,8 +16,9 @@ struct NodeApiOptions {
   /// The caller's login ("u_…"), put into every request that leaves it empty: the node serves nobody but its owner.
   /// Empty where the caller is not logged in; then the socket's peer credentials alone decide.
   std::string user_id;
-  std::chrono::milliseconds deadline{30'000};         ///< of every call that is no stream
-  std::chrono::milliseconds begin_deadline{900'000};  ///< of `get` and `remove_files`: up to a million files
+  std::chrono::milliseconds deadline{30'000};  ///< of every call that is no stream
+  /// Of `get`, `choose_files` and `remove_files`: up to a million files.
+  std::chrono::milliseconds begin_deadline{900'000};
 };
 
 /// The local node as people's programs (command line, GUI) see it, by its control socket: one method per RPC of
@@ -73,6 +74,8 @@ class NodeApi {
   Status follow_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop);
   Result<v1::RateHistoryReply> rate_history(v1::RateHistoryRequest request);
   Result<v1::ChangeTransfersReply> change_transfers(v1::ChangeTransfersRequest request);
+  Result<v1::Transfer> choose_files(v1::ChooseFilesRequest request);
+  Result<v1::ListChosenFilesReply> list_chosen_files(const std::string& transfer_id);
   /// Forgets a finished get and removes its files; returns when they are gone.
   Result<v1::RemoveFilesReply> remove_files(v1::RemoveFilesRequest request);
   /// Progress, then the result, after which it returns.

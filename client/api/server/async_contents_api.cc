@@ -64,6 +64,7 @@ void download(const ServerCalls& calls, const std::shared_ptr<CallState>& state,
 FileEntry to_entry(const metainfo::Manifest& manifest, std::size_t index) {
   const metainfo::ManifestEntry& entry = manifest.entries[index];
   FileEntry out;
+  out.index = static_cast<std::uint32_t>(index);
   if (entry.kind == metainfo::EntryKind::kLink)
     out.link_target = manifest.targets.at(static_cast<std::uint32_t>(index));
   out.path = metainfo::full_path(manifest, entry);

@@ -19,7 +19,8 @@ struct Listed {
 
 /// One file or folder of a content.
 struct FileEntry {
-  std::string path;  ///< bytes, BASE included: "run7/a.dat"; need not be UTF-8
+  std::uint32_t index = 0;  ///< its place in the manifest, as ChooseFiles takes it
+  std::string path;         ///< bytes, BASE included: "run7/a.dat"; need not be UTF-8
   bool folder = false;
   std::uint64_t bytes = 0;
   std::uint32_t mode = 0;     ///< permission bits
