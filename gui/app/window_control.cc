@@ -93,6 +93,7 @@ void WindowControl::join_transfers() {
           [&pane](const Explanation& explanation) { pane.set_explanation(explanation); });
   connect(&pane, &DetailsPane::hold_wanted, this, &WindowControl::hold);
   connect(&pane, &DetailsPane::limit_wanted, this, [this](const std::string& id) { limit({id}); });
+  connect(&pane, &DetailsPane::files_wanted, this, &WindowControl::choose_files);
   connect(&pane, &DetailsPane::save_wanted, this, &WindowControl::save);
 }
 
@@ -141,12 +142,36 @@ void WindowControl::show_doctor() {
 void WindowControl::follow(const std::string& transfer_id) {
   followed_ = transfer_id;
   details_.follow(parts_.node.api(), transfer_id);
-  const std::string content = parts_.node.content_of(transfer_id);
-  if (content.empty()) return;
-  parts_.server.files(ServerSession::FilesReader::kDetails, content, [this, transfer_id](Result<FileTree> tree) {
+  const NodeSession::Subject subject = parts_.node.subject_of(transfer_id);
+  if (subject.content.empty()) return;
+  const auto show = [this, transfer_id](Result<FileTree> tree) {
     DetailsPane& pane = parts_.window.transfers_page().details();
-    if (tree && pane.transfer() == transfer_id) pane.set_files(*std::move(tree));
-  });
+    if (!tree || pane.transfer() != transfer_id) return;
+    pane.set_files(*std::move(tree));
+    list_chosen(transfer_id);
+  };
+  parts_.server.files(ServerSession::FilesReader::kDetails, subject.content, subject.version, show);
+}
+
+/// Of a node that cannot tell (an older one) no other files can be chosen.
+void WindowControl::list_chosen(const std::string& transfer_id) {
+  client::api::AsyncNodeApi* const node = parts_.node.api();
+  if (node == nullptr) return listing_chosen_.cancel();
+  listing_chosen_.call<v1::ListChosenFilesReply>(
+      [&](auto answer) { return node->list_chosen_files(transfer_id, std::move(answer)); },
+      [this, transfer_id](const Result<v1::ListChosenFilesReply>& reply) {
+        DetailsPane& pane = parts_.window.transfers_page().details();
+        if (reply && pane.transfer() == transfer_id)
+          pane.set_chosen_files({reply->entries().begin(), reply->entries().end()});
+      });
+}
+
+void WindowControl::choose_files(const std::string& transfer_id, const std::vector<std::uint32_t>& places) {
+  parts_.window.transfers_page().set_message({});
+  v1::ChooseFilesRequest request;
+  request.set_transfer_id(transfer_id);
+  request.mutable_entries()->Add(places.begin(), places.end());
+  parts_.node.choose_files(std::move(request), [this, transfer_id] { list_chosen(transfer_id); });
 }
 
 void WindowControl::search(const SearchQuery& query) {
@@ -195,7 +220,7 @@ void WindowControl::describe(const std::string& content_id) {
 }
 
 void WindowControl::list_files(const std::string& content_id) {
-  parts_.server.files(ServerSession::FilesReader::kChoice, content_id, [this, content_id](Result<FileTree> tree) {
+  parts_.server.files(ServerSession::FilesReader::kChoice, content_id, 0, [this, content_id](Result<FileTree> tree) {
     FindPage& find = parts_.window.find_page();
     if (!tree) return find.set_files_problem(content_id, shown(tree.error().message));
     find.set_files(content_id, *std::move(tree));

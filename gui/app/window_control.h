@@ -42,6 +42,8 @@ class WindowControl final : public QObject {
   void show_connections();
   void show_doctor();
   void follow(const std::string& transfer_id);
+  void list_chosen(const std::string& transfer_id);
+  void choose_files(const std::string& transfer_id, const std::vector<std::uint32_t>& places);
   void search(const SearchQuery& query);
   void ask_page(quint64 number, const std::string& page);
   void describe(const std::string& content_id);
@@ -63,7 +65,7 @@ class WindowControl final : public QObject {
   bool search_lacks_ = true;  ///< the last search has no answer
   ContentFacts about_;
   std::string followed_;
-  Asking estimating_, measuring_, saving_;
+  Asking estimating_, measuring_, saving_, listing_chosen_;
 };
 
 }  // namespace gridtorrent::gui

@@ -12,6 +12,7 @@ namespace gridtorrent::gui {
 struct FileRow {
   std::string path;
   std::uint64_t bytes = 0;
+  std::uint32_t place = 0;  ///< in the manifest
 };
 
 /// The files of a content as folders within folders, without a node for each: the files lie sorted in one array, and a

@@ -48,6 +48,21 @@ void FilesModel::set_tree(FileTree tree) {
   Q_EMIT choice_changed();
 }
 
+void FilesModel::set_chosen(std::vector<bool> chosen) {
+  chosen.resize(all_.files());
+  if (chosen == chosen_) return;
+  chosen_ = std::move(chosen);
+  count();
+  tell_boxes({});
+  Q_EMIT choice_changed();
+}
+
+void FilesModel::set_boxes(Boxes boxes) {
+  if (boxes_ == boxes) return;
+  boxes_ = boxes;
+  tell_boxes({});
+}
+
 void FilesModel::set_filter(std::string_view part) {
   beginResetModel();
   narrowed_.reset();

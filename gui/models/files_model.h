@@ -30,6 +30,9 @@ class FilesModel final : public QAbstractItemModel {
 
   /// All files are chosen.
   void set_tree(FileTree tree);
+  /// An entry a file of the tree.
+  void set_chosen(std::vector<bool> chosen);
+  void set_boxes(Boxes boxes);
   const FileTree& tree() const { return all_; }
   /// Shows the files whose path has this part, ASCII case ignored. What is hidden stays chosen as it was.
   void set_filter(std::string_view part);
@@ -70,7 +73,7 @@ class FilesModel final : public QAbstractItemModel {
   QString sentence(const FileTree::Entry& entry) const;
 
   Format format_;
-  const Boxes boxes_;
+  Boxes boxes_;
   FileTree all_;
   std::optional<FileTree> narrowed_;  // what is shown, where that is not all
   std::vector<std::size_t> which_;    // the place in all_ of each file of narrowed_

@@ -138,7 +138,7 @@ FileTree file_tree(const std::vector<client::api::FileEntry>& entries) {
   std::vector<FileRow> files;
   files.reserve(entries.size());
   for (const client::api::FileEntry& entry : entries)
-    if (!entry.folder) files.push_back({entry.path.substr(entry.path.find('/') + 1), entry.bytes});
+    if (!entry.folder) files.push_back({entry.path.substr(entry.path.find('/') + 1), entry.bytes, entry.index});
   return FileTree(std::move(files));
 }
 

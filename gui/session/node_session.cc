@@ -100,7 +100,7 @@ std::vector<TransferRow> NodeSession::rows_of(const google::protobuf::RepeatedPt
   rows.reserve(static_cast<std::size_t>(transfers.size()));
   for (const v1::Transfer& transfer : transfers) {
     rows.push_back(transfer_row(transfer));
-    contents_[transfer.transfer_id()] = transfer.content_id();
+    contents_[transfer.transfer_id()] = {transfer.content_id(), transfer.version()};
   }
   return rows;
 }
@@ -151,12 +151,13 @@ void NodeSession::take_list(std::vector<TransferRow> rows) {
 }
 
 bool NodeSession::has_content(const std::string& content_id) const {
-  return std::any_of(contents_.begin(), contents_.end(), [&](const auto& one) { return one.second == content_id; });
+  return std::any_of(contents_.begin(), contents_.end(),
+                     [&](const auto& one) { return one.second.content == content_id; });
 }
 
-std::string NodeSession::content_of(const std::string& transfer_id) const {
+NodeSession::Subject NodeSession::subject_of(const std::string& transfer_id) const {
   const auto found = contents_.find(transfer_id);
-  return found == contents_.end() ? std::string() : found->second;
+  return found == contents_.end() ? Subject() : found->second;
 }
 
 void NodeSession::change(const std::vector<std::string>& ids, const std::string& step,
@@ -204,6 +205,15 @@ void NodeSession::get(v1::GetRequest request, std::function<void(Result<v1::GetR
   if (!api_) return done(Error{Code::kUnreachable, problem()});
   steps_.call<v1::GetReply>([&](auto answer) { return api()->get(std::move(request), std::move(answer)); },
                             std::move(done));
+}
+
+void NodeSession::choose_files(v1::ChooseFilesRequest request, std::function<void()> done) {
+  if (!api_) return Q_EMIT refused(problem());
+  steps_.call<v1::Transfer>([&](auto answer) { return api()->choose_files(std::move(request), std::move(answer)); },
+                            [this, done = std::move(done)](const Result<v1::Transfer>& taken) {
+                              if (!taken) return Q_EMIT refused(taken.error().message);
+                              done();
+                            });
 }
 
 void NodeSession::scan(const std::string& path, std::function<void(const v1::ScanPublishEvent&)> on_event,

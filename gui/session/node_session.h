@@ -29,8 +29,12 @@ class NodeSession final : public Session {
   const v1::StatusReply& status() const { return status_; }
   /// Whether it has this content, or fetches it.
   bool has_content(const std::string& content_id) const;
-  /// Of a transfer; empty: not known.
-  std::string content_of(const std::string& transfer_id) const;
+  /// What a transfer is of.
+  struct Subject {
+    std::string content;        ///< its id; empty: not known
+    std::uint32_t version = 0;  ///< 0: an older node, which does not say
+  };
+  Subject subject_of(const std::string& transfer_id) const;
   /// Null while there is no connection. Good until `lost`.
   client::api::AsyncNodeApi* api() { return api_ ? &api_->async() : nullptr; }
 
@@ -40,6 +44,8 @@ class NodeSession final : public Session {
   /// `done` where the node has begun it; else the error, also where the connection breaks. Not called once this is
   /// destroyed.
   void get(v1::GetRequest request, std::function<void(Result<v1::GetReply>)> done);
+  /// Other files of a transfer; `done` where the node has taken them, else `refused` tells why.
+  void choose_files(v1::ChooseFilesRequest request, std::function<void()> done);
   /// Files and bytes below an absolute path, some times a second, then `done`. Ends the scan before; an empty path ends
   /// it only.
   void scan(const std::string& path, std::function<void(const v1::ScanPublishEvent&)> on_event,
@@ -75,9 +81,9 @@ class NodeSession final : public Session {
   std::shared_ptr<client::api::NodeApi> api_;
   bool lists_ = false;  ///< a node without WatchTransfers is asked for its list each second
   v1::WatchTransfersRequest seen_;
-  std::unordered_set<std::string> in_snapshot_;            ///< transfers of one that has begun
-  std::unordered_map<std::string, TransferRow> listed_;    ///< the last list, by transfer
-  std::unordered_map<std::string, std::string> contents_;  ///< by transfer
+  std::unordered_set<std::string> in_snapshot_;          ///< transfers of one that has begun
+  std::unordered_map<std::string, TransferRow> listed_;  ///< the last list, by transfer
+  std::unordered_map<std::string, Subject> contents_;    ///< by transfer
   Asking watching_, listing_, scanning_;
   Askings steps_;
 };

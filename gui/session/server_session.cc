@@ -114,27 +114,33 @@ void ServerSession::describe(const std::string& content_id, std::function<void(R
       [&](auto answer) { return contents.list_replicas(content_id, kShown, std::move(answer)); }, std::move(replicas));
 }
 
-void ServerSession::files(FilesReader reader, const std::string& content_id,
+void ServerSession::files(FilesReader reader, const std::string& content_id, std::uint32_t version,
                           std::function<void(Result<FileTree>)> done) {
   if (!api_) return done(Error{Code::kUnreachable, problem()});
   FilesQuestion& question = files_[static_cast<std::size_t>(reader)];
+  question.finding_version.cancel();
   question.listing.cancel();
+  if (version > 0) return list_files(question, content_id, version, std::move(done));
   question.finding_version.call<v1::Content>(
       [&](auto answer) { return api_->async().contents().get(content_id, std::move(answer)); },
       [this, &question, content_id, done = std::move(done)](const Result<v1::Content>& content) {
         if (!content) return done(content.error());
-        question.listing.call<FileTree>(
-            [&](api::Answer<FileTree> answer) {
-              // The tree is made where the answer comes, which is not the GUI thread.
-              return api_->async().contents().manifest(
-                  content_id, content->version(),
-                  [answer = std::move(answer)](const Result<std::vector<api::FileEntry>>& entries) {
-                    if (!entries) return answer(entries.error());
-                    answer(file_tree(*entries));
-                  });
-            },
-            done);
+        list_files(question, content_id, content->version(), done);
       });
+}
+
+void ServerSession::list_files(FilesQuestion& question, const std::string& content_id, std::uint32_t version,
+                               std::function<void(Result<FileTree>)> done) {
+  question.listing.call<FileTree>(
+      [&](api::Answer<FileTree> answer) {
+        // The tree is made where the answer comes, which is not the GUI thread.
+        return api_->async().contents().manifest(
+            content_id, version, [answer = std::move(answer)](const Result<std::vector<api::FileEntry>>& entries) {
+              if (!entries) return answer(entries.error());
+              answer(file_tree(*entries));
+            });
+      },
+      std::move(done));
 }
 
 void ServerSession::preview(const v1::Access& access, std::function<void(Result<v1::PreviewAccessReply>)> done) {

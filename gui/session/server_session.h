@@ -35,8 +35,9 @@ class ServerSession final : public Session {
                 std::function<void(Result<client::api::Listed<v1::Replica>>)> replicas);
   /// Who reads a list of files: neither ends the question of the other.
   enum class FilesReader : std::uint8_t { kDetails, kChoice };
-  /// The newest version's files. Ends the question before of the same reader.
-  void files(FilesReader reader, const std::string& content_id, std::function<void(Result<FileTree>)> done);
+  /// A version's files; 0: the newest. Ends the question before of the same reader.
+  void files(FilesReader reader, const std::string& content_id, std::uint32_t version,
+             std::function<void(Result<FileTree>)> done);
   /// Who could get something with this access. Ends the question before.
   void preview(const v1::Access& access, std::function<void(Result<v1::PreviewAccessReply>)> done);
   /// The names of the groups that the person is in. Ends the question before.
@@ -62,6 +63,8 @@ class ServerSession final : public Session {
   struct FilesQuestion {
     Asking finding_version, listing;
   };
+  void list_files(FilesQuestion& question, const std::string& content_id, std::uint32_t version,
+                  std::function<void(Result<FileTree>)> done);
   std::array<FilesQuestion, 2> files_;  ///< by reader
   Asking searching_, describing_, replicas_, previewing_, listing_groups_;
 };

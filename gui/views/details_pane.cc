@@ -2,6 +2,7 @@
 
 #include <QTreeView>
 
+#include "gui/views/files_tab.h"
 #include "gui/views/overview.h"
 #include "gui/views/rate_tab.h"
 #include "gui/views/table_setup.h"
@@ -29,19 +30,21 @@ bool fetches(TransferState state) {
 DetailsPane::DetailsPane(Format format, QWidget* parent)
     : QTabWidget(parent),
       peers_(format),
-      files_(format),
       overview_(new Overview(format)),
+      files_(new FilesTab(format)),
       rate_(new RateTab(format)),
       why_(new WhyTab(format)) {
   setDocumentMode(true);
   setAccessibleName(tr("Details of the transfer"));
   addTab(overview_, tr("Overview"));
   addTab(make_tree(peers_, PeersModel::columns(), tr("Peers and lanes")), tr("Peers and lanes"));
-  addTab(make_tree(files_, FilesModel::columns(), tr("Files")), tr("Files"));
+  addTab(files_, tr("Files"));
   addTab(rate_, tr("Rate"));
   addTab(why_, tr("Why this speed?"));
   connect(why_, &WhyTab::hold_wanted, this, [this] { Q_EMIT hold_wanted(transfer_); });
   connect(why_, &WhyTab::limit_wanted, this, [this] { Q_EMIT limit_wanted(transfer_); });
+  connect(files_, &FilesTab::choice_wanted, this,
+          [this](const std::vector<std::uint32_t>& places) { Q_EMIT files_wanted(transfer_, places); });
   connect(rate_, &RateTab::save_wanted, this, &DetailsPane::save_wanted);
 }
 
@@ -55,7 +58,16 @@ void DetailsPane::set_transfer(const TransferRow* row) {
     set_explanation({});
   }
   overview_->set_transfer(row);
+  files_->set_choosable(row != nullptr && fetches(row->state));
   why_->set_actions(row != nullptr && fetches(row->state), row != nullptr);
+}
+
+void DetailsPane::set_files(FileTree files) {
+  files_->set_files(std::move(files));
+}
+
+void DetailsPane::set_chosen_files(const std::vector<std::uint32_t>& places) {
+  files_->set_chosen(places);
 }
 
 void DetailsPane::set_history(RateHistory history, std::int64_t now_ms) {

@@ -1,15 +1,18 @@
 #pragma once
 
 #include <QTabWidget>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gui/models/explanation.h"
-#include "gui/models/files_model.h"
+#include "gui/models/file_tree.h"
 #include "gui/models/peers_model.h"
 #include "gui/models/transfer_row.h"
 
 namespace gridtorrent::gui {
 
+class FilesTab;
 class Overview;
 class RateTab;
 class WhyTab;
@@ -26,19 +29,23 @@ class DetailsPane final : public QTabWidget {
   const std::string& transfer() const { return transfer_; }
 
   void set_peers(std::vector<PeerRow> peers) { peers_.set_peers(std::move(peers)); }
-  void set_files(FileTree files) { files_.set_tree(std::move(files)); }
+  void set_files(FileTree files);
+  /// Places in the manifest of the files that it fetches or holds; of the files that were set last.
+  void set_chosen_files(const std::vector<std::uint32_t>& places);
   void set_history(RateHistory history, std::int64_t now_ms);
   void set_explanation(Explanation explanation);
 
  Q_SIGNALS:
   void hold_wanted(const std::string& transfer_id);
   void limit_wanted(const std::string& transfer_id);
+  /// These files and no others from now on, by their places in the manifest.
+  void files_wanted(const std::string& transfer_id, const std::vector<std::uint32_t>& places);
   void save_wanted(const QString& path, const QByteArray& content);
 
  private:
   PeersModel peers_;
-  FilesModel files_;
   Overview* overview_;
+  FilesTab* files_;
   RateTab* rate_;
   WhyTab* why_;
   std::string transfer_;

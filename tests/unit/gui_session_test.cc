@@ -342,7 +342,7 @@ TEST_F(NodeSide, WhatASnapshotLacksIsGone) {
   ASSERT_TRUE(server) << server.error().message;
   EXPECT_TRUE(until_later(session, [&] { return rows_.size() == 1; }));
   EXPECT_TRUE(rows_.contains(client::transfer_id(2).str()));
-  EXPECT_EQ(session.content_of(client::transfer_id(1).str()), "");
+  EXPECT_EQ(session.subject_of(client::transfer_id(1).str()).content, "");
 }
 
 TEST_F(NodeSide, AStepForManyIsOneCallWhoseFailuresAreTold) {

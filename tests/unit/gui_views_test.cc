@@ -287,6 +287,57 @@ TEST_F(Window, IsArrangedAsItWasBefore) {
   EXPECT_TRUE(kept.found_columns.starts_with("owner:77 name:200"));
 }
 
+TEST_F(Window, OffersOtherFilesOfWhatFetches) {
+  window_.set_connections(connected());
+  TransferRow seeding = transfer("x2", "b");
+  seeding.state = TransferState::kSeeding;
+  transfers_.replace({transfer("x1", "a"), seeding});
+  auto* table = shown<QTableView>(QStringLiteral("Transfers"));
+  DetailsPane& details = window_.transfers_page().details();
+  details.setCurrentIndex(2);
+  std::vector<std::uint32_t> wanted;
+  QObject::connect(&details, &DetailsPane::files_wanted,
+                   [&](const std::string& id, const std::vector<std::uint32_t>& places) {
+                     EXPECT_EQ(id, "x1");
+                     wanted = places;
+                   });
+  const auto fill = [&] {
+    details.set_files(FileTree({{"one", 1, 7}, {"more/two", 2, 4}, {"more/three", 3, 3}}));
+    details.set_chosen_files({7});
+  };
+  table->setCurrentIndex(transfers_.index_of("x2"));
+  fill();
+  EXPECT_EQ(shown<QPushButton>(QStringLiteral("Fetch the chosen files and no others")), nullptr) << "it is done";
+
+  table->setCurrentIndex(transfers_.index_of("x1"));
+  fill();
+  auto* take = shown<QPushButton>(QStringLiteral("Fetch the chosen files and no others"));
+  auto* back = shown<QPushButton>(QStringLiteral("Choose the files that are being fetched"));
+  ASSERT_NE(take, nullptr);
+  ASSERT_NE(back, nullptr);
+  EXPECT_FALSE(take->isEnabled()) << "as it is";
+  QAbstractItemModel& model = *shown<QTreeView>(QStringLiteral("Files"))->model();
+  model.fetchMore({});
+  EXPECT_EQ(model.index(0, 0).data(Qt::CheckStateRole), Qt::Unchecked);
+  ASSERT_TRUE(model.setData(model.index(0, 0), Qt::Checked, Qt::CheckStateRole));
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Chosen: 3 of 3, 6 B")));
+  details.set_chosen_files({7});
+  EXPECT_TRUE(take->isEnabled()) << "what somebody is choosing stays";
+  take->click();
+  EXPECT_EQ(wanted, (std::vector<std::uint32_t>{3, 4, 7}));
+  back->click();
+  EXPECT_EQ(model.index(0, 0).data(Qt::CheckStateRole), Qt::Unchecked);
+  EXPECT_FALSE(back->isEnabled());
+  details.set_files(FileTree({{"one", 1, 7}, {"more/two", 2, 4}}));
+  EXPECT_FALSE(take->isVisible()) << "which ones are chosen is not known yet";
+  details.set_chosen_files({4, 7});
+  EXPECT_TRUE(take->isVisible()) << "all of them";
+  fill();
+  model.fetchMore({});
+  ASSERT_TRUE(model.setData(model.index(1, 0), Qt::Unchecked, Qt::CheckStateRole));
+  EXPECT_FALSE(take->isEnabled()) << "no file at all";
+}
+
 TEST_F(Window, OffersToHoldARateOnlyOfWhatFetches) {
   window_.set_connections(connected());
   TransferRow seeding = transfer("x2", "b");
