@@ -211,6 +211,7 @@ Json to_json(const v1::NodeLimits& limits) {
 }
 
 Json to_json(const v1::Node& node) {
+  const auto roots = [&](const auto& names) { return node.has_roots() ? string_array(names) : Json(); };
   return {{"node_id", node.node_id()},
           {"name", json_text(node.name())},
           {"owner", json_text(node.owner())},
@@ -220,6 +221,8 @@ Json to_json(const v1::Node& node) {
           {"last_seen", json_time(node.last_seen_ms())},
           {"program_version", json_text(node.program_version())},
           {"endpoints", message_array(node.endpoints())},
+          {"share_roots", roots(node.roots().shares())},
+          {"download_roots", roots(node.roots().downloads())},
           {"acked_sequence", node.acked_sequence()},
           {"last_sequence", node.last_sequence()}};
 }

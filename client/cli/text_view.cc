@@ -378,6 +378,10 @@ std::string node_text(const v1::Node& n) {
       field("state", std::string(n.online() ? "online" : "offline") + (n.ephemeral() ? ", ephemeral" : "")) +
       field("last seen", short_time(n.last_seen_ms())) + field("version", shown(n.program_version())) +
       field("tasks", std::to_string(n.acked_sequence()) + " of " + std::to_string(n.last_sequence()) + " acknowledged");
+  if (n.has_roots()) {
+    out += field("shares", n.roots().shares().empty() ? "none" : joined_shown(n.roots().shares())) +
+           field("downloads", n.roots().downloads().empty() ? "none" : joined_shown(n.roots().downloads()));
+  }
   for (const v1::NodeEndpoint& endpoint : n.endpoints()) out += field("endpoint", endpoint_text(endpoint));
   return out;
 }

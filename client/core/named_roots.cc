@@ -34,6 +34,17 @@ Status check_relative(std::string_view text, std::string_view relative) {
 
 }  // namespace
 
+std::vector<std::string> names_to_tell(const std::vector<NamedRoot>& roots) {
+  constexpr std::size_t kMost = 32, kMostBytes = 64;
+  std::vector<std::string> names;
+  for (const NamedRoot& root : roots) {
+    const bool taken =
+        !root.name.empty() && root.name.size() <= kMostBytes && root.name == escape_for_display(root.name);
+    if (taken && names.size() < kMost) names.push_back(root.name);
+  }
+  return names;
+}
+
 Result<RootPath> parse_root_path(std::string_view text, const std::vector<NamedRoot>& roots, std::string_view kind,
                                  bool first_by_default) {
   if (roots.empty()) {

@@ -14,6 +14,9 @@ struct RootPath {
   std::string relative;  ///< below it; empty: the root itself
 };
 
+/// The names that the server is told: the first 32 of those that it takes (at most 64 bytes of text).
+std::vector<std::string> names_to_tell(const std::vector<NamedRoot>& roots);
+
 /// Finds the root and refuses what could lead out of it: absolute paths, "..", ".", empty components, NUL. `kind`
 /// ("share", "download") is for the message. kDenied for an unknown root, naming those there are. Empty text means the
 /// first root where `first_by_default`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "client/core/named_roots.h"
 #include "common/units.h"
 
 namespace gridtorrent::client {
@@ -219,7 +220,9 @@ void NodeCore::publish_endpoints() {
   endpoints_in_flight_ = true;
   const bool posted = c_.calls.post([this] {
     const auto endpoints = endpoints_to_publish();
-    note_published(endpoints, c_.ports.link.update_endpoints(endpoints));
+    const NodeSettings settings = c_.settings();
+    const RootNames roots{names_to_tell(settings.share_roots), names_to_tell(settings.download_roots)};
+    note_published(endpoints, c_.ports.link.update_endpoints(endpoints, roots));
     endpoints_in_flight_ = false;
     const auto lock = c_.book.lock();
     for (auto& [id, transfer] : c_.book.all()) transfer->plan_due = true;
@@ -337,6 +340,7 @@ NodeStatus NodeCore::status() {
 
 void NodeCore::reconfigure(NodeSettings settings) {
   c_.set_settings(std::move(settings));
+  addresses_changed();  // the server is told of the roots with them
   const auto lock = c_.book.lock();
   c_.book.touch_all();
 }
@@ -455,16 +459,16 @@ Result<RemovedFiles> NodeCore::remove_files(const TransferId& id, bool look_only
                                        ": it goes on once it is started again"};
 }
 
-ChangeOutcome NodeCore::change_all(const std::vector<TransferId>& ids, const TransferChange& change) {
-  return steps_.change_all(ids, change);
-}
-
 Result<TransferView> NodeCore::choose_files(const TransferId& id, const FileChoice& choice) {
   return gets_.choose(id, choice);
 }
 
 Result<std::vector<std::uint32_t>> NodeCore::chosen_files(const TransferId& id) {
   return gets_.chosen(id);
+}
+
+ChangeOutcome NodeCore::change_all(const std::vector<TransferId>& ids, const TransferChange& change) {
+  return steps_.change_all(ids, change);
 }
 
 Result<TuningRecord> NodeCore::tuning(const TransferId& id) {

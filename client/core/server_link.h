@@ -45,6 +45,11 @@ struct PublishRequest {
   bool update = false;
 };
 
+/// Names of the folders that tasks may touch; the server is not told where they are.
+struct RootNames {
+  std::vector<std::string> shares, downloads;
+};
+
 /// What BeginPublish answers: everything needed to derive the info dictionaries.
 struct PublishTicket {
   ContentId content;
@@ -207,8 +212,9 @@ class ServerLink {
   virtual Result<std::vector<IssuedCertificate>> certify(const std::string& request) = 0;
 
   virtual Result<AnnounceReply> announce(const AnnounceRequest& request) = 0;
-  /// Tells the server where this node can be dialled; it dials back and answers per endpoint.
-  virtual Result<std::vector<Reachability>> update_endpoints(const std::vector<LaneEndpoint>& endpoints) = 0;
+  /// Tells the server where this node can be dialled, and its roots; it dials back and answers per endpoint.
+  virtual Result<std::vector<Reachability>> update_endpoints(const std::vector<LaneEndpoint>& endpoints,
+                                                             const RootNames& roots) = 0;
 
   virtual Status ack_task(std::uint64_t sequence) = 0;
   virtual Status report_task(const TaskReport& report) = 0;

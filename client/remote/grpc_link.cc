@@ -85,7 +85,8 @@ class GrpcLink final : public RemoteLink {
   Status add_checksums(const ContentId& content, std::uint32_t version, const std::string& digests) override;
   Result<std::vector<IssuedCertificate>> certify(const std::string& request) override;
   Result<AnnounceReply> announce(const AnnounceRequest& request) override;
-  Result<std::vector<Reachability>> update_endpoints(const std::vector<LaneEndpoint>& endpoints) override;
+  Result<std::vector<Reachability>> update_endpoints(const std::vector<LaneEndpoint>& endpoints,
+                                                     const RootNames& roots) override;
   Status ack_task(std::uint64_t sequence) override;
   Status report_task(const TaskReport& report) override;
   void start(ServerListener& listener, std::uint64_t cursor) override;
@@ -379,8 +380,11 @@ Result<AnnounceReply> GrpcLink::announce(const AnnounceRequest& request) {
   return reply;
 }
 
-Result<std::vector<Reachability>> GrpcLink::update_endpoints(const std::vector<LaneEndpoint>& endpoints) {
+Result<std::vector<Reachability>> GrpcLink::update_endpoints(const std::vector<LaneEndpoint>& endpoints,
+                                                             const RootNames& roots) {
   v1::UpdateEndpointsRequest request;
+  request.mutable_roots()->mutable_shares()->Add(roots.shares.begin(), roots.shares.end());
+  request.mutable_roots()->mutable_downloads()->Add(roots.downloads.begin(), roots.downloads.end());
   bool declared = !endpoints.empty();
   for (const LaneEndpoint& endpoint : endpoints) {
     fill(*request.add_endpoints(), endpoint);

@@ -37,6 +37,7 @@ class FakeLink final : public client::ServerLink {
     std::string metadata_name;          ///< unless empty, what a publish's metadata is said to be called
     std::vector<std::string> given_up;  ///< request ids of publishes
     std::optional<Error> give_up_error;
+    client::RootNames roots;  ///< of the last update of endpoints
     int endpoint_calls = 0, begins = 0, begins_refused = 0, finishes = 0, metadata_calls = 0, checksums = 0;
   };
   template <class F>
@@ -175,11 +176,12 @@ class FakeLink final : public client::ServerLink {
       return state.certificates;
     });
   }
-  Result<std::vector<client::Reachability>> update_endpoints(
-      const std::vector<client::LaneEndpoint>& endpoints) override {
+  Result<std::vector<client::Reachability>> update_endpoints(const std::vector<client::LaneEndpoint>& endpoints,
+                                                             const client::RootNames& roots) override {
     return with([&](State& state) -> Result<std::vector<client::Reachability>> {
       ++state.endpoint_calls;
       if (state.down) return *state.down;
+      state.roots = roots;
       state.endpoints.push_back(endpoints);
       return std::vector<client::Reachability>(endpoints.size(), state.reachability);
     });

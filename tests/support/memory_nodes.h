@@ -68,6 +68,10 @@ class Nodes final : public tracker::NodeStore {
     s_.nodes.at(id).endpoints = endpoints;
     return {};
   }
+  Status set_roots(const NodeId& id, const tracker::NodeRoots& roots) override {
+    s_.nodes.at(id).roots = roots;
+    return {};
+  }
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override {
     const auto found = s_.nodes.find(id);
     if (found == s_.nodes.end()) return {};

@@ -589,11 +589,16 @@ TEST_F(Link, AnnouncesAndLearnsPeersAndReachability) {
     ASSERT_EQ(state.announced.traffic_size(), 2);
     EXPECT_EQ(state.announced.traffic(1).node_id(), "");
   });
-  const auto reached = one->update_endpoints({{"198.18.0.1", 50000, false, ""}, {"198.18.0.1", 50001, false, ""}});
+  const auto reached = one->update_endpoints({{"198.18.0.1", 50000, false, ""}, {"198.18.0.1", 50001, false, ""}},
+                                             {{"raw"}, {"in", "out"}});
   ASSERT_TRUE(reached);
   EXPECT_THAT(*reached, ElementsAre(Reachability::kReachable, Reachability::kUnreachable));
-  server_->with([](FakeState& state) { EXPECT_TRUE(state.endpoints.declared()); });
-  ASSERT_TRUE(one->update_endpoints({{"", 50000, false, ""}}));
+  server_->with([](FakeState& state) {
+    EXPECT_TRUE(state.endpoints.declared());
+    EXPECT_THAT(state.endpoints.roots().shares(), ElementsAre("raw"));
+    EXPECT_THAT(state.endpoints.roots().downloads(), ElementsAre("in", "out"));
+  });
+  ASSERT_TRUE(one->update_endpoints({{"", 50000, false, ""}}, {}));
   server_->with([](FakeState& state) { EXPECT_FALSE(state.endpoints.declared()); });
 }
 

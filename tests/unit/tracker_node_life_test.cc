@@ -124,5 +124,24 @@ TEST_P(NodeLife, ARenamedNodeIsToldAndItsOldNameIsFree) {
   EXPECT_EQ(*w.nodes.opened(node, ""), "bench");
 }
 
+TEST_P(NodeLife, ANodesRootsAreKeptByTheirNamesAndShownToItsOwner) {
+  const ccm::Actor node = w.node(alice, "lab");
+  EXPECT_FALSE(w.nodes.get(alice, "lab")->record.roots) << "an older node does not tell";
+  ASSERT_TRUE(w.nodes.set_roots(node, {{"raw"}, {"in", "M\u00fcll"}}).ok());
+  const auto roots = w.nodes.get(alice, "lab")->record.roots;
+  ASSERT_TRUE(roots);
+  EXPECT_EQ(*roots, (NodeRoots{{"raw"}, {"in", "M\u00fcll"}}));
+  ASSERT_TRUE(w.nodes.set_roots(node, {}).ok());
+  EXPECT_EQ(*w.nodes.get(alice, "lab")->record.roots, NodeRoots());
+}
+
+TEST_P(NodeLife, NamesOfRootsAreBounded) {
+  const ccm::Actor node = w.node(alice, "lab");
+  for (const NodeRoots& bad : {NodeRoots{{""}, {}}, NodeRoots{{}, {std::string(65, 'x')}}, NodeRoots{{"a\nb"}, {}},
+                               NodeRoots{std::vector<std::string>(33, "x"), {}}})
+    EXPECT_EQ(w.nodes.set_roots(node, bad).error().code, Code::kInvalid);
+  EXPECT_EQ(w.nodes.set_roots(alice, {}).error().code, Code::kDenied) << "no node";
+}
+
 }  // namespace
 }  // namespace gridtorrent::tracker

@@ -22,6 +22,22 @@ Reachability overall_reachability(const std::vector<NodeEndpoint>& endpoints) {
   return Reachability::kUnknown;
 }
 
+Status check_roots(const NodeRoots& roots) {
+  for (const auto* names : {&roots.shares, &roots.downloads}) {
+    if (names->size() > kMaxRoots) {
+      return Error{Code::kInvalid, std::to_string(names->size()) +
+                                       " roots of a kind are too many: " + std::to_string(kMaxRoots) + " are allowed"};
+    }
+    for (const std::string& name : *names) {
+      const bool good = !name.empty() && name.size() <= kMaxRootBytes && name == escape_for_display(name);
+      if (good) continue;
+      return Error{Code::kInvalid, "the root name '" + escape_for_display(name.substr(0, 2 * kMaxRootBytes)) +
+                                       "' is not 1 to " + std::to_string(kMaxRootBytes) + " bytes of printable text"};
+    }
+  }
+  return {};
+}
+
 Result<std::vector<Endpoint>> normalize_endpoints(const std::vector<Endpoint>& endpoints,
                                                   std::string_view observed_address) {
   if (endpoints.size() > kMaxEndpoints) {

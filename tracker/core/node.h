@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,12 @@ struct NodeEndpoint {
   friend bool operator==(const NodeEndpoint&, const NodeEndpoint&) = default;
 };
 
+/// Names of the folders that tasks may touch, in the node's order.
+struct NodeRoots {
+  std::vector<std::string> shares, downloads;
+  friend bool operator==(const NodeRoots&, const NodeRoots&) = default;
+};
+
 /// One verdict for a node: reachable if any endpoint is, unreachable if all were tried in vain, unknown otherwise.
 Reachability overall_reachability(const std::vector<NodeEndpoint>& endpoints);
 
@@ -48,6 +55,7 @@ struct NodeRecord {
   WallTime last_seen;  ///< the last sign of life; five minutes older at most where the server was killed
   std::string program_version;
   std::vector<NodeEndpoint> endpoints;
+  std::optional<NodeRoots> roots;   ///< nothing: an older node, which does not tell
   std::uint64_t last_sequence = 0;  ///< of its task list
   std::uint64_t acked_sequence = 0;
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
@@ -59,6 +67,10 @@ struct NodeView {
 };
 
 inline constexpr std::size_t kMaxEndpoints = 64;
+inline constexpr std::size_t kMaxRoots = 32, kMaxRootBytes = 64;  ///< roots of a kind; bytes of a name
+
+/// kInvalid: too many roots, or a name that is empty, too long, or has control characters.
+Status check_roots(const NodeRoots& roots);
 
 /// The endpoints of an update as they are kept: "" becomes the observed address; addresses are made canonical, an
 /// IPv4-mapped one IPv4; duplicates go. kInvalid: no address, unspecified or multicast, port 0, too many, a path label

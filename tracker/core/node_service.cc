@@ -313,6 +313,15 @@ Result<std::vector<NodeEndpoint>> NodeService::plan_endpoints(const ccm::Actor& 
   return planned;
 }
 
+Status NodeService::set_roots(const ccm::Actor& actor, const NodeRoots& roots) {
+  GT_TRY(check_roots(roots));
+  return d_.store.write([&](Tx& tx) -> Status {
+    GT_ASSIGN(const NodeRecord node, node_of(tx, actor));
+    if (node.roots == roots) return {};
+    return tx.nodes.set_roots(node.id, roots);
+  });
+}
+
 Status NodeService::set_endpoints(const ccm::Actor& actor, const std::vector<NodeEndpoint>& endpoints) {
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const NodeRecord node, node_of(tx, actor));

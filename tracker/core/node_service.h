@@ -82,6 +82,8 @@ class NodeService {
   /// the verdicts to set_endpoints.
   Result<std::vector<NodeEndpoint>> plan_endpoints(const ccm::Actor& actor, const std::vector<Endpoint>& endpoints,
                                                    bool declared, std::string_view observed_address);
+  /// Keeps the names of the node's folders. kInvalid as check_roots.
+  Status set_roots(const ccm::Actor& actor, const NodeRoots& roots);
   /// Keeps them, and tells the swarms' members.
   Status set_endpoints(const ccm::Actor& actor, const std::vector<NodeEndpoint>& endpoints);
 

@@ -34,6 +34,8 @@ class NodeStore {
                                                                       WallTime now) = 0;
   /// Endpoints, in place of those before.
   virtual Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) = 0;
+  /// In place of those before.
+  virtual Status set_roots(const NodeId& id, const NodeRoots& roots) = 0;
   /// An empty program version leaves the one that is there.
   virtual Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) = 0;
   /// kConflict: the owner has another of that name.

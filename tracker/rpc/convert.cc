@@ -175,6 +175,10 @@ v1::Node to_wire(const NodeView& view) {
   for (const NodeEndpoint& endpoint : node.endpoints) *out.add_endpoints() = to_wire(endpoint);
   out.set_acked_sequence(node.acked_sequence);
   out.set_last_sequence(node.last_sequence);
+  if (node.roots) {
+    out.mutable_roots()->mutable_shares()->Add(node.roots->shares.begin(), node.roots->shares.end());
+    out.mutable_roots()->mutable_downloads()->Add(node.roots->downloads.begin(), node.roots->downloads.end());
+  }
   return out;
 }
 

@@ -14,7 +14,7 @@ using wire::Need;
 
 constexpr Need kNode = Need::node_scope(bit(ccm::Scope::kNodeRun));
 constexpr wire::Method kUpdateEndpoints{
-    "Swarms/UpdateEndpoints", kNode, wire::Lane::kNormal, {.rate_per_s = 0.1, .bytes = 8 * 1024}};
+    "Swarms/UpdateEndpoints", kNode, wire::Lane::kNormal, {.rate_per_s = 0.1, .bytes = 16 * 1024}};
 // A node with tens of thousands of contents announces them all when it starts, and afterwards each ever more rarely.
 constexpr wire::Method kAnnounce{
     "Swarms/Announce", kNode, wire::Lane::kNormal, {.rate_per_s = 500, .burst = 25'000, .bytes = 512}};
@@ -51,6 +51,10 @@ Status SwarmsRpc::begin_update(const Call& call, const v1::UpdateEndpointsReques
   const ccm::Actor actor = actor_of(call);
   GT_ASSIGN(std::vector<NodeEndpoint> planned,
             d_.nodes.plan_endpoints(actor, wanted, request.declared(), call.address));
+  if (request.has_roots()) {
+    GT_TRY(d_.nodes.set_roots(actor, {{request.roots().shares().begin(), request.roots().shares().end()},
+                                      {request.roots().downloads().begin(), request.roots().downloads().end()}}));
+  }
   d_.dialer.judge({actor.user, actor.node, std::move(planned), call.address},
                   [this, call, &reply, end = std::move(end)](std::vector<NodeEndpoint> judged) {
                     const bool taken =

@@ -9,7 +9,8 @@ namespace {
 
 const std::string kSelect =
     "SELECT n.node_id, n.owner_id, u.name, n.name, n.public_key, n.ephemeral, n.created_ms, n.last_seen_ms, "
-    "n.program_version, n.last_sequence, n.acked_sequence FROM node n JOIN user u ON u.user_id = n.owner_id ";
+    "n.program_version, n.last_sequence, n.acked_sequence, n.roots_told, n.share_roots, n.download_roots FROM node n "
+    "JOIN user u ON u.user_id = n.owner_id ";
 
 Result<NodeRecord> node_from(const sql::Row& row) {
   NodeRecord node;
@@ -24,6 +25,11 @@ Result<NodeRecord> node_from(const sql::Row& row) {
   node.program_version = row.text(8);
   node.last_sequence = row.u64(9);
   node.acked_sequence = row.u64(10);
+  if (row.boolean(11)) {
+    node.roots.emplace();
+    GT_ASSIGN(node.roots->shares, list_from_text(row.text(12)));
+    GT_ASSIGN(node.roots->downloads, list_from_text(row.text(13)));
+  }
   return node;
 }
 
@@ -48,6 +54,7 @@ Status SqlNodes::insert(const NodeRecord& n) {
       {n.id.str(), n.owner.str(), n.name, sql::Blob(n.public_key), n.ephemeral, n.created.ms, n.last_seen.ms,
        n.program_version, n.last_sequence, n.acked_sequence});
   if (!done) return conflict_or(done.error(), "a node named " + n.name + " or with this key is enrolled already");
+  if (n.roots) GT_TRY(set_roots(n.id, *n.roots));
   return set_endpoints(n.id, n.endpoints);
 }
 
@@ -113,6 +120,11 @@ Status SqlNodes::set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>
                   static_cast<int>(e.reachability), e.declared}));
   }
   return {};
+}
+
+Status SqlNodes::set_roots(const NodeId& id, const NodeRoots& roots) {
+  return tx_.exec("UPDATE node SET roots_told = 1, share_roots = ?, download_roots = ? WHERE node_id = ?",
+                  {list_to_text(roots.shares), list_to_text(roots.downloads), id.str()});
 }
 
 Status SqlNodes::set_seen(const NodeId& id, WallTime now, std::string_view program_version) {

@@ -400,7 +400,14 @@ DROP INDEX content_name;
 CREATE UNIQUE INDEX content_name ON content(owner_id, name) WHERE state IN ('draft', 'published');
 )sql";
 
-constexpr std::array<sql::Migration, 18> kMigrations = {{{1, "accounts", kAccounts},
+// What folders of a node tasks may name, as lists of names.
+constexpr std::string_view kNodeRoots = R"sql(
+ALTER TABLE node ADD COLUMN roots_told INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE node ADD COLUMN share_roots TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE node ADD COLUMN download_roots TEXT NOT NULL DEFAULT '[]';
+)sql";
+
+constexpr std::array<sql::Migration, 19> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -417,7 +424,8 @@ constexpr std::array<sql::Migration, 18> kMigrations = {{{1, "accounts", kAccoun
                                                          {15, "invitations", kInvitations},
                                                          {16, "versions of contents", kVersions},
                                                          {17, "revisions of contents", kRevisions},
-                                                         {18, "names of withdrawn contents", kFreeNames}}};
+                                                         {18, "names of withdrawn contents", kFreeNames},
+                                                         {19, "roots of nodes", kNodeRoots}}};
 
 }  // namespace
 

@@ -150,6 +150,7 @@ class SqlNodes final : public NodeStore {
   Result<std::vector<NodeId>> ids_of_owner(const UserId& owner, std::size_t limit) override;
   Result<std::vector<std::pair<NodeId, std::string>>> keys_of(const std::vector<UserId>& owners, WallTime now) override;
   Status set_endpoints(const NodeId& id, const std::vector<NodeEndpoint>& endpoints) override;
+  Status set_roots(const NodeId& id, const NodeRoots& roots) override;
   Status set_seen(const NodeId& id, WallTime now, std::string_view program_version) override;
   Status set_name(const NodeId& id, std::string_view name) override;
   Result<std::vector<NodeId>> stale_ephemeral(WallTime before, std::size_t limit) override;
