@@ -234,6 +234,18 @@ void Door::read_in_turn(const std::shared_ptr<Unary>& unary) {
   }
 }
 
+bool Door::read_later(const std::string& user, std::function<void()> read) {
+  const auto job = [this, read = std::move(read)] {
+    const MonoTime until = d_.clock.mono() + kMaxReadTime;
+    const Interruptible scope([this, until]() -> std::optional<Error> {
+      if (d_.clock.mono() < until) return std::nullopt;
+      return Error{Code::kTimeout, "the server ended this read after " + std::to_string(kMaxReadTime.count()) + " s"};
+    });
+    read();
+  };
+  return d_.reads.post(user, job) == FairExecutor::Queue::Put::kTaken;
+}
+
 void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& method,
                        std::function<Result<SlowWork>(const Call&)> plan,
                        std::function<void(const grpc::Status&)> finish) {

@@ -185,6 +185,10 @@ class Door {
   Executor& executor() { return d_.executor; }
   Ticker& ticker() { return d_.ticker; }
   const Clock& clock() const { return d_.clock; }
+  /// Reads for a user in turn with other searches and lists, for kMaxReadTime at most. False: too many wait, and
+  /// nothing is done.
+  bool read_later(const std::string& user, std::function<void()> read);
+
   /// A place among the open streams: kMaxStreamsPerCaller of a caller, and so many of all nodes or of all people.
   /// True: give_back_stream is due.
   bool take_stream(const std::string& key);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "common/page.h"
 
@@ -10,6 +11,16 @@ namespace gridtorrent::rpc {
 template <class Request>
 PageRequest page_request(const Request& request) {
   return {request.limit(), request.page()};
+}
+
+/// Items that a watched list has at most.
+inline constexpr std::uint32_t kMostWatched = 200;
+
+/// The request of a list that is watched, with its limit.
+template <class Request>
+Request watched_page(Request request) {
+  if (request.limit() == 0 || request.limit() > kMostWatched) request.set_limit(kMostWatched);
+  return request;
 }
 
 /// Puts a page into a list's reply, as far as kMaxPageBytes go, and `next_page` where something is left. `add` appends

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/rpc/list_watch.h"
 #include "base/rpc/page.h"
 #include "ccm/rpc/convert.h"
 #include "ccm/rpc/transfers.h"
@@ -44,6 +45,8 @@ constexpr wire::Method kListVersions{"Contents/ListVersions", Need::scope(kRead)
 constexpr wire::Method kGetMetadata{"Contents/GetMetadata", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kGetChecksums{"Contents/GetChecksums", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead), wire::Lane::kReads, wire::reads()};
+constexpr wire::Method kWatchReplicas{"Contents/WatchReplicas", Need::scope(kRead), wire::Lane::kNormal,
+                                      wire::reads(5, 100)};
 constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::scope(kPublish), wire::Lane::kNormal, kAccess};
 constexpr wire::Method kExplainAccess{"Contents/ExplainAccess", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), wire::Lane::kNormal, kClose};
@@ -56,10 +59,18 @@ constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::scope(
 constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
                                       wire::reads(1, 600)};
 
-constexpr std::array kMethods = {&kBeginPublish,    &kBeginUpdate,  &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
-                                 &kSearch,          &kGetContent,   &kListVersions,  &kGetMetadata,   &kGetChecksums,
-                                 &kListReplicas,    &kSetAccess,    &kExplainAccess, &kUnpublish,     &kRestoreContent,
-                                 &kDescribeContent, &kPreviewAccess};
+constexpr std::array kMethods = {&kBeginPublish,   &kBeginUpdate,     &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
+                                 &kSearch,         &kGetContent,      &kListVersions,  &kGetMetadata,   &kGetChecksums,
+                                 &kListReplicas,   &kWatchReplicas,   &kSetAccess,     &kExplainAccess, &kUnpublish,
+                                 &kRestoreContent, &kDescribeContent, &kPreviewAccess};
+
+using ReplicasWatch = wire::ListWatch<v1::ListReplicasReply>;
+
+/// Nodes that are online give signs of life all the time.
+void without_signs(v1::ListReplicasReply& reply) {
+  for (v1::Replica& replica : *reply.mutable_replicas())
+    if (replica.online()) replica.clear_last_seen_ms();
+}
 
 void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
   reply.set_content_id(ticket.content.str());
@@ -186,13 +197,27 @@ ContentsRpc::Chunks* ContentsRpc::GetChecksums(Context* context, const v1::GetMe
 
 ContentsRpc::Reactor* ContentsRpc::ListReplicas(Context* context, const v1::ListReplicasRequest* request,
                                                 v1::ListReplicasReply* reply) {
-  return d_.door.unary(
-      context, kListReplicas, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-        GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
-        GT_ASSIGN(const auto page, d_.contents.replicas(actor_of(call), id, wire::page_request(q), q.version()));
-        wire::answer_page(
-            page, p, [&p](const ReplicaView& replica) -> const auto& { return *p.add_replicas() = to_wire(replica); });
-        return {};
+  return d_.door.unary(context, kListReplicas, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return replicas(actor_of(call), q, p); });
+}
+
+Status ContentsRpc::replicas(const Actor& actor, const v1::ListReplicasRequest& request, v1::ListReplicasReply& reply) {
+  GT_ASSIGN(const ContentId id, ContentId::parse(request.content_id()));
+  GT_ASSIGN(const auto page, d_.contents.replicas(actor, id, wire::page_request(request), request.version()));
+  wire::answer_page(page, reply,
+                    [&](const ReplicaView& one) -> const auto& { return *reply.add_replicas() = to_wire(one); });
+  return {};
+}
+
+grpc::ServerWriteReactor<v1::ListReplicasReply>* ContentsRpc::WatchReplicas(Context* context,
+                                                                            const v1::ListReplicasRequest* request) {
+  return d_.door.events<v1::ListReplicasReply>(
+      context, kWatchReplicas,
+      [this, request = *request](const Call& call, const std::shared_ptr<ReplicasWatch::Stream>& stream) {
+        const auto read = [this, actor = actor_of(call), request = wire::watched_page(request)](auto& reply) {
+          return replicas(actor, request, reply);
+        };
+        return ReplicasWatch::open(d_.door, call.principal.user.str(), read, without_signs, stream);
       });
 }
 

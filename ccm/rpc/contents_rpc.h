@@ -43,6 +43,8 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Chunks* GetChecksums(Context* context, const v1::GetMetadataRequest* request) override;
   Reactor* ListReplicas(Context* context, const v1::ListReplicasRequest* request,
                         v1::ListReplicasReply* reply) override;
+  grpc::ServerWriteReactor<v1::ListReplicasReply>* WatchReplicas(Context* context,
+                                                                 const v1::ListReplicasRequest* request) override;
   Reactor* SetAccess(Context* context, const v1::SetAccessRequest* request, v1::SetAccessReply* reply) override;
   Reactor* ExplainAccess(Context* context, const v1::ExplainAccessRequest* request,
                          v1::ExplainAccessReply* reply) override;
@@ -59,6 +61,7 @@ class ContentsRpc final : public v1::Contents::CallbackService {
  private:
   Status begin(const gridtorrent::rpc::Call& call, const v1::BeginPublishRequest& request,
                v1::BeginPublishReply& reply);
+  Status replicas(const Actor& actor, const v1::ListReplicasRequest& request, v1::ListReplicasReply& reply);
   Status describe(const gridtorrent::rpc::Call& call, const v1::DescribeContentRequest& request,
                   v1::DescribeContentReply& reply);
   Status search(const gridtorrent::rpc::Call& call, const v1::SearchRequest& request, v1::SearchReply& reply);

@@ -1,5 +1,6 @@
 #include "client/cli/context.h"
 #include "client/cli/files_view.h"
+#include "client/cli/listing.h"
 #include "client/cli/moments.h"
 #include "client/cli/sha256sum.h"
 #include "client/cli/text_view.h"
@@ -92,7 +93,23 @@ Status print_files(Context& c, api::ServerApi& server, const v1::Content& conten
   return {};
 }
 
+Json replicas_json(const api::Listed<v1::Replica>& list) {
+  Json replicas = Json::array();
+  for (const v1::Replica& replica : list.items) replicas.push_back(to_json(replica));
+  return replicas;
+}
+
+Status watch_replicas(Context& c, api::ServerApi& server, const v1::Content& content) {
+  const auto watch = [&](const api::ReplicasFn& show, std::stop_token stop) {
+    return server.contents().watch_replicas(content.content_id(), content.version(), show, std::move(stop));
+  };
+  return watch_list<v1::Replica>(c, "replicas", watch, replicas_json,
+                                 [](const auto& list) { return replicas_text(list.items); });
+}
+
 Status show(Context& c) {
+  if (c.options.flag("watch") && !c.options.flag("replicas"))
+    return Error{Code::kInvalid, "--watch is of --replicas: give that, too"};
   for (const char* name : {"PATH", "tree", "page", "limit"}) {
     const bool usual = c.options.source(name) == options::Source::kDefault;
     if (!c.options.flag("files") && c.options.has(name) && !usual)
@@ -101,6 +118,7 @@ Status show(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   const auto version = static_cast<std::uint32_t>(c.options.integer("version"));
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT"), version));
+  if (c.options.flag("watch")) return watch_replicas(c, *server, content);
   if (c.options.flag("files")) return print_files(c, *server, content);
   if (c.options.has("manifest")) return print_manifest(c, *server, content, c.options.str("manifest") == "sha256");
   Json json = to_json(content);
@@ -115,9 +133,7 @@ Status show(Context& c) {
   if (c.options.flag("replicas")) {
     GT_ASSIGN(const api::Listed<v1::Replica> list,
               server->contents().list_replicas(content.content_id(), 0, content.version()));
-    Json replicas = Json::array();
-    for (const v1::Replica& replica : list.items) replicas.push_back(to_json(replica));
-    json["replicas"] = std::move(replicas);
+    json["replicas"] = replicas_json(list);
     text += "\n" + replicas_text(list.items);
   }
   if (c.json) {
@@ -204,6 +220,7 @@ std::vector<CommandEntry> content_commands() {
                      .default_value = "0",
                      .check = options::integer_between(0, 1'000'000)},
                     {.name = "replicas", .help = "also show which nodes have it, and how much of it"},
+                    {.name = "watch", .help = "of --replicas: as they change, until Ctrl-C; at most 200"},
                     {.name = "manifest",
                      .value = "KIND",
                      .help = "print a checksum for each file instead",

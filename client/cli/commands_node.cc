@@ -28,12 +28,23 @@ Status enroll_token(Context& c) {
   return {};
 }
 
-Status list(Context& c) {
-  GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const api::Listed<v1::Node> list, server->nodes().list(limit_of(c)));
+Json nodes_json(const api::Listed<v1::Node>& list) {
   Json nodes = Json::array();
   for (const v1::Node& node : list.items) nodes.push_back(to_json(node));
-  print_list(c, "nodes", std::move(nodes), nodes_table(list.items, c.options.flag("ids")), list.cut);
+  return nodes;
+}
+
+Status list(Context& c) {
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  const auto text = [&](const api::Listed<v1::Node>& list) { return nodes_table(list.items, c.options.flag("ids")); };
+  if (c.options.flag("watch")) {
+    const auto watch = [&](const api::NodesFn& show, std::stop_token stop) {
+      return server->nodes().watch(show, std::move(stop));
+    };
+    return watch_list<v1::Node>(c, "nodes", watch, nodes_json, text);
+  }
+  GT_ASSIGN(const api::Listed<v1::Node> list, server->nodes().list(limit_of(c)));
+  print_list(c, "nodes", nodes_json(list), text(list), list.cut);
   return {};
 }
 
@@ -139,81 +150,83 @@ Status ls(Context& c) {
 
 std::vector<CommandEntry> node_commands() {
   const std::string group = "Nodes";
-  return {{{.name = "node enroll-token",
-            .summary = "make a token with which a new node of yours joins",
-            .options =
-                {{.name = "name", .value = "NAME", .help = "what the node will be called; without it, it says itself"},
-                 {.name = "uses",
-                  .value = "N",
-                  .help = "how many nodes may join with it",
-                  .default_value = "1",
-                  .check = options::integer_between(1, 100'000)},
-                 {.name = "ttl",
-                  .value = "TIME",
-                  .help = "how long it is good",
-                  .default_value = "15m",
-                  .check = options::is_duration},
-                 {.name = "ephemeral", .help = "the nodes vanish by themselves once they are gone; for jobs"}},
-            .examples = {{"(umask 077; gridtorrent node enroll-token > enroll.token)",
-                          "then: gridtorrentd --enroll-token-file enroll.token ..."},
-                         {"gridtorrent node enroll-token --uses 64 --ttl 2h --ephemeral", "for an array of 64 jobs"}},
-            .group = group},
-           enroll_token},
-          {{.name = "node list", .summary = "list your nodes", .options = {limit_option()}, .group = group}, list},
-          {{.name = "node show",
-            .summary = "show a node with its addresses and whether they can be reached",
-            .positionals = {{.name = "NODE", .help = "name or id"}},
-            .group = group},
-           show},
-          {{.name = "node remove",
-            .summary = "end a node's rights, and free its name",
-            .description = "Others serve it nothing any more within seconds, and its program ends with exit code 4. "
-                           "Its files stay where they are. Administrators remove the nodes of others, too.",
-            .positionals = {{.name = "NODE", .help = "name or id; of another person: id or OWNER/NAME"}},
-            .options = {{.name = "yes", .help = "do not ask"}},
-            .examples = {{"gridtorrent node remove old-laptop", ""}},
-            .group = group},
-           remove},
-          {{.name = "node rename",
-            .summary = "give a node another name",
-            .positionals = {{.name = "NODE", .help = "name or id; of another person: id or OWNER/NAME"},
-                            {.name = "NAME", .help = "its name from now on"}},
-            .group = group},
-           rename},
-          {{.name = "node ls",
-            .summary = "list a folder on a node of yours",
-            .positionals = {{.name = "PLACE", .help = "NODE:ROOT/PATH below a share or download root of that node"}},
-            .options = {{.name = "timeout",
-                         .value = "TIME",
-                         .help = "wait no longer than this for the node",
-                         .default_value = "30s",
-                         .check = options::is_duration}},
-            .examples = {{"gridtorrent node ls cluster7:scratch/run42", ""}},
-            .group = group},
-           ls},
-          {{.name = "node limit",
-            .summary = "show or set the limits of this machine's node, for all its transfers together",
-            .description = "They hold until the node starts anew or reads its configuration again, or until the hours "
-                           "of its configuration change them: --upload-limit, --download-limit and --limits of "
-                           "gridtorrentd are for good. Without options it says which hold, what makes them, and "
-                           "until when.",
-            .options = {{.name = "upload",
-                         .value = "RATE",
-                         .help = "send no faster than this; 0: no limit",
-                         .check = options::is_rate},
-                        {.name = "download",
-                         .value = "RATE",
-                         .help = "receive no faster than this; 0: no limit",
-                         .check = options::is_rate}},
-            .examples = {{"gridtorrent node limit --upload 200Mbit", "takes effect at once"},
-                         {"gridtorrent node limit", "shows them"}},
-            .group = group},
-           limit},
-          {{.name = "doctor",
-            .summary = "check node, server, clock, ports, disk and kernel, and say what to set",
-            .description = "Each line is ok or warn; a warning comes with the line to run. Nothing is changed.",
-            .group = group},
-           doctor}};
+  return {
+      {{.name = "node enroll-token",
+        .summary = "make a token with which a new node of yours joins",
+        .options =
+            {{.name = "name", .value = "NAME", .help = "what the node will be called; without it, it says itself"},
+             {.name = "uses",
+              .value = "N",
+              .help = "how many nodes may join with it",
+              .default_value = "1",
+              .check = options::integer_between(1, 100'000)},
+             {.name = "ttl",
+              .value = "TIME",
+              .help = "how long it is good",
+              .default_value = "15m",
+              .check = options::is_duration},
+             {.name = "ephemeral", .help = "the nodes vanish by themselves once they are gone; for jobs"}},
+        .examples = {{"(umask 077; gridtorrent node enroll-token > enroll.token)",
+                      "then: gridtorrentd --enroll-token-file enroll.token ..."},
+                     {"gridtorrent node enroll-token --uses 64 --ttl 2h --ephemeral", "for an array of 64 jobs"}},
+        .group = group},
+       enroll_token},
+      {{.name = "node list", .summary = "list your nodes", .options = {watch_option(), limit_option()}, .group = group},
+       list},
+      {{.name = "node show",
+        .summary = "show a node with its addresses and whether they can be reached",
+        .positionals = {{.name = "NODE", .help = "name or id"}},
+        .group = group},
+       show},
+      {{.name = "node remove",
+        .summary = "end a node's rights, and free its name",
+        .description = "Others serve it nothing any more within seconds, and its program ends with exit code 4. "
+                       "Its files stay where they are. Administrators remove the nodes of others, too.",
+        .positionals = {{.name = "NODE", .help = "name or id; of another person: id or OWNER/NAME"}},
+        .options = {{.name = "yes", .help = "do not ask"}},
+        .examples = {{"gridtorrent node remove old-laptop", ""}},
+        .group = group},
+       remove},
+      {{.name = "node rename",
+        .summary = "give a node another name",
+        .positionals = {{.name = "NODE", .help = "name or id; of another person: id or OWNER/NAME"},
+                        {.name = "NAME", .help = "its name from now on"}},
+        .group = group},
+       rename},
+      {{.name = "node ls",
+        .summary = "list a folder on a node of yours",
+        .positionals = {{.name = "PLACE", .help = "NODE:ROOT/PATH below a share or download root of that node"}},
+        .options = {{.name = "timeout",
+                     .value = "TIME",
+                     .help = "wait no longer than this for the node",
+                     .default_value = "30s",
+                     .check = options::is_duration}},
+        .examples = {{"gridtorrent node ls cluster7:scratch/run42", ""}},
+        .group = group},
+       ls},
+      {{.name = "node limit",
+        .summary = "show or set the limits of this machine's node, for all its transfers together",
+        .description = "They hold until the node starts anew or reads its configuration again, or until the hours "
+                       "of its configuration change them: --upload-limit, --download-limit and --limits of "
+                       "gridtorrentd are for good. Without options it says which hold, what makes them, and "
+                       "until when.",
+        .options = {{.name = "upload",
+                     .value = "RATE",
+                     .help = "send no faster than this; 0: no limit",
+                     .check = options::is_rate},
+                    {.name = "download",
+                     .value = "RATE",
+                     .help = "receive no faster than this; 0: no limit",
+                     .check = options::is_rate}},
+        .examples = {{"gridtorrent node limit --upload 200Mbit", "takes effect at once"},
+                     {"gridtorrent node limit", "shows them"}},
+        .group = group},
+       limit},
+      {{.name = "doctor",
+        .summary = "check node, server, clock, ports, disk and kernel, and say what to set",
+        .description = "Each line is ok or warn; a warning comes with the line to run. Nothing is changed.",
+        .group = group},
+       doctor}};
 }
 
 }  // namespace gridtorrent::client::cli

@@ -8,18 +8,33 @@ namespace gridtorrent::client::cli {
 
 namespace {
 
+Json tasks_json(const api::Listed<v1::Task>& list) {
+  Json tasks = Json::array();
+  for (const v1::Task& task : list.items) tasks.push_back(to_json(task));
+  return tasks;
+}
+
+std::string tasks_text(const api::Listed<v1::Task>& list, const NodeNames& names) {
+  std::vector<v1::Task> shown;
+  for (const v1::Task& task : list.items) shown.push_back(named(task, names));
+  return tasks_table(shown);
+}
+
 Status list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  GT_ASSIGN(const api::Listed<v1::Task> list,
-            server->tasks().list(c.options.str("node"), c.options.flag("all"), limit_of(c)));
-  Json tasks = Json::array();
-  std::vector<v1::Task> shown;
-  const NodeNames names = c.json || list.items.empty() ? NodeNames() : names_of_own_nodes(c, *server);
-  for (const v1::Task& task : list.items) {
-    tasks.push_back(to_json(task));
-    shown.push_back(named(task, names));
+  const std::string& node = c.options.str("node");
+  const bool all = c.options.flag("all");
+  if (c.options.flag("watch")) {
+    const NodeNames names = c.json ? NodeNames() : names_of_own_nodes(c, *server);
+    const auto text = [&](const api::Listed<v1::Task>& list) { return tasks_text(list, names); };
+    const auto watch = [&](const api::TasksFn& show, std::stop_token stop) {
+      return server->tasks().watch_list(node, all, show, std::move(stop));
+    };
+    return watch_list<v1::Task>(c, "tasks", watch, tasks_json, text);
   }
-  print_list(c, "tasks", std::move(tasks), tasks_table(shown), list.cut);
+  GT_ASSIGN(const api::Listed<v1::Task> list, server->tasks().list(node, all, limit_of(c)));
+  const NodeNames names = c.json || list.items.empty() ? NodeNames() : names_of_own_nodes(c, *server);
+  print_list(c, "tasks", tasks_json(list), tasks_text(list, names), list.cut);
   return {};
 }
 
@@ -63,6 +78,7 @@ std::vector<CommandEntry> task_commands() {
         .summary = "list the tasks of your nodes that have not ended",
         .options = {{.name = "node", .value = "NODE", .help = "only those of this node (name or id)"},
                     {.name = "all", .help = "those that ended too"},
+                    watch_option(),
                     limit_option()},
         .group = group},
        list},

@@ -24,10 +24,10 @@ class ServerAuth : public ::testing::Test {
  protected:
   /// One call of any method with an empty message and these headers, however its kind.
   grpc::Status poke(const std::string& method, const std::vector<std::pair<std::string, std::string>>& headers,
-                    const std::string& message = "") {
+                    const std::string& message = "", std::chrono::seconds limit = std::chrono::seconds(10)) {
     grpc::GenericStub stub(lab_.channel());
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+    context.set_deadline(std::chrono::system_clock::now() + limit);
     for (const auto& [name, value] : headers) context.AddMetadata(name, value);
     const grpc::Slice bytes(message);
     grpc::ByteBuffer request{&bytes, 1};
@@ -37,8 +37,10 @@ class ServerAuth : public ::testing::Test {
                    [&](grpc::Status status) { done.set_value(std::move(status)); });
     return done.get_future().get();
   }
+  /// Streams that are opened last until the limit.
   grpc::Status poke_as(const std::string& method, const std::string& token) {
-    return poke(method, {{"authorization", "Bearer " + token}});
+    return poke(method, {{"authorization", "Bearer " + token}}, "",
+                std::chrono::seconds(method.find("/Watch") == std::string::npos ? 10 : 1));
   }
   /// With a field that no method knows.
   grpc::Status poke_with(const std::string& method, std::size_t padding_bytes) {
@@ -120,6 +122,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Contents/GetMetadata", "content:read"},
                                                    {"Contents/GetChecksums", "content:read"},
                                                    {"Contents/ListReplicas", "content:read"},
+                                                   {"Contents/WatchReplicas", "content:read"},
                                                    {"Contents/SetAccess", "content:publish"},
                                                    {"Contents/ExplainAccess", "content:read"},
                                                    {"Contents/Unpublish", "content:publish"},
@@ -143,6 +146,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Collaboration/ListOffers", "group"},
                                                    {"Nodes/CreateEnrollToken", "account"},
                                                    {"Nodes/ListNodes", "content:read"},
+                                                   {"Nodes/WatchNodes", "content:read"},
                                                    {"Nodes/GetNode", "content:read"},
                                                    {"Nodes/RemoveNode", "account"},
                                                    {"Nodes/RenameNode", "account"},
@@ -155,6 +159,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Tasks/CreateTask", "task:write"},
                                                    {"Tasks/CreateTasks", "task:write"},
                                                    {"Tasks/ListTasks", "task:read"},
+                                                   {"Tasks/WatchTasks", "task:read"},
                                                    {"Tasks/GetTask", "task:read"},
                                                    {"Tasks/CancelTask", "task:write"},
                                                    {"Tasks/WatchTask", "task:read"},

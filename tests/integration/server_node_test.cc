@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -344,6 +345,52 @@ TEST_F(ServerNode, ATaskIsSeenThroughByWhoAsked) {
   EXPECT_EQ(state.task().state(), "done");
   EXPECT_FALSE(reader->Read(&state));
   EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST_F(ServerNode, ListsAreWatchedAsTheyChange) {
+  const auto stub = v1::Tasks::NewStub(lab_.channel());
+  const auto nodes = v1::Nodes::NewStub(lab_.channel());
+  grpc::ClientContext task_context, node_context;
+  rpc::prepare(task_context, std::chrono::seconds(60), alice_);
+  rpc::prepare(node_context, std::chrono::seconds(60), alice_);
+  const auto tasks = stub->WatchTasks(&task_context, v1::ListTasksRequest());
+  const auto own = nodes->WatchNodes(&node_context, v1::ListNodesRequest());
+  v1::ListTasksReply list;
+  ASSERT_TRUE(tasks->Read(&list));
+  EXPECT_EQ(list.tasks_size(), 0);
+  v1::ListNodesReply shown;
+  ASSERT_TRUE(own->Read(&shown));
+  ASSERT_GE(shown.nodes_size(), 1);
+  EXPECT_FALSE(shown.nodes(0).has_roots()) << "nobody told";
+
+  const std::string task = create_task("n1", alice_);
+  ASSERT_TRUE(tasks->Read(&list));
+  ASSERT_EQ(list.tasks_size(), 1);
+  EXPECT_EQ(list.tasks(0).task_id(), task);
+  v1::UpdateEndpointsRequest update;
+  update.mutable_roots()->add_downloads("in");
+  ASSERT_TRUE(lab_.call<v1::Swarms>(&v1::Swarms::Stub::UpdateEndpoints, update, node_.token).ok());
+  const auto has_root = [&] {
+    return std::any_of(shown.nodes().begin(), shown.nodes().end(), [](const auto& node) {
+      return node.roots().downloads_size() == 1 && node.roots().downloads(0) == "in";
+    });
+  };
+  while (!has_root()) ASSERT_TRUE(own->Read(&shown));
+  task_context.TryCancel();
+  node_context.TryCancel();
+}
+
+TEST_F(ServerNode, AWatchedListOfAnothersNodeIsRefused) {
+  const std::string bob = lab_.add_user("bob");
+  grpc::ClientContext context;
+  rpc::prepare(context, std::chrono::seconds(10), bob);
+  v1::ListTasksRequest request;
+  request.set_node(node_.id);
+  const auto stub = v1::Tasks::NewStub(lab_.channel());
+  const auto reader = stub->WatchTasks(&context, request);
+  v1::ListTasksReply list;
+  EXPECT_FALSE(reader->Read(&list));
+  EXPECT_EQ(rpc::from_grpc(reader->Finish()).code, Code::kNotFound);
 }
 
 TEST_F(ServerNode, ACancelledTaskReachesTheNode) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/rpc/hello.h"
+#include "base/rpc/list_watch.h"
 #include "base/rpc/page.h"
 #include "tracker/rpc/convert.h"
 
@@ -23,6 +24,8 @@ constexpr wire::Method kEnroll{
     "Nodes/Enroll", Need::nobody(), wire::Lane::kNormal, {.rate_per_s = 10, .burst = 10'000, .quota = "nodes"}};
 constexpr wire::Method kListNodes{"Nodes/ListNodes", Need::scope(bit(ccm::Scope::kContentRead)), wire::Lane::kReads,
                                   wire::reads()};
+constexpr wire::Method kWatchNodes{"Nodes/WatchNodes", Need::scope(bit(ccm::Scope::kContentRead)), wire::Lane::kNormal,
+                                   wire::reads(5, 100)};
 constexpr wire::Method kGetNode{"Nodes/GetNode", Need::scope(bit(ccm::Scope::kContentRead)), wire::Lane::kNormal,
                                 wire::reads()};
 constexpr wire::Method kRemoveNode{
@@ -42,8 +45,17 @@ constexpr wire::Method kRotateDataCa{"Nodes/RotateDataCa",
                                      Need::scope(bit(ccm::Scope::kAdmin)),
                                      wire::Lane::kNormal,
                                      {.rate_per_s = 1.0 / 60, .burst = 20, .bytes = 16 * 1024}};
-constexpr std::array kMethods = {&kCreateEnrollToken, &kEnroll,    &kListNodes, &kGetNode,    &kRemoveNode,
-                                 &kRenameNode,        &kRenewNode, &kCertify,   &kListDataCa, &kRotateDataCa};
+constexpr std::array kMethods = {&kCreateEnrollToken, &kEnroll,     &kListNodes,   &kWatchNodes,
+                                 &kGetNode,           &kRemoveNode, &kRenameNode,  &kRenewNode,
+                                 &kCertify,           &kListDataCa, &kRotateDataCa};
+
+using NodesWatch = wire::ListWatch<v1::ListNodesReply>;
+
+/// One that is online gives signs of life all the time.
+void without_signs(v1::ListNodesReply& reply) {
+  for (v1::Node& node : *reply.mutable_nodes())
+    if (node.online()) node.clear_last_seen_ms();
+}
 
 }  // namespace
 
@@ -103,11 +115,27 @@ Status NodesRpc::enroll(const Call& call, const v1::EnrollRequest& request, v1::
 
 NodesRpc::Reactor* NodesRpc::ListNodes(Context* context, const v1::ListNodesRequest* request,
                                        v1::ListNodesReply* reply) {
-  return d_.door.unary(context, kListNodes, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_ASSIGN(const auto page, d_.nodes.list(actor_of(call), wire::page_request(q)));
-    wire::answer_page(page, p, [&p](const NodeView& node) -> const auto& { return *p.add_nodes() = to_wire(node); });
-    return {};
-  });
+  return d_.door.unary(context, kListNodes, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return list(actor_of(call), q, p); });
+}
+
+Status NodesRpc::list(const ccm::Actor& actor, const v1::ListNodesRequest& request, v1::ListNodesReply& reply) {
+  GT_ASSIGN(const auto page, d_.nodes.list(actor, wire::page_request(request)));
+  wire::answer_page(page, reply,
+                    [&](const NodeView& node) -> const auto& { return *reply.add_nodes() = to_wire(node); });
+  return {};
+}
+
+grpc::ServerWriteReactor<v1::ListNodesReply>* NodesRpc::WatchNodes(Context* context,
+                                                                   const v1::ListNodesRequest* request) {
+  return d_.door.events<v1::ListNodesReply>(
+      context, kWatchNodes,
+      [this, request = *request](const Call& call, const std::shared_ptr<NodesWatch::Stream>& stream) {
+        const auto read = [this, actor = actor_of(call), request = wire::watched_page(request)](auto& reply) {
+          return list(actor, request, reply);
+        };
+        return NodesWatch::open(d_.door, call.principal.user.str(), read, without_signs, stream);
+      });
 }
 
 NodesRpc::Reactor* NodesRpc::GetNode(Context* context, const v1::GetNodeRequest* request, v1::GetNodeReply* reply) {

@@ -37,6 +37,8 @@ class NodesRpc final : public v1::Nodes::CallbackService {
                              v1::CreateEnrollTokenReply* reply) override;
   Reactor* Enroll(Context* context, const v1::EnrollRequest* request, v1::EnrollReply* reply) override;
   Reactor* ListNodes(Context* context, const v1::ListNodesRequest* request, v1::ListNodesReply* reply) override;
+  grpc::ServerWriteReactor<v1::ListNodesReply>* WatchNodes(Context* context,
+                                                           const v1::ListNodesRequest* request) override;
   Reactor* GetNode(Context* context, const v1::GetNodeRequest* request, v1::GetNodeReply* reply) override;
   Reactor* RemoveNode(Context* context, const v1::RemoveNodeRequest* request, v1::RemoveNodeReply* reply) override;
   Reactor* RenameNode(Context* context, const v1::RenameNodeRequest* request, v1::GetNodeReply* reply) override;
@@ -46,6 +48,7 @@ class NodesRpc final : public v1::Nodes::CallbackService {
   Reactor* RotateDataCa(Context* context, const v1::RotateDataCaRequest* request, v1::ListDataCaReply* reply) override;
 
  private:
+  Status list(const ccm::Actor& actor, const v1::ListNodesRequest& request, v1::ListNodesReply& reply);
   Status enroll(const gridtorrent::rpc::Call& call, const v1::EnrollRequest& request, v1::EnrollReply& reply);
   Status remove(const gridtorrent::rpc::Call& call, const v1::RemoveNodeRequest& request, v1::RemoveNodeReply& reply);
   Status renew(const gridtorrent::rpc::Call& call, const v1::RenewNodeRequest& request, v1::RenewNodeReply& reply);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/rpc/hello.h"
+#include "base/rpc/list_watch.h"
 #include "base/rpc/page.h"
 #include "tracker/rpc/convert.h"
 #include "tracker/rpc/node_watch.h"
@@ -31,6 +32,7 @@ constexpr wire::Method kCreateTasks{"Tasks/CreateTasks",
 /// Bytes; of the work that each of many nodes gets a copy of.
 constexpr std::size_t kMaxWorkForMany = 1024;
 constexpr wire::Method kListTasks{"Tasks/ListTasks", kRead, wire::Lane::kReads, wire::reads()};
+constexpr wire::Method kWatchTasks{"Tasks/WatchTasks", kRead, wire::Lane::kNormal, wire::reads(5, 100)};
 constexpr wire::Method kGetTask{"Tasks/GetTask", kRead, wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kCancelTask{"Tasks/CancelTask", kWrite, wire::Lane::kNormal, {.rate_per_s = 2, .burst = 2000}};
 constexpr wire::Method kWatchTask{"Tasks/WatchTask", kRead, wire::Lane::kNormal, wire::reads()};
@@ -42,8 +44,10 @@ constexpr wire::Method kReportTask{"Tasks/ReportTask",
                                    wire::Lane::kNormal,
                                    {.rate_per_s = 20, .burst = 2000, .quota = "tasks", .bytes = (1 << 20) + 16 * 1024},
                                    wire::kMostRequestBytes};
-constexpr std::array kMethods = {&kCreateTask, &kCreateTasks, &kListTasks, &kGetTask,   &kCancelTask,
-                                 &kWatchTask,  &kWatchNode,   &kAckTask,   &kReportTask};
+constexpr std::array kMethods = {&kCreateTask, &kCreateTasks, &kListTasks, &kWatchTasks, &kGetTask,
+                                 &kCancelTask, &kWatchTask,   &kWatchNode, &kAckTask,    &kReportTask};
+
+using TasksWatch = wire::ListWatch<v1::ListTasksReply>;
 
 }  // namespace
 
@@ -87,11 +91,27 @@ TasksRpc::Reactor* TasksRpc::CreateTasks(Context* context, const v1::CreateTasks
 
 TasksRpc::Reactor* TasksRpc::ListTasks(Context* context, const v1::ListTasksRequest* request,
                                        v1::ListTasksReply* reply) {
-  return d_.door.unary(context, kListTasks, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
-    GT_ASSIGN(const auto page, d_.tasks.list(actor_of(call), q.node(), q.include_ended(), wire::page_request(q)));
-    wire::answer_page(page, p, [&p](const Task& task) -> const auto& { return *p.add_tasks() = to_wire(task); });
-    return {};
-  });
+  return d_.door.unary(context, kListTasks, request, reply,
+                       [this](const Call& call, const auto& q, auto& p) { return list(actor_of(call), q, p); });
+}
+
+Status TasksRpc::list(const ccm::Actor& actor, const v1::ListTasksRequest& request, v1::ListTasksReply& reply) {
+  GT_ASSIGN(const auto page,
+            d_.tasks.list(actor, request.node(), request.include_ended(), wire::page_request(request)));
+  wire::answer_page(page, reply, [&](const Task& task) -> const auto& { return *reply.add_tasks() = to_wire(task); });
+  return {};
+}
+
+grpc::ServerWriteReactor<v1::ListTasksReply>* TasksRpc::WatchTasks(Context* context,
+                                                                   const v1::ListTasksRequest* request) {
+  return d_.door.events<v1::ListTasksReply>(
+      context, kWatchTasks,
+      [this, request = *request](const Call& call, const std::shared_ptr<TasksWatch::Stream>& stream) {
+        const auto read = [this, actor = actor_of(call), request = wire::watched_page(request)](auto& reply) {
+          return list(actor, request, reply);
+        };
+        return TasksWatch::open(d_.door, call.principal.user.str(), read, nullptr, stream);
+      });
 }
 
 TasksRpc::Reactor* TasksRpc::GetTask(Context* context, const v1::GetTaskRequest* request, v1::GetTaskReply* reply) {

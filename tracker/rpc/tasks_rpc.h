@@ -31,6 +31,8 @@ class TasksRpc final : public v1::Tasks::CallbackService {
   Reactor* CreateTask(Context* context, const v1::CreateTaskRequest* request, v1::CreateTaskReply* reply) override;
   Reactor* CreateTasks(Context* context, const v1::CreateTasksRequest* request, v1::CreateTasksReply* reply) override;
   Reactor* ListTasks(Context* context, const v1::ListTasksRequest* request, v1::ListTasksReply* reply) override;
+  grpc::ServerWriteReactor<v1::ListTasksReply>* WatchTasks(Context* context,
+                                                           const v1::ListTasksRequest* request) override;
   Reactor* GetTask(Context* context, const v1::GetTaskRequest* request, v1::GetTaskReply* reply) override;
   Reactor* CancelTask(Context* context, const v1::CancelTaskRequest* request, v1::CancelTaskReply* reply) override;
   grpc::ServerWriteReactor<v1::GetTaskReply>* WatchTask(Context* context, const v1::GetTaskRequest* request) override;
@@ -39,6 +41,8 @@ class TasksRpc final : public v1::Tasks::CallbackService {
   Reactor* ReportTask(Context* context, const v1::ReportTaskRequest* request, v1::ReportTaskReply* reply) override;
 
  private:
+  Status list(const ccm::Actor& actor, const v1::ListTasksRequest& request, v1::ListTasksReply& reply);
+
   Deps d_;
 };
 

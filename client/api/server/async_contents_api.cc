@@ -146,6 +146,16 @@ Call AsyncContentsApi::list_replicas_of(const std::string& content_id, std::uint
             &v1::ListReplicasReply::mutable_replicas);
 }
 
+Call AsyncContentsApi::watch_replicas(const std::string& content_id, std::uint32_t version, ReplicasFn on_list,
+                                      Ended on_end) {
+  v1::ListReplicasRequest request;
+  request.set_content_id(content_id);
+  request.set_version(version);
+  return ServerCalls(channel_, loop_)
+      .watch(channel_.contents(), &Stub::PrepareAsyncWatchReplicas, request, "replicas",
+             &v1::ListReplicasReply::replicas, std::move(on_list), on_end);
+}
+
 Call AsyncContentsApi::set_access(const std::string& content_id, const v1::Access& access,
                                   const std::optional<v1::Access>& expected, Answer<v1::Content> done) {
   auto request = channel_.with_id<v1::SetAccessRequest>();

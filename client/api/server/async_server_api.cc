@@ -152,6 +152,12 @@ Call AsyncNodesApi::list(std::size_t limit, Answer<Listed<v1::Node>> done) {
             &v1::ListNodesReply::mutable_nodes);
 }
 
+Call AsyncNodesApi::watch(NodesFn on_list, Ended on_end) {
+  return ServerCalls(channel_, loop_)
+      .watch(channel_.nodes(), &Nodes::PrepareAsyncWatchNodes, v1::ListNodesRequest(), "nodes",
+             &v1::ListNodesReply::nodes, std::move(on_list), on_end);
+}
+
 Call AsyncNodesApi::get(const std::string& node, Answer<v1::Node> done) {
   v1::GetNodeRequest request;
   request.set_node(node);
@@ -206,6 +212,15 @@ Call AsyncTasksApi::list(const std::string& node, bool include_ended, std::size_
   return ServerCalls(channel_, loop_)
       .list(channel_.tasks(), &Tasks::PrepareAsyncListTasks, std::move(request), limit, done,
             &v1::ListTasksReply::mutable_tasks);
+}
+
+Call AsyncTasksApi::watch_list(const std::string& node, bool include_ended, TasksFn on_list, Ended on_end) {
+  v1::ListTasksRequest request;
+  request.set_node(node);
+  request.set_include_ended(include_ended);
+  return ServerCalls(channel_, loop_)
+      .watch(channel_.tasks(), &Tasks::PrepareAsyncWatchTasks, request, "tasks", &v1::ListTasksReply::tasks,
+             std::move(on_list), on_end);
 }
 
 Call AsyncTasksApi::get(const std::string& task_id, Answer<v1::Task> done) {

@@ -65,6 +65,7 @@ class AsyncContentsApi {
   }
   Call list_replicas_of(const std::string& content_id, std::uint32_t version, std::size_t limit,
                         Answer<Listed<v1::Replica>> done);
+  Call watch_replicas(const std::string& content_id, std::uint32_t version, ReplicasFn on_list, Ended on_end);
   Call set_access(const std::string& content_id, const v1::Access& access, const std::optional<v1::Access>& expected,
                   Answer<v1::Content> done);
   Call explain_access(const std::string& content_id, const std::string& user, Answer<v1::ExplainAccessReply> done);
@@ -112,6 +113,7 @@ class AsyncNodesApi {
   AsyncNodesApi(ServerChannel& channel, CallLoop& loop) : channel_(channel), loop_(loop) {}
   Call create_enroll_token(v1::CreateEnrollTokenRequest request, Answer<v1::CreateEnrollTokenReply> done);
   Call list(std::size_t limit, Answer<Listed<v1::Node>> done);
+  Call watch(NodesFn on_list, Ended on_end);
   Call get(const std::string& node, Answer<v1::Node> done);
   Call remove(const std::string& node, Answer<v1::RemoveNodeReply> done);
   Call rename(const std::string& node, const std::string& name, Answer<v1::Node> done);
@@ -130,6 +132,7 @@ class AsyncTasksApi {
   Call create(v1::CreateTaskRequest request, Answer<v1::Task> done);
   Call create_many(v1::CreateTasksRequest request, Answer<v1::CreateTasksReply> done);
   Call list(const std::string& node, bool include_ended, std::size_t limit, Answer<Listed<v1::Task>> done);
+  Call watch_list(const std::string& node, bool include_ended, TasksFn on_list, Ended on_end);
   Call get(const std::string& task_id, Answer<v1::Task> done);
   Call cancel(const std::string& task_id, Answer<v1::Task> done);
   Call watch(const std::string& task_id, TaskFn on_task, Ended on_end);

@@ -110,6 +110,11 @@ Result<Listed<v1::Replica>> ContentsApi::list_replicas(const std::string& conten
   return wait<Listed<v1::Replica>>(channel_, {}, &AsyncContentsApi::list_replicas_of, content_id, version, limit);
 }
 
+Status ContentsApi::watch_replicas(const std::string& content_id, std::uint32_t version, const ReplicasFn& on_list,
+                                   std::stop_token stop) {
+  return wait<void>(channel_, std::move(stop), &AsyncContentsApi::watch_replicas, content_id, version, on_list);
+}
+
 Result<v1::Content> ContentsApi::set_access(const std::string& content_id, const v1::Access& access,
                                             const std::optional<v1::Access>& expected) {
   return wait<v1::Content>(channel_, {}, &AsyncContentsApi::set_access, content_id, access, expected);
@@ -216,6 +221,10 @@ Result<Listed<v1::Node>> NodesApi::list(std::size_t limit) {
   return wait<Listed<v1::Node>>(channel_, {}, &AsyncNodesApi::list, limit);
 }
 
+Status NodesApi::watch(const NodesFn& on_list, std::stop_token stop) {
+  return wait<void>(channel_, std::move(stop), &AsyncNodesApi::watch, on_list);
+}
+
 Result<v1::Node> NodesApi::get(const std::string& node) {
   return wait<v1::Node>(channel_, {}, &AsyncNodesApi::get, node);
 }
@@ -248,6 +257,10 @@ Result<v1::CreateTasksReply> TasksApi::create_many(v1::CreateTasksRequest reques
 
 Result<Listed<v1::Task>> TasksApi::list(const std::string& node, bool include_ended, std::size_t limit) {
   return wait<Listed<v1::Task>>(channel_, {}, &AsyncTasksApi::list, node, include_ended, limit);
+}
+
+Status TasksApi::watch_list(const std::string& node, bool include_ended, const TasksFn& on_list, std::stop_token stop) {
+  return wait<void>(channel_, std::move(stop), &AsyncTasksApi::watch_list, node, include_ended, on_list);
 }
 
 Result<v1::Task> TasksApi::get(const std::string& task_id) {

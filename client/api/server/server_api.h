@@ -71,6 +71,9 @@ class ContentsApi {
   Result<std::vector<v1::Version>> list_versions(const std::string& content_id);
   Result<Listed<v1::Replica>> list_replicas(const std::string& content_id, std::size_t limit = 0,
                                             std::uint32_t version = 0);
+  /// The same as a watch, as NodesApi::watch; `version` 0: the newest.
+  Status watch_replicas(const std::string& content_id, std::uint32_t version, const ReplicasFn& on_list,
+                        std::stop_token stop);
   /// kConflict where the access is not `expected` any more; an older server does not look.
   Result<v1::Content> set_access(const std::string& content_id, const v1::Access& access,
                                  const std::optional<v1::Access>& expected = {});
@@ -129,6 +132,9 @@ class NodesApi {
   explicit NodesApi(ServerChannel& channel) : channel_(channel) {}
   Result<v1::CreateEnrollTokenReply> create_enroll_token(v1::CreateEnrollTokenRequest request);
   Result<Listed<v1::Node>> list(std::size_t limit = 0);
+  /// The list now, then each time that it has changed, every two seconds at most. When a node that is online was last
+  /// heard is no change. Ends by `on_list`, a stop request (kCancelled) or an error; kUnsupported: an older server.
+  Status watch(const NodesFn& on_list, std::stop_token stop);
   /// By id or name.
   Result<v1::Node> get(const std::string& node);
   /// One's own; administrators: anybody's, by id or OWNER/NAME.
@@ -151,6 +157,8 @@ class TasksApi {
   Result<v1::CreateTasksReply> create_many(v1::CreateTasksRequest request);
   /// `node` empty: of all own nodes. Large results are left out: get() has them.
   Result<Listed<v1::Task>> list(const std::string& node, bool include_ended, std::size_t limit = 0);
+  /// The same as a watch, as NodesApi::watch.
+  Status watch_list(const std::string& node, bool include_ended, const TasksFn& on_list, std::stop_token stop);
   Result<v1::Task> get(const std::string& task_id);
   Result<v1::Task> cancel(const std::string& task_id);
   /// The state now, then each change until the task ends (success), `on_task` says false (success) or `stop` is

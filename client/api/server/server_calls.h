@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "client/api/call/call_loop.h"
@@ -60,6 +61,23 @@ class ServerCalls {
       return true;
     };
     return gather(stub, method, std::move(request), done, take);
+  }
+
+  /// A list as it changes. `what` it is of, for the error where the call is cancelled; `items` gives the reply's
+  /// repeated field.
+  template <class Item, class Stub, class Request, class Reply>
+  Call watch(Stub& stub, StreamMethod<Stub, Request, Reply> method, const Request& request, const std::string& what,
+             const google::protobuf::RepeatedPtrField<Item>& (Reply::*items)() const,
+             std::type_identity_t<std::function<bool(const Listed<Item>&)>> on_list, const Ended& on_end) const {
+    CallTerms terms = channel_.terms(kNoDeadline);
+    terms.cancelled = "watching " + what + " was cancelled";
+    return loop_.watch(
+        std::move(terms), stub, method, request,
+        [items, on_list = std::move(on_list)](const Reply& reply) {
+          const auto& listed = (reply.*items)();
+          return on_list({{listed.begin(), listed.end()}, !reply.next_page().empty()});
+        },
+        on_end);
   }
 
  private:

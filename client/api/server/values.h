@@ -32,6 +32,10 @@ struct FileEntry {
 
 /// Takes one state of a task; false ends the watch (which is success).
 using TaskFn = std::function<bool(const v1::Task&)>;
+/// Take a list as it is, the first 200 of it; false ends the watch (which is success).
+using NodesFn = std::function<bool(const Listed<v1::Node>&)>;
+using TasksFn = std::function<bool(const Listed<v1::Task>&)>;
+using ReplicasFn = std::function<bool(const Listed<v1::Replica>&)>;
 /// Takes the inbox as it is; false ends the watch (which is success).
 using InboxFn = std::function<bool(const v1::Inbox&)>;
 
