@@ -1,6 +1,5 @@
 // Other files of a get that is under way.
 #include <algorithm>
-#include <numeric>
 
 #include "client/core/get_job.h"
 #include "client/core/node_steps.h"

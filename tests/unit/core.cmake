@@ -32,6 +32,7 @@ if(TARGET gt_client_core)
             ${CMAKE_CURRENT_LIST_DIR}/core_lost_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_rights_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_sleep_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_book_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_choice_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_claims_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_estimate_test.cc
