@@ -12,9 +12,15 @@ namespace gridtorrent::client::tuning {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-/// One-sided 95 % of a normal distribution, and the most events that go unseen with 5 % (−ln 0.05).
+/// A window that losses hold up still grows by so much, until the next loss.
 constexpr double kGrows = 1.2;
-constexpr double kSigmas = 1.645, kUnseen = 3.0;
+/// One-sided 95 % of a normal distribution: the fewest events that those seen do not contradict.
+constexpr double kSigmas = 1.645;
+/// The most of them, by one standard deviation, and by what goes unseen with a seventh (−ln 0.14). No more than that,
+/// since fewer lanes that bring less are taken back, and too many are what others on the path lose.
+constexpr double kSigmasOfMost = 1, kUnseen = 2;
+/// An event that may be either of a full queue or random counts half.
+constexpr double kDoubtful = 0.5;
 
 double long_run(const PathFigures& path, double events) {
   if (path.segments <= 0) return kInfinite;
@@ -56,7 +62,7 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
     rate = std::min(rate, limit_bits_per_s * kHeadroom);
     enough = std::min(enough, limit_bits_per_s * kHeadroom);
   }
-  const double events = path.random_events, most_events = events + path.doubtful_events;
+  const double events = path.random_events, most_events = events + kDoubtful * path.doubtful_events;
   need.lane_bits_per_s = std::min(likely, window);
   if (std::isfinite(need.lane_bits_per_s)) need.held_by = window < likely ? Limit::kWindow : Limit::kLoss;
   const double fewest_events = std::max(events - kSigmas * std::sqrt(events), 0.0);
@@ -65,7 +71,7 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   // Windows fill this path as it is.
   if (path.full() && need.held_by == Limit::kWindow) need.least = std::min(need.least, std::max(path.lanes, 1));
   need.most =
-      lanes_for(rate, std::min(long_run(path, most_events + kSigmas * std::sqrt(most_events) + kUnseen), window));
+      lanes_for(rate, std::min(long_run(path, most_events + kSigmasOfMost * std::sqrt(most_events) + kUnseen), window));
   const bool one_will_do = path.congestion_control.starts_with("bbr") && path.least_round_trip >= kNearBelow;
   need.most = std::max({need.most, need.least, one_will_do ? 1 : kLeastLanes});
   return need;

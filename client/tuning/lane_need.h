@@ -35,7 +35,8 @@ struct LaneNeed {
 /// As many lanes as it takes to carry 1.1 times the best rate that the path has shown (1.5 times where it is not full,
 /// twice where windows alone hold its lanes), when a lane carries what random losses (long_run_bits_per_s) and its
 /// window let it. The number of losses seen is a sample: `least` and `most` go with the lowest and the highest rate of
-/// losses that it does not contradict (95 %, Poisson; doubtful events count for the highest only). So a path without
+/// losses that it does not contradict (95 % and one standard deviation of a Poisson distribution; doubtful events count
+/// for the highest only, half). So a path without
 /// losses needs fewer lanes the longer it was watched, and one with losses soon has a narrow range. Where no packet
 /// waits on the path, `least` goes with the losses that were seen: a lane too many takes nothing from anybody there.
 /// `limit_bits_per_s`: a person's; 0: none.

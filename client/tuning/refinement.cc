@@ -35,6 +35,14 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
   }
 }
 
+/// Whether lanes may end.
+bool past_start(const PathFigures& path) {
+  const std::chrono::duration<double> whole = kWatched, least = kLeastWatched;
+  const std::chrono::duration<double> needed =
+      path.full() ? std::clamp<std::chrono::duration<double>>(kSlowStart * path.least_round_trip, least, whole) : whole;
+  return path.seconds >= needed.count();
+}
+
 }  // namespace
 
 Limit reader_limit(const HostLoad& load) {
@@ -270,7 +278,7 @@ int Refinement::shrunk(const PathFigures& path, int lanes, bool reader) {
   if (!reader && !bbr && path.round_trip.count() > 0 && path.paced_bits_per_s <= 0) {
     const double bridged =
         static_cast<double>(path.least_round_trip.count()) / static_cast<double>(path.round_trip.count());
-    next = std::max(next, static_cast<int>(std::ceil(lanes * std::min(bridged, 1.0))));
+    next = std::max(lanes / 2, static_cast<int>(std::ceil(lanes * std::min(bridged, 1.0))));
   }
   return std::min(lanes - 1, next);
 }
@@ -285,7 +293,7 @@ int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNee
   const int most = reader ? 1 : need.most;
   const bool ends = facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count();
   const bool holds = facts_.no_fewer || (facts_.greedy && source.path.full());
-  if (lanes <= most || !watched || ends || holds) return lanes;
+  if (lanes <= most || !past_start(source.path) || ends || holds) return lanes;
   int next = std::max(most, shrunk(source.path, lanes, reader));
   if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
   return std::min(next, lanes);

@@ -50,14 +50,43 @@ TEST_F(Refining, LeavesLanesAloneWhereSomethingElseIsBeingTried) {
   source_.stays = true;
   EXPECT_EQ(steps(30, 95e6), 16);
 }
-TEST_F(Refining, GivesLanesUpByAThirdATimeWhereNoneGetsLostAndTheQueueBridgesIt) {
-  source_.path.round_trip = 80ms;
+TEST_F(Refining, GivesHalfOfTheLanesUpATimeWhereNoneGetsLostAndTheQueueBridgesIt) {
+  source_.path.round_trip = 120ms;
   source_.path.segments = 1e6;
-  EXPECT_EQ(step(95e6), 10);
-  EXPECT_EQ(step(95e6), 10) << "the last step has not settled yet";
-  EXPECT_EQ(step(95e6), 6);
+  EXPECT_EQ(step(95e6), 8);
+  EXPECT_EQ(step(95e6), 8) << "the last step has not settled yet";
+  EXPECT_EQ(step(95e6), 4);
   EXPECT_EQ(steps(20, 95e6), 2);
   EXPECT_NE(refined_.why.find("next to none of 1000000 packets lost"), std::string::npos) << refined_.why;
+}
+TEST_F(Refining, GivesNoMoreLanesUpThanTheQueueBridges) {
+  source_.path.round_trip = 60ms;
+  source_.path.segments = 1e6;
+  EXPECT_EQ(step(95e6), 11) << "16 lanes at 40 of 60 ms";
+}
+TEST_F(Refining, GivesLanesUpOnceSlowStartHasFilledThePath) {
+  source_.path.round_trip = 80ms;
+  source_.path.segments = 1e6;
+  source_.path.seconds = 1.9;
+  EXPECT_EQ(step(95e6), 16);
+  source_.path.seconds = 2;
+  EXPECT_EQ(step(95e6), 8) << "40 round trips are less";
+}
+TEST_F(Refining, WaitsForFortyRoundTripsOfALongPath) {
+  source_.path.least_round_trip = 75ms;
+  source_.path.round_trip = 150ms;
+  source_.path.segments = 1e6;
+  source_.path.seconds = 2.9;
+  EXPECT_EQ(step(95e6), 16);
+  source_.path.seconds = 3;
+  EXPECT_EQ(step(95e6), 8);
+}
+TEST_F(Refining, WaitsLongerWhereNothingShowsThatThePathIsFull) {
+  source_.path.segments = 1e6;
+  source_.path.seconds = 3.9;
+  EXPECT_EQ(step(95e6), 16);
+  source_.path.seconds = 4;
+  EXPECT_EQ(step(95e6), 15);
 }
 TEST_F(Refining, GivesLanesUpByAThirdATimeUnderBbrThoughNothingWaits) {
   source_.path.segments = 1e6;
@@ -81,7 +110,7 @@ TEST_F(Refining, GivesLanesUpOneByOneWhereNothingWouldBridgeMore) {
 TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
   source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;
-  EXPECT_EQ(step(95e6), 10);
+  EXPECT_EQ(step(95e6), 8);
   EXPECT_EQ(steps(2, 60e6), 16);
   EXPECT_NE(refined_.why.find("instead of 95 Mbit/s"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(58, 95e6), 16);
@@ -135,10 +164,10 @@ TEST_F(Refining, TriesNoMoreBesideOthersThatGoFirstNorWhereTheQueueTells) {
 TEST_F(Refining, RulesFewerLanesOutOnlyWhereTakingThemBackBroughtTheRateBack) {
   source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;
-  EXPECT_EQ(step(95e6), 10);
+  EXPECT_EQ(step(95e6), 8);
   EXPECT_EQ(steps(2, 45e6), 16) << "the path carries less since then";
   EXPECT_EQ(steps(3, 45e6), 16);
-  EXPECT_EQ(steps(2, 45e6), 10) << "it was not for want of lanes";
+  EXPECT_EQ(steps(2, 45e6), 8) << "it was not for want of lanes";
 }
 TEST_F(Refining, DoublesLanesEachTwoSecondsWhileWindowsHoldThemUpAndMoreBringMore) {
   source_.start = source_.path.lanes = 2;
