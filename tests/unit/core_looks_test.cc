@@ -45,8 +45,14 @@ TEST_F(NodeLooks, AnnouncesAtOnceWhereTheServerSaysThatAContentChanged) {
 }
 
 TEST_F(NodeLooks, AnnouncesWhenItIsDueWhileTheClockHasNotReachedTheNextLookAtAll) {
-  link_.with([](auto& state) { state.next_announce = std::chrono::milliseconds(300); });
-  resting();
+  const auto view = resting();
+  link_.with([](auto& state) {
+    state.next_announce = std::chrono::milliseconds(300);
+    state.contents["set"].name = "renamed";
+  });
+  link_.listener().content_changed(view.content);
+  // With the name the node has taken in when the next announce is due.
+  ASSERT_TRUE(at_once([&] { return node_->transfer(view.id)->name == "renamed"; }));
   const auto before = announces();
   clock_.advance(std::chrono::milliseconds(300));
   EXPECT_TRUE(at_once([&] { return announces() > before; }));
