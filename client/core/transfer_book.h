@@ -55,6 +55,7 @@ struct Transfer {
   bool job_running = false;  ///< a pool thread works on it; the step does not move meanwhile
   std::stop_source stop;
   bool look_due = false;  ///< the next round looks at it, also where it rests
+  bool quick = false;     ///< each round asks whether it is due, of the loop
   std::uint64_t job_done = 0, job_total = 0;
 
   bool in_engine = false, engine_paused = false;

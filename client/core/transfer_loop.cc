@@ -75,7 +75,7 @@ void TransferLoop::take_news(const EngineEvents::Batch& events, MonoTime now) {
     auto* transfer = c_.book.find(id);
     if (transfer == nullptr) continue;
     transfer->snapshot_due = transfer->plan_due = true;
-    quick_.insert(id);
+    look_soon(*transfer);
   }
   for (const auto& [id, message] : events.warnings) {
     auto* transfer = c_.book.find(id);
@@ -85,8 +85,14 @@ void TransferLoop::take_news(const EngineEvents::Batch& events, MonoTime now) {
     transfer->notice_at = now;
     c_.book.touch(*transfer);
   }
-  quick_.insert(c_.concerned.begin(), c_.concerned.end());
+  for (const auto& id : c_.concerned) {
+    if (auto* transfer = c_.book.find(id)) look_soon(*transfer);
+  }
   c_.concerned.clear();
+}
+
+void TransferLoop::look_soon(Transfer& transfer) {
+  if (!std::exchange(transfer.quick, true)) quick_.push_back(transfer.row.id);
 }
 
 void TransferLoop::look_at_all(MonoTime now, bool each) {
@@ -97,7 +103,7 @@ void TransferLoop::look_at_all(MonoTime now, bool each) {
   std::vector<TransferId> gone;
   for (auto& [id, transfer] : c_.book.all()) {
     if (each || !sleeps_on(*transfer, now)) step(*transfer, now);
-    if (look_due(*transfer, now + kLookAtAll)) quick_.insert(id);
+    if (look_due(*transfer, now + kLookAtAll)) look_soon(*transfer);
     if (forgotten(*transfer, now)) gone.push_back(id);
   }
   for (const auto& id : gone) {
@@ -120,10 +126,11 @@ void TransferLoop::survey() {
   for (auto& [id, transfer] : c_.book.all()) {
     const bool enters = transfer->in_engine || transfer->entering;
     if (enters && transfer->row.step == TransferStep::kHold) ++c_.held_in_engine;
+    transfer->quick = false;
     if (rests(*transfer)) {
       transfer->active = false;
     } else {
-      quick_.insert(id);
+      look_soon(*transfer);
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <set>
+#include <vector>
 
 #include "client/core/announcer.h"
 #include "client/core/dialling.h"
@@ -72,6 +73,7 @@ class TransferLoop {
   void say_what_is_missing(Transfer& transfer);
   void tell_state(Transfer& transfer);
   void send_to_sleep(Transfer& transfer);
+  void look_soon(Transfer& transfer);
   bool forgotten(const Transfer& transfer, MonoTime now) const;
 
   NodeContext& c_;
@@ -85,7 +87,9 @@ class TransferLoop {
   bool serves_public_ = true;
   int fell_asleep_ = 0;  ///< in this round
   MonoTime all_looked_at_{}, all_stepped_at_{};
-  std::set<TransferId> quick_;       ///< all that do not rest, and what may be due before all are looked at again
+  /// All that do not rest, and what may be due before all are looked at again: those whose `quick` is set, and some
+  /// that are gone.
+  std::vector<TransferId> quick_;
   std::set<TransferId> controlled_;  ///< that the controller has been asked about and may remember
 };
 
