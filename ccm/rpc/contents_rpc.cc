@@ -42,6 +42,7 @@ constexpr wire::Method kAddChecksums{"Contents/AddChecksums", Need::scope(kPubli
 constexpr wire::Method kSearch{"Contents/Search", Need::scope(kRead), wire::Lane::kReads, wire::reads(10, 50)};
 constexpr wire::Method kGetContent{"Contents/GetContent", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kListVersions{"Contents/ListVersions", Need::scope(kRead), wire::Lane::kReads, wire::reads()};
+constexpr wire::Method kListFiles{"Contents/ListFiles", Need::scope(kRead), wire::Lane::kReads, wire::reads(10, 50)};
 constexpr wire::Method kGetMetadata{"Contents/GetMetadata", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kGetChecksums{"Contents/GetChecksums", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
 constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead), wire::Lane::kReads, wire::reads()};
@@ -59,10 +60,10 @@ constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::scope(
 constexpr wire::Method kPreviewAccess{"Contents/PreviewAccess", Need::scope(kPublish), wire::Lane::kReads,
                                       wire::reads(1, 600)};
 
-constexpr std::array kMethods = {&kBeginPublish,   &kBeginUpdate,     &kFinishPublish, &kGiveUpPublish, &kAddChecksums,
-                                 &kSearch,         &kGetContent,      &kListVersions,  &kGetMetadata,   &kGetChecksums,
-                                 &kListReplicas,   &kWatchReplicas,   &kSetAccess,     &kExplainAccess, &kUnpublish,
-                                 &kRestoreContent, &kDescribeContent, &kPreviewAccess};
+constexpr std::array kMethods = {&kBeginPublish, &kBeginUpdate,    &kFinishPublish,   &kGiveUpPublish, &kAddChecksums,
+                                 &kSearch,       &kGetContent,     &kListVersions,    &kListFiles,     &kGetMetadata,
+                                 &kGetChecksums, &kListReplicas,   &kWatchReplicas,   &kSetAccess,     &kExplainAccess,
+                                 &kUnpublish,    &kRestoreContent, &kDescribeContent, &kPreviewAccess};
 
 using ReplicasWatch = wire::ListWatch<v1::ListReplicasReply>;
 
@@ -83,7 +84,7 @@ void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
 }  // namespace
 
 // Here, as it takes seconds to compile the handlers of all methods.
-ContentsRpc::ContentsRpc(Deps deps) : d_(deps) {}
+ContentsRpc::ContentsRpc(Deps deps) : d_(deps), file_lists_(deps.files) {}
 
 wire::Methods ContentsRpc::methods() {
   return kMethods;
@@ -181,6 +182,15 @@ ContentsRpc::Reactor* ContentsRpc::ListVersions(Context* context, const v1::List
                          for (const VersionView& version : versions) *p.add_versions() = to_wire(version);
                          return {};
                        });
+}
+
+ContentsRpc::Reactor* ContentsRpc::ListFiles(Context* context, const v1::ListFilesRequest* request,
+                                             v1::ListFilesReply* reply) {
+  return d_.door.unary(context, kListFiles, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
+    GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
+    GT_ASSIGN(const Content content, d_.contents.open_metadata(actor_of(call), id, q.version()));
+    return file_lists_.list(content, q, p);
+  });
 }
 
 ContentsRpc::Chunks* ContentsRpc::GetMetadata(Context* context, const v1::GetMetadataRequest* request) {

@@ -5,6 +5,7 @@
 #include "base/rpc/limits.h"
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/ports.h"
+#include "ccm/rpc/file_lists.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/ccm.grpc.pb.h"
 
@@ -39,6 +40,7 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Reactor* GetContent(Context* context, const v1::GetContentRequest* request, v1::GetContentReply* reply) override;
   Reactor* ListVersions(Context* context, const v1::ListVersionsRequest* request,
                         v1::ListVersionsReply* reply) override;
+  Reactor* ListFiles(Context* context, const v1::ListFilesRequest* request, v1::ListFilesReply* reply) override;
   Chunks* GetMetadata(Context* context, const v1::GetMetadataRequest* request) override;
   Chunks* GetChecksums(Context* context, const v1::GetMetadataRequest* request) override;
   Reactor* ListReplicas(Context* context, const v1::ListReplicasRequest* request,
@@ -67,6 +69,7 @@ class ContentsRpc final : public v1::Contents::CallbackService {
   Status search(const gridtorrent::rpc::Call& call, const v1::SearchRequest& request, v1::SearchReply& reply);
 
   Deps d_;
+  FileLists file_lists_;
 };
 
 }  // namespace gridtorrent::ccm::rpc

@@ -78,15 +78,6 @@ class MetadataSink final : public wire::UploadSink<v1::FinishPublishChunk, v1::F
   bool started_ = false;
 };
 
-Result<std::string> read_document(MetadataFiles& files, const std::string& sha256_hex) {
-  std::string document;
-  for (;;) {
-    GT_ASSIGN(const std::string part, files.read(sha256_hex, document.size(), std::size_t{1} << 20));
-    if (part.empty()) return document;
-    document += part;
-  }
-}
-
 /// How many entries a version has whose row does not say.
 Result<std::uint64_t> count_entries(MetadataFiles& files, const Content& content) {
   GT_ASSIGN(const std::string document, read_document(files, content.metadata_sha256));
@@ -170,6 +161,15 @@ class DocumentSource final : public ChunkSource {
 };
 
 }  // namespace
+
+Result<std::string> read_document(MetadataFiles& files, const std::string& sha256_hex) {
+  std::string document;
+  for (;;) {
+    GT_ASSIGN(const std::string part, files.read(sha256_hex, document.size(), std::size_t{1} << 20));
+    if (part.empty()) return document;
+    document += part;
+  }
+}
 
 Result<std::unique_ptr<wire::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>> receive_metadata(
     ContentService& contents, wire::UploadSpool& spool, const Actor& actor) {

@@ -11,6 +11,9 @@
 // The chunked halves of gridtorrent.v1.Contents. All that they are given must outlive the calls.
 namespace gridtorrent::ccm::rpc {
 
+/// A document of MetadataFiles, whole.
+Result<std::string> read_document(MetadataFiles& files, const std::string& sha256_hex);
+
 /// FinishPublish: collects the document in the spool, checks length, SHA-256 and form (metainfo::decode),
 /// publishes.
 Result<std::unique_ptr<gridtorrent::rpc::UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>> receive_metadata(

@@ -63,18 +63,37 @@ Status print_manifest(Context& c, api::ServerApi& server, const v1::Content& con
   return {};
 }
 
-Status print_files(Context& c, api::ServerApi& server, const v1::Content& content) {
+/// So many lines are worth the whole manifest, which comes faster than page by page.
+constexpr std::size_t kManyLines = 10'000;
+
+/// By the server; by the whole manifest where that is older, or where the path may be one as it is shown, escaped.
+Result<FilesPage> load_files_page(api::ServerApi& server, const v1::Content& content, const FilesWish& wish) {
+  if (wish.limit <= kManyLines && wish.path.find('\\') == std::string::npos) {
+    v1::ListFilesRequest request;
+    request.set_content_id(content.content_id());
+    request.set_version(content.version());
+    request.set_path(wish.path);
+    request.set_form(wish.tree ? v1::ListFilesRequest::TREE : v1::ListFilesRequest::FILES);
+    const auto page = server.contents().list_files(std::move(request), wish.first, wish.limit);
+    if (page) return files_page(*page, wish);
+    if (page.error().code != Code::kUnsupported) return page.error();
+  }
   GT_ASSIGN(const std::vector<api::FileEntry> entries,
             server.contents().manifest(content.content_id(), content.version()));
+  return files_page(entries, wish);
+}
+
+Status print_files(Context& c, api::ServerApi& server, const v1::Content& content) {
   const bool tree = c.options.flag("tree");
-  GT_ASSIGN(const FilesPage page, files_page(entries, {.path = c.options.str("PATH"),
-                                                       .tree = tree,
-                                                       .first = static_cast<std::size_t>(c.options.integer("page")),
-                                                       .limit = static_cast<std::size_t>(c.options.integer("limit"))}));
+  GT_ASSIGN(const FilesPage page, load_files_page(server, content,
+                                                  {.path = c.options.str("PATH"),
+                                                   .tree = tree,
+                                                   .first = static_cast<std::size_t>(c.options.integer("page")),
+                                                   .limit = static_cast<std::size_t>(c.options.integer("limit"))}));
   if (c.json) {
     Json files = Json::array();
     for (const FileLine& line : page.lines) {
-      Json file = to_json(*line.entry);
+      Json file = to_json(line.entry);
       if (line.folder) file["bytes"] = line.bytes;
       files.push_back(std::move(file));
     }

@@ -40,7 +40,12 @@ Result<std::vector<const api::FileEntry*>> chosen(const std::vector<api::FileEnt
   std::vector<const api::FileEntry*> found;
   std::string_view top;
   if (!path.empty()) {
-    const auto named = std::ranges::find_if(entries, [&](const auto& entry) { return is_named(path, entry); });
+    // The top by its name, then a path as it is shown, as the server does; then other forms of it.
+    const auto is_shown = [&](const auto& entry) { return below_base(entry) == path; };
+    auto named = entries.begin();
+    if (entries.empty() || path != entries.front().path) named = std::ranges::find_if(entries, is_shown);
+    if (named == entries.end())
+      named = std::ranges::find_if(entries, [&](const auto& entry) { return is_named(path, entry); });
     if (named == entries.end())
       return Error{Code::kNotFound, "it has no file or folder '" + escape_for_display(path) + "'"};
     top = named->path;
@@ -86,10 +91,26 @@ Result<FilesPage> files_page(const std::vector<api::FileEntry>& entries, const F
     const auto sum = sums.find(entry->path);
     page.lines.push_back({std::string(below.empty() ? std::string_view(entry->path) : below),
                           depth_of(entry->path) - top, entry->folder,
-                          entry->folder ? (sum == sums.end() ? 0 : sum->second) : entry->bytes, entry});
+                          entry->folder ? (sum == sums.end() ? 0 : sum->second) : entry->bytes, *entry});
   }
   if (wish.first + page.lines.size() < page.all_lines) page.next = wish.first + page.lines.size();
   return page;
+}
+
+FilesPage files_page(const api::FilePage& page, const FilesWish& wish) {
+  FilesPage shown;
+  shown.files = page.files;
+  shown.bytes = page.bytes;
+  shown.all_lines = page.all_lines;
+  const std::size_t top = depth_of(page.path);
+  for (const api::FilePage::Line& line : page.lines) {
+    const std::string_view below = below_base(line.entry);
+    shown.lines.push_back({std::string(below.empty() ? std::string_view(line.entry.path) : below),
+                           std::max(depth_of(line.entry.path), top) - top, line.entry.folder, line.entry.bytes,
+                           line.entry});
+  }
+  if (wish.first + shown.lines.size() < shown.all_lines) shown.next = wish.first + shown.lines.size();
+  return shown;
 }
 
 std::string files_text(const FilesPage& page, bool tree) {
@@ -102,7 +123,7 @@ std::string files_text(const FilesPage& page, bool tree) {
     const std::string name =
         tree && line.depth > 0 && slash != std::string::npos ? line.path.substr(slash + 1) : line.path;
     text += (tree ? std::string(2 * line.depth, ' ') : "") + escape_for_display(name) + (line.folder ? "/" : "");
-    if (!line.entry->link_target.empty()) text += " -> " + escape_for_display(line.entry->link_target);
+    if (!line.entry.link_target.empty()) text += " -> " + escape_for_display(line.entry.link_target);
     text += "\n";
   }
   return text;

@@ -22,7 +22,7 @@ struct FileLine {
   std::size_t depth = 0;
   bool folder = false;
   std::uint64_t bytes = 0;
-  const api::FileEntry* entry = nullptr;
+  api::FileEntry entry{};
 };
 
 struct FilesPage {
@@ -32,7 +32,9 @@ struct FilesPage {
   std::size_t next = 0;                ///< where the next page begins; 0: this is the last
 };
 
-/// `entries` as the server's manifest has them; they outlive the page. A folder comes before what is in it. kNotFound
+/// Of a page that the server has made of the same wish.
+FilesPage files_page(const api::FilePage& page, const FilesWish& wish);
+/// `entries` as the server's manifest has them. A folder comes before what is in it. kNotFound
 /// where nothing has that path.
 Result<FilesPage> files_page(const std::vector<api::FileEntry>& entries, const FilesWish& wish);
 

@@ -119,6 +119,7 @@ const std::map<std::string, std::string> kNeeds = {{"Accounts/Logout", "account"
                                                    {"Contents/Search", "content:read"},
                                                    {"Contents/GetContent", "content:read"},
                                                    {"Contents/ListVersions", "content:read"},
+                                                   {"Contents/ListFiles", "content:read"},
                                                    {"Contents/GetMetadata", "content:read"},
                                                    {"Contents/GetChecksums", "content:read"},
                                                    {"Contents/ListReplicas", "content:read"},

@@ -107,6 +107,27 @@ TEST(ServerLists, OffersThatDoNotFitIntoAPageAreSaidToBeThereToOldClientsToo) {
   EXPECT_NE(first.to_me(0).content_id(), second.to_me(0).content_id());
 }
 
+TEST(ServerLists, FilesAreListedToThoseWhoMayReadTheContent) {
+  ServerLab lab;
+  const std::string alice = lab.add_user("alice"), bob = lab.add_user("bob");
+  v1::ListFilesRequest request;
+  request.set_content_id(lab.publish(alice, "data", v1::Access::PRIVATE));
+  const auto list = [&](const std::string& token) {
+    return lab.call<v1::Contents>(&v1::Contents::Stub::ListFiles, request, token);
+  };
+  EXPECT_EQ(list(bob).error().code, Code::kNotFound);
+  const auto files = list(alice);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  ASSERT_EQ(files->lines_size(), 1);
+  EXPECT_EQ(files->lines(0).bytes(), 5U);
+  EXPECT_EQ(files->lines(0).merkle_root().size(), 32U);
+  EXPECT_EQ(files->total_bytes(), 5U);
+  request.set_version(9);
+  const auto none = list(alice);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Code::kInvalid) << "there is no such version: " << none.error().message;
+}
+
 class ServerTaskLists : public testing::Test {
  protected:
   void report(const std::string& task, const std::string& result) {

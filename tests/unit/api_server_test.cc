@@ -115,6 +115,42 @@ TEST_F(Server, EachMutationGetsARequestIdOfItsOwn) {
   });
 }
 
+TEST_F(Server, FilesComePageByPageUntilThereAreEnough) {
+  v1::ListFilesRequest request;
+  request.set_content_id(kContent);
+  request.set_path("raw");
+  EXPECT_EQ(api_->contents().list_files(request, 0, 9).error().code, Code::kUnsupported) << "an older server";
+  const auto page = [](int from, int to, const std::string& next) {
+    v1::ListFilesReply reply;
+    for (int i = from; i < to; ++i) reply.add_lines()->set_path("run7/raw/" + std::to_string(i) + "\xff");
+    reply.mutable_lines(0)->set_merkle_root(std::string(32, '\xab'));
+    reply.set_path("run7/raw");
+    reply.set_total_lines(6);
+    reply.set_total_files(6);
+    reply.set_total_bytes(60);
+    reply.set_next_page(next);
+    return reply;
+  };
+  server_->with([&](FakeState& state) { state.file_pages = {{"1", page(1, 3, "3")}, {"3", page(3, 6, "")}}; });
+  const auto all = api_->contents().list_files(request, 1, 1'000'000);
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->lines.size(), 5U);
+  EXPECT_EQ(all->lines[4].entry.path, "run7/raw/5\xff");
+  EXPECT_EQ(all->lines[0].entry.merkle_root.substr(0, 4), "abab");
+  EXPECT_EQ(all->all_lines, 6U);
+  EXPECT_EQ(all->bytes, 60U);
+  EXPECT_EQ(all->path, "run7/raw");
+  const auto two = api_->contents().list_files(request, 1, 2);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->lines.size(), 2U);
+  server_->with([&](FakeState& state) {
+    EXPECT_EQ(state.file_requests.back().limit(), 2U);
+    EXPECT_EQ(state.file_requests.back().path(), "raw");
+    state.file_pages = {{"0", page(0, 1, "0")}};
+  });
+  EXPECT_EQ(api_->contents().list_files(request, 0, 9).error().code, Code::kInternal) << "the same page for ever";
+}
+
 TEST_F(Server, AManifestComesCheckedAndWithDigests) {
   store(metainfo::encode(metadata()));
   const auto plain = api_->contents().manifest(kContent, 1);

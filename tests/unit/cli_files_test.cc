@@ -91,5 +91,20 @@ TEST(FilesOfAContent, ThatIsASingleFileAreThatFile) {
   EXPECT_EQ(files_text(*files_page(one, {}), false), "     7 B  scan.h5\n");
 }
 
+TEST(FilesOfAContent, AreShownAsTheServerListsThem) {
+  api::FilePage served;
+  served.path = "run/a";
+  served.all_lines = 9;
+  served.files = 2;
+  served.bytes = 5;
+  served.lines = {{folder("run/a/y"), 1}, {file("run/a/y/z", 3), 0}};
+  served.lines[0].entry.bytes = 3;
+  const FilesPage page = files_page(served, {.path = "a", .tree = true, .first = 2, .limit = 2});
+  EXPECT_EQ(files_text(page, true), "     3 B    y/\n     3 B      z\n");
+  EXPECT_EQ(page.next, 4U);
+  EXPECT_EQ(page.bytes, 5U);
+  EXPECT_EQ(files_page(served, {.path = "a", .first = 7, .limit = 2}).next, 0U) << "the last page";
+}
+
 }  // namespace
 }  // namespace gridtorrent::client::cli

@@ -5,7 +5,7 @@ if(TARGET gt_metainfo)
   gt_test(metainfo_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/bencode_test.cc ${CMAKE_CURRENT_LIST_DIR}/manifest_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/merkle_test.cc ${CMAKE_CURRENT_LIST_DIR}/metainfo_test.cc
-            ${CMAKE_CURRENT_LIST_DIR}/links_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/file_tree_test.cc ${CMAKE_CURRENT_LIST_DIR}/links_test.cc
     DEPENDS metainfo LABELS unit)
   gt_test(metainfo_libtorrent_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/metainfo_libtorrent_test.cc
     DEPENDS metainfo LINK PkgConfig::TORRENT LABELS unit)

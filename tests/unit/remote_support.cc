@@ -137,6 +137,16 @@ struct FakeServer::Services {
       server.with([&](FakeState& state) { *reply->mutable_content() = state.content; });
       return grpc::Status::OK;
     }
+    grpc::Status ListFiles(grpc::ServerContext* context, const v1::ListFilesRequest* request,
+                           v1::ListFilesReply* reply) override {
+      note(context);
+      return server.with([&](FakeState& state) {
+        if (state.file_pages.empty()) return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
+        state.file_requests.push_back(*request);
+        *reply = state.file_pages[request->page()];
+        return grpc::Status::OK;
+      });
+    }
     grpc::Status GetMetadata(grpc::ServerContext* context, const v1::GetMetadataRequest*,
                              grpc::ServerWriter<v1::MetadataChunk>* writer) override {
       note(context);

@@ -42,7 +42,9 @@ class TestCa {
 struct FakeState {
   v1::Hello hello;
   std::string metadata, metadata_sha256, checksums;
-  std::string checksums_sha256;             ///< as GetChecksums announces it
+  std::string checksums_sha256;                          ///< as GetChecksums announces it
+  std::map<std::string, v1::ListFilesReply> file_pages;  ///< by the page that is asked for; none: an older server
+  std::vector<v1::ListFilesRequest> file_requests;
   std::vector<std::string> authorizations;  ///< of every call, in order
   std::vector<v1::WatchNodeRequest> watches;
   std::vector<v1::NodeEvent> events;  ///< sent to each new stream after the greeting

@@ -76,6 +76,20 @@ FileEntry to_entry(const metainfo::Manifest& manifest, std::size_t index) {
   return out;
 }
 
+FilePage::Line to_line(v1::FileLine& line) {
+  FilePage::Line out;
+  out.entry.index = line.index();
+  out.entry.path = std::move(*line.mutable_path());
+  out.entry.folder = line.folder();
+  out.entry.bytes = line.bytes();
+  out.entry.mode = line.mode();
+  out.entry.mtime_ns = line.mtime_ns();
+  out.entry.link_target = std::move(*line.mutable_link_target());
+  if (!line.merkle_root().empty()) out.entry.merkle_root = hex_encode(as_bytes(line.merkle_root()));
+  out.files = line.files();
+  return out;
+}
+
 Result<std::vector<FileEntry>> entries_of(const std::string& document, const std::string& content_id) {
   const auto metadata = metainfo::decode(document);
   // What a person gives us wrongly is kInvalid; what a server gives us wrongly is not that person's to mend.
@@ -202,6 +216,29 @@ Call AsyncContentsApi::describe(v1::DescribeContentRequest request, Answer<v1::C
   return ServerCalls(channel_, loop_)
       .one(channel_.contents(), &Stub::PrepareAsyncDescribeContent, channel_.with_id(std::move(request)), done,
            inner(&v1::DescribeContentReply::mutable_content));
+}
+
+Call AsyncContentsApi::list_files(v1::ListFilesRequest request, std::size_t first, std::size_t limit,
+                                  Answer<FilePage> done) {
+  request.set_page(std::to_string(first));
+  request.set_limit(static_cast<std::uint32_t>(limit));
+  const auto take = [limit, address = channel_.options().address](FilePage& all, v1::ListFilesReply& reply,
+                                                                  v1::ListFilesRequest& next) -> Result<bool> {
+    all.path = reply.path();
+    all.all_lines = reply.total_lines();
+    all.files = reply.total_files();
+    all.bytes = reply.total_bytes();
+    for (v1::FileLine& line : *reply.mutable_lines()) all.lines.push_back(to_line(line));
+    if (all.lines.size() > limit) all.lines.resize(limit);
+    if (reply.next_page().empty() || all.lines.size() == limit) return false;
+    if (reply.next_page() == next.page() || reply.lines().empty())
+      return Error{Code::kInternal, "the server " + address + " gave the same page of a list twice"};
+    next.set_page(reply.next_page());
+    next.set_limit(static_cast<std::uint32_t>(limit - all.lines.size()));
+    return true;
+  };
+  return ServerCalls(channel_, loop_)
+      .gather(channel_.contents(), &Stub::PrepareAsyncListFiles, std::move(request), done, take);
 }
 
 Call AsyncContentsApi::manifest(const std::string& content_id, std::uint32_t version,

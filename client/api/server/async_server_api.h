@@ -73,6 +73,7 @@ class AsyncContentsApi {
   Call unpublish(const std::string& content_id, Answer<v1::Content> done);
   Call restore(const std::string& content_id, const std::string& name, Answer<v1::Content> done);
   Call describe(v1::DescribeContentRequest request, Answer<v1::Content> done);
+  Call list_files(v1::ListFilesRequest request, std::size_t first, std::size_t limit, Answer<FilePage> done);
   Call manifest(const std::string& content_id, std::uint32_t version, Answer<std::vector<FileEntry>> done);
   Call manifest_with_sha256(const std::string& content_id, std::uint32_t version, Answer<std::vector<FileEntry>> done);
 

@@ -140,6 +140,10 @@ Result<v1::Content> ContentsApi::describe(v1::DescribeContentRequest request) {
   return wait<v1::Content>(channel_, {}, &AsyncContentsApi::describe, std::move(request));
 }
 
+Result<FilePage> ContentsApi::list_files(v1::ListFilesRequest request, std::size_t first, std::size_t limit) {
+  return wait<FilePage>(channel_, {}, &AsyncContentsApi::list_files, std::move(request), first, limit);
+}
+
 Result<std::vector<FileEntry>> ContentsApi::manifest(const std::string& content_id, std::uint32_t version) {
   return wait<std::vector<FileEntry>>(channel_, {}, &AsyncContentsApi::manifest, content_id, version);
 }

@@ -85,6 +85,9 @@ class ContentsApi {
   Result<v1::Content> restore(const std::string& content_id, const std::string& name = "");
   /// Corrects name, description, tags or license; what the request leaves out stays.
   Result<v1::Content> describe(v1::DescribeContentRequest request);
+  /// Lines of a list of files from number `first` on, `limit` of them; `limit` and `page` of the request say nothing.
+  /// kUnsupported: an older server.
+  Result<FilePage> list_files(v1::ListFilesRequest request, std::size_t first, std::size_t limit);
   /// The files and folders of a version, checked against the metadata's SHA-256.
   Result<std::vector<FileEntry>> manifest(const std::string& content_id, std::uint32_t version);
   /// The same with each file's flat SHA-256; kNotFound while the publisher has not added them.

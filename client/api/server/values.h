@@ -30,6 +30,18 @@ struct FileEntry {
   std::string sha256;         ///< 64 hex digits of the whole file; only from manifest_with_sha256, of files
 };
 
+/// A page of a version's files.
+struct FilePage {
+  struct Line {
+    FileEntry entry;          ///< `bytes` of a folder: of all files below it
+    std::uint64_t files = 0;  ///< of a folder: so many below it
+  };
+  std::string path;  ///< what was asked for, BASE included
+  std::vector<Line> lines;
+  std::uint64_t all_lines = 0;         ///< of all pages
+  std::uint64_t files = 0, bytes = 0;  ///< below the path that was asked for
+};
+
 /// Takes one state of a task; false ends the watch (which is success).
 using TaskFn = std::function<bool(const v1::Task&)>;
 /// Take a list as it is, the first 200 of it; false ends the watch (which is success).
