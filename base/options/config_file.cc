@@ -79,4 +79,23 @@ Result<FileValues> parse_config(std::string_view text, const std::string& path) 
   }
 }
 
+std::string config_text(const std::map<std::string, std::vector<std::string>>& values) {
+  toml::table table;
+  for (const auto& [name, texts] : values) {
+    if (texts.size() == 1) {
+      table.insert(name, texts.front());
+      continue;
+    }
+    toml::array array;
+    for (const std::string& text : texts) array.push_back(text);
+    table.insert(name, std::move(array));
+  }
+  // Literal strings would take a value with a line break as it is, whatever else is in it.
+  const auto flags = toml::toml_formatter::default_flags &
+                     ~(toml::format_flags::allow_literal_strings | toml::format_flags::allow_multi_line_strings);
+  std::ostringstream text;
+  text << toml::toml_formatter{table, flags} << '\n';
+  return text.str();
+}
+
 }  // namespace gridtorrent::options

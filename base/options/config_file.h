@@ -22,4 +22,7 @@ using FileValues = std::map<std::string, FileEntry, std::less<>>;
 /// file and line for what is no TOML, and for values that no option can have (dates, arrays in arrays).
 Result<FileValues> parse_config(std::string_view text, const std::string& path);
 
+/// What `parse_config` reads back: one value as a string, any other number as an array of strings.
+std::string config_text(const std::map<std::string, std::vector<std::string>>& values);
+
 }  // namespace gridtorrent::options

@@ -101,7 +101,11 @@ struct Program {
   int man_section = 1;
 };
 
-enum class Source : std::uint8_t { kDefault, kSystemFile, kUserFile, kEnvironment, kCommandLine };
+enum class Source : std::uint8_t { kDefault, kSystemFile, kUserFile, kEnvironment, kCommandLine, kOverride };
+
+/// By option name, values as on a command line, which come before all that a program was started with; no values: the
+/// list is empty.
+using Overrides = std::map<std::string, std::vector<std::string>>;
 
 /// What the process was started with. Asking for an option that is not in the table, or with another type than its
 /// `check` allows, is our own bug and CHECKs. Immutable once made; copies are independent.
@@ -166,6 +170,14 @@ int run(const Program& program, int argc, const char* const* argv, const std::fu
 
 /// The same command line read again with the environment and the files as they are now (SIGHUP).
 Result<Parsed> reload(const Program& program, const Parsed& before);
+
+/// `parsed` with other values of some of the program's own options. kInvalid: a name that none has, a value that its
+/// rules refuse, several for an option that takes one, none for one that takes no list.
+Result<Parsed> override_values(const Program& program, const Parsed& parsed, const Overrides& values);
+/// As the text of a configuration file (TOML); values have to be UTF-8.
+std::string overrides_text(const Overrides& values);
+/// kInvalid names the path and the line.
+Result<Overrides> parse_overrides(std::string_view text, const std::string& path);
 
 // Fragments that programs share.
 

@@ -66,6 +66,22 @@ class Resolver {
   Resolver(const Program& program, CommandLine line, const Environment& environment)
       : program_(program), line_(std::move(line)), environment_(environment) {}
 
+  static Result<Parsed> override_values(const Program& program, Parsed parsed, const Overrides& values) {
+    for (const auto& [name, texts] : values) {
+      const auto option = std::ranges::find(program.options, name, &Option::name);
+      if (option == program.options.end()) {
+        return Error{Code::kInvalid, "'" + escape_for_display(name) + "' is no option of " + program.name};
+      }
+      if (!option->repeatable && texts.size() != 1) {
+        return Error{Code::kInvalid, name + " takes one value, not " + std::to_string(texts.size())};
+      }
+      Parsed::Value value{texts, Source::kOverride};
+      GT_TRY(check_all(*option, value.values, name));
+      parsed.values_[name] = std::move(value);
+    }
+    return parsed;
+  }
+
   Result<Parsed> resolve(std::span<const std::string> arguments) {
     command_ = find_command(program_, line_.command);
     GT_TRY(require_command());
@@ -310,6 +326,21 @@ Outcome parse(const Program& program, std::span<const std::string> arguments, co
   auto parsed = Resolver(program, std::move(line).value(), environment).resolve(arguments);
   if (!parsed) return parsed.error();
   return std::move(parsed).value();
+}
+
+Result<Parsed> override_values(const Program& program, const Parsed& parsed, const Overrides& values) {
+  return Resolver::override_values(program, parsed, values);
+}
+
+std::string overrides_text(const Overrides& values) {
+  return config_text(values);
+}
+
+Result<Overrides> parse_overrides(std::string_view text, const std::string& path) {
+  GT_ASSIGN(FileValues read, parse_config(text, path));
+  Overrides values;
+  for (auto& [name, entry] : read) values.emplace(name, std::move(entry.values));
+  return values;
 }
 
 }  // namespace gridtorrent::options

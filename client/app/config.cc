@@ -182,6 +182,7 @@ const options::Program& program() {
         "Runs in the foreground. The first start enrols the node at its server for the user whose token it is given, "
         "and keeps "
         "a key and a credential of its own in the data folder; later starts need neither token nor server.\n\n"
+        "What 'gridtorrent node set' sets while it runs comes before all of these options.\n\n"
         "SIGTERM ends it in order: what was fetched is written down, so that nothing is fetched twice. A second "
         "SIGTERM ends it at "
         "once. SIGHUP reads the configuration again: roots, --max-fetching, the limits, the CA file and the log's "
@@ -193,6 +194,7 @@ const options::Program& program() {
          "first start"},
         {"gridtorrentd --data-dir ~/node", "every later one"}};
     made.files = {{"DATA-DIR/node.db", "transfers, tasks, resume data"},
+                  {"DATA-DIR/settings.toml", "what 'gridtorrent node set' has set"},
                   {"DATA-DIR/credential.json", "the node's credential, a secret"},
                   {"DATA-DIR/node_key.pem", "the node's key, a secret"}};
     made.exit_codes = {{"0", "ended in order"},

@@ -26,6 +26,7 @@
 #include "client/app/ready_file.h"
 #include "client/app/reload.h"
 #include "client/app/server_ca.h"
+#include "client/app/settings.h"
 #include "client/app/signals.h"
 #include "client/app/thread_load.h"
 #include "client/control/control_server.h"
@@ -264,19 +265,31 @@ Status take_places(const Config& config, const std::string& server, ReadyInfo& r
   return {};
 }
 
-Status serve_control(const Config& config, Parts& parts) {
+Status reconfigure(const Config& now, Parts& parts) {
+  GT_TRY(logging::configure(now.log_format, now.log_level));
+  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching, now.limits, now.limit_hours});
+  return {};
+}
+
+Status serve_control(Settings& settings, Parts& parts) {
+  const Config& config = settings.config();
   control::ControlOptions control;
   control.socket_path = config.socket;
   control.hash_backend = std::string(crypto::ManyHasher().backend());
   control.clock = &parts.clock;
   control.credential_refused = [&link = *parts.link] { return link.credential_refused(); };
   control.reenrol = [&config, &parts](const std::string& token) { return reenrol(config, token, parts); };
+  control.settings.list = [&settings] { return settings.list(); };
+  control.settings.change = [&settings, &parts](const std::vector<control::SettingChange>& changes) {
+    return settings.change(changes, [&parts](const Config&, const Config& now) { return reconfigure(now, parts); });
+  };
   GT_ASSIGN(parts.control,
             control::ControlServer::start(std::move(control), *parts.node, std::move(parts.control_place)));
   return {};
 }
 
-Status start(Config& config, const options::Parsed& parsed, Parts& parts) {
+Status start(Settings& settings, const options::Parsed& parsed, Parts& parts) {
+  Config& config = settings.config();
   GT_ASSIGN(const ServerCa ca, read_server_ca(config.ca_file, config.data_dir));
   config.ca_pem = ca.pem;
   GT_ASSIGN(std::optional<NodeIdentity> identity, known_identity(config));
@@ -299,7 +312,7 @@ Status start(Config& config, const options::Parsed& parsed, Parts& parts) {
   GT_TRY(parts.ca->use(ca));
   GT_TRY(make_link(config, ca.file, parts));
   GT_TRY(make_node(config, parts));
-  GT_TRY(serve_control(config, parts));
+  GT_TRY(serve_control(settings, parts));
   if (!config.metrics_listen.empty()) register_node_metrics(parts.metrics, *parts.node);
 
   ready.node = identity->node;
@@ -339,32 +352,19 @@ void drain(Parts& parts) {
 }
 
 /// What can change while the node runs does, or all stays as it was.
-Result<ConfigChanges> reload(const options::Parsed& parsed, Config& config, Parts& parts) {
-  GT_ASSIGN(const options::Parsed again, options::reload(program(), parsed));
-  GT_ASSIGN(Config now, read_config(again));
-  GT_ASSIGN(const ServerCa ca, read_server_ca(now.ca_file, config.data_dir));
+Status take_over(const Config& before, Config& now, Parts& parts) {
+  GT_ASSIGN(const ServerCa ca, read_server_ca(now.ca_file, before.data_dir));
   now.ca_pem = ca.pem;
-  if (now.ca_pem != config.ca_pem) {
+  if (now.ca_pem != before.ca_pem) {
     GT_TRY(parts.link->use_ca(ca.file));
     GT_TRY(parts.ca->use(ca));
   }
-  GT_TRY(logging::configure(now.log_format, now.log_level));
-  parts.node->reconfigure({now.share_roots, now.download_roots, now.max_fetching, now.limits, now.limit_hours});
-  const auto changes = compare(config, now);
-  // What needs a restart goes on as it was, and is named again the next time.
-  config.log_format = now.log_format;
-  config.log_level = now.log_level;
-  config.ca_pem = now.ca_pem;
-  config.share_roots = now.share_roots;
-  config.download_roots = now.download_roots;
-  config.max_fetching = now.max_fetching;
-  config.limits = now.limits;
-  config.limit_hours = now.limit_hours;
-  return changes;
+  return reconfigure(now, parts);
 }
 
-void on_reload(const options::Parsed& parsed, Config& config, Parts& parts) {
-  const auto changes = reload(parsed, config, parts);
+void on_reload(Settings& settings, Parts& parts) {
+  const auto changes =
+      settings.read_again([&](const Config& before, Config& now) { return take_over(before, now, parts); });
   if (changes) {
     logging::info(describe(*changes));
   } else {
@@ -380,26 +380,27 @@ int report(const Error& error) {
 }  // namespace
 
 int run_daemon(const options::Parsed& parsed) {
-  auto config = read_config(parsed);
-  if (!config) return report(config.error());
-  if (const auto set = logging::configure(config->log_format, config->log_level); !set) return report(set.error());
-  const auto data_dir = DataDir::open(config->data_dir);
+  const auto settings = Settings::open(parsed);
+  if (!settings) return report(settings.error());
+  const Config& config = (*settings)->config();
+  if (const auto set = logging::configure(config.log_format, config.log_level); !set) return report(set.error());
+  const auto data_dir = DataDir::open(config.data_dir);
   if (!data_dir) return report(data_dir.error());
 
   Parts parts;
-  if (const auto started = start(*config, parsed, parts); !started) {
+  if (const auto started = start(**settings, parsed, parts); !started) {
     end(parts);
     return report(started.error());
   }
   while (true) {
     const auto signal = wait_for_signal(kLookAtAddresses);
-    if (!signal) follow_addresses(*config, parts);
-    if (signal == Signal::kReload) on_reload(parsed, *config, parts);
+    if (!signal) follow_addresses(config, parts);
+    if (signal == Signal::kReload) on_reload(**settings, parts);
     if (signal == Signal::kEnd) break;
   }
   logging::info("ending: writing down what was fetched");
   drain(parts);
-  if (!config->ready_file.empty()) ::unlink(config->ready_file.c_str());
+  if (!config.ready_file.empty()) ::unlink(config.ready_file.c_str());
   const std::lock_guard lock(parts.removed_mutex);
   if (parts.removed) return report(*parts.removed);
   logging::info("ended");

@@ -70,8 +70,9 @@ const std::vector<CommandEntry>& all_commands() {
          {data_commands(),         estimate_commands(), content_commands(),      access_commands(),
           content_edit_commands(), transfer_commands(), transfer_end_commands(), tune_commands(),
           group_commands(),        handover_commands(), inbox_commands(),        local_node_commands(),
-          node_commands(),         task_commands(),     join_commands(),         account_commands(),
-          user_commands(),         help_commands(),     completing_commands(),   commands_yet_to_come()})
+          node_commands(),         settings_commands(), task_commands(),         join_commands(),
+          account_commands(),      user_commands(),     help_commands(),         completing_commands(),
+          commands_yet_to_come()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -1,4 +1,5 @@
 #include "client/cli/context.h"
+#include "client/cli/interrupt.h"
 #include "client/cli/local_node.h"
 #include "client/cli/text_view.h"
 #include "common/text.h"
@@ -30,6 +31,50 @@ Status stop(Context& c) {
   return {};
 }
 
+/// How the node is, and what keeps it running.
+struct NodeFacts {
+  std::string socket, keeper;
+};
+
+Json status_json(const v1::StatusReply& status, const NodeFacts& facts) {
+  return {{"node_id", status.node_id()},
+          {"node", json_text(status.node_name())},
+          {"owner", json_text(status.owner())},
+          {"server", status.server()},
+          {"server_connected", status.server_connected()},
+          {"server_error", status.server_error().empty() ? Json() : Json(json_text(status.server_error()))},
+          {"data_dir", json_text(status.data_dir())},
+          {"socket", json_text(facts.socket)},
+          {"kept_by", facts.keeper}};
+}
+
+std::string status_text(const v1::StatusReply& status, const NodeFacts& facts) {
+  return "node     " + escape_for_display(status.node_name()) + " of " + escape_for_display(status.owner()) +
+         "\nserver   " + status.server() +
+         (status.server_connected() ? ", connected" : ", not connected: " + escape_for_display(status.server_error())) +
+         "\ndata     " + escape_for_display(status.data_dir()) + "\nsocket   " + escape_for_display(facts.socket);
+}
+
+Status watch_status(Context& c, api::NodeApi& node, const NodeFacts& facts) {
+  Interrupt interrupt;
+  const auto show = [&](const v1::StatusReply& status) {
+    if (c.json) {
+      Json line = event("status", c.clock.wall());
+      line.update(status_json(status, facts));
+      c.emit(line);
+    } else {
+      c.terminal.clear_screen();
+      c.terminal.result(cut_lines(status_text(status, facts), c.terminal.out_width()));
+    }
+    return c.terminal.finish().ok();
+  };
+  const Status ended = node.watch_status(show, interrupt.token());
+  if (interrupt.stopped() || ended) return {};
+  if (ended.error().code == Code::kUnsupported)
+    return ended.error().with_context("this node is older, and tells no changes");
+  return ended;
+}
+
 Status status(Context& c) {
   GT_ASSIGN(const NodeService service, local_node());
   GT_ASSIGN(const std::string socket, c.socket_path());
@@ -40,23 +85,13 @@ Status status(Context& c) {
                                            ? "your node does not answer; start it with 'gridtorrent node start'"
                                            : "you have no node here; make one with 'gridtorrent node start'");
   }
-  const std::string keeper = service.keeper() == NodeKeeper::kSystemd ? "systemd" : "nobody";
+  const NodeFacts facts{socket, service.keeper() == NodeKeeper::kSystemd ? "systemd" : "nobody"};
+  if (c.options.flag("watch")) return watch_status(c, **node, facts);
   if (c.json) {
-    c.print({{"node_id", answer->node_id()},
-             {"node", json_text(answer->node_name())},
-             {"owner", json_text(answer->owner())},
-             {"server", answer->server()},
-             {"server_connected", answer->server_connected()},
-             {"data_dir", json_text(answer->data_dir())},
-             {"socket", json_text(socket)},
-             {"kept_by", keeper}});
-    return {};
+    c.print(status_json(*answer, facts));
+  } else {
+    c.terminal.result(status_text(*answer, facts));
   }
-  c.terminal.result(
-      "node     " + escape_for_display(answer->node_name()) + " of " + escape_for_display(answer->owner()) +
-      "\nserver   " + answer->server() +
-      (answer->server_connected() ? ", connected" : ", not connected: " + escape_for_display(answer->server_error())) +
-      "\ndata     " + escape_for_display(answer->data_dir()) + "\nsocket   " + escape_for_display(socket));
   return {};
 }
 
@@ -124,8 +159,12 @@ std::vector<CommandEntry> local_node_commands() {
                        "node that was removed becomes a new one, with the transfers and files that it had.",
         .group = group},
        reenroll},
-      {{.name = "node status", .summary = "say whether this machine's node runs, and for whom", .group = group},
-       status}};
+      {{.name = "node status",
+        .summary = "say whether this machine's node runs, and for whom",
+        .options = {{.name = "watch", .help = "as it changes, until Ctrl-C"}},
+        .group = group},
+       status,
+       false}};
 }
 
 }  // namespace gridtorrent::client::cli

@@ -206,10 +206,10 @@ std::vector<CommandEntry> node_commands() {
        ls},
       {{.name = "node limit",
         .summary = "show or set the limits of this machine's node, for all its transfers together",
-        .description = "They hold until the node starts anew or reads its configuration again, or until the hours "
-                       "of its configuration change them: --upload-limit, --download-limit and --limits of "
-                       "gridtorrentd are for good. Without options it says which hold, what makes them, and "
-                       "until when.",
+        .description =
+            "They hold until the node starts anew, or until its configuration or the hours in it change them; "
+            "'gridtorrent node set upload-limit=200Mbit' is for good. Without options it says which hold, "
+            "what makes them, and until when.",
         .options = {{.name = "upload",
                      .value = "RATE",
                      .help = "send no faster than this; 0: no limit",

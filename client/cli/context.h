@@ -86,6 +86,7 @@ std::vector<CommandEntry> group_commands();
 std::vector<CommandEntry> handover_commands();
 std::vector<CommandEntry> inbox_commands();
 std::vector<CommandEntry> join_commands();
+std::vector<CommandEntry> settings_commands();
 std::vector<CommandEntry> local_node_commands();
 std::vector<CommandEntry> node_commands();
 std::vector<CommandEntry> task_commands();

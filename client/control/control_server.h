@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "client/control/settings.h"
 #include "client/core/node.h"
 #include "common/clock.h"
 #include "common/ids.h"
@@ -29,19 +30,23 @@ struct ControlOptions {
       socket_path;    ///< made with mode 0600, its folder with 0700 if missing; replaced if nobody answers behind it
   ReenrolFn reenrol;  ///< on the caller's thread; blocks on the server
   std::function<bool()> credential_refused;    ///< whether the server refuses the node's credential
+  SettingsPort settings;                       ///< without it, GetSettings and SetSettings are kUnsupported
   std::string hash_backend;                    ///< for `doctor`, as ManyHasher::backend says
   Clock* clock = nullptr;                      ///< must outlive the server
   std::chrono::milliseconds watch_pause{100};  ///< between two changes that a watcher is told of, but for the last
-  int max_calls = 64;                          ///< at once, WatchTransfers apart; one more is refused with kExhausted
+  /// At once, WatchTransfers and WatchStatus apart; one more is refused with kExhausted.
+  int max_calls = 64;
   std::chrono::milliseconds transfers_pause{250};  ///< between two looks for changes, for WatchTransfers
   std::size_t max_transfer_streams = 32;           ///< of WatchTransfers at once; likewise
+  std::chrono::milliseconds status_pause{1000};    ///< between two looks at the node, for WatchStatus
 };
 
 /// The daemon's side of the control API (proto/gridtorrent/v1/control.proto): gRPC on a Unix socket that serves this
 /// process's own uid only (SO_PEERCRED), and of its logins only the node's owner (kDenied otherwise). A thin door: it
-/// translates between messages and `Node`, which does everything. WatchTransfers has one thread for all its streams;
-/// each other call holds one of gRPC's synchronous server threads (at most `max_calls`); publish and verify add one
-/// thread each while they last, so that a reader that does not read never slows the hashing down.
+/// translates between messages and `Node`, which does everything. WatchTransfers and WatchStatus
+/// have one thread each for all their streams; each other call holds one of gRPC's synchronous server threads (at most
+/// `max_calls`); publish and verify add one thread each while they last, so that a reader that does not read never
+/// slows the hashing down.
 class ControlServer {
  public:
   /// Takes the socket's place before there is anything to serve, and so before what costs more than a place; nobody is

@@ -237,6 +237,31 @@ void fill(v1::StatusReply& reply, const NodeStatus& status) {
   reply.set_credential_expires_ms(status.credential_expires.ms);
 }
 
+v1::Settings to_message(const std::vector<Setting>& settings) {
+  v1::Settings out;
+  for (const Setting& setting : settings) {
+    v1::Setting& message = *out.add_settings();
+    message.set_name(setting.name);
+    for (const std::string& value : setting.values) message.add_values(clean(value));
+    for (const std::string& value : setting.configured) message.add_configured(clean(value));
+    message.set_source(setting.source);
+    message.set_changeable(setting.changeable);
+    message.set_repeatable(setting.repeatable);
+    message.set_placeholder(setting.placeholder);
+    message.set_help(setting.help);
+    for (const std::string& choice : setting.choices) message.add_choices(choice);
+  }
+  return out;
+}
+
+std::vector<SettingChange> to_changes(const v1::SetSettingsRequest& request) {
+  std::vector<SettingChange> changes;
+  for (const v1::SettingChange& change : request.changes()) {
+    changes.push_back({change.name(), {change.values().begin(), change.values().end()}, change.reset()});
+  }
+  return changes;
+}
+
 v1::ChangeTransfersReply to_message(const ChangeOutcome& outcome) {
   constexpr std::size_t kShown = 100;
   v1::ChangeTransfersReply out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "client/control/settings.h"
 #include "client/core/node.h"
 #include "gridtorrent/v1/control.pb.h"
 
@@ -16,6 +17,8 @@ v1::EstimateResult to_message(const EstimateOutcome& outcome);
 v1::History to_message(const std::vector<PathRecord>& records);
 v1::NodeLimits to_message(const NodeLimits& limits, const LimitsWhy& why = {});
 void fill(v1::StatusReply& reply, const NodeStatus& status);
+v1::Settings to_message(const std::vector<Setting>& settings);
+std::vector<SettingChange> to_changes(const v1::SetSettingsRequest& request);
 v1::ScannedFiles to_message(const ScanFigures& figures);
 v1::ScannedFiles to_message(const ScannedTree& tree);
 /// The first hundred failures, and how many there are.

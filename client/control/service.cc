@@ -61,6 +61,7 @@ gridtorrent::Status cancelled() {
 void ControlService::stop() {
   stopping_ = true;
   streams_.stop();
+  status_streams_.stop();
 }
 
 ControlService::Owner ControlService::owner_of(const NodeStatus& status) {
@@ -78,10 +79,39 @@ gridtorrent::Status ControlService::check_caller(const std::string& user_id) {
 
 grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest* request, v1::StatusReply* reply) {
   if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
-  fill(*reply, node_.status());
-  *reply->mutable_hello() = rpc::make_hello(clock_.wall());
-  reply->set_hash_backend(hash_backend_);
-  reply->set_credential_refused(hooks_.credential_refused && hooks_.credential_refused());
+  *reply = status_now();
+  return grpc::Status::OK;
+}
+
+v1::StatusReply ControlService::status_now() {
+  v1::StatusReply reply;
+  fill(reply, node_.status());
+  *reply.mutable_hello() = rpc::make_hello(clock_.wall());
+  reply.set_hash_backend(hash_backend_);
+  reply.set_credential_refused(hooks_.credential_refused && hooks_.credential_refused());
+  return reply;
+}
+
+grpc::ServerWriteReactor<v1::StatusReply>* ControlService::WatchStatus(grpc::CallbackServerContext*,
+                                                                       const v1::StatusRequest* request) {
+  if (const auto ok = check_caller(request->user_id()); !ok) return StatusStreams::Streams::refuse(ok.error());
+  return status_streams_.open();
+}
+
+grpc::Status ControlService::GetSettings(grpc::ServerContext*, const v1::GetSettingsRequest* request,
+                                         v1::Settings* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  if (!hooks_.settings.list) return rpc::to_grpc(Error{Code::kUnsupported, "this node tells no settings"});
+  *reply = to_message(hooks_.settings.list());
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlService::SetSettings(grpc::ServerContext*, const v1::SetSettingsRequest* request,
+                                         v1::Settings* reply) {
+  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+  if (!hooks_.settings.change) return rpc::to_grpc(Error{Code::kUnsupported, "this node takes no settings"});
+  if (auto ok = hooks_.settings.change(to_changes(*request)); !ok) return rpc::to_grpc(ok.error());
+  *reply = to_message(hooks_.settings.list());
   return grpc::Status::OK;
 }
 
@@ -261,10 +291,10 @@ grpc::Status ControlService::WatchTransfer(grpc::ServerContext* context, const v
   return ended ? grpc::Status::OK : rpc::to_grpc(ended.error());
 }
 
-grpc::ServerWriteReactor<v1::TransfersEvent>* ControlService::WatchTransfers(grpc::CallbackServerContext* context,
+grpc::ServerWriteReactor<v1::TransfersEvent>* ControlService::WatchTransfers(grpc::CallbackServerContext*,
                                                                              const v1::WatchTransfersRequest* request) {
-  if (auto ok = check_caller(request->user_id()); !ok) return TransferStreams::refuse(ok.error());
-  return streams_.open(*context, *request);
+  if (auto ok = check_caller(request->user_id()); !ok) return TransferStreams::Streams::refuse(ok.error());
+  return streams_.open(*request);
 }
 
 grpc::Status ControlService::ListTransfers(grpc::ServerContext*, const v1::ListTransfersRequest* request,

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "client/control/control_server.h"
+#include "client/control/settings.h"
+#include "client/control/status_streams.h"
 #include "client/control/transfer_streams.h"
 #include "client/core/node.h"
 #include "common/clock.h"
@@ -18,28 +20,38 @@
 namespace gridtorrent::client::control {
 
 /// The handlers of service Control. Synchronous: each call has a gRPC thread to itself, so blocking in `Node` is fine.
-/// WatchTransfers alone, which lasts for hours, is a reactor without a thread. Thread-safe; the node outlives it.
-class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfers<v1::Control::Service> {
+/// WatchTransfers and WatchStatus, which last for hours, are reactors without a thread. Thread-safe; the node outlives
+/// it.
+class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfers<
+                                 v1::Control::WithCallbackMethod_WatchStatus<v1::Control::Service>> {
  public:
   /// What `Node` does not know of.
   struct Hooks {
     ReenrolFn reenrol;
     std::function<bool()> credential_refused;
+    SettingsPort settings;
   };
   ControlService(Node& node, const Clock& clock, std::string hash_backend, std::chrono::milliseconds watch_pause,
-                 TransferStreams::Limits streams, Hooks hooks)
+                 TransferStreams::Limits streams, StatusStreams::Limits status_streams, Hooks hooks)
       : node_(node),
         owner_(owner_of(node.status())),
         clock_(clock),
         hash_backend_(std::move(hash_backend)),
         watch_pause_(watch_pause),
         streams_(node, streams),
-        hooks_(std::move(hooks)) {}
+        hooks_(std::move(hooks)),
+        status_streams_([this] { return status_now(); }, status_streams) {}
 
   /// From now on streams end with kCancelled and their work stops; calls return as soon as `Node` lets them.
   void stop();
 
   grpc::Status Status(grpc::ServerContext* context, const v1::StatusRequest* request, v1::StatusReply* reply) override;
+  grpc::ServerWriteReactor<v1::StatusReply>* WatchStatus(grpc::CallbackServerContext* context,
+                                                         const v1::StatusRequest* request) override;
+  grpc::Status GetSettings(grpc::ServerContext* context, const v1::GetSettingsRequest* request,
+                           v1::Settings* reply) override;
+  grpc::Status SetSettings(grpc::ServerContext* context, const v1::SetSettingsRequest* request,
+                           v1::Settings* reply) override;
   grpc::Status SetNodeLimits(grpc::ServerContext* context, const v1::SetNodeLimitsRequest* request,
                              v1::NodeLimits* reply) override;
   grpc::Status Publish(grpc::ServerContext* context, const v1::PublishRequest* request,
@@ -103,6 +115,7 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
   static Owner owner_of(const NodeStatus& status);
   /// kDenied for the login of anyone but the node's owner. No login: the socket's peer credentials have decided.
   gridtorrent::Status check_caller(const std::string& user_id);
+  v1::StatusReply status_now();
   gridtorrent::Status watch(grpc::ServerContext& context, const TransferId& id, bool while_seeding,
                             grpc::ServerWriter<v1::TransferReply>& writer);
   gridtorrent::Status watch_tuning(grpc::ServerContext& context, const TransferId& id,
@@ -125,6 +138,7 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
   std::atomic<bool> stopping_{false};
   TransferStreams streams_;
   const Hooks hooks_;
+  StatusStreams status_streams_;
 };
 
 }  // namespace gridtorrent::client::control

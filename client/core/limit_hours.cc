@@ -190,9 +190,9 @@ LimitsNow limits_at(const NodeLimits& always, const std::vector<LimitHours>& hou
 }
 
 void HeldLimits::configure(const NodeLimits& always, std::vector<LimitHours> hours, WallTime now) {
+  if (always != always_ || hours != hours_) by_hand_.reset();
   always_ = always;
   hours_ = std::move(hours);
-  by_hand_.reset();
   decide(now);
 }
 

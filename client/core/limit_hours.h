@@ -40,6 +40,7 @@ LimitsNow limits_at(const NodeLimits& always, const std::vector<LimitHours>& hou
 /// them. Not thread-safe; its owner locks.
 class HeldLimits {
  public:
+  /// The same as before leave what was set by hand.
   void configure(const NodeLimits& always, std::vector<LimitHours> hours, WallTime now);
   void set_by_hand(const NodeLimits& limits, WallTime now);
   /// Looks at the clock; true where other limits hold now.

@@ -259,8 +259,8 @@ class Node {
 
   virtual NodeStatus status() = 0;
 
-  /// Until they are set again, the hours of the configuration change them, or it is read again. kInvalid for what
-  /// `check_limits` refuses.
+  /// Until they are set again, the hours of the configuration change them, or its limits become others. kInvalid for
+  /// what `check_limits` refuses.
   virtual Status set_limits(const NodeLimits& limits) = 0;
 
   /// What publishing an absolute path takes, and what would be skipped; nothing is read or kept. Errors as of

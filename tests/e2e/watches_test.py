@@ -1,33 +1,8 @@
 #!/usr/bin/env python3
 """Lists that are watched until Ctrl-C: tasks, nodes with their roots, replicas."""
-import contextlib
-import json
-import signal
-
 import cases
 import harness
-
-
-@contextlib.contextmanager
-def watching(user, *args):
-    """Yields a function that returns the next event of the list; Ctrl-C ends the command well."""
-    process = user.start_cli(*args, '--watch', '--json')
-    try:
-        yield lambda: json.loads(process.stdout.readline())
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-        cases.check(process.returncode == 0, f'{process.returncode}: {out} {err}')
-    finally:
-        process.kill()
-        process.wait()
-
-
-def until(following, holds, what):
-    for _ in range(20):
-        event = following()
-        if holds(event):
-            return event
-    raise AssertionError(f'{what}; the last event: {event}')
+from watching import until, watching
 
 
 def tasks_and_nodes_are_watched():

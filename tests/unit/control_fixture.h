@@ -43,6 +43,7 @@ class FakeNode final : public Node {
  public:
   Status set_limits(const NodeLimits& wanted) override {
     GT_TRY(check_limits(wanted));
+    const std::lock_guard lock(mutex_);
     limits = wanted;
     return {};
   }
@@ -56,7 +57,10 @@ class FakeNode final : public Node {
     status.owner = "ann";
     status.owner_id = owner_id();
     status.listeners = {{{"198.18.0.1", 50000, false, "wan"}, Reachability::kReachable}};
-    status.limits = limits;
+    {
+      const std::lock_guard lock(mutex_);
+      status.limits = limits;
+    }
     status.tuning.mode = TuningMode::kBackground;
     return status;
   }
@@ -123,7 +127,11 @@ class FakeNode final : public Node {
     return all;
   }
   std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) override {
-    auto update = played.next(place, until, limits);
+    const auto now = [&] {
+      const std::lock_guard lock(mutex_);
+      return limits;
+    }();
+    auto update = played.next(place, until, now);
     if (!update && on_all_told) on_all_told();
     return update;
   }

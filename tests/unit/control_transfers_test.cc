@@ -256,5 +256,21 @@ TEST(TickPace, LooksAtOnceAndThenOnceInAPause) {
   EXPECT_FALSE(pace.due(now + std::chrono::hours(1), 2)) << "nothing new";
 }
 
+TEST(TickPace, RestsLongerTheMoreThereIsToTell) {
+  control::TickPace pace{milliseconds(250)};
+  MonoTime now{std::chrono::seconds(1)};
+  ASSERT_TRUE(pace.due(now, 1));
+  pace.worked(std::chrono::microseconds(1'000));
+  EXPECT_EQ(pace.next(), now + milliseconds(250)) << "a hundred times as long is less than the pause";
+  pace.worked(std::chrono::microseconds(4'000));
+  EXPECT_EQ(pace.next(), now + milliseconds(500)) << "pages add up";
+  EXPECT_FALSE(pace.due(now + milliseconds(499), 2));
+  now = now + milliseconds(500);
+  ASSERT_TRUE(pace.due(now, 2));
+  EXPECT_EQ(pace.next(), now + milliseconds(250)) << "the work before is forgotten";
+  pace.worked(std::chrono::seconds(30));
+  EXPECT_EQ(pace.next(), now + control::TickPace::kLongest);
+}
+
 }  // namespace
 }  // namespace gridtorrent::client

@@ -126,6 +126,20 @@ TEST_F(Hours, SetByHandHoldUntilTheHoursNextChangeThem) {
   EXPECT_EQ(held.now().limits.send_bits_per_s, 200 * kMbit) << "a change that nobody looked at takes nothing back";
 }
 
+TEST_F(Hours, SetByHandHoldUntilTheConfigurationHasOthers) {
+  const std::vector day{hours("from=08:00 to=18:00 up=50Mbit")};
+  HeldLimits held;
+  held.configure({10 * kMbit, 0}, day, at("2026-11-25T20:00:00Z"));
+  held.set_by_hand({200 * kMbit, 0}, at("2026-11-25T20:00:00Z"));
+  held.configure({10 * kMbit, 0}, day, at("2026-11-25T20:01:00Z"));
+  EXPECT_EQ(held.now().limits.send_bits_per_s, 200 * kMbit) << "read again, and the same";
+  held.configure({20 * kMbit, 0}, day, at("2026-11-25T20:02:00Z"));
+  EXPECT_EQ(held.now().limits.send_bits_per_s, 20 * kMbit);
+  held.set_by_hand({200 * kMbit, 0}, at("2026-11-25T20:03:00Z"));
+  held.configure({20 * kMbit, 0}, {}, at("2026-11-25T20:04:00Z"));
+  EXPECT_EQ(held.now().limits.send_bits_per_s, 20 * kMbit) << "without hours";
+}
+
 class NodeByHours : public testing::NodeFixture {
  protected:
   using Pair = std::pair<std::uint64_t, std::uint64_t>;

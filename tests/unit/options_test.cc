@@ -352,5 +352,47 @@ TEST_F(OptionSecrets, AreNeverPrintedWhenRefused) {
   EXPECT_THAT(read(folder_ + "/none").error().message, HasSubstr("No such file"));
 }
 
+TEST(Overrides, ThatNoOptionTakesAreRefusedByName) {
+  const Program program = sample_program();
+  const Parsed parsed = World().good({"get", "x"});
+  const auto refused = [&](const Overrides& values) {
+    const auto changed = override_values(program, parsed, values);
+    return changed ? "" : changed.error().message;
+  };
+  EXPECT_EQ(refused({{"frob", {"1"}}}), "'frob' is no option of sample");
+  EXPECT_EQ(refused({{"lanes", {"3"}}}), "'lanes' is no option of sample") << "of a command";
+  EXPECT_THAT(refused({{"listen", {"nowhere"}}}), HasSubstr("listen: 'nowhere'"));
+  EXPECT_EQ(refused({{"listen", {}}}), "listen takes one value, not 0");
+  EXPECT_EQ(refused({{"listen", {"a:1", "b:1"}}}), "listen takes one value, not 2");
+  EXPECT_EQ(refused({{"log-level", {"loud"}}}), "log-level: 'loud' is not one of debug, info, warning, error");
+  EXPECT_EQ(refused({{"json", {"maybe"}}}), "json: 'maybe' is neither true nor false");
+}
+
+TEST(Overrides, ComeBeforeTheCommandLine) {
+  const Program program = sample_program();
+  const Parsed parsed = World().good({"--listen", "a:1", "--share-root", "x=/x", "get", "x"});
+  const auto changed = override_values(program, parsed, {{"listen", {"b:2"}}, {"share-root", {}}, {"json", {"yes"}}});
+  ASSERT_TRUE(changed.ok()) << changed.error().message;
+  EXPECT_EQ(changed->str("listen"), "b:2");
+  EXPECT_EQ(changed->source("listen"), Source::kOverride);
+  EXPECT_THAT(changed->list("share-root"), IsEmpty());
+  EXPECT_TRUE(changed->flag("json"));
+  EXPECT_EQ(changed->str("log-level"), parsed.str("log-level")) << "as it was";
+  EXPECT_EQ(parsed.str("listen"), "a:1");
+}
+
+TEST(Overrides, AreReadBackAsTheyWereWritten) {
+  const Overrides values{{"listen", {"b:2"}},
+                         {"share-root", {}},
+                         {"limits", {"from=08:00 up=5Mbit", "quote \" and \\ and \n"}},
+                         {"hostile", {"a=/x\n'''\nmax-fetching = '1"}},
+                         {"line", {"\nx\r\t\x01"}},
+                         {"name", {"zw\xc3\xb6lf '' \"\"\""}}};
+  const auto read = parse_overrides(overrides_text(values), "settings.toml");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, values);
+  EXPECT_THAT(parse_overrides("a = [", "settings.toml").error().message, HasSubstr("settings.toml, line 1"));
+}
+
 }  // namespace
 }  // namespace gridtorrent::options

@@ -58,6 +58,18 @@ Call AsyncNodeApi::status(Answer<v1::StatusReply> done) {
                     });
 }
 
+Call AsyncNodeApi::watch_status(NodeStatusFn on_change, Ended on_end) {
+  return watch(connection_, loop_, &Stub::PrepareAsyncWatchStatus, {}, std::move(on_change), on_end);
+}
+
+Call AsyncNodeApi::settings(Answer<v1::Settings> done) {
+  return ask(connection_, loop_, &Stub::PrepareAsyncGetSettings, {}, done);
+}
+
+Call AsyncNodeApi::set_settings(v1::SetSettingsRequest request, Answer<v1::Settings> done) {
+  return ask(connection_, loop_, &Stub::PrepareAsyncSetSettings, std::move(request), done);
+}
+
 Call AsyncNodeApi::set_limits(v1::SetNodeLimitsRequest request, Answer<v1::NodeLimits> done) {
   return ask(connection_, loop_, &Stub::PrepareAsyncSetNodeLimits, std::move(request), done);
 }

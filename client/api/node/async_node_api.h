@@ -18,6 +18,7 @@ using TuningFn = std::function<bool(const v1::Tuning&)>;
 using EstimateEventFn = std::function<bool(const v1::EstimateEvent&)>;
 using VerifyEventFn = std::function<bool(const v1::VerifyEvent&)>;
 using TransfersEventFn = std::function<bool(const v1::TransfersEvent&)>;
+using NodeStatusFn = std::function<bool(const v1::StatusReply&)>;
 using ScanPublishEventFn = std::function<bool(const v1::ScanPublishEvent&)>;
 
 /// Every call of NodeApi for programs that must not wait: same requests, answers, errors and deadlines. Each returns at
@@ -32,6 +33,9 @@ class AsyncNodeApi {
   AsyncNodeApi(const NodeConnection& connection, CallLoop& loop) : connection_(connection), loop_(loop) {}
 
   Call status(Answer<v1::StatusReply> done);
+  Call watch_status(NodeStatusFn on_change, Ended on_end);
+  Call settings(Answer<v1::Settings> done);
+  Call set_settings(v1::SetSettingsRequest request, Answer<v1::Settings> done);
   Call set_limits(v1::SetNodeLimitsRequest request, Answer<v1::NodeLimits> done);
   Call publish(v1::PublishRequest request, PublishEventFn on_event, Ended on_end);
   Call get(v1::GetRequest request, Answer<v1::GetReply> done);

@@ -101,6 +101,18 @@ Result<v1::StatusReply> NodeApi::status() {
   return impl_->wait<v1::StatusReply>(&AsyncNodeApi::status);
 }
 
+Status NodeApi::watch_status(const NodeStatusFn& on_change, std::stop_token stop) {
+  return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::watch_status, on_change);
+}
+
+Result<v1::Settings> NodeApi::settings() {
+  return impl_->wait<v1::Settings>(&AsyncNodeApi::settings);
+}
+
+Result<v1::Settings> NodeApi::set_settings(v1::SetSettingsRequest request) {
+  return impl_->wait<v1::Settings>(&AsyncNodeApi::set_settings, std::move(request));
+}
+
 Result<v1::NodeLimits> NodeApi::set_limits(v1::SetNodeLimitsRequest request) {
   return impl_->wait<v1::NodeLimits>(&AsyncNodeApi::set_limits, std::move(request));
 }

@@ -41,6 +41,13 @@ class NodeApi {
   AsyncNodeApi& async();
 
   Result<v1::StatusReply> status();
+  /// The status now, then at each change, at most once a second. It ends by `on_change`, a stop request or an error
+  /// only.
+  Status watch_status(const NodeStatusFn& on_change, std::stop_token stop);
+  /// The options that the node runs with.
+  Result<v1::Settings> settings();
+  /// All changes, or none; they are kept. Returns what holds from now on.
+  Result<v1::Settings> set_settings(v1::SetSettingsRequest request);
   /// Returns what holds from now on.
   Result<v1::NodeLimits> set_limits(v1::SetNodeLimitsRequest request);
   /// Hashing, warnings, then `published`, after which it returns. A stop request (kCancelled) stops the hashing too; a
