@@ -89,7 +89,7 @@ struct Lane {
   std::string congestion_control;                       ///< as last asked of the kernel for it; empty: as it was
   std::string usual_congestion_control;                 ///< as it was: the kernel's default
   std::string client;
-  bool complete = false;
+  std::optional<MonoTime> complete{};  ///< since when it has shown that the other end has all
 
   /// Looks at TCP on our end: `own` and the round trips, which stay as they were where nothing can be read, and whether
   /// the other end answers. `node_load`: what the other end is told of this node. Network thread.

@@ -71,7 +71,8 @@ NodeLink* LaneTable::settle(const Lane& lane, MonoTime now) {
   if (link == nullptr) return nullptr;
   link->closed_received_bytes += lane.received_bytes;
   link->closed_sent_bytes += lane.sent_bytes;
-  if (lane.complete) link->seen_complete = now;
+  // What it showed only now may be older, as the lane is; what it showed before was noted.
+  if (lane.complete) link->showed_all(lane.opened, now);
   if (open_lanes(key_of(lane)) == 0) {
     link->asked.reset();  // so that what is said anew is all that counts
     link->peer_wants.reset();
@@ -84,7 +85,7 @@ void LaneTable::note_shown(MonoTime now) {
   for (const auto& lane : lanes_) {
     const auto link = is_known(*lane) ? links_.find(key_of(*lane)) : links_.end();
     if (link == links_.end()) continue;
-    if (lane->complete) link->second.seen_complete = now;
+    if (lane->complete) link->second.showed_all(*lane->complete, now);
     if (lane->state != LaneState::kOpen) continue;
     link->second.lanes_peak = std::max(link->second.lanes_peak, ++open[link->first]);
   }

@@ -10,7 +10,7 @@ constexpr std::chrono::seconds kCompleteFor{30};
 
 }  // namespace
 
-void NodeLink::set_plan(const PeerPlan& new_plan, bool tls) {
+void NodeLink::set_plan(const PeerPlan& new_plan, MonoTime now, bool tls) {
   std::vector<DialTarget> next;
   for (const auto& endpoint : new_plan.endpoints) {
     if (endpoint.tls != tls || endpoint.port == 0) continue;
@@ -24,7 +24,10 @@ void NodeLink::set_plan(const PeerPlan& new_plan, bool tls) {
     next.back().endpoint = endpoint;
   }
   targets = std::move(next);
-  if (was_planned && !plan) seen_complete.reset();
+  if (was_planned && !plan) {
+    seen_complete.reset();
+    planned_again = now;
+  }
   plan = new_plan;
 }
 
@@ -32,6 +35,11 @@ void NodeLink::leave_plan() {
   was_planned = was_planned || plan;
   plan.reset();
   targets.clear();
+}
+
+void NodeLink::showed_all(MonoTime since, MonoTime now) {
+  const bool is_old = planned_again && since < *planned_again && now - *planned_again < kCompleteFor;
+  if (!is_old) seen_complete = now;
 }
 
 bool NodeLink::has_all(MonoTime now) const {

@@ -47,11 +47,16 @@ struct NodeLink {
   std::chrono::milliseconds lanes_silent_for{0};  ///< lanes stand and none answers; 0: otherwise
   std::optional<MonoTime> both_since;             ///< lanes of both sides stand
   bool was_planned = false;
+  std::optional<MonoTime> planned_again{};  ///< when it last came back into the plan
 
   /// Takes over a new plan, of its endpoints those of the edition's kind; endpoints keep their history.
   /// A node that was taken out of the plan and is in it again has lost what it had, or fetches to another place.
-  void set_plan(const PeerPlan& new_plan, bool tls = false);
+  void set_plan(const PeerPlan& new_plan, MonoTime now, bool tls = false);
   void leave_plan();
+  /// A lane of it shows that it has all, and has done so since `since`. Where that was before the node came back into
+  /// the plan it counts for nothing at first: such a lane may be one of an earlier fetch, whose end is still on its
+  /// way.
+  void showed_all(MonoTime since, MonoTime now);
   /// Whether it has all as far as we know: files get lost, and it may fetch anew.
   bool has_all(MonoTime now) const;
   DialTarget* find(const std::string& address_text, std::uint16_t port);

@@ -93,10 +93,11 @@ void Swarm::set_plan(const LanePlan& plan) {
     for (auto& [key, link] : table_.links()) {
       if (std::ranges::none_of(plan.peers, [&](const PeerPlan& p) { return p.node == key.first; })) link.leave_plan();
     }
-    LaneMover mover(table_, facts_, now_mono(), orders);
+    const MonoTime now = now_mono();
+    LaneMover mover(table_, facts_, now, orders);
     for (const auto& peer : plan.peers) {
       if (peer.node.is_nil() || peer.node == facts_.self) continue;
-      table_.link_of(peer.node).set_plan(peer, tls_);
+      table_.link_of(peer.node).set_plan(peer, now, tls_);
       mover.move_towards_plan(peer.node);
     }
     if (table_.lanes().empty()) divide_among_fetching(orders);

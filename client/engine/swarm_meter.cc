@@ -106,7 +106,11 @@ void SwarmMeter::count(Lane& lane, double seconds, MonoTime now) {
   lane.received_bytes = received;
   lane.sent_bytes = sent;
   if (!lane.established) return;
-  lane.complete = lane.peer.is_seed();
+  if (!lane.peer.is_seed()) {
+    lane.complete.reset();
+  } else if (!lane.complete) {
+    lane.complete = now;
+  }
   if (seconds <= 0) return;
   read_tcp(lane, now);
   read_libtorrent(lane);

@@ -27,7 +27,7 @@ class LanesInTime : public ::testing::Test {
     for (int i = 0; i < ports; ++i) plan.endpoints.push_back({"192.0.2.1", port(i), false, ""});
     return plan;
   }
-  void plan(int lanes, int ports = 16) { link().set_plan(plan_of(lanes, ports)); }
+  void plan(int lanes, int ports = 16) { link().set_plan(plan_of(lanes, ports), now_); }
   NodeLink& link() { return table_.link_of(seeder_); }
 
   std::shared_ptr<Lane> add(const lt::tcp::endpoint& remote, bool outgoing) {

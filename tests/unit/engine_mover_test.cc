@@ -37,6 +37,20 @@ TEST_F(Dialling, RestsBetweenTwoThatHaveAll) {
   link().seen_complete = now_;
   EXPECT_THAT(round().dial, IsEmpty());
 }
+TEST_F(Dialling, GoesOnToANodeThatFetchesAnewThoughLanesOfItsEarlierFetchStillStand) {
+  facts_.complete = true;
+  plan(1);
+  const auto earlier = ours_up_to(2);
+  for (const auto& lane : earlier) lane->complete = now_;
+  table_.note_shown(now_);
+  round();
+  link().leave_plan();
+  round();
+  plan(1);
+  table_.note_shown(now_);
+  for (const auto& lane : earlier) end(*lane, "End of file");
+  EXPECT_THAT(round().dial, SizeIs(1));
+}
 TEST_F(Dialling, RestsWhileTheNodeIsHeldForBadData) {
   plan(4);
   link().bad_piece(now_);
@@ -46,7 +60,7 @@ TEST_F(Dialling, RestsWhileTheNodeIsHeldForBadData) {
 TEST_F(Dialling, TakesNamesForNoAddress) {
   PeerPlan named = plan_of(1, 0);
   named.endpoints.push_back({"seeder.example", 50'000, false, ""});
-  link().set_plan(named);
+  link().set_plan(named, now_);
   EXPECT_THAT(round().dial, IsEmpty());
   EXPECT_EQ(link().targets[0].last_error, "no numeric address");
 }
@@ -222,7 +236,7 @@ TEST_F(LanesTooMany, AreAllOnceTheNodeLeavesThePlan) {
 TEST_F(LanesTooMany, AreOursWhereTheOtherSidesHaveStoodForLong) {
   PeerPlan other_dials = plan_of(1);
   other_dials.by_rule = false;
-  link().set_plan(other_dials);
+  link().set_plan(other_dials, now_);
   const auto mine = ours(0);
   theirs();
   EXPECT_THAT(round().close, IsEmpty());
@@ -240,7 +254,7 @@ TEST_F(Asking, ForLanesRestsWhereWeDial) {
 TEST_F(Asking, ForLanesIsNotHeardOverASilentLane) {
   PeerPlan plan = plan_of(3);
   plan.ask = true;
-  link().set_plan(plan);
+  link().set_plan(plan, now_);
   fall_silent(*theirs(), 3);
   EXPECT_THAT(round().send, IsEmpty());
 }
@@ -248,7 +262,7 @@ TEST_F(Asking, ForLanesIsDoneOnceAndTakenBackAtTheEnd) {
   PeerPlan plan = plan_of(3);
   plan.dial = false;
   plan.ask = true;
-  link().set_plan(plan);
+  link().set_plan(plan, now_);
   theirs();
   const Orders first = round();
   ASSERT_THAT(first.send, SizeIs(1));
@@ -262,7 +276,7 @@ TEST_F(Asking, ForLanesIsDoneOnceAndTakenBackAtTheEnd) {
 TEST_F(Asking, ForACongestionControlThatIsNotGrantedWarnsOnce) {
   PeerPlan plan = plan_of(1);
   plan.congestion_control = "bbr";
-  link().set_plan(plan);
+  link().set_plan(plan, now_);
   ours(0);
   const Orders orders = round();
   EXPECT_THAT(orders.send, IsEmpty());
@@ -273,7 +287,7 @@ TEST_F(Asking, ForACongestionControlIsDoneOverTheOldestLanesAlone) {
   PeerPlan plan = plan_of(2);
   plan.congestion_control = "bbr";
   plan.congestion_lanes = 1;
-  link().set_plan(plan);
+  link().set_plan(plan, now_);
   for (const auto& lane : ours_up_to(2)) lane->peer_congestion_controls = {"bbr"};
   const Orders orders = round();
   ASSERT_THAT(orders.send, SizeIs(1));
@@ -282,7 +296,7 @@ TEST_F(Asking, ForACongestionControlIsDoneOverTheOldestLanesAlone) {
 TEST_F(Asking, GoesAsDeepAsPlanned) {
   PeerPlan plan = plan_of(1);
   plan.outstanding_blocks = 12;
-  link().set_plan(plan);
+  link().set_plan(plan, now_);
   const auto lane = ours(0);
   round();
   EXPECT_EQ(lane->planned_blocks, 12);

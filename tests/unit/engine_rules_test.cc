@@ -251,12 +251,13 @@ PeerPlan plan_with(std::vector<LaneEndpoint> endpoints) {
 
 TEST(NodeLinks, KeepTheHistoryOfEndpointsAcrossPlans) {
   NodeLink link;
-  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}, {"10.0.0.1", 50001, false, ""}}));
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}, {"10.0.0.1", 50001, false, ""}}), MonoTime{});
   link.dial_failed(link.targets[1], "refused", MonoTime{});
   link.set_plan(plan_with({{"10.0.0.1", 50001, false, "a"},
                            {"10.0.0.1", 50001, false, "b"},  // the same socket
                            {"10.0.0.1", 50016, true, ""},    // of TLS editions
-                           {"10.0.0.2", 50000, false, ""}}));
+                           {"10.0.0.2", 50000, false, ""}}),
+                MonoTime{});
   ASSERT_EQ(link.targets.size(), 2U);
   EXPECT_EQ(link.targets[0].failures, 1);
   EXPECT_EQ(link.targets[1].failures, 0);
@@ -268,9 +269,9 @@ TEST(NodeLinks, BelieveForHalfAMinuteThatANodeHasAll) {
   NodeLink link;
   const MonoTime start{seconds(100)};
   EXPECT_FALSE(link.has_all(start));
-  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}));
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}), MonoTime{});
   link.seen_complete = start;
-  link.set_plan(plan_with({{"10.0.0.1", 50001, false, ""}}));
+  link.set_plan(plan_with({{"10.0.0.1", 50001, false, ""}}), MonoTime{});
   EXPECT_TRUE(link.has_all(start + seconds(29)));
   EXPECT_FALSE(link.has_all(start + seconds(30))) << "it may have lost a file";
 }
@@ -280,18 +281,40 @@ TEST(NodeLinks, ForgetThatANodeHadAllOnceItIsPlannedAgain) {
   const MonoTime start{seconds(100)};
   link.seen_complete = start;
   link.leave_plan();
-  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}));
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}), MonoTime{});
   EXPECT_TRUE(link.has_all(start)) << "planned for the first time, maybe by a late word of the server";
   link.leave_plan();
   EXPECT_TRUE(link.has_all(start));
-  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}));
+  link.set_plan(plan_with({{"10.0.0.1", 50000, false, ""}}), start);
   EXPECT_FALSE(link.has_all(start));
+}
+
+TEST(NodeLinks, BelieveNoLaneOfAnEarlierFetchThatANodeHasAll) {
+  NodeLink link;
+  const MonoTime start{seconds(100)};
+  const PeerPlan plan = plan_with({{"10.0.0.1", 50000, false, ""}});
+  link.set_plan(plan, start);
+  link.showed_all(start - seconds(9), start);
+  EXPECT_TRUE(link.has_all(start)) << "planned for the first time";
+  link.leave_plan();
+  const MonoTime again = start + seconds(5);
+  link.set_plan(plan, again);
+  link.showed_all(start, again + seconds(1));
+  EXPECT_FALSE(link.has_all(again + seconds(1))) << "the end of that lane is still on its way";
+  link.showed_all(again, again + seconds(2));
+  EXPECT_TRUE(link.has_all(again + seconds(2))) << "it has fetched anew";
+  link.leave_plan();
+  const MonoTime third = again + seconds(60);
+  link.set_plan(plan, third);
+  link.showed_all(start, third + seconds(30));
+  EXPECT_TRUE(link.has_all(third + seconds(30))) << "a lane that lasts is none of an earlier fetch";
 }
 
 TEST(NodeLinks, LetAnAddressRestOnceAllOfItsPortsHaveFailed) {
   NodeLink link;
   const MonoTime start = MonoTime{} + std::chrono::hours(1);
-  link.set_plan(plan_with({{"10.0.0.1", 1, false, ""}, {"10.0.0.1", 2, false, ""}, {"10.0.0.2", 1, false, ""}}));
+  link.set_plan(plan_with({{"10.0.0.1", 1, false, ""}, {"10.0.0.1", 2, false, ""}, {"10.0.0.2", 1, false, ""}}),
+                MonoTime{});
   EXPECT_FALSE(link.address_rests("10.0.0.1", start));
   link.dial_failed(link.targets[0], "ended", start);
   EXPECT_FALSE(link.address_rests("10.0.0.1", start)) << "the other port may do";
@@ -305,8 +328,8 @@ TEST(NodeLinks, LetAnAddressRestOnceAllOfItsPortsHaveFailed) {
 TEST(NodeLinks, DialTlsEndpointsForTlsEditionsAlone) {
   const PeerPlan plan = plan_with({{"10.0.0.1", 50000, false, ""}, {"10.0.0.1", 50016, true, ""}});
   NodeLink plain, tls;
-  plain.set_plan(plan);
-  tls.set_plan(plan, true);
+  plain.set_plan(plan, MonoTime{});
+  tls.set_plan(plan, MonoTime{}, true);
   ASSERT_EQ(plain.targets.size(), 1U);
   ASSERT_EQ(tls.targets.size(), 1U);
   EXPECT_EQ(plain.targets[0].endpoint.port, 50000);
@@ -330,7 +353,7 @@ TEST(PathProblems, AreToldAfterTwoSecondsWithoutALane) {
   NodeLink link;
   const MonoTime start{seconds(100)};
   EXPECT_FALSE(path_problem(NodeId(), link, start));
-  link.set_plan(plan_with({{"2001:db8::1", 50000, false, ""}}));
+  link.set_plan(plan_with({{"2001:db8::1", 50000, false, ""}}), MonoTime{});
   link.without_lane_since = start;
   EXPECT_FALSE(path_problem(NodeId(), link, start + seconds(1)));
   EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("yet: dialling"));
@@ -338,7 +361,7 @@ TEST(PathProblems, AreToldAfterTwoSecondsWithoutALane) {
   EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("[2001:db8::1]:50000: Connection timed out"));
   link.plan->dial = false;
   EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("it is to dial us"));
-  link.set_plan(plan_with({}));
+  link.set_plan(plan_with({}), MonoTime{});
   EXPECT_TRUE(path_problem(NodeId(), link, start + seconds(2))->ends_with("no endpoint that can be dialled"));
   link.plan->lanes = 0;
   EXPECT_FALSE(path_problem(NodeId(), link, start + seconds(2)));

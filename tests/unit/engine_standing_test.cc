@@ -196,7 +196,7 @@ TEST(Dials, ThatNobodyAnsweredAreFollowedByNoPause) {
   NodeLink link;
   PeerPlan plan;
   plan.endpoints = {{"10.0.0.1", 50000, false, ""}};
-  link.set_plan(plan);
+  link.set_plan(plan, at(0));
   for (int i = 0; i < 20; ++i) link.dial_unanswered(link.targets[0], "no answer");
   EXPECT_FALSE(link.address_rests("10.0.0.1", at(0)));
   EXPECT_EQ(link.targets[0].not_before, MonoTime{});
@@ -208,7 +208,7 @@ TEST(BadDataOfTheUnproven, HoldsTheirAddressAndNoOther) {
   NodeLink link;
   PeerPlan plan;
   plan.endpoints = {{"10.0.0.1", 50000, false, ""}, {"10.0.0.2", 50000, false, ""}};
-  link.set_plan(plan);
+  link.set_plan(plan, at(0));
   link.hold_address("10.0.0.1", at(2000));
   EXPECT_EQ(link.targets[0].held_until, at(2000));
   EXPECT_EQ(link.targets[1].held_until, MonoTime{});
@@ -220,7 +220,7 @@ TEST(BadDataOfTheUnproven, HoldsNothingOfANodeThatProvedItself) {
   NodeLink link;
   PeerPlan plan;
   plan.endpoints = {{"10.0.0.1", 50000, false, ""}};
-  link.set_plan(plan);
+  link.set_plan(plan, at(0));
   link.has_proven = true;
   link.hold_address("10.0.0.1", at(2000));
   EXPECT_EQ(link.targets[0].held_until, MonoTime{});
@@ -230,7 +230,7 @@ TEST(PathProblems, SayForHowLongANodeHasNotAnswered) {
   NodeLink link;
   PeerPlan plan;
   plan.endpoints = {{"10.0.0.1", 50000, false, ""}};
-  link.set_plan(plan);
+  link.set_plan(plan, at(0));
   link.without_lane_since = at(0);
   link.lanes_silent_for = milliseconds(23'400);
   const auto problem = path_problem(NodeId(), link, at(3000));

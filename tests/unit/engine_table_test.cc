@@ -44,7 +44,7 @@ TEST_F(Table, TellsTwoNodesAtOneAddressApartByWhoWasDialled) {
   plan(1);
   PeerPlan other = plan_of(1);
   other.node = NodeId::make(WallTime{3}, rng_);
-  table_.link_of(other.node).set_plan(other);
+  table_.link_of(other.node).set_plan(other, now_);
   link().targets[0].dialled = now_;
   EXPECT_EQ(add({lt::make_address("192.0.2.1"), port(0)}, true)->node, seeder_);
   EXPECT_EQ(link().targets[0].dialled, std::nullopt);
@@ -70,7 +70,7 @@ TEST_F(Table, KeepsTheBytesOfLanesThatAreGone) {
 }
 TEST_F(Table, NotesWhatLanesShow) {
   plan(1);
-  for (const auto& lane : ours_up_to(2)) lane->complete = true;
+  for (const auto& lane : ours_up_to(2)) lane->complete = now_;
   table_.note_shown(now_);
   EXPECT_EQ(link().lanes_peak, 2);
   EXPECT_TRUE(link().has_all(now_));
