@@ -6,7 +6,7 @@ if(TARGET gt_tracker_core)
 endif()
 if(TARGET gt_tracker_store)
   gt_test(tracker_services_test
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tracker_services_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_node_life_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_audiences_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_store_test.cc
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/tracker_services_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_task_works_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_node_life_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_audiences_test.cc ${CMAKE_CURRENT_LIST_DIR}/tracker_store_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/tracker_lists_test.cc
     DEPENDS common base/sql ccm/domain tracker/core tracker/store
     LINK gt_test_memory_store
