@@ -6,7 +6,9 @@
 #include <QSaveFile>
 #include <QStorageInfo>
 #include <algorithm>
+#include <cassert>
 
+#include "client/api/call/waiting.h"
 #include "common/shell_words.h"
 #include "gui/models/text.h"
 #include "gui/session/convert.h"
@@ -32,6 +34,7 @@ std::optional<bool> reachable(const v1::StatusReply& status) {
 
 /// Of the folder, or of the nearest one above that is there already. Waits for the disk.
 std::optional<std::uint64_t> free_bytes(QString folder) {
+  assert(client::api::may_wait());
   while (!QDir(folder).exists() && folder.contains(u'/')) folder.truncate(folder.lastIndexOf(u'/'));
   const QStorageInfo storage(folder.isEmpty() ? QStringLiteral("/") : folder);
   if (!storage.isValid()) return std::nullopt;
@@ -321,6 +324,7 @@ void WindowControl::save(const QString& path, const QByteArray& content) {
   saving_.run<QString>(
       parts_.pool,
       [path, content]() -> QString {
+        assert(client::api::may_wait());
         QSaveFile file(path);
         if (file.open(QIODevice::WriteOnly) && file.write(content) == content.size() && file.commit()) return {};
         return file.errorString();

@@ -12,21 +12,21 @@ QString say(const char* text) {
 
 Guidance login_guidance() {
   return {
-      say(QT_TRANSLATE_NOOP("Pages", "Log in first")),
+      say(QT_TRANSLATE_NOOP("Pages", "Join a server first")),
       say(QT_TRANSLATE_NOOP("Pages",
-                            "This window has no session with a server. The command asks for your password and keeps "
-                            "the login for both programs. Your administrator knows the server's address and has the "
-                            "file of its certificate authority. The window goes on by itself then.")),
-      QStringLiteral("gridtorrent login --server HOST:PORT --ca ca.pem --user NAME")};
+                            "This window has no session with a server. Whoever invited you sent a link. The command "
+                            "checks the server, makes your account, and starts a node on this computer. The window "
+                            "goes on by itself then. Who has an account logs in instead: "
+                            "gridtorrent login --server HOST:PORT --ca ca.pem --user NAME")),
+      QStringLiteral("gridtorrent join 'LINK'")};
 }
 
 Guidance node_guidance() {
   return {say(QT_TRANSLATE_NOOP("Pages", "Start a node on this computer")),
           say(QT_TRANSLATE_NOOP("Pages",
                                 "The node sends and receives the data, also while this window is closed. None answers "
-                                "here. The command starts the one that you have; docs/operating.md shows how a new one "
-                                "joins.")),
-          QStringLiteral("gridtorrentd --data-dir ~/gridtorrent")};
+                                "here. The command starts the one that you have, or makes one.")),
+          QStringLiteral("gridtorrent node start")};
 }
 
 Guidance later(const char* heading, const char* command) {

@@ -76,14 +76,14 @@ class Window : public testing::Test {
 };
 
 TEST_F(Window, WithoutASessionSaysWhatToDoFirst) {
-  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Log in first")));
+  EXPECT_TRUE(visible_texts().contains(QStringLiteral("Join a server first")));
   auto* command = shown<QLineEdit>(QStringLiteral("Command"));
   ASSERT_NE(command, nullptr);
-  EXPECT_TRUE(command->text().startsWith(QStringLiteral("gridtorrent login --server ")));
+  EXPECT_TRUE(command->text().startsWith(QStringLiteral("gridtorrent join ")));
   Connections connections = connected();
   connections.node.state = LinkState::kNone;
   window_.set_connections(connections);
-  EXPECT_TRUE(command->text().startsWith(QStringLiteral("gridtorrentd ")));
+  EXPECT_EQ(command->text(), QStringLiteral("gridtorrent node start"));
   window_.set_connections(connected());
   EXPECT_EQ(shown<QLineEdit>(QStringLiteral("Command")), nullptr);
 }
