@@ -153,7 +153,7 @@ class Desk:
 class Window:
     """gridtorrent-gui of one person. Names are those that a screen reader speaks: a string, or a compiled pattern for all of it."""
 
-    def __init__(self, desk, user, socket, args=(), env=None):
+    def __init__(self, desk, user, socket, args=(), env=None, program=None):
         """`env`: beside that of the user and the screen; None for what is not to be there."""
         self.desk, self.title, self.app = desk, f'window of {user.name}', None
         self.log_path = desk.scene.dir / f'window-{user.name}.log'
@@ -324,6 +324,12 @@ def load_atspi(env):
     import gi
     gi.require_version('Atspi', '2.0')
     from gi.repository import Atspi as atspi, GLib as glib
+    def middle(self):
+        """Of the window, in pixels from the upper left corner of the screen."""
+        [own] = self.desk.xdotool('search', '--onlyvisible', '--pid', self.process.pid)
+        place = dict(word.split('=') for word in self.desk.xdotool('getwindowgeometry', '--shell', own))
+        return int(place['X']) + int(place['WIDTH']) // 2, int(place['Y']) + int(place['HEIGHT']) // 2
+
     Atspi, GLib = atspi, glib
     Atspi.init()
     Atspi.set_timeout(CALL_TIMEOUT_MS, CALL_TIMEOUT_MS)
