@@ -119,9 +119,9 @@ class Desk:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def window(self, user, node, *args, **env):
-        """The desktop application of one person with one node; returns once its window is there."""
-        window = Window(self, user, node.socket, args, env)
+    def window(self, user, node, *args, program=None, **env):
+        """The desktop application of one person with one node, the one that was built or a copy; returns once its window is there."""
+        window = Window(self, user, node.socket, args, env, program)
         self.windows.append(window)
         window.wait_shown()
         return window
@@ -129,6 +129,25 @@ class Desk:
     def xdotool(self, *args):
         done = subprocess.run(['xdotool', *map(str, args)], env={**self.scene.env, **self.env}, capture_output=True, text=True, timeout=WAIT_S)
         return done.stdout.split() if done.returncode == 0 else []
+
+    def drag(self, path, window):
+        """Drags a file or folder with the mouse out of another program and drops it in the middle of the window."""
+        window.activate()
+        x, y = window.middle()
+        source = subprocess.Popen([self.scene.bin.parent / 'tests/drag_source', path], env={**self.scene.env, **self.env},
+                                  stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.processes.append(source)  # who takes the drop asks it what was dropped, and may do so late
+        with source.stdout as told:
+            if told.readline() != 'ready\n':
+                raise AssertionError(f'drag_source ended with {source.wait(WAIT_S)}')
+            harness.wait_until(lambda: self.xdotool('search', '--onlyvisible', '--pid', source.pid), 'something to drag', WAIT_S)
+            self.xdotool('mousemove', '--sync', 20, 20, 'mousedown', 1)
+            # Who drags moves the mouse bit by bit, and the target answers to each.
+            for step in range(1, 21):
+                self.xdotool('mousemove', 20 + (x - 20) * step // 20, 20 + (y - 20) * step // 20, 'sleep', 0.02)
+            self.xdotool('mouseup', 1)
+            if (end := told.readline()) != 'dropped\n':
+                raise AssertionError(f'{window.title}: {path} was not taken: {end!r}')
 
     def keep_picture(self, name):
         self.pictures.mkdir(parents=True, exist_ok=True)
@@ -157,7 +176,7 @@ class Window:
         """`env`: beside that of the user and the screen; None for what is not to be there."""
         self.desk, self.title, self.app = desk, f'window of {user.name}', None
         self.log_path = desk.scene.dir / f'window-{user.name}.log'
-        argv = [str(desk.scene.bin / 'gridtorrent-gui'), '--socket', str(socket), *map(str, args)]
+        argv = [str(program or desk.scene.bin / 'gridtorrent-gui'), '--socket', str(socket), *map(str, args)]
         env = {name: value for name, value in {**user.env, **desk.env, **(env or {})}.items() if value is not None}
         with open(self.log_path, 'ab') as log:
             self.process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -305,6 +324,12 @@ class Window:
         if code != 0:
             raise AssertionError(f'{self.title} ended with {code}:\n{self.log()}')
 
+    def middle(self):
+        """Of the window, in pixels from the upper left corner of the screen."""
+        [own] = self.desk.xdotool('search', '--onlyvisible', '--pid', self.process.pid)
+        place = dict(word.split('=') for word in self.desk.xdotool('getwindowgeometry', '--shell', own))
+        return int(place['X']) + int(place['WIDTH']) // 2, int(place['Y']) + int(place['HEIGHT']) // 2
+
     def size(self):
         """Of the window, in pixels, without its frame."""
         [own] = self.desk.xdotool('search', '--onlyvisible', '--pid', self.process.pid)
@@ -324,12 +349,6 @@ def load_atspi(env):
     import gi
     gi.require_version('Atspi', '2.0')
     from gi.repository import Atspi as atspi, GLib as glib
-    def middle(self):
-        """Of the window, in pixels from the upper left corner of the screen."""
-        [own] = self.desk.xdotool('search', '--onlyvisible', '--pid', self.process.pid)
-        place = dict(word.split('=') for word in self.desk.xdotool('getwindowgeometry', '--shell', own))
-        return int(place['X']) + int(place['WIDTH']) // 2, int(place['Y']) + int(place['HEIGHT']) // 2
-
     Atspi, GLib = atspi, glib
     Atspi.init()
     Atspi.set_timeout(CALL_TIMEOUT_MS, CALL_TIMEOUT_MS)

@@ -88,6 +88,7 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
     set_target_properties(drag_source PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gt_gui(gui_click 180)
     gt_gui(gui_away 180)
+    gt_gui(gui_language 120)
   endif()
   # These look at the clock: nothing else runs beside them.
   gt_e2e(netns_lanes_test 300 2)

@@ -1,4 +1,8 @@
 find_program(GT_PYTHON python3 REQUIRED)
 add_test(NAME lint.layering COMMAND ${GT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/lint/check_layering.py)
 add_test(NAME lint.texts COMMAND ${GT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/lint/check_texts.py)
+if(GT_DESKTOP)
+  add_test(NAME lint.translations COMMAND ${GT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/lint/check_translations.py)
+  set_tests_properties(lint.translations PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 add_test(NAME lint.tree COMMAND ${GT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/lint/check_tree.py)
