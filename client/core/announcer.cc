@@ -112,6 +112,7 @@ void Announcer::step(Transfer& transfer, MonoTime now) {
   }
   state.in_flight = state.claimed = true;
   state.again = false;
+  state.told_meanwhile.clear();
   if (!c_.calls.post([this, id = transfer.row.id, request, totals] { send(id, request, totals); })) {
     state.in_flight = false;
     told_of_handshakes(request, /*kept=*/false);
@@ -190,6 +191,7 @@ void Announcer::look_again(Transfer& transfer) {
 }
 
 void Announcer::ask_access(const TransferId& id, const ContentId& content) {
+  const auto asked = c_.ports.clock.wall();
   const auto info = c_.ports.link.content(content.str());
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
@@ -199,7 +201,7 @@ void Announcer::ask_access(const TransferId& id, const ContentId& content) {
   const auto count = static_cast<std::int64_t>(c_.book.all().size());
   state.due = c_.ports.clock.mono() + std::max(kLookAgain, milliseconds(100 * count));
   if (!info || transfer->row.step != TransferStep::kHold || !transfer->barred) return;
-  c_.rights.hear(c_.ports.clock.wall());
+  c_.rights.hear(asked);
   if (std::exchange(transfer->row.refused, false)) c_.book.save_or_log(*transfer);
   c_.take_over(*transfer, *info);
   c_.settle_hold(*transfer);
@@ -238,8 +240,9 @@ void Announcer::everything_due(MonoTime now) {
 }
 
 void Announcer::send(const TransferId& id, AnnounceRequest request, std::map<NodeId, PeerTotals> totals) {
+  const auto asked = c_.ports.clock.wall();
   const auto reply = c_.ports.link.announce(request);
-  if (reply) c_.rights.hear(c_.ports.clock.wall());
+  if (reply) c_.rights.hear(asked);
   auto lock = c_.book.lock();
   told_of_handshakes(request, reply.ok());
   auto* transfer = c_.book.find(id);
@@ -310,9 +313,10 @@ void Announcer::refused(Transfer& transfer, const Error& error, MonoTime now) {
 }
 
 void Announcer::merge(Transfer& transfer, const std::vector<PeerInfo>& peers, MonoTime now) {
-  std::set<NodeId> named;
+  const auto& told = transfer.announce.told_meanwhile;
+  std::set<NodeId> named = told;
   for (const auto& peer : peers) {
-    if (peer.node == c_.options.node || peer.node.is_nil()) continue;
+    if (peer.node == c_.options.node || peer.node.is_nil() || told.contains(peer.node)) continue;
     named.insert(peer.node);
     const auto [slot, is_new] = transfer.swarm.try_emplace(peer.node);
     take_over(slot->second, peer, is_new, now);
@@ -330,6 +334,7 @@ void Announcer::peer_changed(const ContentId& content, std::uint32_t version, co
     }
     const auto [slot, is_new] = transfer->swarm.try_emplace(peer.node);
     take_over(slot->second, peer, is_new, now);
+    if (transfer->announce.in_flight) transfer->announce.told_meanwhile.insert(peer.node);
     transfer->plan_due = true;
     c_.wake_for(*transfer);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,8 @@ struct AnnounceState {
   std::string trouble;                        ///< for people, while it fails
   std::map<NodeId, PeerTotals> acknowledged;  ///< traffic the server has counted
   std::uint64_t acknowledged_refused = 0;     ///< refused lanes, likewise
+  /// Nodes that the server told of while one was under way: its answer may be older than that.
+  std::set<NodeId> told_meanwhile;
 
   /// Something changed: the next one is due, also where one is under way that does not say so.
   void soon(MonoTime now) {

@@ -22,6 +22,7 @@ class FakeLink final : public client::ServerLink {
     std::map<std::string, client::PublishTicket> tickets;  ///< by request id
     client::PublishRequest last_begun;
     std::vector<client::AnnounceRequest> announces;
+    std::function<void(const client::AnnounceRequest&)> after_answer;  ///< of an announce, while it is on its way
     std::vector<client::PeerInfo> peers;
     std::vector<client::TaskReport> reports;
     std::vector<std::uint64_t> acks;
@@ -151,6 +152,11 @@ class FakeLink final : public client::ServerLink {
     });
   }
   Result<client::AnnounceReply> announce(const client::AnnounceRequest& request) override {
+    auto reply = answer(request);
+    if (const auto then = with([](State& state) { return state.after_answer; })) then(request);
+    return reply;
+  }
+  Result<client::AnnounceReply> answer(const client::AnnounceRequest& request) {
     return with([&](State& state) -> Result<client::AnnounceReply> {
       if (state.down) return *state.down;
       if (state.announce_error) return *state.announce_error;

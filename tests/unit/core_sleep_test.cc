@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <memory>
+
 #include "tests/support/node_fixture.h"
 
 namespace gridtorrent::testing {
@@ -85,6 +88,20 @@ TEST_F(NodeSleep, HandsToTheEngineWhatSomebodyWants) {
   EXPECT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
   EXPECT_EQ(in_engine().size(), 2U);
   EXPECT_EQ(node_->transfer(id)->state, TransferState::kSeeding);
+}
+
+TEST_F(NodeSleep, HearsOfSomebodyWhoIsNotInAnAnswerThatIsOnItsWay) {
+  const TransferId id = asleep();
+  const ContentId content = node_->transfer(id)->content;
+  const auto told = std::make_shared<std::atomic<bool>>(false);
+  link_.with([&](auto& state) {
+    state.after_answer = [this, content, told](const client::AnnounceRequest& request) {
+      if (request.content == content && !told->exchange(true))
+        link_.listener().peer_changed(content, 1, somebody(true));
+    };
+  });
+  ASSERT_TRUE(soon([&] { return told->load(); }));
+  EXPECT_TRUE(soon([&] { return engine_->torrent(id).has_value(); }));
 }
 
 TEST_F(NodeSleep, TakesOutAgainWhatNobodyHasWantedForTenMinutes) {
