@@ -22,7 +22,7 @@ namespace gridtorrent::client::engine {
 namespace {
 
 /// A write that failed before room was made may be told after the resume; a disk that is full again says so later, too.
-constexpr lt::seconds kLateErrors{2};
+constexpr lt::seconds kLateErrors{10};
 /// Below this a block on each of 16 lanes is seconds' worth, and requests would time out: libtorrent's limiter.
 constexpr int kLeastPacedBytes = 125'000;
 /// A first plan later than this starts over the slower way: libtorrent's one-second round.
