@@ -37,14 +37,14 @@ class CongestionControl : public ::testing::Test {
   void SetUp() override {
     if (another().empty()) GTEST_SKIP() << "this kernel allows its default alone";
   }
-  /// A transfer that takes half a minute, so that both ends keep talking.
+  /// A transfer that takes a minute, so that both ends keep talking.
   void start(std::vector<std::string> grants) {
     seeder_ = std::make_unique<Node>("127.0.0.1", nullptr, false, true, new_node(), std::move(grants));
     leecher_ = std::make_unique<Node>();
     sample_.write(folder_ / "seed");
     seeder_->seed(sample_, folder_ / "seed", transfer_);
     leecher_->fetch(sample_, folder_ / "get", transfer_);
-    leecher_->engine->set_rate_limit(transfer_, 16'000'000, 0);
+    leecher_->engine->set_rate_limit(transfer_, 8'000'000, 0);
   }
   /// `of`: so many of these; 0: all.
   void ask(const std::string& name, int lanes = 2, int of = 0) {

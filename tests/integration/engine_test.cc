@@ -29,10 +29,10 @@ TEST_P(Lanes, CarryAFileFromSeederToLeecher) {
   seeder.seed(sample, folder / "seed", transfer);
   leecher.fetch(sample, folder / "get", transfer);
   // Slow enough to see the lanes stand.
-  leecher.engine->set_rate_limit(transfer, 64'000'000, 0);
+  leecher.engine->set_rate_limit(transfer, 8'000'000, 0);
   leecher.plan(transfer, {seeder.peer(GetParam())});
-  EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), seeder.id) == GetParam(); }, seconds(5)));
-  EXPECT_TRUE(eventually([&] { return open_lanes(seeder.snapshot(transfer), leecher.id) == GetParam(); }, seconds(5)));
+  EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), seeder.id) == GetParam(); }));
+  EXPECT_TRUE(eventually([&] { return open_lanes(seeder.snapshot(transfer), leecher.id) == GetParam(); }));
   leecher.engine->set_rate_limit(transfer, 0, 0);
   ASSERT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
   EXPECT_THAT(sample.differing(folder / "get"), testing::IsEmpty());
@@ -53,10 +53,10 @@ struct SlowPair {
     sample.write(folder / "seed");
     seeder.seed(sample, folder / "seed", transfer);
     leecher.fetch(sample, folder / "get", transfer);
-    leecher.engine->set_rate_limit(transfer, 16'000'000, 0);
+    leecher.engine->set_rate_limit(transfer, 8'000'000, 0);
   }
   /// Both ends see that many open lanes.
-  bool stand(int lanes, std::chrono::milliseconds limit = seconds(10)) {
+  bool stand(int lanes, std::chrono::milliseconds limit = seconds(20)) {
     return eventually(
         [&] {
           return open_lanes(leecher.snapshot(transfer), seeder.id) == lanes &&
@@ -74,7 +74,7 @@ TEST(LanePlans, RaiseAndLowerWhileATransferRuns) {
   SlowPair pair;
   for (const int lanes : {2, 8, 3, 16, 1}) {
     pair.leecher.plan(pair.transfer, {pair.seeder.peer(lanes)});
-    EXPECT_TRUE(pair.stand(lanes, seconds(8))) << lanes;  // 1 to 2 s on a machine that is not loaded
+    EXPECT_TRUE(pair.stand(lanes)) << lanes;  // 1 to 2 s on a machine that is not loaded
   }
   EXPECT_TRUE(stays([&] { return open_lanes(pair.leecher.snapshot(pair.transfer), pair.seeder.id) == 1; }, seconds(3)));
 }
@@ -90,13 +90,13 @@ TEST(LanePlans, OfNoLanesEndTheConnections) {
 TEST(LanePlans, LetThePeerDialWhenTheySaySo) {
   SlowPair pair;
   pair.leecher.plan(pair.transfer, {pair.seeder.peer(5, false)});
-  EXPECT_TRUE(eventually([&] { return !pair.leecher.snapshot(pair.transfer).problems.empty(); }, seconds(5)));
+  EXPECT_TRUE(eventually([&] { return !pair.leecher.snapshot(pair.transfer).problems.empty(); }));
   // The seeder dials one lane by its own plan; the leecher then asks for the others.
   pair.seeder.plan(pair.transfer, {pair.leecher.peer(1)});
-  EXPECT_TRUE(pair.stand(5, seconds(6)));
+  EXPECT_TRUE(pair.stand(5));
   const auto snapshot = pair.leecher.snapshot(pair.transfer);
   for (const auto& lane : snapshot.peers.at(0).lanes) EXPECT_FALSE(lane.outgoing);
-  EXPECT_TRUE(eventually([&] { return pair.leecher.snapshot(pair.transfer).problems.empty(); }, seconds(3)));
+  EXPECT_TRUE(eventually([&] { return pair.leecher.snapshot(pair.transfer).problems.empty(); }));
   pair.leecher.plan(pair.transfer, {pair.seeder.peer(2, false)});
   EXPECT_TRUE(pair.stand(2));
   pair.leecher.engine->set_rate_limit(pair.transfer, 0, 0);
@@ -191,7 +191,7 @@ TEST(LanePlans, ReplaceALaneThatBroke) {
   pair.seeder.engine->pause(pair.transfer);  // ends its connections
   ASSERT_TRUE(pair.stand(0));
   pair.seeder.engine->resume(pair.transfer);
-  EXPECT_TRUE(pair.stand(3, seconds(12)));
+  EXPECT_TRUE(pair.stand(3));
 }
 
 /// Without a seeder: each of three has a third of the pieces, so what one lacks comes from the others.
@@ -291,14 +291,12 @@ TEST(Swarms, OweALaneNothingOnceAllIsHere) {
   pair.second.plan(pair.transfer, {pair.first.peer(8, false)});
   pair.first.plan(pair.transfer, {pair.second.peer(8)});
   ASSERT_TRUE(eventually([&] { return is_whole(pair.first.snapshot(pair.transfer)); }));
-  EXPECT_TRUE(eventually(
-      [&] {
-        const auto snapshot = pair.first.snapshot(pair.transfer);
-        return open_lanes(snapshot, pair.second.id) == 8 &&
-               std::ranges::all_of(snapshot.peers[0].lanes,
-                                   [](const LaneSnapshot& lane) { return lane.outstanding_blocks == 0; });
-      },
-      seconds(4)));
+  EXPECT_TRUE(eventually([&] {
+    const auto snapshot = pair.first.snapshot(pair.transfer);
+    return open_lanes(snapshot, pair.second.id) == 8 &&
+           std::ranges::all_of(snapshot.peers[0].lanes,
+                               [](const LaneSnapshot& lane) { return lane.outstanding_blocks == 0; });
+  }));
 }
 
 /// Both come to have what the other began with, of which neither says anything.
@@ -389,7 +387,7 @@ TEST(Swarms, MeasureTheSendersTcpOnBothSides) {
       return tcp.srtt_us > 0 && tcp.cwnd_segments > 0 && !tcp.congestion_control.empty() && !lane.local.empty();
     });
   };
-  EXPECT_TRUE(eventually([&] { return measured(pair.leecher) && measured(pair.seeder); }, seconds(6)));
+  EXPECT_TRUE(eventually([&] { return measured(pair.leecher) && measured(pair.seeder); }));
 }
 
 TEST(Swarms, TellOfTheSendersTcpBeforeAnythingIsSent) {
@@ -487,7 +485,7 @@ TEST(OlderNodes, ThatProveNothingServeFetchAndAreAskedForLanes) {
   Node older("127.0.0.1", {}, false, false), leecher;
   older.seed(sample, folder / "seed", transfer);
   leecher.fetch(sample, folder / "get", transfer);
-  leecher.engine->set_rate_limit(transfer, 16'000'000, 0);
+  leecher.engine->set_rate_limit(transfer, 8'000'000, 0);
   leecher.plan(transfer, {older.peer(4)});
   EXPECT_TRUE(eventually([&] { return open_lanes(leecher.snapshot(transfer), older.id) == 4; }));
   leecher.plan(transfer, {});

@@ -30,7 +30,7 @@ class Watch {
  public:
   Watch(ServerLab& lab, const std::string& token, std::uint64_t cursor, const std::string& node_name = "")
       : stub_(v1::Tasks::NewStub(lab.channel())) {
-    rpc::prepare(context_, std::chrono::seconds(10), token);
+    rpc::prepare(context_, std::chrono::seconds(60), token);
     v1::WatchNodeRequest request;
     *request.mutable_hello() = lab.hello();
     request.set_cursor(cursor);
@@ -326,7 +326,7 @@ TEST_F(ServerNode, ANewStreamDisplacesTheOld) {
 TEST_F(ServerNode, ATaskIsSeenThroughByWhoAsked) {
   const std::string task = create_task("n1", alice_);
   grpc::ClientContext context;
-  rpc::prepare(context, std::chrono::seconds(10), alice_);
+  rpc::prepare(context, std::chrono::seconds(60), alice_);
   v1::GetTaskRequest request;
   request.set_task_id(task);
   const auto stub = v1::Tasks::NewStub(lab_.channel());
@@ -383,7 +383,7 @@ TEST_F(ServerNode, ListsAreWatchedAsTheyChange) {
 TEST_F(ServerNode, AWatchedListOfAnothersNodeIsRefused) {
   const std::string bob = lab_.add_user("bob");
   grpc::ClientContext context;
-  rpc::prepare(context, std::chrono::seconds(10), bob);
+  rpc::prepare(context, std::chrono::seconds(60), bob);
   v1::ListTasksRequest request;
   request.set_node(node_.id);
   const auto stub = v1::Tasks::NewStub(lab_.channel());

@@ -109,7 +109,8 @@ TEST_F(AsyncNode, ANodeThatGoesAwayEndsEachCallOnce) {
 TEST_F(AsyncNode, ANodeThatStopsAnsweringEndsTheCallAtItsDeadline) {
   auto caller = NodeApi::open({socket_, {}, milliseconds(200)}).value();
   AwaitedAnswer<v1::Tuning> reply;
-  const Call call = ask_in_vain(*caller, reply);
+  hold_explanations();
+  const Call call = caller->async().explain_transfer(transfer_id(1).str(), reply.taker());
   EXPECT_EQ(reply.wait().error().code, Code::kTimeout);
   let_go();
   EXPECT_EQ(reply.count(), 1);

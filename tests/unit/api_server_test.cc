@@ -286,8 +286,12 @@ TEST_F(AsyncServer, TellsWhenTheCertificateEndsAndWhereThereIsNone) {
 
 TEST_F(AsyncServer, AServerThatStopsAnsweringEndsTheCallAtItsDeadline) {
   api_ = ServerApi::open({server_->address(), folder_ + "/ca.pem", "", std::chrono::milliseconds(500)}).value();
+  AwaitedAnswer<v1::WhoAmIReply> connected;
+  const Call first = api_->async().accounts().who_am_i(connected.taker());
+  (void)connected.wait();  // so that the next one spends its time on nothing but waiting
+  server_->with([](FakeState& state) { state.hold = true; });
   AwaitedAnswer<v1::Content> reply;
-  const Call call = ask_in_vain(reply);
+  const Call call = api_->async().contents().get("c", reply.taker());
   EXPECT_EQ(reply.wait().error().code, Code::kTimeout);
 }
 

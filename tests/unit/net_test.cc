@@ -200,7 +200,7 @@ TEST_F(Terminator, WaitsWithoutWorkForTheRestOfATlsRecord) {
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
   const double used_s =
       static_cast<double>(after.tv_sec - before.tv_sec) + static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e9;
-  EXPECT_LT(used_s, 0.02) << "a busy loop";
+  EXPECT_LT(used_s, 0.1) << "a busy loop";
   ASSERT_TRUE(client->raw_send(record.substr(5'000)));
   EXPECT_EQ(read_exactly(backend.get(), text.size()), text);
 }

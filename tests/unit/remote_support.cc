@@ -5,6 +5,8 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <thread>
+
 #include "common/check.h"
 #include "common/version.h"
 
@@ -362,10 +364,20 @@ FakeServer::~FakeServer() {
 }
 
 void FakeServer::start() {
+  // One that starts again wants its port back, which a connection of another program may have for a moment.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!(server_ = built()) && port_ != 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  GT_CHECK(server_ != nullptr && port_ != 0);
+}
+
+std::unique_ptr<grpc::Server> FakeServer::built() {
   grpc::SslServerCredentialsOptions tls;
   tls.pem_key_cert_pairs.push_back({leaf_.key_pem, leaf_.certificate_pem});
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::SslServerCredentials(tls), &port_);
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::SslServerCredentials(tls), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterService(&services_->accounts);
   builder.RegisterService(&services_->contents);
@@ -373,8 +385,9 @@ void FakeServer::start() {
   builder.RegisterService(&services_->nodes);
   builder.RegisterService(&services_->swarms);
   builder.RegisterService(&services_->tasks);
-  server_ = builder.BuildAndStart();
-  GT_CHECK(server_ != nullptr && port_ != 0);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server) port_ = port;
+  return server;
 }
 
 void FakeServer::stop() {

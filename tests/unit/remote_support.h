@@ -94,6 +94,8 @@ class FakeServer {
 
  private:
   struct Services;
+  std::unique_ptr<grpc::Server> built();
+
   const TestCa::Leaf leaf_;
   int port_ = 0;
   std::mutex mutex_;
