@@ -82,6 +82,9 @@ endif()
 
 get_property(printed GLOBAL PROPERTY GT_PRINTED)
 add_custom_target(share DEPENDS ${printed})
+if(GT_DESKTOP)
+  add_dependencies(share translations)
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME gridtorrent)

@@ -25,9 +25,9 @@ void Rights::restore(std::vector<SavedAudience> lists, std::optional<WallTime> h
   }
 }
 
-void Rights::hear(WallTime now) {
+void Rights::hear(WallTime at) {
   const std::lock_guard lock(mutex_);
-  heard_ = now;
+  heard_ = at;
 }
 
 std::optional<WallTime> Rights::heard() const {

@@ -24,8 +24,8 @@ class Rights {
   /// From the store at the start. `heard`: nothing where the server was never heard.
   void restore(std::vector<SavedAudience> lists, std::optional<WallTime> heard);
 
-  /// The server answered something only it can.
-  void hear(WallTime now);
+  /// The server answered something only it can, to a call that was begun `at` this time.
+  void hear(WallTime at);
   std::optional<WallTime> heard() const;
   /// A list came; an older version than the one that is known counts for nothing.
   void learn(const AudienceList& list, WallTime now);

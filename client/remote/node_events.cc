@@ -48,9 +48,12 @@ Status tell(const v1::NodeEvent& event, ServerListener& listener) {
       listener.content_changed(content);
       return {};
     }
-    default:
+    case v1::NodeEvent::kHello:
+    case v1::NodeEvent::kNodeName:  // the link's own
+    case v1::NodeEvent::EVENT_NOT_SET:
       return {};
   }
+  return {};
 }
 
 }  // namespace gridtorrent::client::remote

@@ -14,6 +14,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import struct
@@ -138,16 +139,19 @@ class Desk:
                                   stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.processes.append(source)  # who takes the drop asks it what was dropped, and may do so late
         with source.stdout as told:
-            if told.readline() != 'ready\n':
-                raise AssertionError(f'drag_source ended with {source.wait(WAIT_S)}')
+            def says(word):
+                line = told.readline() if select.select([told], [], [], WAIT_S)[0] else 'nothing'
+                if line != f'{word}\n':
+                    raise AssertionError(f'{window.title}: {path} is dragged over it: {word!r} expected, {line!r} told')
+            says('ready')
             harness.wait_until(lambda: self.xdotool('search', '--onlyvisible', '--pid', source.pid), 'something to drag', WAIT_S)
             self.xdotool('mousemove', '--sync', 20, 20, 'mousedown', 1)
             # Who drags moves the mouse bit by bit, and the target answers to each.
             for step in range(1, 21):
                 self.xdotool('mousemove', 20 + (x - 20) * step // 20, 20 + (y - 20) * step // 20, 'sleep', 0.02)
+            says('accepted')
             self.xdotool('mouseup', 1)
-            if (end := told.readline()) != 'dropped\n':
-                raise AssertionError(f'{window.title}: {path} was not taken: {end!r}')
+            says('dropped')
 
     def keep_picture(self, name):
         self.pictures.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,8 @@ TEMPLATE = pathlib.Path(__file__).resolve().parents[2] / 'gui/translations/gridt
 OF_NO_LANGUAGE = re.compile(r'alice|alpha|climate|first\.bin|GridTorrent|gridtorrent\b.*|public|auto|127\.0\.0\.1\S*|[kMGT]?B\b|[kMG]bit/s|Ctrl\+\w|/\S+|\d{4}-\d\d-\d\d|UTC')
 # What node and server say is English, whatever language the window has.
 OF_OTHERS = re.compile(r'.* is here already, at /.*: nothing is left to fetch|seeding: those who want data dial|Only you can find and fetch this\..*')
+# Of the pages that name a command.
+HEADINGS = ('What waits for you', 'Groups and buddies', 'Your nodes', 'Tasks of your nodes', 'Limits of this node')
 WORD = re.compile(r'[A-Za-z]{2,}')
 
 
@@ -32,13 +34,12 @@ def make_language():
         translation = message.find('translation')
         translation.attrib.pop('type', None)
         shown = f'«{message.findtext("source")}»'
-        forms = list(translation.iter('numerusform'))
-        for form in forms:
-            form.text = shown
-        if message.get('numerus') and not forms:
-            for _ in range(2):
+        for form in list(translation):
+            translation.remove(form)
+        if message.get('numerus'):
+            for _ in range(2):  # German has two
                 xml.SubElement(translation, 'numerusform').text = shown
-        if not message.get('numerus'):
+        else:
             translation.text = shown
     source = scene.dir / 'gridtorrent_de.ts'
     texts.write(source, encoding='utf-8')
@@ -68,6 +69,11 @@ def look(where):
     seen.append(where)
 
 
+def open_tab(tab):
+    window.press(tab, role=('page tab',))
+    window.wait_for(tab, role=('page tab list',))  # it has the name of the tab that is open
+
+
 def find_and_transfers():
     window.keys('ctrl+1')
     window.type_into('«Find data sets by a part of their name»', 'clim')
@@ -75,19 +81,20 @@ def find_and_transfers():
     window.choose('«Data sets found»', re.compile('.*climate.*'))
     window.wait_for('«Get»', 'ENABLED')
     for tab in ('«Files»', '«About»'):
-        window.press(tab, role=('page tab',))
+        open_tab(tab)
         look(f'Find {tab}')
     window.keys('ctrl+2')
     window.choose('«Transfers»', re.compile('.*climate.*'))
     for tab in ('«Overview»', '«Peers and lanes»', '«Files»', '«Rate»', '«Why this speed?»'):
-        window.press(tab, role=('page tab',))
+        open_tab(tab)
         look(f'Transfers {tab}')
 
 
 def other_pages():
-    for number in range(3, 8):
+    for number, heading in enumerate(HEADINGS, 3):
         window.keys(f'ctrl+{number}')
-        look(f'page {number}')
+        window.wait_for(f'«{heading}»')
+        look(heading)
     window.keys('ctrl+n')
     window.type_into('«File or folder to publish»', str(scene.dir / 'in/climate'))
     window.wait_for(re.compile('.*«Files: .*'))

@@ -28,7 +28,7 @@ def both_count(user, name, count):
 
 def wait_for_count(user, count, what):
     since = time.monotonic()
-    harness.wait_until(lambda: both_count(user, 'data', count), what)
+    harness.wait_until(lambda: both_count(user, 'data', count), what, 12)  # the usual announce comes after 30 s
     print(f'        waited {time.monotonic() - since:.2f} s for {what} (asked: 5 s)', flush=True)
 
 

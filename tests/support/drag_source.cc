@@ -1,6 +1,7 @@
 // drag_source PATH...: a small window at the upper left corner of the screen from which the mouse drags these paths, as
-// out of a file manager. Prints "dropped" or "refused" at the end of the drag and hides, but goes on: the target may
-// ask for the paths later. For tests of windows that take files.
+// out of a file manager. Prints "ready", then "accepted" once the mouse is over a window that would take them, and at
+// the end "dropped" or "refused". It hides then and goes on: the target may ask for the paths later. For tests of
+// windows.
 #include <QApplication>
 #include <QDrag>
 #include <QLabel>
@@ -8,8 +9,14 @@
 #include <QMouseEvent>
 #include <QUrl>
 #include <cstdio>
+#include <utility>
 
 namespace {
+
+void say(const char* word) {
+  std::puts(word);
+  std::fflush(stdout);
+}
 
 class Source final : public QLabel {
  public:
@@ -26,14 +33,17 @@ class Source final : public QLabel {
     auto* paths = new QMimeData;
     paths->setUrls(urls_);
     drag->setMimeData(paths);
+    connect(drag, &QDrag::actionChanged, this, [this](Qt::DropAction action) {
+      if (action == Qt::CopyAction && !std::exchange(accepted_, true)) say("accepted");
+    });
     const bool taken = drag->exec(Qt::CopyAction) == Qt::CopyAction;
-    std::puts(taken ? "dropped" : "refused");
-    std::fflush(stdout);
+    say(taken ? "dropped" : "refused");
     hide();
   }
 
  private:
   const QList<QUrl> urls_;
+  bool accepted_ = false;
 };
 
 }  // namespace
@@ -49,7 +59,6 @@ int main(int argc, char** argv) {
   }
   Source source(std::move(urls));
   source.show();
-  std::puts("ready");
-  std::fflush(stdout);
+  say("ready");
   return QApplication::exec();
 }
