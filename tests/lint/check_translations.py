@@ -37,6 +37,9 @@ def main():
         extract(TEMPLATE, *sorted(FOLDER.glob('gridtorrent_*.ts')))
         print(f'translations: {TEMPLATE.read_text().count("<message")} texts')
         return
+    if sys.argv[1:]:
+        print(f'check_translations: {" ".join(sys.argv[1:])!r} is none of its options; it takes --update or nothing', file=sys.stderr)
+        sys.exit(2)
     with tempfile.TemporaryDirectory() as scratch:
         fresh = pathlib.Path(scratch) / TEMPLATE.name
         if TEMPLATE.exists():
