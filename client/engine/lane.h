@@ -78,7 +78,7 @@ struct Lane {
   MonoTime drains_since{};
   bool taken_back = false;              ///< it was to end and is wanted again, and has not been told yet
   int receive_buffer = 0;               ///< bytes, as told to the kernel; 0: sized by the kernel
-  std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: as it likes
+  std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: no limit
   std::optional<TcpFigures> own, theirs;
   std::atomic<std::uint32_t> round_trip_us = 0;  ///< as our end sees it; read for each block
   std::atomic<std::uint32_t> least_round_trip_us = 0;

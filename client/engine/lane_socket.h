@@ -30,7 +30,7 @@ class LaneSocket {
 
   /// Whether small messages go out one by one.
   virtual void set_no_delay(bool on) = 0;
-  /// The most that TCP sends, bytes a second; 0: no limit.
+  /// Packets go out spread over the round trip, at most so many bytes a second; 0: no limit. Never called: in bursts.
   virtual void set_pacing(std::uint64_t bytes_per_s) = 0;
   virtual void set_receive_buffer(int bytes) = 0;
   /// Of what this end sends. False: the kernel does not offer it to us.

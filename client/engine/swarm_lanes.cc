@@ -63,6 +63,7 @@ void Swarm::lane_established(Lane& lane) {
   lane.since = now_mono();
   lane.local = show(lane.peer.local_endpoint());
   lane.socket->set_no_delay(true);
+  lane.socket->set_pacing(0);  // bursts lose packets to a flow beside them that sends none
   meter_.read_tcp(lane, lane.since);
   lane.size_receive_buffer(table_.expected_lanes());
 }

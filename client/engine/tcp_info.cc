@@ -76,7 +76,9 @@ std::size_t unsent_bytes(int fd) {
 }
 
 void set_pacing(int fd, std::uint64_t bytes_per_s) {
-  const std::uint64_t rate = bytes_per_s == 0 ? ~std::uint64_t{0} : bytes_per_s;
+  // The highest value would switch the kernel's pacing off: the one below it is no limit either, and switches it on.
+  constexpr std::uint64_t kNoLimit = ~std::uint64_t{0} - 1;
+  const std::uint64_t rate = bytes_per_s == 0 ? kNoLimit : bytes_per_s;
   if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 

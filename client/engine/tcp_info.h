@@ -30,7 +30,8 @@ void set_no_delay(int fd, bool on);
 /// Written to it and never sent yet.
 std::size_t unsent_bytes(int fd);
 
-/// The most that TCP sends on it, bytes a second (SO_MAX_PACING_RATE); 0: no limit.
+/// TCP spreads what it sends on it over the round trip, as its window and its RTT say, and sends at most so many bytes
+/// a second (SO_MAX_PACING_RATE; Linux 4.13 and later, whatever the queueing discipline); 0: no limit.
 void set_pacing(int fd, std::uint64_t bytes_per_s);
 
 /// A reader is not told of less than this (SO_RCVLOWAT; 1 at first), and the kernel acknowledges up to it unread.

@@ -226,23 +226,46 @@ TEST(Swarms, OfThreeShareWhatTheyHave) {
   }
 }
 
-/// TCP_NODELAY of the connections that were accepted at the node's ports.
-std::vector<bool> accepted_with_no_delay(const Node& node) {
+/// An option of the connections that were accepted at the node's ports.
+template <typename Value>
+std::vector<Value> option_of_accepted(const Node& node, int level, int option) {
   std::set<int> ports;
   for (const auto& endpoint : node.peer(16).endpoints) ports.insert(endpoint.port);
-  std::vector<bool> found;
+  std::vector<Value> found;
   for (int fd = 3; fd < 1024; ++fd) {
     sockaddr_in local{}, remote{};
-    socklen_t local_size = sizeof(local), remote_size = sizeof(remote), value_size = sizeof(int);
-    int no_delay = 0;
+    socklen_t local_size = sizeof(local), remote_size = sizeof(remote), value_size = sizeof(Value);
+    Value value = 0;
     if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) == 0 &&
         ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &remote_size) == 0 &&
-        ports.contains(ntohs(local.sin_port)) &&
-        ::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &value_size) == 0) {
-      found.push_back(no_delay != 0);
+        ports.contains(ntohs(local.sin_port)) && ::getsockopt(fd, level, option, &value, &value_size) == 0) {
+      found.push_back(value);
     }
   }
   return found;
+}
+
+std::vector<bool> accepted_with_no_delay(const Node& node) {
+  const std::vector<int> found = option_of_accepted<int>(node, IPPROTO_TCP, TCP_NODELAY);
+  return {found.begin(), found.end()};
+}
+
+TEST(Lanes, ArePacedByTheKernelWithoutALimit) {
+  constexpr std::uint64_t kUnpaced = ~std::uint64_t{0}, kAboveAnyNetwork = std::uint64_t{1} << 50;
+  const Folder folder;
+  const Sample sample = one_file(4 << 20);
+  const TransferId transfer = new_transfer();
+  Node seeder, getter;
+  sample.write(folder / "seeder");
+  seeder.seed(sample, folder / "seeder", transfer);
+  getter.fetch(sample, folder / "getter", transfer);
+  getter.engine->set_rate_limit(transfer, 1'000'000, 0);
+  getter.plan(transfer, {seeder.peer(2)});
+  EXPECT_TRUE(eventually([&] {
+    const auto paces = option_of_accepted<std::uint64_t>(seeder, SOL_SOCKET, SO_MAX_PACING_RATE);
+    return paces.size() == 2 &&
+           std::ranges::all_of(paces, [](std::uint64_t pace) { return pace != kUnpaced && pace > kAboveAnyNetwork; });
+  }));
 }
 
 TEST(Swarms, BundleTheNewsOfPiecesForThoseOfWhomTheyAskNothing) {

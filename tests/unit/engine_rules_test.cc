@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <array>
 
@@ -7,6 +8,7 @@
 #include "client/engine/node_link.h"
 #include "client/engine/tcp_info.h"
 #include "common/rng.h"
+#include "common/unique_fd.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -20,6 +22,23 @@ DialState wanting(int lanes) {
   state.plan_lanes = lanes;
   state.endpoints = 16;
   return state;
+}
+
+TEST(Pacing, WithoutALimitIsStillPacing) {
+  constexpr std::uint64_t kUnpaced = ~std::uint64_t{0}, kAboveAnyNetwork = std::uint64_t{1} << 50;
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM, 0));
+  const auto most = [&] {
+    std::uint64_t rate = 0;
+    socklen_t size = sizeof(rate);
+    EXPECT_EQ(::getsockopt(socket.get(), SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &size), 0);
+    return rate;
+  };
+  ASSERT_EQ(most(), kUnpaced);
+  set_pacing(socket.get(), 5'000'000);
+  EXPECT_EQ(most(), 5'000'000U);
+  set_pacing(socket.get(), 0);
+  EXPECT_GT(most(), kAboveAnyNetwork);
+  EXPECT_LT(most(), kUnpaced) << "the kernel would no longer pace";
 }
 
 TEST(OutgoingTarget, IsThePlanWithinGrantAndEndpoints) {
