@@ -34,13 +34,13 @@ UniqueFd open_by_components(int folder, const std::string& path, int flags) {
 }  // namespace
 
 Place below(const Place& folder, const std::string& name) {
-  return {(folder.path == "/" ? "" : folder.path) + "/" + name, folder.root};
+  return {(folder.path == "/" ? "" : folder.path) + "/" + name, folder.root, folder.follow_links};
 }
 
 Place folder_of(const Place& place) {
   const auto slash = place.path.rfind('/');
   const std::string folder = slash == 0 || slash == std::string::npos ? "/" : place.path.substr(0, slash);
-  return {folder, place.path == place.root ? std::string() : place.root};
+  return {folder, place.path == place.root ? std::string() : place.root, place.follow_links};
 }
 
 UniqueFd open_place(const Place& place, int flags) {
@@ -70,6 +70,15 @@ UniqueFd open_beneath(int folder, const std::string& path, int flags, bool same_
     if (errno != EINTR && errno != EAGAIN) return {};
   }
   return open_by_components(folder, wanted, flags);
+}
+
+UniqueFd open_below(int folder, const std::string& path, int flags, const LookUp& by) {
+  if (!by.follow_links) return open_beneath(folder, path, flags, by.same_device);
+  return UniqueFd(::openat(folder, path.empty() ? "." : path.c_str(), flags | O_CLOEXEC));
+}
+
+bool stat_below(int folder, const std::string& name, struct stat& info, const LookUp& by) {
+  return ::fstatat(folder, name.c_str(), &info, by.follow_links ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 }  // namespace gridtorrent

@@ -55,9 +55,10 @@ void print_lines(Context& c, const google::protobuf::RepeatedPtrField<std::strin
 std::vector<options::Option> publish_rule_options() {
   return {{.name = "links",
            .value = "RULE",
-           .help = "symbolic links: skip them, or keep those that lead to what is published too (others are refused)",
+           .help = "symbolic links: skip them, keep those that lead to what is published too (others are refused), or "
+                   "follow them: what they lead to is published in their place",
            .default_value = "skip",
-           .choices = {"skip", "keep"}},
+           .choices = {"skip", "keep", "follow"}},
           {.name = "exclude",
            .value = "GLOB",
            .help = "leave out what this means, as '*.tmp' or raw/old; may be repeated; a file .gridtorrentignore in "
@@ -73,7 +74,7 @@ std::vector<options::Option> publish_rule_options() {
 }
 
 bool has_publish_rules(const options::Parsed& options) {
-  return options.str("links") == "keep" || options.has("exclude") || options.has("include");
+  return options.str("links") != "skip" || options.has("exclude") || options.has("include");
 }
 
 v1::PublishRules read_publish_rules(const options::Parsed& options) {
@@ -98,12 +99,17 @@ Status dry_run(Context& c) {
     json["excluded"] = files.excluded();
     add_lines(json, "warnings", files.warnings());
     add_lines(json, "exclusions", files.exclusions());
+    add_lines(json, "followed", files.followed());
     c.emit(json);
     return {};
   }
   c.terminal.result("would publish " + escape_for_display(name) + ": " + format_bytes(files.bytes()) + " in " +
                     counted(files.files(), "file", "files") +
-                    (files.links() > 0 ? ", " + counted(files.links(), "symbolic link", "symbolic links") : ""));
+                    (files.links() > 0 ? ", " + counted(files.links(), "symbolic link", "symbolic links") +
+                                             (c.options.str("links") == "follow" ? " followed" : "")
+                                       : ""));
+  if (files.followed_size() > 0) c.terminal.message("symbolic links that are followed:");
+  print_lines(c, files.followed(), files.followed_size() > 0 ? files.links() : 0);
   if (files.excluded() > 0)
     c.terminal.message(counted(files.excluded(), "entry", "entries") + " left out by the rules:");
   print_lines(c, files.exclusions(), files.excluded());

@@ -337,6 +337,7 @@ v1::ScannedFiles to_message(const ScannedTree& tree) {
   v1::ScannedFiles out = to_message(tree.figures);
   for (const std::string& warning : tree.warnings) out.add_warnings(clean(warning));
   for (const std::string& exclusion : tree.excluded) out.add_exclusions(clean(exclusion));
+  for (const std::string& link : tree.followed) out.add_followed(clean(link));
   out.set_name(clean(tree.base_name));
   return out;
 }

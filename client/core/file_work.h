@@ -24,7 +24,7 @@ using ProgressFn = std::function<void(std::uint64_t done_bytes, std::uint64_t to
 struct ScanFigures {
   std::uint64_t files = 0, bytes = 0;
   std::uint64_t skipped = 0;   ///< symbolic links, sockets, devices
-  std::uint64_t links = 0;     ///< symbolic links that are kept
+  std::uint64_t links = 0;     ///< symbolic links that are kept, or followed
   std::uint64_t excluded = 0;  ///< by the rules; a folder counts as one
   friend bool operator==(const ScanFigures&, const ScanFigures&) = default;
 };
@@ -33,9 +33,10 @@ using ScanFn = std::function<void(const ScanFigures&)>;
 
 struct ScannedTree {
   ScanFigures figures;
-  std::string base_name;              ///< bytes
-  std::vector<std::string> warnings;  ///< what is skipped and why, at most 100, for people
-  std::vector<std::string> excluded;  ///< what the rules leave out and by which, at most 100
+  std::string base_name;                   ///< bytes
+  std::vector<std::string> warnings;       ///< what is skipped and why, at most 100, for people
+  std::vector<std::string> excluded;       ///< what the rules leave out and by which, at most 100
+  std::vector<std::string> followed = {};  ///< links and what they lead to, at most 100
 };
 
 /// Files as this node published them before.
@@ -66,7 +67,8 @@ struct HashRequest {
 
 struct HashedTree {
   metainfo::VersionMetadata metadata;
-  std::string parent;  ///< the folder that holds BASE; seeding's save_path
+  std::string parent;         ///< the folder that holds BASE; seeding's save_path
+  bool follow_links = false;  ///< Place::follow_links of that
   std::uint64_t skipped = 0;
   std::vector<std::string> warnings;                       ///< what was skipped and why, at most 100, for people
   std::uint64_t resumed_bytes = 0;                         ///< taken from the checkpoint

@@ -201,6 +201,7 @@ void GetFlow::fetch_instead(const TransferId& id, const std::string& why) {
     transfer->row.old_place = {};
     transfer->row.source.clear();
     transfer->row.kind = TransferKind::kGet;
+    if (!transfer->row.adds()) transfer->row.follow_links = false;
     transfer->announce.soon(c_.ports.clock.mono());
   }
   c_.book.save_or_log(*transfer);

@@ -73,6 +73,11 @@ Status GetFlow::find_replaced(Request& request, const metainfo::Manifest& publis
     request.replaces = row.replaces;
     return {};
   }
+  if (row.follow_links) {
+    return Error{Code::kConflict, escape_for_display(join_path(row.target, row.base_name)) +
+                                      " has files behind symbolic links, and those are not replaced; get the new "
+                                      "version to another folder, with --to and without --update"};
+  }
   request.replaces = row.id;
   // A name that somebody chose with --as stays; one that the publisher gave up does not stand for something else.
   GT_ASSIGN(const MetadataPtr before, c_.metadata(row.content));

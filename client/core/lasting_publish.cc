@@ -341,6 +341,7 @@ std::optional<HashedTree> LastingPublishFlow::hashed_before(const Work& work) {
   HashedTree tree;
   tree.metadata = *std::move(metadata);
   tree.parent = row.target;
+  tree.follow_links = row.follow_links;
   tree.skipped = work.publish.skipped;
   tree.warnings = work.publish.lasting->warnings;
   if (auto known = c_.ports.store.load_known_files(row.id)) {
@@ -387,13 +388,14 @@ Status LastingPublishFlow::keep_hashed(Work& work, const HashedTree& tree) {
   work.publish.lasting->read_bytes = tree.read_bytes;
   GT_TRY(c_.ports.store.save_known_files(work.transfer.id, {tree.inodes, tree.sums}));
   GT_TRY(c_.ports.store.put_publish(work.publish));
-  const auto stamp = c_.ports.guard.stamp(Place{tree.parent}, manifest, {});
+  const auto stamp = c_.ports.guard.stamp(Place{tree.parent, "", tree.follow_links}, manifest, {});
   work.transfer.verified = c_.ports.clock.wall();
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(work.transfer.id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kHash) return stopped_error(work.publish);
   transfer->row.content.metadata_sha256 = name;
   transfer->row.target = tree.parent;
+  transfer->row.follow_links = tree.follow_links;
   transfer->row.base_name = manifest.base_name;
   transfer->row.wanted_bytes = transfer->row.verified_bytes = manifest.total_bytes();
   transfer->row.stamp = stamp ? *stamp : "";

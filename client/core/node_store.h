@@ -54,9 +54,10 @@ struct TransferRow {
   bool paused = false;  ///< by a person
   ContentInfo content;  ///< as the server described it when the transfer began
   std::string base_name;
-  std::string target;  ///< folder that holds BASE, or will; absolute, bytes
-  std::string root;    ///< of a task's target: Place::root
-  Place place() const { return {target, root}; }
+  std::string target;         ///< folder that holds BASE, or will; absolute, bytes
+  std::string root;           ///< of a task's target: Place::root
+  bool follow_links = false;  ///< Place::follow_links
+  Place place() const { return {target, root, follow_links}; }
   std::vector<std::string> globs;
   /// Per manifest entry: what the globs mean and is no longer there. Empty: nothing was lost.
   std::vector<bool> lost;

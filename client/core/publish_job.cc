@@ -191,7 +191,7 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
                                      " than this node sent; ask its operator to run `gridtorrent-server check`"};
   }
   GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, document));
-  const Place parent{tree.parent, folder_of({row.path, root}).root};
+  const Place parent{tree.parent, folder_of({row.path, root}).root, tree.follow_links};
   const auto stamp = c_.ports.guard.stamp(parent, tree.metadata.manifest, {});
   TorrentSpec spec;
   if (!tree.metadata.segments.empty()) {  // no byte, no torrent
@@ -213,6 +213,7 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
   transfer->row.content = content;
   transfer->row.target = parent.path;
   transfer->row.root = parent.root;
+  transfer->row.follow_links = parent.follow_links;
   transfer->row.base_name = tree.metadata.manifest.base_name;
   transfer->row.wanted_bytes = tree.metadata.manifest.total_bytes();
   transfer->row.stamp = stamp ? *stamp : "";

@@ -34,6 +34,17 @@ Result<SeedingFlow::Found> SeedingFlow::find_files(const metainfo::Manifest& man
                                     ", and none of its files; give the folder that holds it, or its own path"};
 }
 
+/// Whether the files that a person named are all there only by way of links; nothing: they are not all there.
+Result<std::optional<bool>> SeedingFlow::lie_behind_links(const metainfo::Manifest& manifest, const Found& found) {
+  metainfo::Manifest renamed = manifest;
+  renamed.base_name = found.base_name;
+  const auto is_whole = [](const PlaceReport& report) { return report.missing == 0 && !report.difference; };
+  GT_ASSIGN(const PlaceReport plain, c_.ports.files.look_at(found.parent, renamed, {}));
+  if (is_whole(plain)) return std::optional(false);
+  GT_ASSIGN(const PlaceReport followed, c_.ports.files.look_at({found.parent.path, "", true}, renamed, {}));
+  return is_whole(followed) ? std::optional(true) : std::nullopt;
+}
+
 Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& from) {
   if (!from.path.starts_with('/')) {
     return Error{Code::kInvalid, "'" + escape_for_display(from.path) + "' is no absolute path"};
@@ -41,6 +52,10 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& 
   GT_ASSIGN(const ContentInfo info, c_.ports.link.content(content));
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
   GT_ASSIGN(const Found found, find_files(metadata->manifest, {trimmed(from.path), from.root}));
+  std::optional<bool> behind_links = false;
+  if (from.root.empty() && metadata->manifest.targets.empty()) {
+    GT_ASSIGN(behind_links, lie_behind_links(metadata->manifest, found));
+  }
   const auto& [parent, base] = found;
 
   const auto lock = c_.book.lock();
@@ -57,6 +72,7 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& 
     if (!again || !row.globs.empty() || !row.lost.empty()) continue;
     row.step = TransferStep::kAttach;
     row.root = parent.root;
+    row.follow_links = behind_links.value_or(row.follow_links);
     row.paused = false;
     row.error.reset();
     GT_TRY(c_.book.save(*transfer));
@@ -73,6 +89,7 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& 
   row.base_name = base;
   row.target = parent.path;
   row.root = parent.root;
+  row.follow_links = behind_links.value_or(false);
   row.source = "attached";
   row.wanted_bytes = metadata->manifest.total_bytes();
   auto& transfer = c_.book.insert(std::move(row));
@@ -259,8 +276,15 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
   }
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
   const auto& base = metadata->manifest.base_name;
-  if (c_.ports.guard.exists(join_path(place, base))) return Held{info, place, base};
-  return Held{info, parent_folder(place), last_component(place)};
+  const bool in_it = c_.ports.guard.exists(join_path(place, base));
+  const Held held = in_it ? Held{info, place, base} : Held{info, parent_folder(place), last_component(place)};
+  const auto lock = c_.book.lock();
+  for (const auto& [id, transfer] : c_.book.all()) {
+    const auto& row = transfer->row;
+    const bool is_there = row.content.id == info.id && lies_at(row, held.parent.path, held.base_name);
+    if (is_there) return Held{info, row.place(), row.base_name};
+  }
+  return held;
 }
 
 void SeedingFlow::note_verified(const Held& held) {

@@ -35,6 +35,7 @@ class SeedingFlow {
     std::string base_name;
   };
   Result<Found> find_files(const metainfo::Manifest& manifest, const Place& place);
+  Result<std::optional<bool>> lie_behind_links(const metainfo::Manifest& manifest, const Found& found);
   struct Held {
     ContentInfo content;
     Place parent;

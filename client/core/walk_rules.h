@@ -11,11 +11,12 @@ namespace gridtorrent::client {
 
 /// What becomes of symbolic links below a path that is published.
 enum class LinkRule : std::uint8_t {
-  kSkip,  ///< left out, counted and warned of
-  kKeep,  ///< published as links; one that leads outside is refused
+  kSkip,    ///< left out, counted and warned of
+  kKeep,    ///< published as links; one that leads outside is refused
+  kFollow,  ///< what they lead to is published in their place, wherever it lies; never below a named root
 };
 std::string_view link_rule_name(LinkRule rule);
-/// "skip", "keep"; empty is skip. kInvalid.
+/// "skip", "keep", "follow"; empty is skip. kInvalid.
 Result<LinkRule> parse_link_rule(std::string_view text);
 
 /// What of a folder is published. Patterns are those of metainfo::glob_matches, against paths below the folder.

@@ -50,7 +50,7 @@ std::vector<LeafRun> leaf_runs(const Layout& layout, std::uint64_t begin, std::u
 
 BatchWorker::BatchWorker(const BatchContext& context)
     : context_(context),
-      folders_(context.root, context.same_device),
+      folders_(context.root, context.look_up),
       buffer_(std::make_unique_for_overwrite<std::uint8_t[]>(context.batch_bytes + kBlockBytes)) {}
 
 std::string BatchWorker::path_of(const Slot& slot) const {

@@ -45,7 +45,7 @@ struct BatchContext {
   std::uint32_t piece_bytes = 0;  ///< 0: no SHA-1
   /// Per slot, to notice files that change; empty: only sizes count.
   std::span<const FileIdentity> identities;
-  bool same_device = false;
+  LookUp look_up = {};
   bool tolerate_failures = false;  ///< a file that cannot be read is noted and skipped
   std::stop_token stop;
 };

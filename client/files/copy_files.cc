@@ -94,7 +94,7 @@ Status copy_to_staging(const Place& parent, const StagingPlan& plan, const metai
   ProgressMeter meter(progress, total);
   metainfo::Manifest there;  // its name alone counts
   there.base_name = plan.copied_base.empty() ? manifest.base_name : plan.copied_base;
-  FolderCache from_folders(from_root.get());
+  FolderCache from_folders(from_root.get(), {.follow_links = parent.follow_links});
   FolderCache to_folders(to_root.get());
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const metainfo::ManifestEntry& entry = manifest.entries[i];

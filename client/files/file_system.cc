@@ -101,9 +101,9 @@ SplitPath split_path(std::string_view path) {
 int FolderCache::open(const std::string& folder) {
   if (folder == ".") return root_;
   if (fd_ && folder == folder_) return fd_.get();
-  fd_ = open_beneath(root_, folder, O_RDONLY | O_DIRECTORY, same_device_);
+  fd_ = open_below(root_, folder, O_RDONLY | O_DIRECTORY, by_);
   // A folder that may be searched but not listed.
-  if (!fd_ && errno == EACCES) fd_ = open_beneath(root_, folder, O_PATH | O_DIRECTORY, same_device_);
+  if (!fd_ && errno == EACCES) fd_ = open_below(root_, folder, O_PATH | O_DIRECTORY, by_);
   if (!fd_) return -1;
   folder_ = folder;
   return fd_.get();
@@ -113,7 +113,14 @@ UniqueFd FolderCache::open_file(const std::string& path, int flags) {
   const SplitPath split = split_path(path);
   const int folder = open(split.folder);
   if (folder < 0) return {};
-  return UniqueFd(::openat(folder, split.name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!by_.follow_links) flags |= O_NOFOLLOW;
+  return UniqueFd(::openat(folder, split.name.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+bool FolderCache::stat(const std::string& path, struct stat& info) {
+  const SplitPath split = split_path(path);
+  const int folder = open(split.folder);
+  return folder >= 0 && stat_below(folder, split.name, info, by_);
 }
 
 Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path) {

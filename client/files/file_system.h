@@ -12,7 +12,8 @@
 #include "common/result.h"
 #include "common/unique_fd.h"
 
-/// Thin helpers over the system calls for files: no symbolic link is ever followed below the folder one starts from.
+/// Thin helpers over the system calls for files: no symbolic link is followed below the folder one starts from, but
+/// where a LookUp says so.
 namespace gridtorrent::client::files {
 
 /// 'path', escaped, for messages.
@@ -43,15 +44,17 @@ SplitPath split_path(std::string_view path);
 class FolderCache {
  public:
   /// `root` must stay open.
-  explicit FolderCache(int root, bool same_device = false) : root_(root), same_device_(same_device) {}
+  explicit FolderCache(int root, const LookUp& by = {}) : root_(root), by_(by) {}
   /// The folder's descriptor, valid until the next call, or -1 with errno.
   int open(const std::string& folder);
   /// Opens a file for reading without blocking on FIFOs; empty with errno on failure.
   UniqueFd open_file(const std::string& path, int flags);
+  /// False with errno on failure.
+  bool stat(const std::string& path, struct stat& info);
 
  private:
   const int root_;
-  const bool same_device_;
+  const LookUp by_;
   UniqueFd fd_;
   std::string folder_;
 };

@@ -50,7 +50,7 @@ Result<Sums> all_sums(const Place& parent, const metainfo::Manifest& manifest, c
                       const ProgressFn& progress, const std::stop_token& stop) {
   GT_ASSIGN(const UniqueFd root, open_folder(parent));
   ProgressMeter meter(progress, manifest.total_bytes());
-  FolderCache folders(root.get());
+  FolderCache folders(root.get(), {.follow_links = parent.follow_links});
   const auto buffer = std::make_unique_for_overwrite<std::uint8_t[]>(kReadBytes);
   Sums sums(manifest.entries.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {

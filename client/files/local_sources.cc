@@ -28,7 +28,11 @@ using metainfo::ManifestEntry;
 class LocalCopy {
  public:
   LocalCopy(const LocalTree& earlier, const StagingPlan& plan, const Manifest& next, int from, int to)
-      : earlier_(earlier), plan_(plan), next_(next), from_(from), to_(to) {}
+      : earlier_(earlier),
+        plan_(plan),
+        next_(next),
+        from_(from, {.follow_links = earlier.parent.follow_links}),
+        to_(to) {}
 
   /// Bytes taken.
   Result<std::uint64_t> one(std::size_t index, const LocalSource& source, ProgressMeter& meter, std::stop_token stop) {

@@ -15,13 +15,11 @@ namespace {
 /// Once all is read: each file and folder must still be what was listed, or the result would describe a state that
 /// never was as a whole. A folder's own mtime tells of names that came or went.
 Status check_unchanged(const WalkedTree& tree) {
-  FolderCache folders(tree.parent_fd.get(), true);
+  FolderCache folders(tree.parent_fd.get(), tree.look_up);
   for (std::size_t i = 0; i < tree.manifest.entries.size(); ++i) {
     const std::string path = metainfo::full_path(tree.manifest, tree.manifest.entries[i]);
-    const SplitPath split = split_path(path);
-    const int folder = folders.open(split.folder);
     struct stat info{};
-    if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!folders.stat(path, info))
       return errno_error(errno, path, "changed while it was being hashed").code == Code::kNotFound
                  ? Error{Code::kConflict, quoted(path) + " vanished while it was being hashed"}
                  : errno_error(errno, path, "cannot be examined");
@@ -36,15 +34,25 @@ std::optional<std::int64_t> birth_ns(const WalkedTree& tree, FolderCache& folder
   const SplitPath split = split_path(metainfo::full_path(tree.manifest, tree.manifest.entries[entry]));
   const int folder = folders.open(split.folder);
   struct statx info{};
-  if (folder < 0 || ::statx(folder, split.name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_INO, &info) != 0)
+  const int flags = tree.look_up.follow_links ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (folder < 0 || ::statx(folder, split.name.c_str(), flags, STATX_BTIME | STATX_INO, &info) != 0)
     return std::nullopt;
   if ((info.stx_mask & STATX_BTIME) == 0 || info.stx_ino != tree.identities[entry].inode) return std::nullopt;
   return info.stx_btime.tv_sec * 1'000'000'000 + info.stx_btime.tv_nsec;
 }
 
+/// Inodes name files on one filesystem only: what lies on another one is read anew.
+bool lies_elsewhere(const WalkedTree& tree, std::size_t entry) {
+  return !tree.elsewhere.empty() && tree.elsewhere[entry];
+}
+
 PublishReuse reuse_of(const WalkedTree& tree, const Layout& layout, std::uint32_t piece_bytes, const KnownTree& known) {
-  FolderCache folders(tree.parent_fd.get(), true);
-  return plan_publish_reuse(tree.identities, layout, piece_bytes, known,
+  FolderCache folders(tree.parent_fd.get(), tree.look_up);
+  std::vector<FileIdentity> identities = tree.identities;
+  for (std::size_t i = 0; i < identities.size(); ++i) {
+    if (lies_elsewhere(tree, i)) identities[i].inode = 0;
+  }
+  return plan_publish_reuse(identities, layout, piece_bytes, known,
                             [&](std::uint32_t entry) { return birth_ns(tree, folders, entry); });
 }
 
@@ -90,8 +98,9 @@ std::string known_sums(const Layout& layout, const PublishReuse& reuse, const Kn
 std::vector<std::uint64_t> reliable_inodes(const WalkedTree& tree, std::int64_t settled_before_ns) {
   std::vector<std::uint64_t> inodes;
   inodes.reserve(tree.identities.size());
-  for (const FileIdentity& identity : tree.identities) {
-    inodes.push_back(identity.mtime_ns < settled_before_ns ? identity.inode : 0);
+  for (std::size_t i = 0; i < tree.identities.size(); ++i) {
+    const bool reliable = tree.identities[i].mtime_ns < settled_before_ns && !lies_elsewhere(tree, i);
+    inodes.push_back(reliable ? tree.identities[i].inode : 0);
   }
   return inodes;
 }
@@ -104,7 +113,7 @@ Result<ScannedTree> scan_for_publishing(const Place& path, const WalkRules& rule
   const std::uint64_t bytes = tree.figures.bytes;
   GT_TRY(check_limits(bytes, metainfo::choose_piece_bytes(bytes)));
   return ScannedTree{tree.figures, std::move(tree.manifest.base_name), std::move(tree.warnings),
-                     std::move(tree.excluded)};
+                     std::move(tree.excluded), std::move(tree.followed)};
 }
 
 Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned threads, std::uint64_t memory_bytes,
@@ -145,7 +154,7 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
                .root = tree.parent_fd.get(),
                .piece_bytes = piece_bytes,
                .identities = identities,
-               .same_device = true,
+               .look_up = tree.look_up,
                .stop = stop},
               plan_hash(reuse.read_bytes, piece_bytes, threads, memory_bytes), std::move(sink), checkpoint.get(), meter,
               reuse.reads);
@@ -165,6 +174,7 @@ Result<HashedTree> hash_for_publishing(const HashRequest& request, unsigned thre
   result.metadata.manifest = std::move(tree.manifest);
   if (total > 0) result.metadata.segments.push_back(std::move(segment));
   result.parent = std::move(tree.parent);
+  result.follow_links = tree.look_up.follow_links;
   result.skipped = tree.figures.skipped;
   result.warnings = std::move(tree.warnings);
   result.resumed_bytes = run.resumed_bytes();

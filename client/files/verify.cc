@@ -40,13 +40,11 @@ Looked look(FolderCache& folders, bool there, const metainfo::Manifest& manifest
   const metainfo::ManifestEntry& entry = manifest.entries[index];
   const SplitPath split = split_path(path);
   struct stat info{};
-  int error_number = there ? 0 : ENOENT;
-  const int folder = there ? folders.open(split.folder) : -1;
-  if (there && (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0))
-    error_number = errno;
+  const int error_number = !there ? ENOENT : folders.stat(path, info) ? 0 : errno;
   std::string reason = difference(entry, error_number, info);
   const bool link = entry.kind == metainfo::EntryKind::kLink;
-  if (link && reason.empty() && !is_link_to(folder, split.name, manifest.targets.at(static_cast<std::uint32_t>(index))))
+  if (link && reason.empty() &&
+      !is_link_to(folders.open(split.folder), split.name, manifest.targets.at(static_cast<std::uint32_t>(index))))
     reason = "leads elsewhere";
   return {error_number == ENOENT || error_number == ENOTDIR, std::move(reason)};
 }
@@ -59,10 +57,10 @@ void add_fault(VerifyReport& report, const std::string& path, std::string reason
 }
 
 std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
-                                        LinksAre links, VerifyReport& report) {
+                                        LinksAre links, VerifyReport& report, const LookUp& by) {
   std::vector<bool> sound(manifest.entries.size());
   const Selection selection(manifest, wanted);
-  FolderCache folders(parent);
+  FolderCache folders(parent, by);
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     if (!selection.includes(i)) continue;
     const metainfo::ManifestEntry& entry = manifest.entries[i];
@@ -86,7 +84,7 @@ Result<PlaceReport> look_at_tree(const Place& parent, const metainfo::Manifest& 
   const UniqueFd parent_fd = open_place(parent, O_PATH | O_DIRECTORY);
   if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return place_error(errno, parent, "cannot be opened");
   const Selection selection(manifest, wanted);
-  FolderCache folders(parent_fd ? parent_fd.get() : -1);
+  FolderCache folders(parent_fd ? parent_fd.get() : -1, {.follow_links = parent.follow_links});
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     if (!selection.includes(i)) continue;
     const metainfo::ManifestEntry& entry = manifest.entries[i];
@@ -111,7 +109,8 @@ Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& 
   if (!parent_fd && errno != ENOENT && errno != ENOTDIR) return place_error(errno, parent, "cannot be opened");
   // Without the folder every entry is missing, which is a finding and no error.
   const int root = parent_fd ? parent_fd.get() : -1;
-  const std::vector<bool> sound = check_kinds_and_sizes(root, manifest, wanted, LinksAre::kThere, report);
+  const LookUp by{.follow_links = parent.follow_links};
+  const std::vector<bool> sound = check_kinds_and_sizes(root, manifest, wanted, LinksAre::kThere, report, by);
   const Layout layout(manifest, sound);
   std::vector<bool> failed(layout.slots().size());
   const auto path_of = [&](std::size_t slot) {
@@ -131,6 +130,7 @@ Result<VerifyReport> verify_tree(const Place& parent, const metainfo::Manifest& 
                .layout = layout,
                .root = root,
                .identities = {},
+               .look_up = by,
                .tolerate_failures = true,
                .stop = std::move(stop)},
               plan_hash(layout.total_bytes(), 0, threads, memory_bytes), std::move(sink), nullptr, meter);

@@ -14,7 +14,7 @@ enum class LinksAre : std::uint8_t { kThere, kYetToCome };
 /// Kinds, sizes and targets of the wanted entries below an open folder (-1: there is none), without reading any data.
 /// `sound[i]` tells whether entry i is worth hashing; faults go to the report.
 std::vector<bool> check_kinds_and_sizes(int parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted,
-                                        LinksAre links, VerifyReport& report);
+                                        LinksAre links, VerifyReport& report, const LookUp& by = {});
 
 /// FileWork::look_at.
 Result<PlaceReport> look_at_tree(const Place& parent, const metainfo::Manifest& manifest,

@@ -118,6 +118,7 @@ Result<std::string> RootedDisk::stamp(const Place& parent, const metainfo::Manif
   };
   const UniqueFd top = open_place(parent, O_PATH | O_DIRECTORY);
   if (!top) return missing(parent.path, errno);
+  const LookUp by{.follow_links = parent.follow_links};
   crypto::Sha256Stream stream;
   UniqueFd folder;
   std::string folder_path;
@@ -128,12 +129,12 @@ Result<std::string> RootedDisk::stamp(const Place& parent, const metainfo::Manif
     const auto slash = path.rfind('/');
     const std::string wanted_folder = slash == std::string::npos ? "" : path.substr(0, slash);
     if (!folder || wanted_folder != folder_path) {  // entries come sorted: most lie in the folder of the one before
-      folder = open_beneath(top.get(), wanted_folder, O_PATH | O_DIRECTORY);
+      folder = open_below(top.get(), wanted_folder, O_PATH | O_DIRECTORY, by);
       folder_path = wanted_folder;
     }
     struct stat status{};
     const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-    if (!folder || ::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (!folder || !stat_below(folder.get(), name, status, by)) {
       return missing(parent.path + "/" + path, errno);
     }
     add_number(stream, status.st_size);

@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 13> kMigrations{
+inline constexpr std::array<sql::Migration, 14> kMigrations{
     {{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
@@ -174,6 +174,9 @@ CREATE TABLE published_files (
   inodes BLOB NOT NULL,
   sums BLOB NOT NULL
 ) STRICT;
+)sql"},
+     {14, "data that is published through symbolic links", R"sql(
+ALTER TABLE transfer ADD COLUMN follow_links INTEGER NOT NULL DEFAULT 0;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

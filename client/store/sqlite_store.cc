@@ -20,7 +20,7 @@ constexpr std::string_view kTransferColumns =
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
     "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms, "
-    "unpublished, adopted, remove_files, replaces";
+    "unpublished, adopted, remove_files, replaces, follow_links";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -98,6 +98,7 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   GT_ASSIGN(transfer.adopted, decode_entries(row.text(52)));
   transfer.remove_files = row.boolean(53);
   GT_ASSIGN(transfer.replaces, parse_transfer(row.text(54)));
+  transfer.follow_links = row.boolean(55);
   return transfer;
 }
 
@@ -176,7 +177,7 @@ std::string upsert(std::string_view table, std::string_view columns, std::string
 }
 
 Status put(sql::Transaction& tx, const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 55);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 56);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
@@ -243,7 +244,8 @@ Status put(sql::Transaction& tx, const TransferRow& row) {
                              row.unpublished,
                              adopted,
                              row.remove_files,
-                             replaces});
+                             replaces,
+                             row.follow_links});
 }
 
 }  // namespace

@@ -86,4 +86,43 @@ def patterns_and_the_ignore_file_choose_and_a_dry_run_says_why():
         cases.check('run/notes/data' in paths and not any(p.startswith('run/raw') for p in paths), paths)
 
 
-cases.run(kept_links_arrive_and_others_are_refused_by_name, patterns_and_the_ignore_file_choose_and_a_dry_run_says_why)
+def followed_links_arrive_as_files_and_are_seeded_after_a_restart():
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob = scene.user('alice'), scene.user('bob')
+        alpha, beta = scene.node(alice, 'alpha', args=('--share-root', f'data={scene.dir / "in"}')), scene.node(bob, 'beta')
+        top = folder_with_links(scene)
+        cases.make_file(scene.dir / 'archive/2024/c.h5', 700_000)
+        os.symlink(scene.dir / 'archive', top / 'archive')
+        os.symlink('gone', top / 'dangling')
+        said = alice.cli('publish', top, '--name', 'run', '--dry-run', '--links', 'follow', node=alpha)
+        cases.check('in 7 files, 3 symbolic links followed' in said.out and 'leads to nothing' in said.err, said)
+        done = alice.cli('publish', top, '--name', 'run', '--access', 'public', '--links', 'follow', '--json', node=alpha).event('published')
+        cases.check((done['files'], done['skipped']) == (7, 1), done)
+        alpha.stop()
+        alpha.start()
+        bob.cli('get', 'run', '--to', scene.dir / 'out', node=beta)
+        cases.check(links(scene.dir / 'out/run') == {}, 'links arrived')
+        for path in ('best', 'notes/data/a.h5', 'notes/data/b.tmp', 'archive/2024/c.h5'):
+            cases.check((scene.dir / 'out/run' / path).read_bytes() == (top / path).read_bytes(), path)
+        bob.cli('verify', 'run', node=beta)
+        alice.cli('verify', 'run', node=alpha)
+
+        # Forgotten and seeded again, from where the links lead.
+        started = [t['transfer_id'] for t in alice.cli('transfers', '--json', node=alpha).json['transfers']]
+        alice.cli('transfer', 'forget', started[0], node=alpha)
+        alice.cli('seed', 'run', '--from', top, node=alpha)
+        bob.cli('get', 'run', '--to', scene.dir / 'again', '--refetch', node=beta)
+
+        # What a link leads to by now is other data, and no longer offered.
+        os.unlink(top / 'best')
+        os.symlink(top / 'raw/b.tmp', top / 'best')
+        found = alice.cli('verify', 'run', node=alpha, expect=7)
+        cases.check('run/best: size' in found.out + found.err, found)
+
+        refused = alice.cli('publish', 'data:run', '--name', 'task', '--links', 'follow', '--node', alpha.node_id, expect=None)
+        cases.refused(refused, 4, 'below a named root', 'no symbolic link is followed', '--links skip or keep')
+
+
+cases.run(kept_links_arrive_and_others_are_refused_by_name, followed_links_arrive_as_files_and_are_seeded_after_a_restart,
+          patterns_and_the_ignore_file_choose_and_a_dry_run_says_why)

@@ -25,6 +25,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::set<std::string> damaged;        ///< BASE paths that differ
     std::set<std::string> differing;      ///< BASE paths that differ in size, too
     std::set<std::string> foreign;        ///< BASE paths that hold nothing of what was published
+    std::set<std::string> behind_links;   ///< BASE paths that are whole only where links are followed
     std::set<std::string> lying;          ///< BASE paths with further files that came by other means
     std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
     std::string checkpoint_file;          ///< of the last hash_tree
@@ -91,7 +92,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       client::VerifyReport report;
       report.files = manifest.file_count();
       report.bytes = manifest.total_bytes();
-      const bool missing = !state.existing.contains(base);
+      const bool missing = !state.existing.contains(base) || is_hidden(state, parent, base);
       if (missing || state.damaged.contains(base)) {
         report.fault_count = 1;
         report.faults.push_back({manifest.base_name, missing ? "missing" : "differs from byte 0 on"});
@@ -111,6 +112,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       const auto base = parent.path + "/" + manifest.base_name;
       const bool chosen = wanted.empty() || state.lying.contains(base);
       const bool there = chosen && state.existing.contains(base) && !state.foreign.contains(base);
+      if (is_hidden(state, parent, base)) report.difference = {manifest.base_name + "/a", "no regular file"};
       const auto gone = gone_of(state, parent.path, manifest, wanted);
       report.missing = there ? gone.size() : manifest.file_count();
       report.files = manifest.file_count() - report.missing;
@@ -244,6 +246,9 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
 
  private:
+  static bool is_hidden(const State& state, const Place& parent, const std::string& base) {
+    return state.behind_links.contains(base) && !parent.follow_links;
+  }
   class Verifier final : public client::RootVerifier {
    public:
     explicit Verifier(FakeFiles& files) : files_(files) {}

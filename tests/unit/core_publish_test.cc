@@ -213,7 +213,49 @@ TEST_F(Publish, IsNotSeededAfterARestartWhereFilesWereChanged) {
   EXPECT_TRUE(engine_->added().empty());
 }
 
+TEST_F(Publish, ThroughLinksIsReadThroughThemEverAfter) {
+  files_.with([](auto& state) {
+    state.tree.follow_links = true;
+    state.behind_links.insert("/home/data");
+  });
+  const auto outcome = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  EXPECT_TRUE(engine_->added().front().save_path.follow_links);
+  const auto report = node_->verify("", "/home/data", false, {}, {});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->report.fault_count, 0u);
+  end();
+  start();
+  wait_for(outcome->transfer, TransferState::kSeeding);
+  EXPECT_TRUE(engine_->added().front().save_path.follow_links);
+}
+
 class Seed : public NodeFixture {};
+
+TEST_F(Seed, BelowANamedRootFollowsNoLinks) {
+  published("set");
+  files_.with([](auto& state) {
+    state.existing["/home/data"] = 1;
+    state.behind_links.insert("/home/data");
+  });
+  // The folder that holds a root is its owner's to name, so the place of the files has no root itself.
+  const auto view = node_->seed("set", Place("/home/data", "/home/data"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(wait_for(view->id, TransferState::kFailed).error->code, Code::kCorrupt);
+}
+
+TEST_F(Seed, OfFilesThatAreThereOnlyByWayOfLinksFollowsThem) {
+  published("set");
+  files_.with([](auto& state) {
+    state.existing["/home/data"] = 1;
+    state.behind_links.insert("/home/data");
+  });
+  const auto view = node_->seed("set", "/home/data");
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  wait_for(view->id, TransferState::kSeeding);
+  EXPECT_TRUE(engine_->added().front().save_path.follow_links);
+}
 
 TEST_F(Seed, RefusesAPlaceWithoutTheFiles) {
   published("set");

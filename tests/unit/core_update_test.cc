@@ -51,6 +51,22 @@ TEST_F(Update, IsRefusedWhereNoEarlierVersionIsHere) {
   EXPECT_EQ(view.error().code, Code::kNotFound);
 }
 
+TEST_F(Update, ReplacesNothingThatIsReachedThroughLinks) {
+  first_ = published("set");
+  files_.with([](auto& state) {
+    state.existing["/home/data"] = 1;
+    state.behind_links.insert("/home/data");
+  });
+  const auto seeded = node_->seed("set", "/home/data");
+  ASSERT_TRUE(seeded.ok()) << seeded.error().message;
+  wait_for(seeded->id, TransferState::kSeeding);
+  publish_next(2);
+  const auto view = get(update());
+  ASSERT_FALSE(view.ok());
+  EXPECT_EQ(view.error().code, Code::kConflict);
+  EXPECT_NE(view.error().message.find("behind symbolic links"), std::string::npos) << view.error().message;
+}
+
 TEST_F(Update, TakesAllFilesThatAreHere) {
   held();
   auto wish = update();

@@ -105,6 +105,7 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.unpublished = true;
     row.verified = WallTime{78};
     row.root = "/t";
+    row.follow_links = true;
     row.replaces = id<TransferId>();
     row.created = WallTime{19};
     return row;
@@ -165,6 +166,7 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.refused, b.refused);
   EXPECT_EQ(a.verified, b.verified);
   EXPECT_EQ(a.root, b.root);
+  EXPECT_EQ(a.follow_links, b.follow_links);
   EXPECT_EQ(a.replaces, b.replaces);
   EXPECT_EQ(a.base_name, b.base_name);
   EXPECT_EQ(a.target, b.target);

@@ -127,6 +127,11 @@ struct Checker {
     GT_TRY(task.update.empty() ? check_new_content(task) : check_new_version(task));
     GT_TRY(check_patterns(task.exclude));
     GT_TRY(check_patterns(task.include));
+    if (task.links == "follow") {
+      return Error{Code::kDenied, escape_for_display(task.root_path) +
+                                      " lies below a named root, where no symbolic link is followed; publish it with "
+                                      "--links skip or keep, or on the node's own machine"};
+    }
     if (!task.links.empty() && task.links != "skip" && task.links != "keep") {
       return Error{Code::kInvalid,
                    "links are skipped or kept; \"" + escape_for_display(task.links.substr(0, 100)) + "\" is refused"};

@@ -89,7 +89,8 @@ Call AsyncNodeApi::estimate(v1::EstimateRequest request, EstimateEventFn on_even
 }
 
 Call AsyncNodeApi::seed(v1::SeedRequest request, Answer<v1::GetReply> done) {
-  return ask(connection_, loop_, &Stub::PrepareAsyncSeed, std::move(request), done);
+  return loop_.call(connection_.terms(connection_.options.begin_deadline), *connection_.stub, &Stub::PrepareAsyncSeed,
+                    connection_.own(std::move(request)), done);
 }
 
 Call AsyncNodeApi::watch_transfer(const std::string& transfer_id, TransferFn on_change, Ended on_end) {
