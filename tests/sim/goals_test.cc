@@ -87,9 +87,16 @@ TEST(Background, LeavesAPathToOneFlowButForATenth) {
 }
 
 TEST(Balanced, LeavesAFlowAThirdOfThePath) {
-  const auto brought = of(shared(1, true), {}, 60);
-  EXPECT_LE(brought.mean(20, 60), 0.7 * kPath) << "0.40 of the half that it has beside another flow is a fifth";
-  EXPECT_GE(brought.mean(20, 60), 0.5 * kPath);
+  constexpr std::uint64_t kSeeds = 9;
+  double first = 0, later = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const auto brought = of(shared(1, true), {}, 60, seed);
+    first += brought.mean(0, 30) / kSeeds;
+    later += brought.mean(20, 60) / kSeeds;
+  }
+  EXPECT_LE(first, 0.65 * kPath) << "though slow start takes nearly all of it";
+  EXPECT_LE(later, 0.7 * kPath) << "0.40 of the half that it has beside another flow is a fifth";
+  EXPECT_GE(later, 0.5 * kPath);
 }
 TEST(Greedy, TakesMoreThanBalanced) {
   const double balanced = of(shared(1, true), {}, 60).mean(20, 60);
