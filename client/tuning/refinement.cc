@@ -87,17 +87,17 @@ std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>
 
 bool Refinement::worse(const Before& before, double rate, bool full) const {
   if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
-  if (before.step == Step::kTried) return rate < before.rate * shared(before);
+  if (before.step == Step::kTried) return rate < before.rate * shared(before, kShared);
   if (!before.more()) {
     double least = ceiling_.empty() && !reader_busy() ? kWorse : kWorseForReader;
-    if (full) least = std::min(least, shared(before));
+    if (full) least = std::min(least, shared(before, kSharedByFewer));
     return rate < least * before.rate;
   }
   return rate < (full ? before.rate * (1 + kGainOfFull) : with_more(before, kNoGain));
 }
 
-double Refinement::shared(const Before& before) const {
-  return std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), kShared);
+double Refinement::shared(const Before& before, double power) const {
+  return std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), power);
 }
 
 double Refinement::with_more(const Before& before, double part) const {
@@ -107,7 +107,7 @@ double Refinement::with_more(const Before& before, double part) const {
 
 void Refinement::accept_proof(MonoTime now, double rate) {
   if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
-  if (before_->step == Step::kTried && rate >= before_->rate * shared(*before_)) {
+  if (before_->step == Step::kTried && rate >= before_->rate * shared(*before_, kShared)) {
     floor_ = lanes_;
     believed_until_ = std::max(believed_until_, now + believe_);
     before_.reset();

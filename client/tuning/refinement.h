@@ -50,7 +50,10 @@ inline constexpr double kShrink = 2.0 / 3;
 inline constexpr double kWorse = 0.85;
 /// Where packets still wait with fewer lanes, others have what was lost, unless each lane has a rate of its own (a
 /// shaper by connection). So they are taken back there where the rate fell by more than the lanes to this power: 1 is
-/// in proportion, as behind such a shaper; from 4 to 2 lanes beside one flow of another it is 0.26.
+/// in proportion, as behind such a shaper; from 4 to 2 lanes beside one flow of another it is 0.26, and from 5 to 3
+/// while that flow still regains what slow start took from it, 0.66.
+inline constexpr double kSharedByFewer = 0.75;
+/// And more lanes that were tried have to bring more than that to this power, which a greater part of a full path is.
 inline constexpr double kShared = 0.5;
 inline constexpr std::chrono::seconds kWatch{10};
 /// After that, so many lanes are the least for so long, doubled each time; and so where more brought nothing.
@@ -171,8 +174,8 @@ class Refinement {
   std::chrono::duration<double> pause(const std::vector<RefinedSource>& sources) const;
   bool reader_busy() const { return facts_.reader != Limit::kUnknown; }
   bool worse(const Before& before, double rate, bool full) const;
-  /// The lanes' ratio to the power of kShared.
-  double shared(const Before& before) const;
+  /// The lanes' ratio, now to before, to this power.
+  double shared(const Before& before, double power) const;
   /// The rate if the lanes more brought `part` of what those before did.
   double with_more(const Before& before, double part) const;
   void accept_proof(MonoTime now, double rate);

@@ -78,8 +78,8 @@ TEST_F(Refining, WaitsLongerAfterAStepThatMayHaveBroughtLess) {
   source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;
   EXPECT_EQ(step(95e6), 8);
-  EXPECT_EQ(step(60e6), 8) << "packets wait, but not enough of them are ours";
-  EXPECT_EQ(step(60e6), 16);
+  EXPECT_EQ(step(55e6), 8) << "packets wait, but not enough of them are ours";
+  EXPECT_EQ(step(55e6), 16);
 }
 TEST_F(Refining, GivesNoMoreLanesUpThanTheQueueBridges) {
   source_.path.round_trip = 60ms;
@@ -133,10 +133,22 @@ TEST_F(Refining, TakesLanesBackThatWereMissedAndDoesNotTryAgainForAMinute) {
   source_.path.round_trip = 80ms;
   source_.path.segments = 1e6;
   EXPECT_EQ(step(95e6), 8);
-  EXPECT_EQ(steps(2, 60e6), 16);
+  EXPECT_EQ(steps(2, 55e6), 16);
   EXPECT_NE(refined_.why.find("instead of 95 Mbit/s"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(58, 95e6), 16);
   EXPECT_LT(steps(3, 95e6), 16);
+}
+TEST_F(Refining, GoesOnWhereAFlowBesideItRegainsWhatSlowStartTook) {
+  source_.path.round_trip = 80ms;
+  source_.path.segments = 1e6;
+  source_.start = source_.path.lanes = 5;
+  facts_.no_fewer = true;
+  EXPECT_EQ(step(93e6), 5);
+  facts_.no_fewer = false;
+  source_.path.round_trip = 50ms;
+  EXPECT_EQ(step(93e6), 4);
+  EXPECT_EQ(step(85e6), 3) << "packets still wait";
+  EXPECT_EQ(steps(2, 66.5e6), 2) << "a shaper by connection would leave 56 Mbit/s";
 }
 TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellWhy) {
   source_.start = source_.path.lanes = 2;
