@@ -2,6 +2,7 @@
 
 #include "base/crypto/tls_probe.h"
 #include "base/rpc/channel.h"
+#include "common/local_time.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -11,8 +12,8 @@ namespace {
 std::string wrong_dates(const crypto::TlsProbe& probe, WallTime now) {
   const bool early = now < probe.not_before;
   const auto by = early ? probe.not_before - now : now - probe.not_after;
-  return " is valid from " + to_rfc3339(probe.not_before) + " to " + to_rfc3339(probe.not_after) +
-         ", but this machine's clock says " + to_rfc3339(now) + ", which is " + format_duration(by) +
+  return " is valid from " + local_time_text(probe.not_before) + " to " + local_time_text(probe.not_after) +
+         ", but this machine's clock says " + local_time_text(now) + ", which is " + format_duration(by) +
          (early
               ? " before that: the clock is behind by at least that much; set it (timedatectl, NTP)"
               : " after that: set the clock if it is ahead (timedatectl, NTP), or else renew the server's certificate");

@@ -36,7 +36,7 @@ Status search(Context& c) {
              {"next_page", reply.next_page().empty() ? Json() : Json(reply.next_page())}});
     return {};
   }
-  c.terminal.result(contents_table({reply.contents().begin(), reply.contents().end()}));
+  c.terminal.result(contents_table({reply.contents().begin(), reply.contents().end()}, c.options.flag("ids")));
   if (!reply.next_page().empty()) c.terminal.message("there is more: --page " + reply.next_page());
   return {};
 }
@@ -123,7 +123,7 @@ Status watch_replicas(Context& c, api::ServerApi& server, const v1::Content& con
     return server.contents().watch_replicas(content.content_id(), content.version(), show, std::move(stop));
   };
   return watch_list<v1::Replica>(c, "replicas", watch, replicas_json,
-                                 [](const auto& list) { return replicas_text(list.items); });
+                                 [&](const auto& list) { return replicas_text(list.items, c.options.flag("ids")); });
 }
 
 Status show(Context& c) {
@@ -153,7 +153,7 @@ Status show(Context& c) {
     GT_ASSIGN(const api::Listed<v1::Replica> list,
               server->contents().list_replicas(content.content_id(), 0, content.version()));
     json["replicas"] = replicas_json(list);
-    text += "\n" + replicas_text(list.items);
+    text += "\n" + replicas_text(list.items, c.options.flag("ids"));
   }
   if (c.json) {
     c.print(json);

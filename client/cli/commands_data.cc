@@ -129,10 +129,9 @@ void warn(Context& c, const std::string& text) {
 }
 
 /// People look for the content's name.
-void tell_other_name(Context& c, const v1::Transfer& transfer) {
-  const std::string base = transfer.path().substr(transfer.path().rfind('/') + 1);
-  if (c.json || c.options.has("as") || base == transfer.name()) return;
-  c.terminal.message(escape_for_display(transfer.name()) + " is called " + escape_for_display(base) +
+void tell_other_name(Context& c, const std::string& name, const std::string& base) {
+  if (c.json || c.options.has("as") || base == name) return;
+  c.terminal.message(escape_for_display(name) + " is called " + escape_for_display(base) +
                      " on disk, as its publisher's was; --as NAME gives it another name");
 }
 
@@ -167,7 +166,8 @@ Status get_here(Context& c) {
     c.terminal.message(
         "this node is of an older version: it heeds no --tuner, --mode, --target-rate, --min-rate, --by");
   if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
-  tell_other_name(c, reply.transfer());
+  const std::string& path = reply.transfer().path();
+  tell_other_name(c, reply.transfer().name(), path.substr(path.rfind('/') + 1));
   return follow_or_detach(c, reply.transfer());
 }
 
@@ -217,6 +217,7 @@ Status get_there(Context& c) {
     chosen().set_base_name(c.options.str("as"));
     chosen().set_if_seeded(c.options.flag("if-seeded"));
   }
+  if (!c.options.flag("update")) tell_other_name(c, content.name(), content.base_name());
   GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work), time_limit(c.options)));
   return ended ? print_task_result(c, *ended) : Status();
 }

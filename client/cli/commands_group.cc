@@ -57,7 +57,7 @@ Status list(Context& c) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const std::vector<v1::Group> groups, server->collaboration().list_groups(c.options.flag("all")));
   if (!c.json) {
-    c.terminal.result(groups_table(groups));
+    c.terminal.result(groups_table(groups, c.options.flag("ids")));
     return {};
   }
   Json json = Json::array();

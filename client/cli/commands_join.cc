@@ -42,6 +42,10 @@ Status invite(Context& c) {
   GT_ASSIGN(const Context::Login login, c.known_login());
   Link link;
   GT_ASSIGN(link.ca, api::authority_sha256(login.ca_file));
+  if (c.options.has("content")) {
+    GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("content")));
+    link.content = content.content_id();
+  }
   v1::CreateInviteRequest request;
   request.set_user(c.options.str("USER"));
   request.set_group(c.options.str("group"));
@@ -186,7 +190,7 @@ std::vector<CommandEntry> join_commands() {
         .description = "LINK is what 'gridtorrent invite' printed; quote it. The server shows its certificate "
                        "authority, which must be the invitation's. Where there is no account of that name, one is made "
                        "with the password that you give; where there is one, it is that one's password.",
-        .positionals = {{.name = "LINK", .help = "gridtorrent:HOST:PORT?ca=HEX&code=CODE"}},
+        .positionals = {{.name = "LINK", .help = "gridtorrent:HOST:PORT[/CONTENT_ID]?ca=HEX&code=CODE"}},
         .options = {{.name = "user", .value = "NAME", .help = "of your account; without it, your name on this machine"},
                     password_file_option(),
                     {.name = "yes", .help = "do not ask"},
@@ -207,6 +211,10 @@ std::vector<CommandEntry> join_commands() {
                          .help = "the only account that may use it; without it, whoever has it",
                          .required = false}},
         .options = {{.name = "group", .value = "GROUP", .help = "they become a member of this group of yours"},
+                    {.name = "content",
+                     .value = "CONTENT",
+                     .help = "what they are to get first: 'join' names the command; it gives them no right to it",
+                     .check = options::is_not_empty},
                     {.name = "uses",
                      .value = "N",
                      .help = "how many people may use it",

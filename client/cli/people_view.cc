@@ -113,10 +113,11 @@ Json to_json(const v1::Inbox& inbox, bool unread_only) {
           {"older_notices", inbox.older_notices()}};
 }
 
-std::string groups_table(const std::vector<v1::Group>& groups) {
-  Table table({"NAME", "YOU", "HIDDEN", "DESCRIPTION"});
+std::string groups_table(const std::vector<v1::Group>& groups, bool ids) {
+  Table table({"NAME", "ID", "YOU", "HIDDEN", "DESCRIPTION"});
+  if (!ids) table.hide("ID");
   for (const v1::Group& group : groups) {
-    table.row({shown(group.name()), standing_text(group), group.hidden() ? "yes" : "no",
+    table.row({shown(group.name()), group.group_id(), standing_text(group), group.hidden() ? "yes" : "no",
                shown(group.description().substr(0, group.description().find('\n')))});
   }
   return table.text("no groups; look for more with --all, or make one with: gridtorrent group create NAME");

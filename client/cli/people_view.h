@@ -17,7 +17,7 @@ Json to_json(const v1::Notice& notice);
 Json to_json(const v1::Offer& offer);
 Json to_json(const v1::Inbox& inbox, bool unread_only);
 
-std::string groups_table(const std::vector<v1::Group>& groups);
+std::string groups_table(const std::vector<v1::Group>& groups, bool ids = false);
 std::string group_text(const v1::Group& group);
 /// With the commands that answer; "nothing new" where there is nothing.
 std::string offers_text(const v1::ListOffersReply& offers);

@@ -1,5 +1,7 @@
 #include "client/cli/text_view.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -115,29 +117,52 @@ std::string replica_state(const v1::Replica& replica) {
 
 }  // namespace
 
+namespace {
+
+struct Symbol {
+  std::size_t bytes = 1, columns = 1;
+};
+
+/// The first of a text that is not empty.
+Symbol first_symbol(std::string_view text) {
+  utf8proc_int32_t code_point = 0;
+  const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                                  static_cast<utf8proc_ssize_t>(text.size()), &code_point);
+  if (bytes <= 0) return {};
+  return {static_cast<std::size_t>(bytes), static_cast<std::size_t>(std::max(utf8proc_charwidth(code_point), 0))};
+}
+
+}  // namespace
+
 std::size_t display_columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const Symbol symbol = first_symbol(text);
+    columns += symbol.columns;
+    text.remove_prefix(symbol.bytes);
+  }
+  return columns;
 }
 
 std::string shortened(const std::string& text, std::size_t columns) {
   if (display_columns(text) <= columns) return text;
   std::size_t end = 0, used = 0;
-  while (end < text.size() && used + 1 < columns) {
-    ++end;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
-    ++used;
+  while (end < text.size()) {
+    const Symbol symbol = first_symbol(std::string_view(text).substr(end));
+    if (used + symbol.columns + 1 > columns) break;
+    end += symbol.bytes;
+    used += symbol.columns;
   }
   return text.substr(0, end) + "…";
 }
 
 std::string shortened_left(const std::string& text, std::size_t columns) {
-  const std::size_t all = display_columns(text);
-  if (all <= columns) return text;
-  std::size_t begin = 0;
-  for (std::size_t left = all; begin < text.size() && left + 1 > columns; --left) {
-    ++begin;
-    while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) ++begin;
+  std::size_t left = display_columns(text), begin = 0;
+  if (left <= columns) return text;
+  while (begin < text.size() && left + 1 > columns) {
+    const Symbol symbol = first_symbol(std::string_view(text).substr(begin));
+    begin += symbol.bytes;
+    left -= symbol.columns;
   }
   return "…" + text.substr(begin);
 }
@@ -314,10 +339,11 @@ std::string transfer_text(const v1::Transfer& t, WallTime now) {
   return out + "\n" + table.text("");
 }
 
-std::string contents_table(const std::vector<v1::Content>& contents) {
-  Table table({"NAME", ">SIZE", ">FILES", "ACCESS", ">SEEDERS", "PUBLISHED", "TAGS"});
+std::string contents_table(const std::vector<v1::Content>& contents, bool ids) {
+  Table table({"NAME", "ID", ">SIZE", ">FILES", "ACCESS", ">SEEDERS", "PUBLISHED", "TAGS"});
+  if (!ids) table.hide("ID");
   for (const v1::Content& c : contents)
-    table.row({shown(c.owner() + "/" + c.name()), format_bytes(c.bytes()), std::to_string(c.files()),
+    table.row({shown(c.owner() + "/" + c.name()), c.content_id(), format_bytes(c.bytes()), std::to_string(c.files()),
                api::access_text(c.access()), std::to_string(c.seeders()), short_time(c.published_ms()),
                joined_shown(c.tags())});
   return table.text("nothing found that you may see");
@@ -350,12 +376,13 @@ std::string versions_text(const std::vector<v1::Version>& versions) {
   return table.text("no version is published yet");
 }
 
-std::string replicas_text(const std::vector<v1::Replica>& replicas) {
+std::string replicas_text(const std::vector<v1::Replica>& replicas, bool ids) {
   const auto served =
       std::count_if(replicas.begin(), replicas.end(), [](const v1::Replica& replica) { return replica.served(); });
-  Table table({"NODE", "OWNER", ">HOLDS", "STATE", "LAST VERIFIED", "LAST SEEN"});
+  Table table({"NODE", "ID", "OWNER", ">HOLDS", "STATE", "LAST VERIFIED", "LAST SEEN"});
+  if (!ids) table.hide("ID");
   for (const v1::Replica& r : replicas)
-    table.row({shown(r.node_name().empty() ? r.node_id() : r.node_name()), shown(r.owner()),
+    table.row({shown(r.node_name().empty() ? r.node_id() : r.node_name()), r.node_id(), shown(r.owner()),
                format_bytes(r.verified_bytes()), replica_state(r), short_time(r.verified_ms()),
                short_time(r.last_seen_ms())});
   return std::to_string(served) + " of " + plural(replicas.size(), "replica") + " verified and served now\n" +

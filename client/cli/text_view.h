@@ -30,7 +30,8 @@ class Table {
   std::optional<std::size_t> hidden_;
 };
 
-/// How many columns of a terminal the text takes (a code point counts as one).
+/// How many columns of a terminal the text takes, by the widths of Unicode: a Chinese character has two, what combines
+/// with the one before it none; a byte that is no UTF-8 has one.
 std::size_t display_columns(std::string_view text);
 /// All of it, or its begin and "…" in so many columns.
 std::string shortened(const std::string& text, std::size_t columns);
@@ -56,10 +57,10 @@ std::string done_text(const v1::Transfer& transfer);
 /// columns are left out. 0: all columns, as wide as they are.
 std::string transfers_table(const std::vector<v1::Transfer>& transfers, std::size_t width = 0);
 std::string transfer_text(const v1::Transfer& transfer, WallTime now);
-std::string contents_table(const std::vector<v1::Content>& contents);
+std::string contents_table(const std::vector<v1::Content>& contents, bool ids = false);
 std::string content_text(const v1::Content& content);
 std::string versions_text(const std::vector<v1::Version>& versions);
-std::string replicas_text(const std::vector<v1::Replica>& replicas);
+std::string replicas_text(const std::vector<v1::Replica>& replicas, bool ids = false);
 std::string nodes_table(const std::vector<v1::Node>& nodes, bool ids);
 std::string node_text(const v1::Node& node);
 std::string tasks_table(const std::vector<v1::Task>& tasks);

@@ -104,7 +104,7 @@ Finding clock_finding(const std::string& check, std::chrono::milliseconds offset
 Finding certificate_finding(const std::optional<WallTime>& end, WallTime now) {
   const std::string name = "certificate";
   if (!end) return bad(name, "the server's certificate could not be read", "");
-  const std::string day = to_rfc3339(*end).substr(0, 10);
+  const std::string day = local_time_text(*end);
   if (*end >= now + kCertificateSoon) return good(name, "the server's is good until " + day);
   return bad(name, "the server's ends on " + day + ", though it renews it by itself long before: see its log",
              "kill -HUP $(pidof gridtorrent-server)  # on the server");

@@ -1,6 +1,7 @@
 #include "client/plan/wish.h"
 
 #include "client/plan/tuners.h"
+#include "common/local_time.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -102,8 +103,8 @@ Result<TuningWish> changed_and_checked(const TuningWish& wish, const WishChange&
 }
 
 Status check_deadline(WallTime by, WallTime now) {
-  if (by <= now) return invalid("--by " + to_rfc3339(by) + " is past; it is " + to_rfc3339(now) + " now");
-  if (by - now > kFarthest) return invalid("--by " + to_rfc3339(by) + " is more than a year ahead");
+  if (by <= now) return invalid("--by " + local_time_text(by) + " is past; it is " + local_time_text(now) + " now");
+  if (by - now > kFarthest) return invalid("--by " + local_time_text(by) + " is more than a year ahead");
   return {};
 }
 

@@ -16,6 +16,7 @@ def said(result, exit_code, *parts):
 def two_people_meet_by_two_strings():
     with harness.Scene() as scene:
         admin = with_advertised_server(scene)
+        cases.check("this server is new: 'gridtorrent invite NAME' gives people a way in" in scene.the_server.log(), 'the first start says what is next')
         mia, ben = Newcomer(scene, 'mia'), Newcomer(scene, 'ben')
         try:
             mia.join(admin.cli('invite', 'mia', '--json').json['link'])
@@ -33,6 +34,11 @@ def two_people_meet_by_two_strings():
             cases.check((scene.dir / 'out/run42').read_bytes() == source.read_bytes(), 'what ben got is what mia has')
             uses = [t for t in mia.cli('token', 'list', '--json').json['tokens'] if t['kind'] == 'invite']
             cases.check([t['uses_left'] for t in uses] == [0], uses)
+            content = mia.cli('show', 'run42', '--json').json['content_id']
+            again = mia.cli('invite', 'ben', '--group', 'lab', '--content', 'run42')
+            cases.check(f'/{content}?ca=' in again.out, again)
+            rejoined = ben.join(again.out.strip())
+            cases.check(f'next: gridtorrent get {content}' in rejoined.err, rejoined)
         finally:
             mia.stop_node()
             ben.stop_node()

@@ -44,6 +44,8 @@ def each_has_a_node_of_their_own():
                 cases.check(user.node_runs(), f'the node of {user.name} runs')
             places = [user.cli('node', 'status', '--json').json for user in (mia, ben)]
             cases.check(places[0]['node_id'] != places[1]['node_id'], places)
+            logs = [(user.home / '.local/state/gridtorrent/node/log').read_text() for user in (mia, ben)]
+            cases.check(any('taking free ports' in log for log in logs), 'the second node says that it took other ports')
 
             source = cases.make_file(mia.home / 'run42', 3_000_000)
             os.chown(source, mia.uid, mia.uid)

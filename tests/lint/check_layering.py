@@ -21,7 +21,7 @@ DOORS = {  # header prefix -> rooms that may include it
     'toml++/': {'base/options'},
     'spdlog/': {'base/logging'},
     'prometheus/': {'base/metrics'},
-    'utf8proc.h': {'ccm/domain'},
+    'utf8proc.h': {'ccm/domain', 'client/cli'},
     'Q': {'gui/models', 'gui/plots', 'gui/views', 'gui/session', 'gui/app'},  # Qt's headers, and no others, begin so
     'nlohmann/': {'client/cli', 'client/core', 'client/app', 'client/profile', 'client/security', 'client/service', 'client/store', 'tracker/app', 'tracker/store',
                   'base/logging'},

@@ -43,8 +43,16 @@ def units_are_valid(machine):
     said(f'units: valid; {exposure.lstrip("→ ")}')
 
 
+PAGES = ('man/man1/gridtorrent.1.gz', 'man/man8/gridtorrentd.8.gz', 'man/man8/gridtorrent-server.8.gz', 'man/man1/gridtorrent-gui.1.gz')
+COMPLETIONS = ('bash-completion/completions/gridtorrent', 'zsh/vendor-completions/_gridtorrent', 'fish/vendor_completions.d/gridtorrent.fish')
+
+
 def install(machine):
     machine.run('sh', '-c', 'apt-get install -y -qq --no-install-recommends /debs/*.deb')
+    installed = machine.run('sh', '-c', 'dpkg -L $(dpkg-query -f "\${Package} " -W "gridtorrent-*")').split()
+    missing = [path for path in (*PAGES, *COMPLETIONS) if f'/usr/share/{path}' not in installed]
+    if missing:
+        raise Failed(f'the packages lack {" ".join(missing)}')
     said('installed without a network but what apt had downloaded')
 
 

@@ -129,6 +129,9 @@ TEST(GroupView, ShowsWhereOneStandsAndWhoIsIn) {
   EXPECT_THAT(groups_table({group}), HasSubstr("requested, ends 2033-05-18"));
   EXPECT_THAT(groups_table({group}), Not(HasSubstr("second")));
   EXPECT_THAT(groups_table({}), HasSubstr("group create"));
+  group.set_group_id("g_1");
+  EXPECT_THAT(groups_table({group}), Not(HasSubstr("g_1")));
+  EXPECT_THAT(groups_table({group}, true), HasSubstr("g_1"));
   EXPECT_THAT(group_text(group), HasSubstr("alice  manager"));
   const Json json = to_json(group, true);
   EXPECT_EQ(json["members"][0]["standing"], "manager");

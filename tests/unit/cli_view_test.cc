@@ -240,6 +240,19 @@ TEST(Lines, AreCutOneByOne) {
   EXPECT_EQ(shortened_left("/data", 8), "/data");
 }
 
+TEST(Columns, AreThoseThatATerminalTakes) {
+  EXPECT_EQ(display_columns("run42"), 5U);
+  EXPECT_EQ(display_columns("データ"), 6U) << "two each";
+  EXPECT_EQ(display_columns("u\u0308ber"), 4U) << "the dots stand above the u";
+  EXPECT_EQ(display_columns("a\xff\xc3"), 3U) << "bytes that are no UTF-8";
+  EXPECT_EQ(shortened("データ.h5", 6), "デー…") << "half a character is none";
+  EXPECT_EQ(shortened_left("/データ.h5", 6), "…タ.h5");
+  Table table({"NAME", ">SIZE"});
+  table.row({"データ", "1"});
+  table.row({"abc", "22"});
+  EXPECT_EQ(table.text(""), "NAME    SIZE\nデータ     1\nabc       22\n");
+}
+
 TEST(Views, ShowWhatIsKnown) {
   v1::Transfer t = fetching();
   t.set_message("slow");
@@ -303,6 +316,15 @@ TEST(Tables, ShowIdsBesideNamesWhereAsked) {
   EXPECT_THAT(nodes_table({node}, false), Not(HasSubstr("n_1")));
   EXPECT_THAT(nodes_table({node}, false), StartsWith("NAME      OWNER"));
   EXPECT_THAT(nodes_table({node}, true), HasSubstr("cluster7  n_1"));
+  v1::Content content;
+  content.set_content_id("c_1");
+  v1::Replica replica;
+  replica.set_node_name("cluster7");
+  replica.set_node_id("n_1");
+  EXPECT_THAT(contents_table({content}), Not(HasSubstr("c_1")));
+  EXPECT_THAT(contents_table({content}, true), HasSubstr("c_1"));
+  EXPECT_THAT(replicas_text({replica}), Not(HasSubstr("n_1")));
+  EXPECT_THAT(replicas_text({replica}, true), HasSubstr("cluster7  n_1"));
 }
 
 class TerminalTest : public ::testing::Test {

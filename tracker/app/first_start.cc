@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/sql/database.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 #include "tracker/store/metadata_folder.h"
 #include "tracker/store/sqlite_store.h"
@@ -80,11 +81,10 @@ Status may_start(const DataFolderState& state, bool as_new, const std::string& d
     if (i > 0) list += i + 1 < state.remains.size() ? ", " : " and ";
     list += state.remains[i];
   }
-  return Error{Code::kCorrupt, "the database " + database +
-                                   " is missing or empty, but the folder of a server is here (" + list +
-                                   "): mount its disk or put a backup back with 'gridtorrent-server --data-dir " +
-                                   escape_for_display(data_dir) +
-                                   " restore FILE'; --new starts a new server, without any account and content"};
+  return Error{Code::kCorrupt,
+               "the database " + database + " is missing or empty, but the folder of a server is here (" + list +
+                   "): mount its disk or put a backup back with 'gridtorrent-server --data-dir " +
+                   shell_word(data_dir) + " restore FILE'; --new starts a new server, without any account and content"};
 }
 
 }  // namespace gridtorrent::tracker::app
