@@ -95,8 +95,8 @@ class PublishPrinter {
                           shell_arguments({published_->name()}));
     if (is_newer) c_.terminal.message(read_again(*published_));
     if (published_->skipped() > 0)
-      c_.terminal.message(std::to_string(published_->skipped()) +
-                          " entries that are neither files nor folders were skipped (--strict makes that an error)");
+      c_.terminal.message("skipped because neither file nor folder: " + std::to_string(published_->skipped()) +
+                          " (--strict makes that an error)");
     return {};
   }
 

@@ -185,7 +185,7 @@ class Walk {
       above.resize(slash == std::string::npos ? 0 : slash);
       if (const auto id = folder_ids_.find(above); id != folder_ids_.end() && id->second == id_of(target))
         return Error{Code::kInvalid, quoted(shown(path)) + " is a symbolic link to the folder " + quoted(shown(above)) +
-                                         " that it lies in, so it leads nowhere else; leave it out with --exclude"};
+                                         " that it lies in, which has no end; leave it out with --exclude"};
     }
     return {};
   }
