@@ -66,9 +66,13 @@ Status set(TransferRow& row, const TransferSettings& settings, std::string_view 
   return {};
 }
 
-Error still_fetched(const TransferRow& row) {
-  return {Code::kConflict, "transfer " + row.id.str() + " (" + display_name(row) +
-                               ") is not done yet: `gridtorrent transfer cancel " + row.id.str() + "` gives it up"};
+Error still_under_way(const TransferRow& row) {
+  const std::string which = "transfer " + row.id.str() + " (" + display_name(row) + ")";
+  if (row.step == TransferStep::kAttach) {
+    return {Code::kConflict, which + " is being verified: wait for it, or `gridtorrent transfer cancel " +
+                                 row.id.str() + "` takes it off the list and leaves its files"};
+  }
+  return {Code::kConflict, which + " is not done yet: `gridtorrent transfer cancel " + row.id.str() + "` gives it up"};
 }
 
 /// It fetches, or publishes.
@@ -78,7 +82,7 @@ bool is_under_way(const TransferRow& row) {
 }
 
 Status may_stop_seeding(const TransferRow& row) {
-  if (is_under_way(row)) return still_fetched(row);
+  if (is_under_way(row)) return still_under_way(row);
   if (row.step == TransferStep::kHold) return {};
   return Error{Code::kConflict, "transfer " + row.id.str() + " (" + display_name(row) +
                                     ") seeds nothing: `gridtorrent transfer forget " + row.id.str() +
@@ -86,7 +90,7 @@ Status may_stop_seeding(const TransferRow& row) {
 }
 
 Status may_forget(const TransferRow& row) {
-  if (is_under_way(row)) return still_fetched(row);
+  if (is_under_way(row)) return still_under_way(row);
   return {};
 }
 
@@ -134,7 +138,7 @@ bool ends(ChangeKind kind) {
 Status may_remove(const TransferRow& row) {
   const std::string which = "transfer " + row.id.str() + " (" + display_name(row) + ")";
   const std::string instead = ": `gridtorrent transfer stop-seeding " + row.id.str() + "` ends it and leaves them";
-  if (is_under_way(row)) return still_fetched(row);
+  if (is_under_way(row)) return still_under_way(row);
   if (row.kind == TransferKind::kPublish)
     return Error{Code::kConflict, "the files of " + which + " were published from here and are not removed" + instead};
   if (row.kind == TransferKind::kAttach)

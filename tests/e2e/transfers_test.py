@@ -150,9 +150,11 @@ def a_finished_get_is_removed_with_the_files_that_it_brought():
         (out / 'a').write_bytes((run / 'a').read_bytes())
         bob.cli('get', 'run', '--to', scene.dir / 'out', node=beta)
         beta.kill()
-        beta.start()
         (out / 'sub/c').write_text('changed')
         (out / 'mine.txt').write_text('mine')
+        beta.start()
+        harness.wait_until(lambda: [t['state'] for t in bob.cli('transfers', '--json', node=beta).json['transfers']] == ['failed'],
+                           'what changed meanwhile to be found')
         if not has_terminal():
             cases.refused(bob.cli('transfer', 'remove', 'run', node=beta, expect=None), 2, '--yes')
         removed = bob.cli('transfer', 'remove', 'run', '--yes', '--json', node=beta).json

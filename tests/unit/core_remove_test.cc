@@ -12,6 +12,7 @@ using client::TransferKind;
 using client::TransferRow;
 using client::TransferState;
 using client::TransferStep;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TransferRow row_of(TransferKind kind, TransferStep step, const std::string& stamp = "") {
@@ -32,6 +33,12 @@ TEST(EndingATransfer, ThatIsNotDoneTakesACancel) {
   for (const auto step : {TransferStep::kPrepare, TransferStep::kFetch, TransferStep::kVerify, TransferStep::kAttach})
     for (const auto kind : {ChangeKind::kStopSeeding, ChangeKind::kForget, ChangeKind::kRemove})
       EXPECT_THAT(refusal(row_of(TransferKind::kGet, step), kind), HasSubstr("gridtorrent transfer cancel"));
+}
+
+TEST(EndingATransfer, ThatIsVerifiedIsNotSaidToHaveFilesToCome) {
+  const auto verified = row_of(TransferKind::kGet, TransferStep::kAttach, "s");
+  EXPECT_THAT(refusal(verified, ChangeKind::kRemove),
+              AllOf(HasSubstr("is being verified: wait for it"), HasSubstr("leaves its files")));
 }
 
 TEST(EndingATransfer, ThatFailedIsForgettingIt) {
