@@ -44,6 +44,21 @@ def two_people_meet_by_two_strings():
             ben.stop_node()
 
 
+def managers_invite_where_the_server_lets_them():
+    with harness.Scene() as scene:
+        port = harness.free_ports()
+        scene.server(listen=f'127.0.0.1:{port}', advertise=f'127.0.0.1:{port}', args=['--managers-invite'])
+        admin = scene.admin()
+        mia, ben = Newcomer(scene, 'mia'), Newcomer(scene, 'ben')
+        mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--no-node')
+        cases.refused(mia.cli('invite', 'ben', expect=None), 4, 'administrator')
+        mia.cli('group', 'create', 'lab')
+        ben.join(mia.cli('invite', 'ben', '--group', 'lab', '--json').json['link'], '--no-node')
+        members = mia.cli('group', 'show', 'lab', '--json').json['members']
+        cases.check(sorted(m['user'] for m in members) == ['ben', 'mia'], members)
+        cases.refused(ben.cli('invite', 'kim', '--group', 'lab', expect=None), 4, 'only a manager of the group invites')
+
+
 def what_cannot_join_says_why_and_leaves_nothing():
     with harness.Scene() as scene:
         admin = with_advertised_server(scene)
@@ -144,5 +159,5 @@ def an_address_of_this_host_alone_is_in_no_invitation():
         cases.check(link.startswith('gridtorrent:data.example.org:7443?ca='), link)
 
 
-cases.run(two_people_meet_by_two_strings, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
+cases.run(two_people_meet_by_two_strings, managers_invite_where_the_server_lets_them, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
           a_login_that_there_is_is_kept, an_address_of_this_host_alone_is_in_no_invitation)
