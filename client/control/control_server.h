@@ -34,8 +34,9 @@ struct ControlOptions {
   std::string hash_backend;                    ///< for `doctor`, as ManyHasher::backend says
   Clock* clock = nullptr;                      ///< must outlive the server
   std::chrono::milliseconds watch_pause{100};  ///< between two changes that a watcher is told of, but for the last
-  /// At once, WatchTransfers and WatchStatus apart; one more is refused with kExhausted.
+  /// At once, those that watch apart; one more is refused with kExhausted.
   int max_calls = 64;
+  std::size_t max_watches = 1000;                  ///< of WatchTransfer at once, and of WatchTuning; likewise
   std::chrono::milliseconds transfers_pause{250};  ///< between two looks for changes, for WatchTransfers
   std::size_t max_transfer_streams = 32;           ///< of WatchTransfers at once; likewise
   std::chrono::milliseconds status_pause{1000};    ///< between two looks at the node, for WatchStatus
@@ -43,10 +44,9 @@ struct ControlOptions {
 
 /// The daemon's side of the control API (proto/gridtorrent/v1/control.proto): gRPC on a Unix socket that serves this
 /// process's own uid only (SO_PEERCRED), and of its logins only the node's owner (kDenied otherwise). A thin door: it
-/// translates between messages and `Node`, which does everything. WatchTransfers and WatchStatus
-/// have one thread each for all their streams; each other call holds one of gRPC's synchronous server threads (at most
-/// `max_calls`); publish and verify add one thread each while they last, so that a reader that does not read never
-/// slows the hashing down.
+/// translates between messages and `Node`, which does everything. Each of the four calls that watch has one thread for
+/// all its streams; each other call holds one of gRPC's synchronous server threads (at most `max_calls`); publish and
+/// verify add one thread each while they last, so that a reader that does not read never slows the hashing down.
 class ControlServer {
  public:
   /// Takes the socket's place before there is anything to serve, and so before what costs more than a place; nobody is

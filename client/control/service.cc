@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -18,8 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kReportPause{100};
-constexpr milliseconds kCancelPoll{250};
-constexpr milliseconds kTuningPause{250};
 
 /// The latest progress, passed from hashing threads to the one that writes to the caller. Own mutex.
 class ProgressSlot {
@@ -62,6 +59,8 @@ void ControlService::stop() {
   stopping_ = true;
   streams_.stop();
   status_streams_.stop();
+  transfer_watches_.stop();
+  tuning_watches_.stop();
 }
 
 ControlService::Owner ControlService::owner_of(const NodeStatus& status) {
@@ -254,41 +253,12 @@ grpc::Status ControlService::Seed(grpc::ServerContext*, const v1::SeedRequest* r
   return grpc::Status::OK;
 }
 
-gridtorrent::Status ControlService::watch(grpc::ServerContext& context, const TransferId& id, bool while_seeding,
-                                          grpc::ServerWriter<v1::TransferReply>& writer) {
-  const auto ends = [&](TransferState state) {
-    return while_seeding ? state == TransferState::kCancelled : is_final(state);
-  };
-  auto view = node_.transfer(id);
-  bool told = false;
-  for (;;) {
-    if (!view && told && while_seeding && view.error().code == Code::kNotFound) return {};
-    if (!view) return view.error();
-    v1::TransferReply reply;
-    *reply.mutable_transfer() = to_message(*view);
-    if (!writer.Write(reply)) return cancelled();
-    told = true;
-    if (ends(view->state)) return {};
-    const std::uint64_t written = view->revision;
-    const auto next_write = std::chrono::steady_clock::now() + watch_pause_;
-    // Changes come faster than anyone reads: what happens until the next write goes into it. Ends are told at once.
-    while (view && !ends(view->state)) {
-      if (context.IsCancelled() || stopping()) return cancelled();
-      const auto left = std::chrono::ceil<milliseconds>(next_write - std::chrono::steady_clock::now());
-      const bool changed = view->revision != written;
-      if (changed && left <= milliseconds(0)) break;
-      view = node_.wait_for_change(id, view->revision, changed ? std::min(left, kCancelPoll) : kCancelPoll);
-    }
-  }
-}
-
-grpc::Status ControlService::WatchTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
-                                           grpc::ServerWriter<v1::TransferReply>* writer) {
-  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+grpc::ServerWriteReactor<v1::TransferReply>* ControlService::WatchTransfer(grpc::CallbackServerContext*,
+                                                                           const v1::TransferRequest* request) {
+  if (const auto ok = check_caller(request->user_id()); !ok) return TransferWatches::Streams::refuse(ok.error());
   const auto id = TransferId::parse(request->transfer_id());
-  if (!id) return rpc::to_grpc(id.error());
-  const auto ended = watch(*context, *id, request->while_seeding(), *writer);
-  return ended ? grpc::Status::OK : rpc::to_grpc(ended.error());
+  if (!id) return TransferWatches::Streams::refuse(id.error());
+  return transfer_watches_.open(*id, request->while_seeding());
 }
 
 grpc::ServerWriteReactor<v1::TransfersEvent>* ControlService::WatchTransfers(grpc::CallbackServerContext*,
@@ -411,27 +381,12 @@ grpc::Status ControlService::ExplainTransfer(grpc::ServerContext*, const v1::Tra
   return grpc::Status::OK;
 }
 
-gridtorrent::Status ControlService::watch_tuning(grpc::ServerContext& context, const TransferId& id,
-                                                 grpc::ServerWriter<v1::Tuning>& writer) {
-  std::uint64_t written = 0;
-  for (;;) {
-    const auto record = node_.tuning(id);
-    if (!record) return record.error();
-    if (record->revision != written && !writer.Write(to_message(*record, written))) return cancelled();
-    if (!record->running) return {};
-    written = record->revision;
-    std::this_thread::sleep_for(kTuningPause);
-    if (context.IsCancelled() || stopping()) return cancelled();
-  }
-}
-
-grpc::Status ControlService::WatchTuning(grpc::ServerContext* context, const v1::TransferRequest* request,
-                                         grpc::ServerWriter<v1::Tuning>* writer) {
-  if (auto ok = check_caller(request->user_id()); !ok) return rpc::to_grpc(ok.error());
+grpc::ServerWriteReactor<v1::Tuning>* ControlService::WatchTuning(grpc::CallbackServerContext*,
+                                                                  const v1::TransferRequest* request) {
+  if (const auto ok = check_caller(request->user_id()); !ok) return TuningWatches::Streams::refuse(ok.error());
   const auto id = TransferId::parse(request->transfer_id());
-  if (!id) return rpc::to_grpc(id.error());
-  const auto ended = watch_tuning(*context, *id, *writer);
-  return ended ? grpc::Status::OK : rpc::to_grpc(ended.error());
+  if (!id) return TuningWatches::Streams::refuse(id.error());
+  return tuning_watches_.open(*id);
 }
 
 grpc::Status ControlService::ListTunings(grpc::ServerContext*, const v1::ListTuningsRequest* request,

@@ -13,6 +13,7 @@
 #include "client/control/settings.h"
 #include "client/control/status_streams.h"
 #include "client/control/transfer_streams.h"
+#include "client/control/watches.h"
 #include "client/core/node.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/control.grpc.pb.h"
@@ -20,10 +21,11 @@
 namespace gridtorrent::client::control {
 
 /// The handlers of service Control. Synchronous: each call has a gRPC thread to itself, so blocking in `Node` is fine.
-/// WatchTransfers and WatchStatus, which last for hours, are reactors without a thread. Thread-safe; the node outlives
-/// it.
-class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfers<
-                                 v1::Control::WithCallbackMethod_WatchStatus<v1::Control::Service>> {
+/// The four that watch, which last for hours, are reactors without a thread. Thread-safe; the node outlives it.
+class ControlService final
+    : public v1::Control::WithCallbackMethod_WatchTransfers<
+          v1::Control::WithCallbackMethod_WatchStatus<v1::Control::WithCallbackMethod_WatchTransfer<
+              v1::Control::WithCallbackMethod_WatchTuning<v1::Control::Service>>>> {
  public:
   /// What `Node` does not know of.
   struct Hooks {
@@ -31,16 +33,17 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
     std::function<bool()> credential_refused;
     SettingsPort settings;
   };
-  ControlService(Node& node, const Clock& clock, std::string hash_backend, std::chrono::milliseconds watch_pause,
+  ControlService(Node& node, const Clock& clock, std::string hash_backend, TransferWatches::Limits watches,
                  TransferStreams::Limits streams, StatusStreams::Limits status_streams, Hooks hooks)
       : node_(node),
         owner_(owner_of(node.status())),
         clock_(clock),
         hash_backend_(std::move(hash_backend)),
-        watch_pause_(watch_pause),
         streams_(node, streams),
         hooks_(std::move(hooks)),
-        status_streams_([this] { return status_now(); }, status_streams) {}
+        status_streams_([this] { return status_now(); }, status_streams),
+        transfer_watches_(node, watches),
+        tuning_watches_(node, watches.most) {}
 
   /// From now on streams end with kCancelled and their work stops; calls return as soon as `Node` lets them.
   void stop();
@@ -64,8 +67,8 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
   grpc::Status Estimate(grpc::ServerContext* context, const v1::EstimateRequest* request,
                         grpc::ServerWriter<v1::EstimateEvent>* writer) override;
   grpc::Status Seed(grpc::ServerContext* context, const v1::SeedRequest* request, v1::GetReply* reply) override;
-  grpc::Status WatchTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
-                             grpc::ServerWriter<v1::TransferReply>* writer) override;
+  grpc::ServerWriteReactor<v1::TransferReply>* WatchTransfer(grpc::CallbackServerContext* context,
+                                                             const v1::TransferRequest* request) override;
   grpc::ServerWriteReactor<v1::TransfersEvent>* WatchTransfers(grpc::CallbackServerContext* context,
                                                                const v1::WatchTransfersRequest* request) override;
   grpc::Status ListTransfers(grpc::ServerContext* context, const v1::ListTransfersRequest* request,
@@ -92,8 +95,8 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
                            v1::RateHistoryReply* reply) override;
   grpc::Status ExplainTransfer(grpc::ServerContext* context, const v1::TransferRequest* request,
                                v1::Tuning* reply) override;
-  grpc::Status WatchTuning(grpc::ServerContext* context, const v1::TransferRequest* request,
-                           grpc::ServerWriter<v1::Tuning>* writer) override;
+  grpc::ServerWriteReactor<v1::Tuning>* WatchTuning(grpc::CallbackServerContext* context,
+                                                    const v1::TransferRequest* request) override;
   grpc::Status ListTunings(grpc::ServerContext* context, const v1::ListTuningsRequest* request,
                            v1::ListTuningsReply* reply) override;
   grpc::Status ListTuners(grpc::ServerContext* context, const v1::ListTunersRequest* request,
@@ -116,10 +119,6 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
   /// kDenied for the login of anyone but the node's owner. No login: the socket's peer credentials have decided.
   gridtorrent::Status check_caller(const std::string& user_id);
   v1::StatusReply status_now();
-  gridtorrent::Status watch(grpc::ServerContext& context, const TransferId& id, bool while_seeding,
-                            grpc::ServerWriter<v1::TransferReply>& writer);
-  gridtorrent::Status watch_tuning(grpc::ServerContext& context, const TransferId& id,
-                                   grpc::ServerWriter<v1::Tuning>& writer);
   /// Runs one of Node's transfer methods on the request's transfer.
   grpc::Status on_transfer(const v1::TransferRequest& request, v1::TransferReply& reply,
                            const std::function<Result<TransferView>(const TransferId&)>& act);
@@ -134,11 +133,12 @@ class ControlService final : public v1::Control::WithCallbackMethod_WatchTransfe
   const Owner owner_;
   const Clock& clock_;
   const std::string hash_backend_;
-  const std::chrono::milliseconds watch_pause_;
   std::atomic<bool> stopping_{false};
   TransferStreams streams_;
   const Hooks hooks_;
   StatusStreams status_streams_;
+  TransferWatches transfer_watches_;
+  TuningWatches tuning_watches_;
 };
 
 }  // namespace gridtorrent::client::control

@@ -1,7 +1,5 @@
 #include "client/control/status_streams.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +19,10 @@ bool is_news(const v1::StatusReply& before, const v1::StatusReply& now) {
 }
 
 StatusStreams::StatusStreams(std::function<v1::StatusReply()> look, Limits limits)
-    : look_(std::move(look)), limits_(limits), streams_(limits.most, "the node is", [this] { ring(); }) {}
+    : look_(std::move(look)),
+      limits_(limits),
+      streams_(limits.most, "the node is", [this] { thread_.ring(); }),
+      thread_("gt-status", [this] { return serve(); }) {}
 
 StatusStreams::~StatusStreams() {
   stop();
@@ -32,23 +33,11 @@ StatusStreams::Reactor* StatusStreams::open() {
 }
 
 void StatusStreams::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
+  thread_.stop();
   streams_.end();
 }
 
-void StatusStreams::ring() {
-  const std::lock_guard lock(mutex_);
-  rung_ = true;
-  if (!stopping_ && !thread_.joinable()) thread_ = std::thread([this] { run(); });
-  changed_.notify_all();
-}
-
-void StatusStreams::serve() {
+void StatusStreams::tell() {
   const auto waiting = streams_.waiting();
   if (waiting.empty()) return;
   const MonoTime now = SystemClock().mono();
@@ -64,24 +53,14 @@ void StatusStreams::serve() {
   }
 }
 
-void StatusStreams::run() {
-  pthread_setname_np(pthread_self(), "gt-status");
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    rung_ = false;
-    lock.unlock();
-    serve();
-    const bool watched = !streams_.empty();
-    lock.lock();
-    // A stream that is new is told at once what was seen last, others after the pause.
-    const auto woken = [this] { return rung_ || stopping_; };
-    if (watched) {
-      changed_.wait_until(lock, std::max(next_, SystemClock().mono() + std::chrono::milliseconds(1)), woken);
-    } else {
-      changed_.wait(lock, woken);
-      seen_ = nullptr;
-    }
+std::optional<MonoTime> StatusStreams::serve() {
+  tell();
+  if (streams_.empty()) {
+    seen_ = nullptr;
+    return std::nullopt;
   }
+  // A stream that is new is told at once what was seen last, others after the pause.
+  return std::max(next_, SystemClock().mono() + std::chrono::milliseconds(1));
 }
 
 }  // namespace gridtorrent::client::control

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <optional>
 
 #include "client/control/stream_set.h"
+#include "client/control/stream_thread.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/control.pb.h"
 
@@ -39,22 +38,17 @@ class StatusStreams {
   void stop();
 
  private:
-  void run();
-  void serve();
-  /// From any thread: a stream can take a message. The thread begins with the first one.
-  void ring();
+  std::optional<MonoTime> serve();
+  /// To those that were not told yet, and to all where the node was looked at anew.
+  void tell();
 
   const std::function<v1::StatusReply()> look_;
   const Limits limits_;
   Streams streams_;
 
-  MonoTime next_{};  ///< of the thread, as the next two: when to look again
+  MonoTime next_{};  ///< of the thread, as the next: when to look again
   Told seen_;        ///< at the last look
-
-  std::mutex mutex_;  ///< guards the rest; never held while the node or a stream is called
-  std::condition_variable changed_;
-  bool rung_ = false, stopping_ = false;
-  std::thread thread_;
+  StreamThread thread_;
 };
 
 }  // namespace gridtorrent::client::control

@@ -73,6 +73,12 @@ class StreamSet {
     return streams_.empty();
   }
 
+  /// All that are open, those that are being written to included.
+  std::vector<std::shared_ptr<Stream>> all() const {
+    const std::lock_guard lock(mutex_);
+    return {streams_.begin(), streams_.end()};
+  }
+
   /// Those that can take a message.
   std::vector<std::shared_ptr<Stream>> waiting() const {
     std::vector<std::shared_ptr<Stream>> waiting;
@@ -92,6 +98,25 @@ class StreamSet {
     }
     // Finish waits for the end of this write, so the stream is not done before.
     stream.StartWrite(message.get());
+  }
+
+  /// As write, and the stream ends with OK.
+  void write_last(Stream& stream, const std::shared_ptr<const Message>& message) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stream.ends_ || std::exchange(stream.finished_, true)) return;
+      stream.message_ = message;  // until it is done
+    }
+    stream.StartWriteAndFinish(message.get(), {}, grpc::Status::OK);
+  }
+
+  /// Ends a stream of `waiting`, on the thread that makes messages; nothing where it has ended meanwhile.
+  void finish(Stream& stream, const Status& status) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stream.ends_ || std::exchange(stream.finished_, true)) return;
+    }
+    stream.Finish(status ? grpc::Status::OK : rpc::to_grpc(status.error()));
   }
 
   /// All streams end with kCancelled; what opens later ends at once.
@@ -114,7 +139,8 @@ class StreamSet {
     if (ended_) return Error{Code::kUnreachable, "the node is shutting down: try again once it runs"};
     if (streams_.size() >= most_) {
       return Error{Code::kExhausted, what_ + " watched by " + std::to_string(most_) +
-                                         " programs already: close one of them, then try again"};
+                                         (most_ == 1 ? " program" : " programs") +
+                                         " already: close one of them, then try again"};
     }
     streams_.push_back(stream);
     return {};

@@ -1,7 +1,5 @@
 #include "client/control/transfer_streams.h"
 
-#include <pthread.h>
-
 #include <utility>
 
 #include "client/control/convert.h"
@@ -29,7 +27,10 @@ v1::TransfersEvent to_event(const TransfersUpdate& update) {
 }  // namespace
 
 TransferStreams::TransferStreams(Node& node, Limits limits)
-    : node_(node), pace_(limits.pause), streams_(limits.most, "transfers are", [this] { ring(); }) {}
+    : node_(node),
+      pace_(limits.pause),
+      streams_(limits.most, "transfers are", [this] { thread_.ring(); }),
+      thread_("gt-streams", [this] { return serve(); }) {}
 
 TransferStreams::~TransferStreams() {
   stop();
@@ -42,21 +43,9 @@ TransferStreams::Reactor* TransferStreams::open(const v1::WatchTransfersRequest&
 }
 
 void TransferStreams::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
+  thread_.stop();
   node_.ring_after(0, {});
   streams_.end();
-}
-
-void TransferStreams::ring() {
-  const std::lock_guard lock(mutex_);
-  rung_ = true;
-  if (!stopping_ && !thread_.joinable()) thread_ = std::thread([this] { run(); });
-  changed_.notify_all();
 }
 
 std::shared_ptr<const v1::TransfersEvent> TransferStreams::next_event(JournalPlace& place, std::uint64_t until) {
@@ -74,7 +63,7 @@ std::shared_ptr<const v1::TransfersEvent> TransferStreams::next_event(JournalPla
   return event;
 }
 
-bool TransferStreams::serve(std::uint64_t until) {
+bool TransferStreams::tell(std::uint64_t until) {
   bool any = false;
   for (const auto& stream : streams_.waiting()) {
     const MonoTime began = now();
@@ -88,28 +77,16 @@ bool TransferStreams::serve(std::uint64_t until) {
   return any;
 }
 
-void TransferStreams::run() {
-  pthread_setname_np(pthread_self(), "gt-streams");
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    rung_ = false;
-    lock.unlock();
-    const bool watched = !streams_.empty();
-    const auto revision = node_.transfers_revision();
-    if (watched && pace_.due(now(), revision)) shared_.clear();
-    const bool any = serve(pace_.looked_at());
-    // Within the pause nobody is told anything: what changes then is no reason to wake up.
-    const bool resting = now() < pace_.next();
-    if (!any && !resting && watched) node_.ring_after(pace_.looked_at(), [this] { ring(); });
-    lock.lock();
-    if (any) continue;
-    const auto woken = [this] { return rung_ || stopping_; };
-    if (resting && watched) {
-      changed_.wait_until(lock, pace_.next(), woken);
-    } else {
-      changed_.wait(lock, woken);
-    }
-  }
+std::optional<MonoTime> TransferStreams::serve() {
+  const bool watched = !streams_.empty();
+  const auto revision = node_.transfers_revision();
+  if (watched && pace_.due(now(), revision)) shared_.clear();
+  if (tell(pace_.looked_at())) return now();
+  if (!watched) return std::nullopt;
+  // Within the pause nobody is told anything: what changes then is no reason to wake up.
+  if (now() < pace_.next()) return pace_.next();
+  node_.ring_after(pace_.looked_at(), [this] { thread_.ring(); });
+  return std::nullopt;
 }
 
 }  // namespace gridtorrent::client::control

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 
 #include "client/control/stream_set.h"
+#include "client/control/stream_thread.h"
 #include "client/core/node.h"
 #include "common/clock.h"
 #include "gridtorrent/v1/control.pb.h"
@@ -78,22 +77,16 @@ class TransferStreams {
     std::shared_ptr<const v1::TransfersEvent> event;
   };
 
-  void run();
-  /// On the thread: a page to each stream that waits for one. True where one was given; changes count as work.
-  bool serve(std::uint64_t until);
+  std::optional<MonoTime> serve();
+  /// A page to each stream that waits for one. True where one was given; changes count as work.
+  bool tell(std::uint64_t until);
   std::shared_ptr<const v1::TransfersEvent> next_event(JournalPlace& place, std::uint64_t until);
-  /// From any thread: the thread is to look again, and begins with the first stream.
-  void ring();
 
   Node& node_;
   TickPace pace_;                           ///< of the thread
   std::map<std::uint64_t, Shared> shared_;  ///< of the thread: events of this tick, by the revision they start from
   Streams streams_;
-
-  std::mutex mutex_;  ///< guards the rest; never held while the node or a stream is called
-  std::condition_variable changed_;
-  bool rung_ = false, stopping_ = false;
-  std::thread thread_;
+  StreamThread thread_;
 };
 
 }  // namespace gridtorrent::client::control

@@ -302,6 +302,9 @@ class Node {
   /// Calls `bell` once, as soon as transfers_revision() is over `seen`; on any thread, with locks held: it must not
   /// call the node. A later call takes the place of an earlier one; with {} nothing is called any more.
   virtual void ring_after(std::uint64_t seen, std::function<void()> bell) = 0;
+  /// Calls `bell` once, as soon as the transfer's revision is not `seen` or it is gone; as above. Each call counts, and
+  /// none can be taken back: the bell may be called after its maker has ended.
+  virtual void ring_on_change(const TransferId& id, std::uint64_t seen, std::function<void()> bell) = 0;
   virtual Result<TransferView> transfer(const TransferId& id) = 0;
   /// Returns as soon as the transfer's revision differs from `seen`, or after `timeout`, or when it is forgotten.
   virtual Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,

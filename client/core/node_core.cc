@@ -413,6 +413,11 @@ void NodeCore::ring_after(std::uint64_t seen, std::function<void()> bell) {
   c_.book.ring_after(seen, std::move(bell));
 }
 
+void NodeCore::ring_on_change(const TransferId& id, std::uint64_t seen, std::function<void()> bell) {
+  const auto lock = c_.book.lock();
+  c_.book.ring_on_change(id, seen, std::move(bell));
+}
+
 Result<TransferView> NodeCore::transfer(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* found = c_.book.find(id);

@@ -61,6 +61,7 @@ class NodeCore final : public Node, private ServerListener {
   std::optional<TransfersUpdate> next_transfers(JournalPlace& place, std::uint64_t until) override;
   std::uint64_t transfers_revision() override;
   void ring_after(std::uint64_t seen, std::function<void()> bell) override;
+  void ring_on_change(const TransferId& id, std::uint64_t seen, std::function<void()> bell) override;
   Result<TransferView> transfer(const TransferId& id) override;
   Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen,
                                        std::chrono::milliseconds timeout) override;

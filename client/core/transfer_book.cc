@@ -97,12 +97,15 @@ Transfer& TransferBook::insert(TransferRow row) {
   Transfer& transfer = *made;
   const TransferId id = transfer.row.id;
   const auto place = place_of(id);
+  std::vector<std::function<void()>> bells;
   if (place != transfers_.end() && place->first == id) {
+    bells = std::move(place->second->bells);
     place->second = std::move(made);
   } else {
     transfers_.emplace(place, id, std::move(made));
   }
   by_id_[id] = &transfer;
+  for (const auto& bell : bells) bell();
   journal_.touched(id);
   ring();
   return transfer;
@@ -112,8 +115,10 @@ void TransferBook::erase(TransferId id) {
   if (by_id_.erase(id) == 0) return;
   const auto found = place_of(id);
   const auto watched = found->second->watched;
+  const auto bells = std::move(found->second->bells);
   transfers_.erase(found);
   if (watched) watched->notify_all();
+  for (const auto& bell : bells) bell();
   journal_.removed(id);
   ring();
 }
@@ -135,6 +140,7 @@ void TransferBook::save_or_log(Transfer& transfer) {
 void TransferBook::touch(Transfer& transfer) {
   ++transfer.revision;
   if (transfer.watched) transfer.watched->notify_all();
+  for (const auto& bell : std::exchange(transfer.bells, {})) bell();
   if (is_gone(transfer)) {
     journal_.removed(transfer.row.id);
   } else {
@@ -151,6 +157,12 @@ void TransferBook::touch_all() {
 void TransferBook::ring_after(std::uint64_t seen, std::function<void()> bell) {
   bell_ = std::move(bell);
   if (journal_.revision() > seen) ring();
+}
+
+void TransferBook::ring_on_change(const TransferId& id, std::uint64_t seen, std::function<void()> bell) {
+  auto* transfer = find(id);
+  if (transfer == nullptr || transfer->revision != seen) return bell();
+  transfer->bells.push_back(std::move(bell));
 }
 
 void TransferBook::ring() {

@@ -109,6 +109,7 @@ struct Transfer {
   TransferState state_told = TransferState::kQueued;  ///< that the last round saw
   std::uint64_t revision = 1;
   std::shared_ptr<std::condition_variable> watched;  ///< notified with each change; made by who waits for one
+  std::vector<std::function<void()>> bells;          ///< rung by the next change, once
   bool discarded = false;                            ///< kCancel: its staging is removed
   std::optional<Result<RemovedFiles>> removed;       ///< kCancel, with its files: what came of that
   MonoTime forget_at{};
@@ -161,6 +162,9 @@ class TransferBook {
   void touch(Transfer& transfer);
   /// Something else that is shown with the transfers has changed, such as the node's limits.
   void touch_all();
+  /// Calls `bell` once, with the lock held: now, if the transfer is gone or its revision is not `seen`, else with its
+  /// next change.
+  void ring_on_change(const TransferId& id, std::uint64_t seen, std::function<void()> bell);
   /// Waits with `lock` until the transfer is gone, its revision is not `seen`, or the deadline passed.
   void wait_for_change(Lock& lock, const TransferId& id, std::uint64_t seen, std::chrono::milliseconds timeout);
 

@@ -135,21 +135,20 @@ class PlayedNode final : public Node {
     if (script.empty() || id != script.front().id) return Error{Code::kNotFound, "no transfer " + id.str()};
     return script.front();
   }
-  Result<TransferView> wait_for_change(const TransferId&, std::uint64_t seen, milliseconds timeout) override {
-    std::unique_lock lock(mutex_);
+  /// Whoever watches sees the next state of the script.
+  void ring_on_change(const TransferId&, std::uint64_t seen, std::function<void()> bell) override {
+    const std::lock_guard lock(mutex_);
     if (script.size() > 1) {
       script.pop_front();
       script.front().revision = seen + 1;
-      return script.front();
+      return bell();
     }
-    if (signal_at_end) {
-      signal_at_end = false;
-      std::raise(SIGINT);
-    }
+    if (std::exchange(signal_at_end, false)) std::raise(SIGINT);
     watched_ = true;
     changed_.notify_all();
-    changed_.wait_for(lock, timeout, [] { return false; });
-    return script.front();
+  }
+  Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t, milliseconds) override {
+    return transfer(id);
   }
   /// Returns once somebody watches the last state of the script.
   void wait_until_watched() {

@@ -145,8 +145,14 @@ class FakeNode final : public Node {
     if (found == transfers_.end()) return Error{Code::kNotFound, "no transfer " + id.str() + " on this node"};
     return found->second;
   }
-  Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen, milliseconds timeout) override {
+  void ring_on_change(const TransferId& id, std::uint64_t seen, std::function<void()> bell) override {
     if (on_wait) on_wait();
+    const std::lock_guard lock(mutex_);
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end() || found->second.revision != seen) return bell();
+    bells_[id].push_back(std::move(bell));
+  }
+  Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t seen, milliseconds timeout) override {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, timeout, [&] {
       const auto found = transfers_.find(id);
@@ -240,6 +246,7 @@ class FakeNode final : public Node {
       found->second.state = state;
       ++found->second.revision;
       played.put(found->second);
+      ring(id);
     }
     changed_.notify_all();
     return transfer(id);
@@ -253,6 +260,7 @@ class FakeNode final : public Node {
     {
       const std::lock_guard lock(mutex_);
       transfers_.erase(id);
+      ring(id);
     }
     changed_.notify_all();
     played.remove(id);
@@ -274,10 +282,13 @@ class FakeNode final : public Node {
   GetJob got;
   std::pair<std::string, std::string> seeded;
   TransferSettings last_settings;
-  std::function<void()> on_wait;  ///< before each wait for a change
+  std::function<void()> on_wait;  ///< before a watch waits for a change
   std::size_t digest_count = 1;
 
  private:
+  void ring(const TransferId& id) {
+    for (const auto& bell : std::exchange(bells_[id], {})) bell();
+  }
   static TransferView view(const TransferId& id, TransferState state) {
     TransferView one;
     one.id = id;
@@ -291,6 +302,7 @@ class FakeNode final : public Node {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<TransferId, TransferView> transfers_;
+  std::map<TransferId, std::vector<std::function<void()>>> bells_;
   PublishJob published_;
 };
 

@@ -91,6 +91,108 @@ TEST_F(Control, ALimitOfTheNodeIsToldWithTheTransfers) {
   EXPECT_EQ(told, 5'000'000U);
 }
 
+/// Watches that go on until the fixture's node ends them. Own mutex.
+class Watches {
+ public:
+  /// One by a program of its own.
+  void add(std::unique_ptr<NodeApi> api, bool of_tuning = false) {
+    const auto told = [this](const auto&) {
+      const std::lock_guard lock(mutex_);
+      ++told_;
+      changed_.notify_all();
+      return true;
+    };
+    const auto ended = [this](const Status& status) {
+      const std::lock_guard lock(mutex_);
+      ++ended_;
+      if (!status) error_ = status.error();
+      changed_.notify_all();
+    };
+    const std::string id = transfer_id(1).str();
+    calls_.push_back(of_tuning ? api->async().watch_tuning(id, told, ended)
+                               : api->async().watch_transfer(id, told, ended));
+    apis_.push_back(std::move(api));
+  }
+  bool wait_for(int told, int ended) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kLong, [&] { return told_ >= told && ended_ >= ended; });
+  }
+  std::optional<Error> error() {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int told_ = 0, ended_ = 0;
+  std::optional<Error> error_;
+  std::vector<std::unique_ptr<NodeApi>> apis_;
+  std::vector<api::Call> calls_;  // end before what they call is gone
+};
+
+TEST_F(Control, ThoseThatWaitForATransferTakeNoThreadAndAllSeeItsEnd) {
+  server_.reset();
+  control::ControlOptions few;
+  few.max_calls = 1;
+  restart(few);
+  node_.add(transfer_id(1), TransferState::kFetching);
+  Watches watches;
+  for (int i = 0; i < 40; ++i) watches.add(api());
+  ASSERT_TRUE(watches.wait_for(40, 0));
+  EXPECT_TRUE(api()->status()) << "a call is served beside them";
+  EXPECT_TRUE(node_.change(transfer_id(1), TransferState::kSeeding));
+  EXPECT_TRUE(watches.wait_for(80, 40));
+  EXPECT_FALSE(watches.error());
+}
+
+TEST_F(Control, ThoseThatFollowATuningTakeNoThreadAndAllSeeItsEnd) {
+  server_.reset();
+  control::ControlOptions few;
+  few.max_calls = 1;
+  restart(few);
+  node_.tuned.transfer = transfer_id(1);
+  node_.tuned.revision = 1;
+  const auto running = std::make_shared<std::atomic<bool>>(true);
+  node_.on_tuning = [this, running] { node_.tuned.running = running->load(); };  // on the one thread that looks
+  Watches watches;
+  for (int i = 0; i < 40; ++i) watches.add(api(), true);
+  ASSERT_TRUE(watches.wait_for(40, 0));
+  EXPECT_TRUE(api()->status()) << "a call is served beside them";
+  *running = false;
+  EXPECT_TRUE(watches.wait_for(40, 40)) << "an end that is no news is told, too";
+  EXPECT_FALSE(watches.error());
+}
+
+TEST_F(Control, ThoseThatWaitHaveABound) {
+  server_.reset();
+  control::ControlOptions few;
+  few.max_watches = 1;
+  restart(few);
+  node_.add(transfer_id(1), TransferState::kFetching);
+  Watches watches;
+  watches.add(api());
+  ASSERT_TRUE(watches.wait_for(1, 0));
+  watches.add(api());
+  ASSERT_TRUE(watches.wait_for(1, 1));
+  EXPECT_EQ(watches.error()->code, Code::kExhausted);
+  EXPECT_THAT(watches.error()->message, HasSubstr("transfers are watched by 1 program"));
+}
+
+TEST_F(Control, ATransferThatIsForgottenEndsWhatWatchesIt) {
+  node_.add(transfer_id(1), TransferState::kFetching);
+  const auto caller = api();
+  const auto remove = [&](const auto&) {
+    node_.remove(transfer_id(1));
+    return true;
+  };
+  EXPECT_EQ(caller->watch_transfer(transfer_id(1).str(), remove, {}).error().code, Code::kNotFound);
+  EXPECT_EQ(caller->watch_transfer("nonsense", remove, {}).error().code, Code::kInvalid);
+  UserId::Bytes stranger{};
+  stranger[0] = 99;
+  EXPECT_EQ(api(UserId(stranger).str())->watch_transfer(transfer_id(1).str(), remove, {}).error().code, Code::kDenied);
+}
+
 TEST_F(Control, StreamsOfTransfersHaveABoundOfTheirOwn) {
   server_.reset();
   control::ControlOptions few;

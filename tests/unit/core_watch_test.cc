@@ -116,6 +116,46 @@ TEST_F(NodeWatch, IsRungForOnce) {
   EXPECT_EQ(rung, 2) << "it has changed already";
 }
 
+TEST_F(NodeWatch, IsRungForOnceByTheTransferThatItNames) {
+  published("one");
+  const auto id = fetched(job("one")).id;
+  ASSERT_TRUE(falls_silent());
+  std::atomic<int> rung = 0;
+  const auto ring = [&] { ++rung; };
+  const auto seen = node_->transfer(id)->revision;
+  node_->ring_on_change(id, seen, ring);
+  ASSERT_TRUE(node_->set_limits({5'000'000, 0}).ok());
+  EXPECT_EQ(rung, 0) << "the transfer has not changed";
+  ASSERT_TRUE(node_->pause(id).ok());
+  EXPECT_EQ(rung, 1);
+  ASSERT_TRUE(node_->resume(id).ok());
+  EXPECT_EQ(rung, 1) << "once";
+  node_->ring_on_change(id, seen, ring);
+  EXPECT_EQ(rung, 2) << "it has changed already";
+  node_->ring_on_change(TransferId(), 1, ring);
+  EXPECT_EQ(rung, 3) << "there is no such transfer";
+}
+
+TEST_F(NodeWatch, IsRungForByATransferThatGoes) {
+  published("one");
+  const auto id = fetched(job("one")).id;
+  ASSERT_TRUE(falls_silent());
+  std::atomic<int> rung = 0;
+  int asked = 0;
+  const auto is_gone = [&] {
+    const auto view = node_->transfer(id);
+    if (!view) return true;
+    ++asked;
+    node_->ring_on_change(id, view->revision, [&] { ++rung; });
+    return false;
+  };
+  EXPECT_FALSE(is_gone());
+  ASSERT_TRUE(node_->cancel(id).ok());
+  EXPECT_EQ(rung, 1);
+  EXPECT_TRUE(eventually(is_gone, std::chrono::seconds(10)));
+  EXPECT_EQ(rung, asked) << "each once";
+}
+
 TEST_F(NodeWatch, BeginsAnewWithAnotherProcessOfTheNode) {
   published("one");
   const auto id = fetched(job("one")).id;
