@@ -133,13 +133,27 @@ Plan AutoController::plan(const ControllerInput& input) {
     meter.look(input.now, *source);
     recollection.look(input, *source, path, meter);
   }
-  Plan plan =
-      input.lanes_wish > 0 || sources.empty() ? even_plan(input, "auto") : chosen_plan(known, input, sources, goal);
+  Plan plan = input.lanes_wish > 0 || sources.empty()
+                  ? even_plan(input, "auto")
+                  : chosen_plan(known, input, sources, goal, others_try(known, input));
   plan.limit_bits_per_s = paced(known, input.now, goal, sources);
   return plan;
 }
 
-Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal) {
+bool AutoController::others_try(const Known& known, const ControllerInput& input) const {
+  return std::ranges::any_of(input.others, [&](const OtherTransfer& one) {
+    const auto other = transfers_.find(one.id);
+    if (one.id == input.transfer || other == transfers_.end()) return false;
+    const auto is_shared = [&](const auto& source) { return known.sources.contains(source.first); };
+    const auto changes = [](const auto& source) { return source.second.congestion.changes(); };
+    const auto& sources = other->second.sources;
+    return std::ranges::any_of(sources, is_shared) &&
+           (other->second.refinement.tries(input.now) || std::ranges::any_of(sources, changes));
+  });
+}
+
+Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
+                                 bool others_try) {
   StartFacts facts{known.bytes, lower_limit(input.limit_bits_per_s, goal), input.host, goal.polite, {}};
   std::vector<Path> paths;
   std::vector<const Recollection*> recollections;
@@ -157,10 +171,11 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
       with_recollection(recollections, "auto: " + lanes_text(facts, lanes), reason_text(facts, lanes, paths));
   std::vector<std::string> controls(sources.size());
   if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
-    controls = congestion_controls(known, input, sources, facts);
+    controls = congestion_controls(known, input, sources, facts, others_try);
     const double rate = rate_of(known, input.now, sources, kSettle);
-    Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes),
-                                            refinement_facts(input, facts, goal, rate));
+    RefinementFacts whole = refinement_facts(input, facts, goal, rate);
+    whole.others_try = others_try;
+    Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes), whole);
     lanes = within_means(facts, std::move(refined.lanes));
     if (!refined.why.empty()) {
       plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + refined.why + ")";
@@ -200,7 +215,8 @@ std::vector<RefinedSource> AutoController::refined_sources(const Known& known, M
 }
 
 std::vector<std::string> AutoController::congestion_controls(Known& known, const ControllerInput& input,
-                                                             const Sources& sources, const StartFacts& facts) {
+                                                             const Sources& sources, const StartFacts& facts,
+                                                             bool others_try) {
   const double rate = rate_of(known, input.now, sources, kSettle);
   std::vector<std::string> controls;
   for (const auto* peer : sources) {
@@ -210,6 +226,7 @@ std::vector<std::string> AutoController::congestion_controls(Known& known, const
     now.recent = source.meter.figures(input.now, kTrial);
     now.granted = grants_bbr(*peer);
     now.polite = facts.polite;
+    now.others_try = others_try;
     now.seconds_left = rate > 0 ? static_cast<double>(input.bytes_left) * 8 / rate : 0;
     now.limit_bits_per_s = static_cast<double>(facts.limit_bits_per_s);
     controls.push_back(source.congestion.step(input.now, now));

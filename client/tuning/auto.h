@@ -51,12 +51,15 @@ class AutoController final : public TransferController {
   /// Rates of targets are looked at over so long.
   static constexpr std::chrono::seconds kPaceSpan{1};
 
-  static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal);
+  static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
+                          bool others_try);
+  /// Another transfer from one of this one's sources has something to prove.
+  bool others_try(const Known& known, const ControllerInput& input) const;
   static std::vector<RefinedSource> refined_sources(const Known& known, MonoTime now, const Sources& sources,
                                                     const std::vector<int>& start);
   /// What to ask each source for.
   static std::vector<std::string> congestion_controls(Known& known, const ControllerInput& input,
-                                                      const Sources& sources, const StartFacts& facts);
+                                                      const Sources& sources, const StartFacts& facts, bool others_try);
   static std::string congestion_text(const Known& known, const Sources& sources);
   static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span);
   /// Packets wait on the path to at least one of them.

@@ -72,7 +72,7 @@ void CongestionChoice::enter(State state, MonoTime now) {
 }
 
 void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
-  if (!facts.granted || facts.polite || now < not_before_) return;
+  if (!facts.granted || facts.polite || facts.others_try || now < not_before_) return;
   if (facts.seconds_left > 0 && facts.seconds_left < std::chrono::duration<double>(kBbrPays).count()) return;
   if (uses_bbr(facts.path) || !losses_call_for_bbr(facts.path, facts.limit_bits_per_s)) return;
   enter(State::kAsked, now);

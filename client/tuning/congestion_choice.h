@@ -50,6 +50,7 @@ struct CongestionFacts {
   PathFigures recent;           ///< over kTrial
   bool granted = false;         ///< it sends with BBR where it is asked to
   bool polite = false;          ///< others on the path go first
+  bool others_try = false;      ///< another transfer over this path tries something
   double limit_bits_per_s = 0;  ///< that it need not exceed; 0: none
   double seconds_left = 0;      ///< of the transfer at this rate; 0: not known
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/tuning/diagnosis.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/wording.h"
 
@@ -56,6 +57,11 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     floor_.clear();
     ceiling_.clear();
   }
+  // What owners give this node goes up and down by itself, and tells nothing of lanes.
+  if (!sources.empty() && std::ranges::all_of(sources, is_paced, &RefinedSource::path)) {
+    before_.reset();
+    grown_.clear();
+  }
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < pause(sources);
   judge_collapse(now, facts.bits_per_s);
@@ -71,6 +77,10 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   refined.why = why_;
   refined.held_by = held_by_;
   return refined;
+}
+
+bool Refinement::tries(MonoTime now) const {
+  return before_ && before_->more() && changed_ && now - *changed_ < kProof;
 }
 
 std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
@@ -219,7 +229,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   Change change{.lanes = next_lanes(source, lanes, need), .held_by = need.held_by};
   change.why = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
   change.step = need.held_by == Limit::kWindow ? Step::kWindows : Step::kLosses;
-  if (change.lanes <= lanes && limit <= 0) {
+  if (change.lanes <= lanes && limit <= 0 && !is_paced(path)) {
     if (const int greedy = greedy_lanes(source, lanes); greedy > lanes) {
       change = {greedy, Step::kGreedy, "the path is full: more lanes may have a greater part of it", need.held_by};
     } else if (const int tried = tried_lanes(source, lanes); tried > lanes) {
@@ -232,7 +242,8 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   }
   if (change.lanes == lanes) return none;
   if (change.lanes < lanes) change.step = Step::kDown;
-  return change;
+  // Losses prove by themselves what they take; all else would be judged by a rate that another transfer changes.
+  return facts_.others_try && change.step != Step::kLosses ? none : change;
 }
 
 Refinement::Step Refinement::to_prove(const std::vector<Change>& changes) {

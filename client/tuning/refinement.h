@@ -110,6 +110,7 @@ struct RefinementFacts {
   Limit reader = Limit::kUnknown;  ///< reader_limit
   bool greedy = false;             ///< TuningMode::kGreedy
   bool polite = false;             ///< others on the path go first
+  bool others_try = false;         ///< another transfer over one of its paths has something to prove: one at a time
   bool no_fewer = false;           ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
 };
 
@@ -124,6 +125,8 @@ struct Refined {
 class Refinement {
  public:
   Refined step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts);
+  /// More lanes have still to prove that they bring something.
+  bool tries(MonoTime now) const;
 
  private:
   /// Why lanes change.

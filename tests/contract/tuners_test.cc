@@ -14,7 +14,9 @@ using gridtorrent::testing::input_with;
 using gridtorrent::testing::neighbour;
 using gridtorrent::testing::numbered_node;
 using gridtorrent::testing::stands;
+using gridtorrent::testing::wild_figures;
 using gridtorrent::testing::wild_input;
+using gridtorrent::testing::wild_load;
 
 constexpr std::uint64_t kSeed = 20;
 
@@ -36,10 +38,14 @@ void expect_within_limits(const ControllerInput& input, const Plan& plan) {
     EXPECT_GE(share.lanes, 1);
     EXPECT_LE(share.lanes, kMaxLanesPerPeer);
     EXPECT_GE(share.outstanding_blocks, 0);
+    EXPECT_GE(share.congestion_lanes, 0);
     EXPECT_NE(share.node, input.self);
     const auto peer = std::ranges::find(input.peers, share.node, &PeerSample::node);
     ASSERT_NE(peer, input.peers.end()) << "a node that is not in the swarm";
     EXPECT_TRUE(peer->has_data);
+    if (!share.congestion_control.empty()) {
+      EXPECT_NE(std::ranges::find(peer->grants, share.congestion_control), peer->grants.end()) << "it is not granted";
+    }
     EXPECT_LE(share.lanes, input.lanes_wish > 0 ? input.lanes_wish : kMaxLanesPerPeer);
   }
   EXPECT_LE(lanes_in_all(plan), kMaxLanesInAll);
@@ -56,6 +62,36 @@ TEST_P(EveryTuner, StaysWithinTheLimitsOnAnyInput) {
     const auto input = wild_input(rng);
     expect_within_limits(input, tuner->plan(input));
     if (i % 7 == 0) tuner->removed(input.transfer);
+  }
+}
+TEST_P(EveryTuner, StaysWithinTheLimitsWhateverSendersSayOfThemselves) {
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const auto tuner = make();
+  SeededRng rng(kSeed);
+  auto input = input_with(3);
+  for (auto& peer : input.peers) peer.grants = {"bbr"};
+  for (int i = 0; i < 2000; ++i) {
+    input.now += std::chrono::milliseconds(rng.below(3000));
+    if (i % 50 == 0) input.load = wild_load(rng);
+    for (auto& peer : input.peers) {
+      // Lanes come and go, and what stands has told something else each time.
+      peer.lanes.resize(rng.below(17));
+      for (std::size_t n = 0; n < peer.lanes.size(); ++n) {
+        auto& lane = peer.lanes[n];
+        lane.number = static_cast<int>(n);
+        lane.received_bytes += rng.below(10'000'000);
+        lane.theirs = wild_figures(rng);
+        lane.theirs->congestion_control = rng.below(9) == 0 ? "bbr" : "cubic";
+      }
+      peer.stands = !peer.lanes.empty();
+    }
+    const auto plan = tuner->plan(input);
+    expect_within_limits(input, plan);
+    for (const auto& share : plan.peers) {
+      if (GetParam() == kDefaultTuner) {
+        EXPECT_EQ(share.outstanding_blocks, 0) << "depth is the engine's";
+      }
+    }
   }
 }
 TEST_P(EveryTuner, DecidesTheSameFromTheSameInputAndSeed) {

@@ -46,18 +46,44 @@ inline void stands(client::PeerSample& peer, std::uint32_t round_trip_us, const 
   peer.stands = true;
 }
 
+/// Of any size, at the ends of its type now and then.
+inline std::uint64_t wild_number(Rng& rng) {
+  switch (rng.below(4)) {
+    case 0:
+      return 0;
+    case 1:
+      return ~std::uint64_t{0} >> rng.below(3);
+    default:
+      return rng.next() >> rng.below(64);
+  }
+}
+
+/// What a sender may say of itself, true or not.
+inline client::TcpFigures wild_figures(Rng& rng) {
+  client::TcpFigures figures;
+  figures.srtt_us = static_cast<std::uint32_t>(wild_number(rng));
+  figures.min_rtt_us = static_cast<std::uint32_t>(wild_number(rng));
+  figures.cwnd_segments = static_cast<std::uint32_t>(wild_number(rng));
+  for (auto* counter : {&figures.retransmits, &figures.loss_events, &figures.loss_srtt_us, &figures.sent_segments,
+                        &figures.sent_bytes, &figures.resent_bytes, &figures.delivery_bytes_per_s, &figures.busy_us,
+                        &figures.window_limited_us, &figures.buffer_limited_us, &figures.empty_us,
+                        &figures.paced_bytes_per_s, &figures.thread_permille, &figures.disk_permille}) {
+    *counter = wild_number(rng);
+  }
+  return figures;
+}
+
+inline client::HostLoad wild_load(Rng& rng) {
+  client::HostLoad load;
+  for (auto* share : {&load.busiest_thread, &load.held_by_disk, &load.held_by_quota}) {
+    *share = static_cast<double>(wild_number(rng)) / 1e9;
+  }
+  return load;
+}
+
 /// Anything at all: numbers at the ends of their types, times that go back, sums that run over.
 inline client::ControllerInput wild_input(Rng& rng) {
-  const auto number = [&]() -> std::uint64_t {
-    switch (rng.below(4)) {
-      case 0:
-        return 0;
-      case 1:
-        return ~std::uint64_t{0} >> rng.below(3);
-      default:
-        return rng.next() >> rng.below(64);
-    }
-  };
+  const auto number = [&] { return wild_number(rng); };
   client::ControllerInput input;
   input.transfer = TransferId(TransferId::Bytes{static_cast<std::uint8_t>(rng.below(3))});
   input.now = MonoTime(std::chrono::nanoseconds(static_cast<std::int64_t>(number() >> 1)));
@@ -81,6 +107,7 @@ inline client::ControllerInput wild_input(Rng& rng) {
     input.deadline = MonoTime(std::chrono::nanoseconds(static_cast<std::int64_t>(number() >> 1)));
   }
   input.host = {number(), number()};
+  input.load = wild_load(rng);
   for (std::uint64_t i = 0, count = rng.below(150); i < count; ++i) {
     client::PeerSample peer;
     peer.node = numbered_node(static_cast<std::uint8_t>(i));
@@ -88,8 +115,15 @@ inline client::ControllerInput wild_input(Rng& rng) {
     peer.fetches = rng.below(2) == 0;
     peer.has_data = rng.below(4) != 0;
     peer.receive_bits_per_s = number();
+    if (rng.below(2) == 0) peer.grants = {"cubic", "bbr"};
     for (std::uint64_t n = 0, lanes = rng.below(4); n < lanes; ++n) {
       stands(peer, static_cast<std::uint32_t>(number()), rng.below(2) == 0 ? "bbr" : "");
+      peer.lanes.back().number = static_cast<int>(rng.below(4));
+      peer.lanes.back().received_bytes = number();
+      if (auto& theirs = peer.lanes.back().theirs; theirs && rng.below(4) != 0) {
+        theirs = wild_figures(rng);
+        theirs->congestion_control = "bbr";
+      }
       peer.lanes.back().receive_bits_per_s = number();
       peer.lanes.back().outstanding_blocks = static_cast<int>(static_cast<std::int32_t>(number()));
       if (rng.below(4) == 0) peer.lanes.back().own.reset();

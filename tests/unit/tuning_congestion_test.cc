@@ -62,6 +62,14 @@ TEST_F(AskingForBbr, IsNotDoneWhereOthersGoFirst) {
   facts_.polite = true;
   EXPECT_EQ(steps(10), "");
 }
+TEST_F(AskingForBbr, IsNotDoneWhileAnotherTransferOverThePathTriesSomething) {
+  facts_.others_try = true;
+  EXPECT_EQ(steps(10), "");
+  facts_.others_try = false;
+  EXPECT_EQ(step(), "bbr");
+  facts_.others_try = true;
+  EXPECT_EQ(step(), "bbr") << "what has begun goes on";
+}
 TEST_F(AskingForBbr, IsNotDoneWhereAFullQueueDropsPackets) {
   facts_.path.random_events = 0;
   EXPECT_EQ(steps(10), "");
@@ -269,6 +277,30 @@ TEST_F(AutoOnALossyPath, GivesLanesUpOnceBbrHasProvedItself) {
   EXPECT_EQ(share.congestion_control, "bbr");
   EXPECT_EQ(share.lanes, 1) << plan_.reason.text;
   EXPECT_NE(plan_.reason.text.find("BBR brought"), std::string::npos) << plan_.reason.text;
+}
+TEST_F(AutoOnALossyPath, TriesWithOneTransferAtATime) {
+  ControllerInput other = input_;
+  other.transfer = TransferId(TransferId::Bytes{2});
+  input_.others = {{other.transfer, {seeder().node}, 0}};
+  other.others = {{input_.transfer, {seeder().node}, 0}};
+  const auto both = [&](int count) {
+    Plan second;
+    for (int i = 0; i < count; ++i) {
+      seconds(1);
+      other.now = input_.now;
+      other.peers = input_.peers;
+      second = auto_.plan(other);
+    }
+    return second.peers.at(0).congestion_control;
+  };
+  EXPECT_EQ(both(6), "");
+  EXPECT_EQ(plan_.peers.at(0).congestion_control, "bbr") << "the first one tries";
+  for (std::size_t i = 1; i < seeder().lanes.size(); ++i) seeder().lanes[i].theirs->congestion_control = "cubic";
+  seeder().lanes[0].theirs->congestion_control = "bbr";
+  both(6);
+  EXPECT_EQ(plan_.peers.at(0).congestion_control, "bbr") << plan_.reason.text;
+  seeder().lanes[0].theirs->congestion_control = "cubic";
+  EXPECT_EQ(both(3), "bbr") << "the first one has proved itself";
 }
 TEST_F(AutoOnALossyPath, KeepsItsLanesWhereTheSeederDoesNotChange) {
   EXPECT_EQ(seconds(6).congestion_control, "bbr");

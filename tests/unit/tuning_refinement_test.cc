@@ -305,6 +305,45 @@ TEST_F(Refining, TakesLanesBackBehindAShaperByConnection) {
   EXPECT_EQ(step(40e6), 2);
   EXPECT_EQ(steps(3, 20e6), 4) << "each lane has a rate and a queue of its own";
 }
+TEST_F(Refining, AddsNoLanesWhereTheSeederPacesThem) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e5;
+  source_.path.loss_events = source_.path.random_events = 40;
+  source_.path.paced_bits_per_s = 30e6;
+  EXPECT_LE(steps(60, 30e6), 4);
+  facts_.greedy = true;
+  source_.path.round_trip = source_.path.full_queue = 60ms;
+  EXPECT_LE(steps(60, 30e6), 4) << "though somebody is greedy";
+}
+TEST_F(Refining, BlamesNoLanesForWhatASeederGivesLessThatPacesThem) {
+  source_.path.round_trip = source_.path.full_queue = 120ms;
+  source_.path.segments = 1e6;
+  source_.path.paced_bits_per_s = 95e6;
+  EXPECT_EQ(step(95e6), 10);
+  source_.path.paced_bits_per_s = 45e6;
+  EXPECT_LT(steps(8, 45e6), 10) << refined_.why;
+  EXPECT_EQ(refined_.why.find("brought"), std::string::npos) << refined_.why;
+}
+TEST_F(Refining, TriesNothingWhileAnotherTransferOverThePathDoes) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  facts_.others_try = true;
+  EXPECT_EQ(steps(10, 64e6), 4);
+  EXPECT_FALSE(refinement_.tries(now_));
+  facts_.others_try = false;
+  EXPECT_EQ(step(64e6), 8);
+  EXPECT_TRUE(refinement_.tries(now_)) << "now others wait";
+  EXPECT_EQ(steps(4, 65e6), 4) << "more lanes brought nothing";
+  EXPECT_FALSE(refinement_.tries(now_));
+}
+TEST_F(Refining, AddsLanesForLossesThoughAnotherTransferTriesSomething) {
+  source_.start = 2;
+  source_.path.segments = 1e6;
+  source_.path.random_events = 1000;
+  facts_.others_try = true;
+  EXPECT_EQ(step(50e6), 8) << "losses are measured, not tried";
+}
 TEST_F(Refining, GivesNoLanesUpWhereARateIsToBeHeld) {
   source_.path.segments = 1e6;
   facts_.no_fewer = true;
