@@ -34,6 +34,15 @@ void register_node_metrics(metrics::Registry& registry, Node& node) {
           return sum(node, [&](const auto& view) { return view.findings && view.findings->limit == limit ? 1 : 0; });
         });
   }
+  registry.gauge_callback("gridtorrent_node_tuning_decisions", "decisions on lanes, of transfers that fetch", {},
+                          [&node] {
+                            double total = 0;
+                            for (const auto& record : node.tunings()) {
+                              if (record.running && !record.decisions.empty())
+                                total += static_cast<double>(record.decisions.back().number);
+                            }
+                            return total;
+                          });
   registry.gauge_callback("gridtorrent_node_received_bytes", "payload received by the transfers there are", {},
                           [&node] { return sum(node, [](const auto& view) { return view.received_bytes; }); });
   registry.gauge_callback("gridtorrent_node_sent_bytes", "payload sent by the transfers there are", {},
