@@ -3,6 +3,7 @@
 #include "client/cli/context.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/people_view.h"
+#include "client/cli/text_view.h"
 
 namespace gridtorrent::client::cli {
 
@@ -34,12 +35,13 @@ Status watch(Context& c, api::ServerApi& server) {
           line.update(to_json(inbox, unread_only));
           c.emit(line);
         } else {
-          c.terminal.result(inbox_text(inbox, unread_only) + "\n--");
+          c.terminal.clear_screen();
+          c.terminal.result(cut_lines(inbox_text(inbox, unread_only), c.terminal.out_width()));
         }
-        return true;
+        return c.terminal.finish().ok();
       },
       interrupt.token());
-  return interrupt.stopped() ? Status(Error{Code::kCancelled, "stopped watching the inbox"}) : ended;
+  return interrupt.stopped() ? Status() : ended;
 }
 
 Status inbox(Context& c) {

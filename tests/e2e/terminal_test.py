@@ -47,6 +47,40 @@ def a_progress_line_is_as_wide_as_the_terminal():
             cases.check(terminal.end() == 10, terminal.said)
 
 
+def a_list_that_is_watched_never_wraps():
+    with harness.Scene() as scene:
+        alice, bob, _, beta = setting(scene)
+        alice.cli('group', 'create', 'a-group-with-a-name-that-is-nearly-as-long-as-it-may-be')
+        alice.cli('group', 'invite', 'a-group-with-a-name-that-is-nearly-as-long-as-it-may-be', 'bob')
+        bob.cli('get', 'data', '--to', scene.dir / 'a folder with a name that is much longer than the terminal is wide', node=beta)
+        for words in (('transfers', '--watch'), ('inbox', '--watch', '--all'), ('show', 'data', '--replicas', '--watch')):
+            with at_terminal(bob, beta, *words, columns=50) as terminal:
+                shown = terminal.until(lambda shown: shown.endswith('\r\n') and len(shown) > 40, f'what {words[0]} shows')
+                lines = [re.sub('\x1b\\[[0-9;]*[A-Za-z]', '', line) for line in shown.split('\r\n')]
+                cases.check(all(len(line) <= 50 for line in lines), lines)
+                terminal.type('\x03')
+                cases.check(terminal.end() == 0, terminal.said)
+
+
+def nobody_joins_who_answers_no():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        link = admin.cli('invite', 'mia', '--json').json['link']
+        join = mia.argv(['join', link, '--password-file', mia.password, '--no-node'])
+        with Terminal(join, {**mia.env, 'TERM': 'xterm'}, 200) as terminal:
+            asked = terminal.until(lambda shown: '[y/N]' in shown, 'the question')
+            cases.check(link.split('?ca=')[1][:64] in asked.replace('\r\n', '').replace(':', '').lower(), asked)
+            terminal.type('n\n')
+            cases.check(terminal.end() != 0 and 'nothing was done' in terminal.said, terminal.said)
+        cases.check(not list(mia.home.rglob('profiles/*.json')), 'a login was kept')
+        with Terminal(join, {**mia.env, 'TERM': 'xterm'}, 200) as terminal:
+            terminal.until(lambda shown: '[y/N]' in shown, 'the question')
+            terminal.type('y\n')
+            cases.check(terminal.end() == 0, terminal.said)
+        cases.check(mia.cli('whoami', '--json').json['user'] == 'mia', 'she has no login')
+
+
 def files_are_removed_where_a_person_says_yes():
     with harness.Scene() as scene:
         _, bob, _, beta = setting(scene)
@@ -98,5 +132,6 @@ def a_node_outlives_the_terminal_that_started_it():
             mia.stop_node()
 
 
-cases.run(a_progress_line_is_as_wide_as_the_terminal, files_are_removed_where_a_person_says_yes, what_is_withdrawn_is_asked_for_and_can_be_left,
+cases.run(a_progress_line_is_as_wide_as_the_terminal, a_list_that_is_watched_never_wraps, nobody_joins_who_answers_no,
+          files_are_removed_where_a_person_says_yes, what_is_withdrawn_is_asked_for_and_can_be_left,
           a_node_outlives_the_terminal_that_started_it)

@@ -371,11 +371,17 @@ TEST_F(WithNode, GetGivesUpWaitingInTime) {
 }
 
 TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
-  node_.script = {view(TransferState::kFetching)};
-  node_.signal_at_end = true;
-  EXPECT_EQ(run({"get", "run42", "--json"}), 10);
-  EXPECT_EQ(event_names().back(), "detached");
-  EXPECT_EQ(events().back()["transfer_id"], id_of(1).str());
+  const std::vector<std::vector<std::string>> commands = {{"get", "run42", "--json"},
+                                                          {"publish", "/x", "--name", "run42", "--json"},
+                                                          {"seed", "run42", "--from", "/data", "--json"},
+                                                          {"transfer", "wait", id_of(1).str(), "--json"}};
+  for (const auto& command : commands) {
+    node_.script = {view(TransferState::kFetching)};
+    node_.signal_at_end = true;
+    EXPECT_EQ(run(command), 10) << command.front() << err_;
+    EXPECT_EQ(event_names().back(), "detached") << command.front();
+    EXPECT_EQ(events().back()["transfer_id"], id_of(1).str()) << command.front();
+  }
 }
 
 TEST_F(WithNode, VerifyTakesAContentFirstAndThenAPath) {
