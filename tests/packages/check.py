@@ -47,13 +47,29 @@ PAGES = ('man/man1/gridtorrent.1.gz', 'man/man8/gridtorrentd.8.gz', 'man/man8/gr
 COMPLETIONS = ('bash-completion/completions/gridtorrent', 'zsh/vendor-completions/_gridtorrent', 'fish/vendor_completions.d/gridtorrent.fish')
 
 
+DESKTOP = ('applications/gridtorrent-gui.desktop', 'metainfo/org.gridtorrent.Desktop.metainfo.xml')
+SERVER_CONFIG = '/etc/gridtorrent/gridtorrent-server.toml'
+
+
 def install(machine):
     machine.run('sh', '-c', 'apt-get install -y -qq --no-install-recommends /debs/*.deb')
-    installed = machine.run('sh', '-c', 'dpkg -L $(dpkg-query -f "\${Package} " -W "gridtorrent-*")').split()
-    missing = [path for path in (*PAGES, *COMPLETIONS) if f'/usr/share/{path}' not in installed]
+    said('installed without a network but what apt had downloaded')
+
+
+def nothing_is_left_out(machine):
+    """Of the packages that are checked; those before them may have had less."""
+    names = machine.run('dpkg-query', '-f', '${Package} ', '-W', 'gridtorrent-*').split()
+    installed = machine.run('dpkg', '-L', *names).split()
+    missing = [path for path in (*PAGES, *COMPLETIONS, *DESKTOP) if f'/usr/share/{path}' not in installed]
+    if not any(re.fullmatch(r'/usr/share/icons/hicolor/.*/apps/.*gridtorrent.*', path, re.IGNORECASE) for path in installed):
+        missing.append('an icon')
     if missing:
         raise Failed(f'the packages lack {" ".join(missing)}')
-    said('installed without a network but what apt had downloaded')
+    if SERVER_CONFIG not in machine.run('dpkg-query', '-f', '${Conffiles}', '-W', 'gridtorrent-server'):
+        raise Failed(f'{SERVER_CONFIG} is no conffile')
+    if 'advertise = "127.0.0.1:7443"' not in machine.run('cat', SERVER_CONFIG):
+        raise Failed(f'the upgrade lost what was written into {SERVER_CONFIG}')
+    said('man pages, completions, desktop entry, AppStream and icon are there; the edited conffile was kept')
 
 
 def quickstart(machine):
@@ -117,6 +133,8 @@ def purged(machine, admin, mia):
     if stray:
         raise Failed(f'a purge left {" ".join(stray)}')
     machine.run('test', '-s', '/var/lib/private/gridtorrent/gridtorrent.db')
+    machine.run('test', '-s', '/home/mia/.local/share/gridtorrent/node/node.db')
+    machine.run('cmp', '/data/run43/data.bin', '/home/mia/run43/data.bin')
     said('purged: nothing is left but data')
 
 
@@ -141,6 +159,7 @@ def main():
             units_are_valid(machine)
             admin, mia = quickstart(machine)
             data_goes_over_while_all_is_upgraded(machine, admin, mia, newer)
+            nothing_is_left_out(machine)
             purged(machine, admin, mia)
         finally:
             machine.close()

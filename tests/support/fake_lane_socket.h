@@ -22,7 +22,7 @@ class FakeSocket final : public LaneSocket {
   std::size_t unsent_bytes() const override { return 0; }
   void set_no_delay(bool) override {}
   void set_pacing(std::uint64_t) override {}
-  void set_receive_buffer(int) override {}
+  void set_receive_buffer(int bytes) override { receive_buffer = bytes; }
   bool set_congestion_control(const std::string& name) override {
     ++calls;
     if (std::ranges::find(offers_, name) == offers_.end()) return false;
@@ -32,6 +32,7 @@ class FakeSocket final : public LaneSocket {
   void end() override {}
   int descriptor() const override { return -1; }
   int calls = 0;
+  int receive_buffer = 0;  ///< as last set; 0: never
 
  private:
   TcpFigures now_;

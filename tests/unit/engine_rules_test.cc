@@ -4,11 +4,13 @@
 
 #include <array>
 
+#include "client/engine/lane.h"
 #include "client/engine/lane_rules.h"
 #include "client/engine/node_link.h"
 #include "client/engine/tcp_info.h"
 #include "common/rng.h"
 #include "common/unique_fd.h"
+#include "tests/support/fake_lane_socket.h"
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -260,6 +262,24 @@ TEST(ReceiveBuffers, OfALaneAreKnownBeforeItStands) {
   EXPECT_EQ(receive_bytes_of_lane(16, {6 * kMiB, 208 * 1024}), 6 * kMiB) << "the kernel sizes them";
   EXPECT_EQ(receive_bytes_of_lane(16, {64 * kMiB, 64 * kMiB}), 4 * kMiB);
   EXPECT_EQ(receive_bytes_of_lane(16, {}), 0U) << "not known";
+}
+
+TEST(ReceiveBuffers, OfALaneGrowWhereOthersEndButNotOfOneThatDrains) {
+  auto* kernel = new FakeSocket;
+  Lane lane(lt::peer_connection_handle({}), std::unique_ptr<LaneSocket>(kernel));
+  const int largest = largest_receive_buffer_for(1, receive_limits());
+  if (largest <= 1) GTEST_SKIP() << "this kernel tells no limits of buffers";
+  lane.grow_receive_buffer(1);
+  EXPECT_EQ(kernel->receive_buffer, 0) << "the kernel sizes it";
+  lane.receive_buffer = 1;
+  lane.drains = true;
+  lane.grow_receive_buffer(1);
+  EXPECT_EQ(kernel->receive_buffer, 0);
+  lane.drains = false;
+  lane.grow_receive_buffer(1);
+  EXPECT_EQ(kernel->receive_buffer, largest);
+  lane.grow_receive_buffer(16);
+  EXPECT_EQ(kernel->receive_buffer, largest) << "what TCP has promised it cannot take back";
 }
 
 PeerPlan plan_with(std::vector<LaneEndpoint> endpoints) {
