@@ -184,6 +184,25 @@ TEST_F(ServerContent, AccessCanBeTakenBackAndExplained) {
   EXPECT_FALSE(told->reason().empty());
 }
 
+TEST_F(ServerContent, AccessThatSomebodyElseHasChangedMeanwhileIsNotReplaced) {
+  const std::string id = lab_.publish(alice_, "open", v1::Access::PUBLIC);
+  v1::SetAccessRequest request;
+  request.set_request_id(lab_.request_id());
+  request.set_content_id(id);
+  request.mutable_access()->set_level(v1::Access::PRIVATE);
+  request.mutable_expected()->set_level(v1::Access::SHARED);
+  request.mutable_expected()->add_users("bob");
+  const auto refused = lab_.call<v1::Contents>(&v1::Contents::Stub::SetAccess, request, alice_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kConflict) << refused.error().message;
+  EXPECT_TRUE(get(bob_, id).ok()) << "it is open as it was";
+  request.set_request_id(lab_.request_id());
+  request.mutable_expected()->Clear();
+  request.mutable_expected()->set_level(v1::Access::PUBLIC);
+  ASSERT_TRUE(lab_.call<v1::Contents>(&v1::Contents::Stub::SetAccess, request, alice_).ok());
+  EXPECT_FALSE(get(bob_, id).ok());
+}
+
 TEST_F(ServerContent, APreviewTellsWhoWillGetIt) {
   v1::PreviewAccessRequest request;
   request.mutable_access()->set_level(v1::Access::SHARED);
