@@ -144,11 +144,11 @@ bool AutoController::others_try(const Known& known, const ControllerInput& input
   return std::ranges::any_of(input.others, [&](const OtherTransfer& one) {
     const auto other = transfers_.find(one.id);
     if (one.id == input.transfer || other == transfers_.end()) return false;
-    const auto is_shared = [&](const auto& source) { return known.sources.contains(source.first); };
-    const auto changes = [](const auto& source) { return source.second.congestion.changes(); };
-    const auto& sources = other->second.sources;
-    return std::ranges::any_of(sources, is_shared) &&
-           (other->second.refinement.tries(input.now) || std::ranges::any_of(sources, changes));
+    if (input.now - other->second.refined > kStillTries) return false;
+    return std::ranges::any_of(other->second.sources, [&](const auto& source) {
+      const bool is_shared = known.sources.contains(source.first);
+      return is_shared && (other->second.refinement.tries() || source.second.congestion.changes());
+    });
   });
 }
 
@@ -175,6 +175,7 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
     const double rate = rate_of(known, input.now, sources, kSettle);
     RefinementFacts whole = refinement_facts(input, facts, goal, rate);
     whole.others_try = others_try;
+    known.refined = input.now;
     Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes), whole);
     lanes = within_means(facts, std::move(refined.lanes));
     if (!refined.why.empty()) {

@@ -43,6 +43,7 @@ class AutoController final : public TransferController {
     std::uint64_t bytes = 0;  ///< the most that was ever left
     std::map<NodeId, Source> sources;
     Refinement refinement;
+    MonoTime refined{};  ///< when its lanes were last looked at for a change
     Pace pace;
     Demand demand;
   };
@@ -50,6 +51,8 @@ class AutoController final : public TransferController {
 
   /// Rates of targets are looked at over so long.
   static constexpr std::chrono::seconds kPaceSpan{1};
+  /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more.
+  static constexpr std::chrono::seconds kStillTries{3};
 
   static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
                           bool others_try);

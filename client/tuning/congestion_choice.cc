@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/tuning/diagnosis.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/wording.h"
@@ -74,6 +75,7 @@ void CongestionChoice::enter(State state, MonoTime now) {
 void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
   if (!facts.granted || facts.polite || facts.others_try || now < not_before_) return;
   if (facts.seconds_left > 0 && facts.seconds_left < std::chrono::duration<double>(kBbrPays).count()) return;
+  if (is_paced(facts.path)) return;  // its owner gives no more, with BBR or without
   if (uses_bbr(facts.path) || !losses_call_for_bbr(facts.path, facts.limit_bits_per_s)) return;
   enter(State::kAsked, now);
   rate_before_ = facts.recent.bits_per_s;

@@ -44,12 +44,6 @@ double carried(const PathFigures& path, double by_losses) {
   return kGrows * path.bits_per_s / path.lanes;
 }
 
-/// What the source's owner gives this node binds as a limit does: more lanes have no part in more of it.
-double bound_of(const PathFigures& path, double limit_bits_per_s) {
-  if (path.paced_bits_per_s <= 0) return limit_bits_per_s;
-  return limit_bits_per_s > 0 ? std::min(limit_bits_per_s, path.paced_bits_per_s) : path.paced_bits_per_s;
-}
-
 int lanes_for(double bits_per_s, double lane_bits_per_s) {
   const double lanes = std::ceil(bits_per_s / lane_bits_per_s);
   return std::isfinite(lanes) ? static_cast<int>(std::clamp(lanes, 1.0, double{kMaxLanesPerPeer})) : 1;
@@ -64,9 +58,9 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   const double window = by_window(path), likely = long_run(path, path.random_events);
   const double search = window < likely ? kSearchWindows : kSearch;
   double enough = path.full() ? rate : rate * search / kHeadroom;
-  if (const double bound = bound_of(path, limit_bits_per_s); bound > 0) {
-    rate = std::min(rate, bound * kHeadroom);
-    enough = std::min(enough, bound * kHeadroom);
+  if (limit_bits_per_s > 0) {
+    rate = std::min(rate, limit_bits_per_s * kHeadroom);
+    enough = std::min(enough, limit_bits_per_s * kHeadroom);
   }
   const double events = path.random_events, most_events = events + kDoubtful * path.doubtful_events;
   need.lane_bits_per_s = std::min(likely, window);

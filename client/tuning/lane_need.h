@@ -39,8 +39,7 @@ struct LaneNeed {
 /// for the highest only, half). So a path without
 /// losses needs fewer lanes the longer it was watched, and one with losses soon has a narrow range. Where no packet
 /// waits on the path, `least` goes with the losses that were seen: a lane too many takes nothing from anybody there.
-/// `limit_bits_per_s`: a person's; 0: none. Where the source's owner shares its uplink, what it gives this node is one
-/// as well.
+/// `limit_bits_per_s`: a person's; 0: none.
 LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
 
 /// The lanes that it takes to carry 1.1 times what the path has shown, by losses alone, however many there may be; 1

@@ -72,17 +72,21 @@ void PathMeter::add(Slice& slice, const Lane& before, const LaneSample& lane) co
 void PathMeter::note_round_trips(Slice& slice, const PeerSample& peer) {
   std::vector<std::uint32_t> round_trips;
   paced_bits_per_s_ = 0;
+  bool is_unpaced = false;
   std::string oldest;
   for (const auto& lane : peer.lanes) {
     if (!lane.theirs) continue;
     const TcpFigures& theirs = *lane.theirs;
     if (oldest.empty()) oldest = theirs.congestion_control;
     paced_bits_per_s_ += static_cast<double>(theirs.paced_bytes_per_s) * 8;
+    // A lane that carries nothing is told nothing: what it was told last may be long past.
+    is_unpaced = is_unpaced || (theirs.paced_bytes_per_s == 0 && lane.receive_bits_per_s > 0);
     if (theirs.srtt_us == 0) continue;
     round_trips.push_back(theirs.srtt_us);
     const std::uint32_t least = theirs.min_rtt_us > 0 ? theirs.min_rtt_us : theirs.srtt_us;
     least_us_ = least_us_ == 0 ? least : std::min(least_us_, least);
   }
+  if (is_unpaced) paced_bits_per_s_ = 0;
   if (!oldest.empty()) congestion_control_ = oldest;
   if (round_trips.empty()) return;
   const auto middle = round_trips.begin() + static_cast<std::ptrdiff_t>(round_trips.size() / 2);

@@ -57,11 +57,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     floor_.clear();
     ceiling_.clear();
   }
-  // What owners give this node goes up and down by itself, and tells nothing of lanes.
-  if (!sources.empty() && std::ranges::all_of(sources, is_paced, &RefinedSource::path)) {
-    before_.reset();
-    grown_.clear();
-  }
+  expect_no_more_than_is_given(sources);
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < pause(sources);
   judge_collapse(now, facts.bits_per_s);
@@ -79,8 +75,12 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   return refined;
 }
 
-bool Refinement::tries(MonoTime now) const {
-  return before_ && before_->more() && changed_ && now - *changed_ < kProof;
+/// Where their owners give less than before, no number of lanes has broken anything.
+void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& sources) {
+  if (!std::ranges::all_of(sources, is_paced, &RefinedSource::path)) return;
+  double given = 0;
+  for (const auto& source : sources) given += source.path.paced_bits_per_s;
+  for (auto& growth : grown_) growth.rate = std::min(growth.rate, given);
 }
 
 std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
@@ -229,7 +229,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   Change change{.lanes = next_lanes(source, lanes, need), .held_by = need.held_by};
   change.why = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
   change.step = need.held_by == Limit::kWindow ? Step::kWindows : Step::kLosses;
-  if (change.lanes <= lanes && limit <= 0 && !is_paced(path)) {
+  if (change.lanes <= lanes && limit <= 0) {
     if (const int greedy = greedy_lanes(source, lanes); greedy > lanes) {
       change = {greedy, Step::kGreedy, "the path is full: more lanes may have a greater part of it", need.held_by};
     } else if (const int tried = tried_lanes(source, lanes); tried > lanes) {
@@ -240,7 +240,8 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   if (const auto broke = broke_.find(source.node); broke != broke_.end()) {
     change.lanes = std::min(change.lanes, std::max(broke->second - 1, 1));
   }
-  if (change.lanes == lanes) return none;
+  // Its owner gives no more, to however many lanes.
+  if (change.lanes == lanes || (change.lanes > lanes && is_paced(path))) return none;
   if (change.lanes < lanes) change.step = Step::kDown;
   // Losses prove by themselves what they take; all else would be judged by a rate that another transfer changes.
   return facts_.others_try && change.step != Step::kLosses ? none : change;

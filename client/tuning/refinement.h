@@ -125,8 +125,8 @@ struct Refined {
 class Refinement {
  public:
   Refined step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts);
-  /// More lanes have still to prove that they bring something.
-  bool tries(MonoTime now) const;
+  /// More lanes have still to prove that they bring something, as of the last step.
+  bool tries() const { return before_ && before_->more(); }
 
  private:
   /// Why lanes change.
@@ -181,6 +181,7 @@ class Refinement {
   double shared(const Before& before, double power) const;
   /// The rate if the lanes more brought `part` of what those before did.
   double with_more(const Before& before, double part) const;
+  void expect_no_more_than_is_given(const std::vector<RefinedSource>& sources);
   void accept_proof(MonoTime now, double rate);
   /// Whether this step is over: the lanes before are back, or may be in the next one.
   bool take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);

@@ -103,7 +103,7 @@ def data_goes_over_while_all_is_upgraded(machine, admin, mia, newer):
         deb.unlink()
     for deb in newer:
         (machine.debs / deb.name).write_bytes(deb.read_bytes())
-    machine.run('sh', '-c', 'apt-get install -y -qq --reinstall --allow-downgrades /debs/*.deb')
+    machine.run('sh', '-c', 'apt-get install -y -qq --reinstall --allow-downgrades -o Dpkg::Options::=--force-confold /debs/*.deb')
     mia.run('systemctl', '--user', 'restart', 'gridtorrent-node')
     admin.shell('gridtorrent node stop; gridtorrent node start')
     wait_until(lambda: fetched(mia, started) > 0, "mia's node is back")

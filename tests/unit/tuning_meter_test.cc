@@ -106,6 +106,18 @@ TEST_F(Meter, TellsWhichPartWasSentAgain) {
   second();
   EXPECT_NEAR(figures().resent, 0.01, 1e-6);
 }
+TEST_F(Meter, TellsNoPaceWhereALaneThatCarriesSomethingHasNone) {
+  open(0).theirs->paced_bytes_per_s = 250'000;
+  open(1).theirs->paced_bytes_per_s = 125'000;
+  second();
+  EXPECT_EQ(figures().paced_bits_per_s, 3e6);
+  seeder_.lanes[0].theirs->paced_bytes_per_s = 0;
+  second();
+  EXPECT_EQ(figures().paced_bits_per_s, 1e6) << "it carries nothing, and so may be told nothing";
+  seeder_.lanes[0].receive_bits_per_s = 8'000'000;
+  second();
+  EXPECT_EQ(figures().paced_bits_per_s, 0) << "the other was told last when it was shared";
+}
 TEST_F(Meter, TellsTheCongestionControlOfTheOldestLane) {
   open(0).theirs->congestion_control = "bbr";
   open(1);

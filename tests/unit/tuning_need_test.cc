@@ -110,16 +110,6 @@ TEST(NeededLanes, AreNoMoreThanALimitHasUseFor) {
   EXPECT_LE(lane_need(limited, 30 * kMbit).most, lane_need(limited, 0).most);
   EXPECT_LE(lane_need(limited, 30 * kMbit).least, 4);
 }
-TEST(NeededLanes, AreNoMoreThanWhatASeederGivesThatSharesItsUplinkHasUseFor) {
-  PathFigures lossy = path(30 * kMbit, 4, 10);
-  lossy.round_trip = lossy.least_round_trip;
-  EXPECT_GT(lane_need(lossy, 0).least, 4) << "by the losses alone";
-  lossy.paced_bits_per_s = 30 * kMbit;
-  EXPECT_LE(lane_need(lossy, 0).least, 4) << "they carry all that it gives";
-  lossy.paced_bits_per_s = 60 * kMbit;
-  EXPECT_GT(lane_need(lossy, 0).least, 4) << "it gives more than they carry";
-  EXPECT_LE(lane_need(lossy, 30 * kMbit).least, 4) << "a person's limit binds as before";
-}
 TEST(NeededLanes, OfASenderThatTellsNothingMayBeAnyNumber) {
   PathFigures silent = path(100 * kMbit, 8, 0);
   silent.segments = 0;
