@@ -243,8 +243,9 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   // Its owner gives no more, to however many lanes.
   if (change.lanes == lanes || (change.lanes > lanes && is_paced(path))) return none;
   if (change.lanes < lanes) change.step = Step::kDown;
-  // Losses prove by themselves what they take; all else would be judged by a rate that another transfer changes.
-  return facts_.others_try && change.step != Step::kLosses ? none : change;
+  // Losses and windows hold each lane up by itself, whoever else is there.
+  const bool by_itself = change.step == Step::kLosses || change.step == Step::kWindows;
+  return facts_.others_try && !by_itself ? none : change;
 }
 
 Refinement::Step Refinement::to_prove(const std::vector<Change>& changes) {

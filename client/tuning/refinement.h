@@ -110,7 +110,7 @@ struct RefinementFacts {
   Limit reader = Limit::kUnknown;  ///< reader_limit
   bool greedy = false;             ///< TuningMode::kGreedy
   bool polite = false;             ///< others on the path go first
-  bool others_try = false;         ///< another transfer over one of its paths has something to prove: one at a time
+  bool others_try = false;         ///< another transfer over one of its paths tries something: one at a time
   bool no_fewer = false;           ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
 };
 
@@ -125,8 +125,9 @@ struct Refined {
 class Refinement {
  public:
   Refined step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts);
-  /// More lanes have still to prove that they bring something, as of the last step.
-  bool tries() const { return before_ && before_->more(); }
+  /// More lanes have still to prove that they take a greater part of the path, or find more there, as of the last step:
+  /// whoever else changes lanes on it would be taken for what they bring.
+  bool tries() const { return before_ && (before_->step == Step::kGreedy || before_->step == Step::kTried); }
 
  private:
   /// Why lanes change.

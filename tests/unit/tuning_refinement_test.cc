@@ -333,16 +333,24 @@ TEST_F(Refining, BlamesNoNumberOfLanesForWhatASeederGivesLess) {
   EXPECT_GT(steps(4, 50e6), 7) << "seven did not break it";
 }
 TEST_F(Refining, TriesNothingWhileAnotherTransferOverThePathDoes) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 60ms;
+  facts_.greedy = facts_.others_try = true;
+  EXPECT_EQ(steps(10, 50e6), 2);
+  EXPECT_FALSE(refinement_.tries());
+  facts_.others_try = false;
+  EXPECT_EQ(step(50e6), 3);
+  EXPECT_TRUE(refinement_.tries()) << "now others wait";
+  EXPECT_EQ(steps(4, 51e6), 2) << "one more brought next to nothing";
+  EXPECT_FALSE(refinement_.tries());
+}
+TEST_F(Refining, AddsLanesForWindowsThoughAnotherTransferTriesSomething) {
   source_.start = source_.path.lanes = 4;
   source_.path.segments = 1e6;
   source_.path.window_limited = 1;
   facts_.others_try = true;
-  EXPECT_EQ(steps(10, 64e6), 4);
-  EXPECT_FALSE(refinement_.tries());
-  facts_.others_try = false;
-  EXPECT_EQ(step(64e6), 8);
-  EXPECT_TRUE(refinement_.tries()) << "now others wait";
-  EXPECT_EQ(steps(4, 65e6), 4) << "more lanes brought nothing";
+  EXPECT_EQ(step(64e6), 8) << "windows hold each lane up by itself";
   EXPECT_FALSE(refinement_.tries());
 }
 TEST_F(Refining, GivesNoLanesUpWhileAnotherTransferOverThePathTriesSomething) {
