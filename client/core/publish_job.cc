@@ -222,7 +222,8 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
   transfer->row.unpublished = false;
   transfer->publishing.reset();
   transfer->waiting_for.clear();
-  transfer->job_running = false;
+  // A publish that goes on by itself is a job, which is not over yet: another one beside it would be one too many.
+  if (!row.lasting) transfer->job_running = false;
   c_.settle_hold(*transfer);
   GT_TRY(c_.book.save(*transfer));
   if (const auto noted = c_.ports.store.save_known_files(row.transfer, {tree.inodes, tree.sums}); !noted) {
