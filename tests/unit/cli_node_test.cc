@@ -377,6 +377,7 @@ TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
                                                           {"transfer", "wait", id_of(1).str(), "--json"}};
   for (const auto& command : commands) {
     node_.script = {view(TransferState::kFetching)};
+    node_.ring();
     node_.signal_at_end = true;
     EXPECT_EQ(run(command), 10) << command.front() << err_;
     EXPECT_EQ(event_names().back(), "detached") << command.front();
