@@ -33,6 +33,16 @@ def check(condition, what):
         raise AssertionError(what() if callable(what) else what)
 
 
+def published_to_all(scene, size):
+    """alice's file `data.bin`, published as `data`, and bob with a node of his own: (alice, bob, alpha, beta, the file)."""
+    scene.server()
+    alice, bob = scene.user('alice'), scene.user('bob')
+    alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
+    source = make_file(scene.dir / 'in/data.bin', size)
+    alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+    return alice, bob, alpha, beta, source
+
+
 def alter(path):
     """Other bytes in place; size and time stay, so that nothing but their hash can tell."""
     before = os.stat(path)

@@ -11,12 +11,7 @@ SIZE = 30_000_000
 
 
 def setting(scene):
-    scene.server()
-    alice, bob = scene.user('alice'), scene.user('bob')
-    alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
-    source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
-    alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
-    return alice, bob, alpha, beta
+    return cases.published_to_all(scene, SIZE)[:4]
 
 
 def at_terminal(user, node, *args, columns=80):

@@ -320,6 +320,7 @@ class Control : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
   void restart(control::ControlOptions options = {}) {
+    server_.reset();  // its socket is to be free
     options.socket_path = socket_;
     options.clock = &clock_;
     options.hash_backend = "test";

@@ -33,7 +33,6 @@ TEST_F(Control, AStrangerWatchesNoStatusAndSetsNothing) {
 }
 
 TEST_F(Control, TheStatusIsToldNowAndAtEachChange) {
-  server_.reset();
   restart(quick());
   std::vector<std::uint64_t> told;
   const Status ended = api()->watch_status(
@@ -51,7 +50,6 @@ TEST_F(Control, TheStatusIsToldNowAndAtEachChange) {
 }
 
 TEST_F(Control, TheStatusIsToldNoMoreOftenThanOnceInAPause) {
-  server_.reset();
   control::ControlOptions options;
   options.status_pause = milliseconds(100);
   restart(options);
@@ -67,7 +65,6 @@ TEST_F(Control, TheStatusIsToldNoMoreOftenThanOnceInAPause) {
 }
 
 TEST_F(Control, WatchersOfTheStatusHaveABoundAndTakeNoThread) {
-  server_.reset();
   control::ControlOptions few = quick();
   few.max_calls = 1;
   restart(few);

@@ -212,7 +212,6 @@ TEST_F(Control, AWatchShowsChangesUntilTheTransferSeeds) {
 TEST_F(Control, AnEndIsToldAtOnceAlsoSoonAfterAnotherChange) {
   control::ControlOptions seldom;
   seldom.watch_pause = std::chrono::hours(1);
-  server_.reset();
   restart(seldom);
   node_.add(transfer_id(1), TransferState::kFetching);
   std::atomic<int> waits = 0;

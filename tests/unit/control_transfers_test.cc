@@ -132,7 +132,6 @@ class Watches {
 };
 
 TEST_F(Control, ThoseThatWaitForATransferTakeNoThreadAndAllSeeItsEnd) {
-  server_.reset();
   control::ControlOptions few;
   few.max_calls = 1;
   restart(few);
@@ -147,7 +146,6 @@ TEST_F(Control, ThoseThatWaitForATransferTakeNoThreadAndAllSeeItsEnd) {
 }
 
 TEST_F(Control, ThoseThatFollowATuningTakeNoThreadAndAllSeeItsEnd) {
-  server_.reset();
   control::ControlOptions few;
   few.max_calls = 1;
   restart(few);
@@ -165,7 +163,6 @@ TEST_F(Control, ThoseThatFollowATuningTakeNoThreadAndAllSeeItsEnd) {
 }
 
 TEST_F(Control, ThoseThatWaitHaveABound) {
-  server_.reset();
   control::ControlOptions few;
   few.max_watches = 1;
   restart(few);
@@ -194,7 +191,6 @@ TEST_F(Control, ATransferThatIsForgottenEndsWhatWatchesIt) {
 }
 
 TEST_F(Control, StreamsOfTransfersHaveABoundOfTheirOwn) {
-  server_.reset();
   control::ControlOptions few;
   few.max_transfer_streams = 1;
   few.max_calls = 2;
