@@ -1,7 +1,10 @@
 #include "metainfo/links.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -13,62 +16,102 @@ namespace {
 
 constexpr int kMaxFollowed = 40;  // as Linux has it
 
-using Components = std::vector<std::string_view>;
-
-void push_reversed(Components& pending, std::string_view path) {
-  const std::size_t before = pending.size();
-  for (std::size_t start = 0; start <= path.size();) {
-    const std::size_t slash = std::min(path.find('/', start), path.size());
-    const std::string_view component = path.substr(start, slash - start);
-    if (!component.empty() && component != ".") pending.push_back(component);
-    start = slash + 1;
+/// An entry by the folder that it lies in and its name there.
+struct Place {
+  std::uint32_t folder = 0;
+  std::string_view name;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const {
+    return std::hash<std::string_view>()(place.name) ^ (std::size_t{place.folder} * 0x9E3779B97F4A7C15U);
   }
-  std::reverse(pending.begin() + static_cast<std::ptrdiff_t>(before), pending.end());
+};
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-/// Follows links as the kernel would below BASE, with the manifest as the disk.
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// Follows links as the kernel would below BASE, with the manifest as the disk. Each target is read once, whatever
+/// leads to it, so that the time is that of reading the manifest: who makes one cannot make it take longer.
 class Follower {
  public:
-  explicit Follower(const Manifest& manifest) : manifest_(manifest) {
-    for (std::size_t i = 0; i < manifest.entries.size(); ++i)
-      places_.emplace(manifest.entries[i].path, static_cast<std::uint32_t>(i));
+  explicit Follower(const Manifest& manifest) : manifest_(manifest), parents_(manifest.entries.size(), kNoFolder) {
+    std::unordered_map<std::string_view, std::uint32_t> folders{{std::string_view(), kTop}};
+    for (std::uint32_t i = 1; i < manifest.entries.size(); ++i) {
+      const ManifestEntry& entry = manifest.entries[i];
+      const auto parent = folders.find(parent_of(entry.path));
+      if (parent == folders.end()) continue;
+      parents_[i] = parent->second;
+      places_.emplace(Place{parent->second, name_of(entry.path)}, i);
+      if (entry.kind == EntryKind::kFolder) folders.emplace(entry.path, i);
+    }
   }
 
   /// What is wrong with the link; empty: nothing.
-  std::string_view fault(std::uint32_t link) const {
-    Components pending;
-    push_reversed(pending, manifest_.entries[link].path);
-    std::string at;
-    bool on_folder = true;  // `at` is a folder of the manifest
-    int followed = 0;
-    while (!pending.empty()) {
-      const std::string_view component = pending.back();
-      pending.pop_back();
-      if (component == "..") {
-        if (!on_folder) return "goes up from a name that is no folder of the content";
-        if (at.empty()) return "leads outside of the content";
-        const std::size_t slash = at.rfind('/');
-        at.resize(slash == std::string::npos ? 0 : slash);
-        continue;
-      }
-      const std::size_t length = at.size();
-      at += (at.empty() ? "" : "/") + std::string(component);
-      const auto place = on_folder ? places_.find(at) : places_.end();
-      const bool known = place != places_.end();
-      if (known && manifest_.entries[place->second].kind == EntryKind::kLink) {
-        if (++followed > kMaxFollowed) return "is part of a loop of links";
-        at.resize(length);
-        push_reversed(pending, manifest_.targets.at(place->second));
-        continue;
-      }
-      on_folder = known && manifest_.entries[place->second].kind == EntryKind::kFolder;
-    }
-    return {};
+  std::string_view fault(std::uint32_t link) {
+    followed(link, 1);
+    return fault_;
   }
 
  private:
+  static constexpr std::uint32_t kTop = 0, kNoFolder = 0xFFFF'FFFF;
+  struct End {
+    std::uint32_t folder = kNoFolder;  ///< kNoFolder: a file, or what the manifest does not have
+    int links = 0;                     ///< that were followed
+  };
+
+  /// Where a link leads; of no meaning where fault_ is set. `depth`: links that lead to this one, and this one.
+  End followed(std::uint32_t link, int depth) {
+    if (const auto known = ends_.find(link); known != ends_.end()) return known->second;
+    End end{parents_[link], 1};
+    if (depth > kMaxFollowed) fault_ = kLoop;
+    const std::string_view target = manifest_.targets.at(link);
+    for (std::size_t start = 0; start <= target.size() && fault_.empty();) {
+      const std::size_t slash = std::min(target.find('/', start), target.size());
+      go(end, target.substr(start, slash - start), depth);
+      start = slash + 1;
+    }
+    if (fault_.empty()) ends_.emplace(link, end);
+    return end;
+  }
+
+  void go(End& at, std::string_view component, int depth) {
+    if (component.empty() || component == ".") return;
+    if (component == "..") {
+      if (at.folder == kNoFolder) {
+        fault_ = "goes up from a name that is no folder of the content";
+      } else if (at.folder == kTop) {
+        fault_ = "leads outside of the content";
+      } else {
+        at.folder = parents_[at.folder];
+      }
+      return;
+    }
+    if (at.folder == kNoFolder) return;
+    const auto place = places_.find({at.folder, component});
+    if (place == places_.end()) {
+      at.folder = kNoFolder;
+    } else if (manifest_.entries[place->second].kind == EntryKind::kLink) {
+      const End end = followed(place->second, depth + 1);
+      at = {end.folder, at.links + end.links};
+      if (at.links > kMaxFollowed) fault_ = kLoop;
+    } else {
+      at.folder = manifest_.entries[place->second].kind == EntryKind::kFolder ? place->second : kNoFolder;
+    }
+  }
+
+  static constexpr std::string_view kLoop = "is part of a loop of links";
   const Manifest& manifest_;
-  std::unordered_map<std::string_view, std::uint32_t> places_;
+  std::vector<std::uint32_t> parents_;  ///< of each entry
+  std::unordered_map<Place, std::uint32_t, PlaceHash> places_;
+  std::unordered_map<std::uint32_t, End> ends_;
+  std::string_view fault_;
 };
 
 Error refused(const Manifest& manifest, std::uint32_t link, std::string_view target, std::string_view reason) {
@@ -86,7 +129,7 @@ Status check_links(const Manifest& manifest) {
     return Error{Code::kInvalid, std::to_string(links) + " symbolic links with " +
                                      std::to_string(manifest.targets.size()) + " targets"};
   if (links == 0) return {};
-  const Follower follower(manifest);
+  Follower follower(manifest);
   for (const auto& [link, target] : manifest.targets) {
     if (link >= manifest.entries.size() || manifest.entries[link].kind != EntryKind::kLink)
       return Error{Code::kInvalid, "a target of what is no symbolic link"};
