@@ -94,6 +94,7 @@ struct VerifyReport {
 struct PlaceReport {
   std::uint64_t files = 0;               ///< wanted files that are there
   std::uint64_t missing = 0;             ///< wanted files that are not
+  std::uint64_t missing_links = 0;       ///< wanted symbolic links that are not
   std::optional<EntryFault> difference;  ///< the first wanted entry that is there and cannot be right
 };
 

@@ -68,6 +68,7 @@ class GetFlow {
     TransferId replaces;  ///< whose files give way to this version; nil: none
     TransferId part;      ///< what an earlier transfer brought to the wished place, if any
     bool part_is_whole = false, part_is_gone = false;
+    bool part_came = false;               ///< all of it with gets of this node
     std::vector<std::string> part_globs;  ///< of the part
     std::vector<bool> part_lost;
     std::optional<PlaceReport> found;  ///< wanted files that lie at the wished place and came with no transfer
@@ -76,6 +77,7 @@ class GetFlow {
   Result<Request> make_request(const GetJob& job);
   Status check_hidden(const Request& request);
   Status look_for_others(Request& request);
+  Status nothing_foreign(const Request& request, const TransferRow& row);
   Result<TransferRow> earlier_at(const Request& request);
   Status widen(const Request& request);
   Status find_replaced(Request& request, const metainfo::Manifest& published);

@@ -94,6 +94,7 @@ void GetFlow::look_at_part(Request& request) {
   request.part = part.id;
   request.part_globs = part.globs;
   request.part_lost = part.lost;
+  request.part_came = part.kind == TransferKind::kGet && std::ranges::find(part.adopted, true) == part.adopted.end();
   const auto& manifest = request.metadata->manifest;
   const auto wanted = held_entries(manifest, part.globs, part.lost);
   const auto stamp =
@@ -120,14 +121,23 @@ Status GetFlow::look_for_others(Request& request) {
   GT_ASSIGN(const std::vector<bool> wanted, entries_to_fetch(manifest, row));
   GT_ASSIGN(const PlaceReport found, c_.ports.files.look_at(row.place(), manifest, wanted));
   if (found.difference) return differs_there(row.place(), *found.difference);
-  if (found.files == 0 && known) return {};
-  const Place parent = row.place();
-  if (found.files == 0) {
-    return Error{Code::kConflict, shown_place(parent, request.base_name()) +
+  if (found.files == 0 && !known) {
+    return Error{Code::kConflict, shown_place(row.place(), request.base_name()) +
                                       " already exists and is not from this transfer" + kOutOfTheWay};
   }
-  request.found = found;
+  const bool adds = found.missing + found.missing_links > 0, came = known && request.part_came;
+  if (adds && !came) GT_TRY(nothing_foreign(request, row));
+  if (found.files > 0) request.found = found;
   return {};
+}
+
+/// A folder with things that are not of the content is somebody's own, whatever of the content lies in it too: who
+/// publishes must not put files there by naming one that many such folders have.
+Status GetFlow::nothing_foreign(const Request& request, const TransferRow& row) {
+  GT_ASSIGN(const std::string foreign, c_.ports.files.foreign_path({row.place(), request.metadata->manifest, {}}));
+  if (foreign.empty()) return {};
+  return Error{Code::kConflict, shown_place(row.place(), foreign) + " is not of " + request.content.owner + "/" +
+                                    request.content.name + ", so nothing is added to that folder" + kOutOfTheWay};
 }
 
 /// A transfer of this content knows what lies there, or is about to bring it.

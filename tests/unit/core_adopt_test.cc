@@ -82,6 +82,58 @@ TEST_F(GetAdopts, AndFetchesTheRest) {
   EXPECT_EQ(node_->transfers().size(), 1u);
 }
 
+TEST_F(GetAdopts, AndAddsNothingToAFolderThatHoldsOtherThings) {
+  published("set");
+  lies_at("/home/in/data");
+  files_.with([](auto& state) {
+    state.gone.insert("/home/in/data/sub/b");
+    state.added = "data/mine";
+  });
+  const auto refused = get(job("set"));
+  ASSERT_FALSE(refused.ok()) << "who publishes could put files into any folder of which one file is known";
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("'/home/in/data/mine' is not of"));
+  EXPECT_THAT(refused.error().message, HasSubstr("choose another folder with --to"));
+  expect_nothing_left();
+}
+
+TEST_F(GetAdopts, WhatIsThereInAFolderThatHoldsOtherThings) {
+  published("set");
+  lies_at("/home/in/data");
+  files_.with([](auto& state) { state.added = "data/mine"; });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(view.ok()) << "nothing is added: " << view.error().message;
+  EXPECT_EQ(wait_for(view->id, TransferState::kSeeding).source, "attached");
+}
+
+TEST_F(GetAdopts, AndAddsNothingLaterToWhatItAdoptedBesideOtherThings) {
+  published("set");
+  lies_at("/home/in/data");
+  files_.with([](auto& state) {
+    state.lying.insert("/home/in/data");
+    state.added = "data/mine";
+  });
+  auto some = job("set");
+  some.globs = {"a"};
+  const auto adopted = get(some);
+  ASSERT_TRUE(adopted.ok()) << adopted.error().message;
+  wait_for(adopted->id, TransferState::kSeeding);
+  files_.with([](auto& state) { state.gone.insert("/home/in/data/sub/b"); });
+  const auto refused = get(job("set"));
+  ASSERT_FALSE(refused.ok()) << "in two steps no more than in one";
+  EXPECT_THAT(refused.error().message, HasSubstr("'/home/in/data/mine' is not of"));
+}
+
+TEST_F(GetAdopts, AndAddsToWhatAGetBroughtWhateverLiesBesideIt) {
+  published("set");
+  auto some = job("set");
+  some.globs = {"a"};
+  fetched(some);
+  files_.with([](auto& state) { state.added = "data/notes"; });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(view.ok()) << "that folder was made for the content: " << view.error().message;
+}
+
 TEST_F(GetAdopts, FurtherFilesToo) {
   published("set");
   auto some = job("set");
