@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <unordered_map>
 
 #include "client/files/file_system.h"
 #include "client/files/symbolic_link.h"
@@ -47,7 +48,7 @@ class Merger {
     for (std::size_t i = 0; i < m_.manifest.entries.size(); ++i) {
       if (!m_.selection.includes(i)) continue;
       const ManifestEntry& entry = m_.manifest.entries[i];
-      if (entry.kind == EntryKind::kFolder) GT_TRY(make_folder(entry));
+      if (entry.kind == EntryKind::kFolder) GT_TRY(make_folder(i));
       if (entry.kind == EntryKind::kFile) GT_TRY(move_file(entry));
     }
     // Nothing is put where they could lead.
@@ -56,8 +57,7 @@ class Merger {
     }
     // Children first: a folder's time changes with every entry, and its mode may forbid more of them.
     for (std::size_t i = m_.manifest.entries.size(); i-- > 0;) {
-      if (m_.selection.includes(i) && m_.manifest.entries[i].kind == EntryKind::kFolder)
-        GT_TRY(finish_folder(m_.manifest.entries[i]));
+      if (m_.selection.includes(i) && m_.manifest.entries[i].kind == EntryKind::kFolder) GT_TRY(finish_folder(i));
     }
     return {};
   }
@@ -70,17 +70,20 @@ class Merger {
     return m_.staging_path + "/" + metainfo::full_path(m_.manifest, entry);
   }
 
-  /// One that is there must let us in until the end.
-  Status make_folder(const ManifestEntry& entry) {
+  /// One that is there must let us in until the end, and keeps its mode then.
+  Status make_folder(std::size_t i) {
+    const ManifestEntry& entry = m_.manifest.entries[i];
     const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
     const int above = to_.open(split.folder);
     if (above < 0) return disk_error(errno, place(entry), "cannot be opened");
-    if (::mkdirat(above, split.name.c_str(), 0700) == 0) return {};
+    if (::mkdirat(above, split.name.c_str(), kUnfinished) == 0) return {};
     if (errno != EEXIST) return disk_error(errno, place(entry), "cannot be made");
     struct stat info{};
     if (::fstatat(above, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
       return disk_error(errno, place(entry), "cannot be examined");
     if (!S_ISDIR(info.st_mode)) return taken(place(entry));
+    if (interrupted_ && (info.st_mode & 01777) == kUnfinished) return {};
+    found_.emplace(i, info.st_mode & 07777);
     if ((info.st_mode & 0700) != 0700 && ::fchmodat(above, split.name.c_str(), (info.st_mode & 07777) | 0700, 0) != 0)
       return disk_error(errno, place(entry), "cannot be added to");
     return {};
@@ -135,7 +138,8 @@ class Merger {
     return make_link(folder, split.name, target, entry, place(entry));
   }
 
-  Status finish_folder(const ManifestEntry& entry) {
+  Status finish_folder(std::size_t i) {
+    const ManifestEntry& entry = m_.manifest.entries[i];
     const SplitPath split = split_path(metainfo::full_path(m_.manifest, entry));
     const int above = to_.open(split.folder);
     if (above < 0) return disk_error(errno, place(entry), "cannot be opened");
@@ -144,11 +148,20 @@ class Merger {
       if (!fd) return disk_error(errno, place(entry), "cannot be opened");
       GT_TRY(sync_folder(fd.get(), place(entry)));
     }
+    const auto found = found_.find(i);
+    if (found != found_.end() && (found->second & 01777) != entry.mode) {
+      if ((found->second & 0700) == 0700 || ::fchmodat(above, split.name.c_str(), found->second, 0) == 0) return {};
+      return disk_error(errno, place(entry), "cannot be given its mode");
+    }
     return set_mode_and_time(above, split.name, entry, place(entry));
   }
 
+  /// Of a folder that this merge made, until its end; somebody's own has no sticky bit beside a mode of 0700.
+  static constexpr mode_t kUnfinished = 01700;
+
   const Merge& m_;
   const bool interrupted_;
+  std::unordered_map<std::size_t, mode_t> found_;  ///< modes of folders that were there, which somebody may have chosen
   FolderCache from_, to_;
 };
 

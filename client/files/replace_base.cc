@@ -127,6 +127,11 @@ Status replace_base(const Replacement& r) {
   return sync_both(r);
 }
 
+unsigned mode_at_place(const Replacement& r, unsigned mode) {
+  const auto note = read_note(r);
+  return note ? mode & (note->mode | 0700) : mode;
+}
+
 Status put_back_base(const Replacement& r) {
   const auto note = read_note(r);
   if (!note || !is_replaced(r)) return {};

@@ -232,7 +232,9 @@ class Commit {
       GT_TRY(set_all_modes_and_times());
       GT_TRY(replace_base(replacement));
     }
-    return set_mode_and_time(target_.get(), base(), manifest_.entries.front(), shown(manifest_.entries.front()));
+    ManifestEntry top = manifest_.entries.front();
+    top.mode = static_cast<decltype(top.mode)>(mode_at_place(replacement, top.mode));
+    return set_mode_and_time(target_.get(), base(), top, shown(top));
   }
 
   Merge merge() const {

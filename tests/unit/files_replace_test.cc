@@ -110,6 +110,16 @@ TEST_F(Replace, TakesWhatIsThereAndExchangesBoth) {
   EXPECT_TRUE(work_->commit(plan_, next_.manifest)) << "when all was done but to write that down";
 }
 
+TEST_F(Replace, OpensNothingThatWasClosed) {
+  ASSERT_EQ(::chmod((temp_ / "to/set").c_str(), 0700), 0);
+  ASSERT_TRUE(stage());
+  const Status done = work_->commit(plan_, next_.manifest);
+  ASSERT_TRUE(done) << done.error().message;
+  struct stat info{};
+  ASSERT_EQ(::stat((temp_ / "to/set").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0500U) << "as published, less what its owner took from others";
+}
+
 TEST_F(Replace, IsUndoneAsItWas) {
   ASSERT_TRUE(stage());
   ASSERT_TRUE(work_->commit(plan_, next_.manifest));

@@ -228,6 +228,33 @@ TEST_F(Staging, AddsToWhatAnEarlierTransferBrought) {
   EXPECT_EQ(read_file(temp_ / "to/here/set/sub/notes of mine"), "mine");
 }
 
+TEST_F(Staging, AddsToFoldersThatWereThereWithoutOpeningThem) {
+  choose("sub/deep/read only");
+  stage();
+  ASSERT_TRUE(commit());
+  const std::string top = temp_ / "to/here/set", sub = top + "/sub";
+  const auto mode_of = [](const std::string& path) {
+    struct stat info{};
+    EXPECT_EQ(::stat(path.c_str(), &info), 0);
+    return info.st_mode & 07777;
+  };
+  const auto published = mode_of(top);
+  ASSERT_EQ(::chmod(top.c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(sub.c_str(), 0500), 0);
+  plan_.id = transfer_id(2);
+  plan_.beside = true;
+  plan_.wanted.assign(manifest().entries.size(), true);
+  for (std::size_t i = 0; i < plan_.wanted.size(); ++i)
+    if (manifest().entries[i].path == "sub/deep/read only") plan_.wanted[i] = false;
+  stage();
+  const Status committed = commit();
+  ASSERT_TRUE(committed) << committed.error().message;
+  EXPECT_NE(published, 0700U);
+  EXPECT_EQ(mode_of(top), 0700U) << "its owner closed it";
+  EXPECT_EQ(mode_of(sub), 0500U) << "which had to be opened for its owner meanwhile";
+  EXPECT_TRUE(exists(top + "/none"));
+}
+
 TEST_F(Staging, AddsNothingWhereAFileIsInTheWay) {
   choose("none");
   stage();
