@@ -16,9 +16,18 @@ bool has_files(const TransferRow& row) {
   return row.step == TransferStep::kHold || (row.step == TransferStep::kFailed && !row.stamp.empty());
 }
 
+/// A task replaces what tasks brought below its root and nothing else: what a person fetched, published or had there
+/// before is not the server's to take away.
+bool may_give_way(const TransferRow& row, const GetJob& job) {
+  if (job.root.empty()) return true;
+  return row.root == job.root && row.kind == TransferKind::kGet &&
+         std::ranges::find(row.adopted, true) == row.adopted.end();
+}
+
 /// It lies where the job says; what that leaves out may be anything.
 bool is_meant(const TransferRow& row, const GetJob& job) {
-  return (job.target.empty() || row.target == job.target) && (job.base_name.empty() || row.base_name == job.base_name);
+  return may_give_way(row, job) && (job.target.empty() || row.target == job.target) &&
+         (job.base_name.empty() || row.base_name == job.base_name);
 }
 
 Error changed_here(const ContentInfo& before, const ContentInfo& next, const std::string& what) {
@@ -49,6 +58,7 @@ Result<TransferRow> GetFlow::earlier_at(const Request& request) {
   if (earlier.empty()) {
     return Error{Code::kNotFound, "this node holds no earlier version of " + name +
                                       (request.job.target.empty() ? std::string() : " in that folder") +
+                                      (request.job.root.empty() ? std::string() : " that a task brought") +
                                       "; get it without --update"};
   }
   if (earlier.size() == 1) return *earlier.front();

@@ -51,6 +51,30 @@ TEST_F(Update, IsRefusedWhereNoEarlierVersionIsHere) {
   EXPECT_EQ(view.error().code, Code::kNotFound);
 }
 
+TEST_F(Update, ByATaskReplacesOnlyWhatTasksBrought) {
+  held();  // a person fetched it
+  auto task = update("/home/in");
+  task.root = "/home";
+  const auto refused = get(task);
+  ASSERT_FALSE(refused.ok()) << "or a server could take away what is not its own";
+  EXPECT_EQ(refused.error().code, Code::kNotFound);
+  EXPECT_NE(refused.error().message.find("in that folder that a task brought"), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{1});
+}
+
+TEST_F(Update, ByATaskReplacesWhatATaskBrought) {
+  first_ = published("set");
+  auto wish = job("set", "/home/in");
+  wish.root = "/home";
+  fetched(wish);
+  publish_next(2);
+  auto task = update("/home/in");
+  task.root = "/home";
+  const auto view = get(task);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+}
+
 TEST_F(Update, ReplacesNothingThatIsReachedThroughLinks) {
   first_ = published("set");
   files_.with([](auto& state) {
