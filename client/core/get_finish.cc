@@ -341,6 +341,8 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
   if (staging.beside) {
+    // What lay there before stays somebody's own, also where it was changed meanwhile.
+    if (const auto* part = held_beside(transfer->row)) note_adopted(transfer->row, part->row, manifest);
     while (const auto* part = joins ? held_beside(transfer->row) : nullptr) {
       const TransferId part_id = part->row.id;
       transfer->row.verified = std::min(transfer->row.verified, part->row.verified);
