@@ -81,8 +81,10 @@ class GroupService {
     std::vector<UserId> people;  ///< whose inboxes changed
   };
   /// In the caller's transaction: the person becomes a member, by an invitation of this manager that they accept at
-  /// once. Nothing where they are one. After the commit, announce() it.
-  Result<std::optional<Changed>> admit(Tx& tx, const Actor& manager, const Actor& person, const GroupId& group) const;
+  /// once. Nothing where they are one. kDenied: removed since that was made (`invited`). After the commit, announce()
+  /// it.
+  Result<std::optional<Changed>> admit(Tx& tx, const Actor& manager, const Actor& person, const GroupId& group,
+                                       WallTime invited) const;
   void announce(const Changed& changed) { after(changed.after.group, changed); }
 
   static constexpr std::size_t kMaxPage = 200;

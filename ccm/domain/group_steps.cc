@@ -146,27 +146,33 @@ Result<GroupService::Changed> GroupService::change_in(Tx& tx, const Actor& actor
   if (*next == changed.before.standing && !is_pending(*next)) return changed;  // nothing is left to do
   if (*next != changed.before.standing) GT_TRY(check_room(tx, actor, changed));
   GT_TRY(tx.groups.put(changed.after));
+  if (change.step == MembershipStep::kRemove) GT_TRY(tx.groups.note_removal(group.id, person.id, now));
   GT_ASSIGN(changed.people, tell(tx, actor, group, changed.before, changed.after, change.step));
   return changed;
 }
 
 Result<std::optional<GroupService::Changed>> GroupService::admit(Tx& tx, const Actor& manager, const Actor& person,
-                                                                 const GroupId& group) const {
+                                                                 const GroupId& group, WallTime invited) const {
   GT_ASSIGN(const auto kept, tx.groups.membership(group, person.user));
   if (kept && is_active(kept->standing)) return std::optional<Changed>();
   GT_ASSIGN(const Opened managers, open(tx, manager, group.str()));
-  GT_ASSIGN(const Changed invited,
+  GT_ASSIGN(const auto removed, tx.groups.removed_at(group, person.user));
+  if (removed && *removed >= invited) {
+    return Error{Code::kDenied, "user " + person.name + " was removed from group " + managers.group.name +
+                                    " after this invitation was made; ask a manager of the group for another"};
+  }
+  GT_ASSIGN(const Changed asked,
             change_in(tx, manager, {"", "", person.user.str(), MembershipStep::kInvite, ""}, managers));
   const auto record = [&](const Actor& actor, MembershipStep step) {
     return tx.audit.append(audit_record(actor, d_.clock.wall(), "group." + std::string(step_name(step)),
                                         managers.group.name + " " + person.name, ""));
   };
   GT_TRY(record(manager, MembershipStep::kInvite));
-  if (is_active(invited.after.standing)) return std::optional(invited);  // they had asked to be let in
+  if (is_active(asked.after.standing)) return std::optional(asked);  // they had asked to be let in
   GT_TRY(record(person, MembershipStep::kAcceptInvitation));
   GT_ASSIGN(const Opened own, open(tx, person, group.str()));
   GT_ASSIGN(Changed accepted, change_in(tx, person, {"", "", "", MembershipStep::kAcceptInvitation, ""}, own));
-  accepted.before = invited.before;
+  accepted.before = asked.before;
   return std::optional(std::move(accepted));
 }
 

@@ -139,7 +139,7 @@ Result<User> InviteService::join(const Joining& joining) {
     const Actor person = actor_of(user, joining.address);
     if (!invite.token.group.is_nil()) {
       const Actor inviter = actor_of(invite.inviter, joining.address);
-      GT_ASSIGN(admitted, d_.groups.admit(tx, inviter, person, invite.token.group));
+      GT_ASSIGN(admitted, d_.groups.admit(tx, inviter, person, invite.token.group, invite.token.created));
     }
     if (!makes && !admitted) return {};
     GT_ASSIGN(const bool taken, tx.tokens.take_use(invite.token.id));

@@ -20,6 +20,7 @@ namespace gridtorrent::ccm {
 
 class GroupStore {
  public:
+  static constexpr std::chrono::milliseconds kRemovalsKept = std::chrono::hours(24 * 31);  ///< no code is older
   virtual ~GroupStore() = default;
   /// kConflict: the name is taken.
   virtual Status insert(const Group& group) = 0;
@@ -58,6 +59,10 @@ class GroupStore {
   /// Requests and invitations that this person made and that are open at `now`.
   virtual Result<std::uint64_t> count_open(const UserId& asked_by, WallTime now) = 0;
   virtual Result<std::uint64_t> count_managed(const UserId& manager) = 0;
+  /// A manager removed the person. Kept for kRemovalsKept.
+  virtual Status note_removal(const GroupId& group, const UserId& user, WallTime now) = 0;
+  /// When that was last; nothing: never, or long ago.
+  virtual Result<std::optional<WallTime>> removed_at(const GroupId& group, const UserId& user) = 0;
   /// Forgets requests and invitations that ended before `before`.
   virtual Status prune(WallTime before) = 0;
 };

@@ -87,6 +87,21 @@ TEST_P(People, MembersAreListedManagersFirst) {
   look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.groups.count_managers(lab.id)), 1u); });
 }
 
+TEST_P(People, RemovalsAreRememberedForAMonth) {
+  const auto alice = user("alice"), bob = user("bob");
+  const auto lab = group("lab");
+  look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.groups.removed_at(lab.id, bob.id)), std::nullopt); });
+  must([&](tracker::Tx& tx) { return tx.groups.note_removal(lab.id, bob.id, now_); });
+  const WallTime later = now_ + std::chrono::hours(24 * 30);
+  must([&](tracker::Tx& tx) { return tx.groups.note_removal(lab.id, alice.id, later); });
+  look([&](tracker::Tx& tx) {
+    EXPECT_EQ(value_of(tx.groups.removed_at(lab.id, bob.id)), now_) << "a code may be as old";
+    EXPECT_EQ(value_of(tx.groups.removed_at(lab.id, alice.id)), later);
+  });
+  must([&](tracker::Tx& tx) { return tx.groups.note_removal(lab.id, alice.id, later + std::chrono::hours(48)); });
+  look([&](tracker::Tx& tx) { EXPECT_EQ(value_of(tx.groups.removed_at(lab.id, bob.id)), std::nullopt); });
+}
+
 TEST_P(People, WhatIsOpenIsCountedUntilItEnds) {
   const auto alice = user("alice"), bob = user("bob"), carol = user("carol");
   const auto lab = group("lab");

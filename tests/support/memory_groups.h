@@ -149,6 +149,15 @@ class Groups final : public ccm::GroupStore {
   Result<std::uint64_t> count_managed(const UserId& manager) override {
     return where([&](const auto& m) { return m.user == manager && m.standing == ccm::Standing::kManager; }).size();
   }
+  Status note_removal(const GroupId& group, const UserId& user, WallTime now) override {
+    std::erase_if(s_.removals, [&](const auto& entry) { return entry.second < now - kRemovalsKept; });
+    s_.removals[{group, user}] = now;
+    return {};
+  }
+  Result<std::optional<WallTime>> removed_at(const GroupId& group, const UserId& user) override {
+    const auto found = s_.removals.find({group, user});
+    return found == s_.removals.end() ? std::nullopt : std::optional(found->second);
+  }
   Status prune(WallTime before) override {
     std::erase_if(s_.memberships,
                   [&](const auto& entry) { return entry.second.expires.ms > 0 && entry.second.expires < before; });

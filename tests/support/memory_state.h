@@ -27,6 +27,7 @@ struct MemoryState {
   std::map<std::uint32_t, tracker::DataCaRecord> data_cas;
   std::map<GroupId, ccm::Group> groups;
   std::map<std::pair<GroupId, UserId>, ccm::Membership> memberships;
+  std::map<std::pair<GroupId, UserId>, WallTime> removals;
   std::map<std::pair<UserId, UserId>, WallTime> buddies;  // owner, buddy
   std::vector<ccm::Notice> notices;
   std::map<UserId, WallTime> read_until;

@@ -42,6 +42,11 @@ class Invites : public testing::TestWithParam<const char*> {
   Result<User> join(const std::string& code, const std::string& user, bool proven = false) {
     return w.invites.join({code, user, proven ? "" : "phc of " + user, proven, "192.0.2.7"});
   }
+  void root_manages_lab() {
+    ASSERT_TRUE(w.groups.change(alice, {w.request_id(), "lab", "root", MembershipStep::kInvite, ""}).ok());
+    ASSERT_TRUE(w.groups.change(root, {w.request_id(), "lab", "", MembershipStep::kAcceptInvitation, ""}).ok());
+    ASSERT_TRUE(w.groups.change(alice, {w.request_id(), "lab", "root", MembershipStep::kPromote, ""}).ok());
+  }
   Standing standing(const std::string& group, const std::string& user) {
     const auto view = w.groups.get(alice, group);
     EXPECT_TRUE(view.ok()) << message_of(view);
@@ -125,9 +130,7 @@ TEST_P(Invites, ForOneNameServeNoOther) {
 }
 
 TEST_P(Invites, ToAGroupMakeAMember) {
-  ASSERT_TRUE(w.groups.change(alice, {w.request_id(), "lab", "root", MembershipStep::kInvite, ""}).ok());
-  ASSERT_TRUE(w.groups.change(root, {w.request_id(), "lab", "", MembershipStep::kAcceptInvitation, ""}).ok());
-  ASSERT_TRUE(w.groups.change(alice, {w.request_id(), "lab", "root", MembershipStep::kPromote, ""}).ok());
+  root_manages_lab();
   const std::string code = invite(root, "", "lab", 3);
   ASSERT_TRUE(join(code, "carol").ok());
   EXPECT_EQ(standing("lab", "carol"), Standing::kMember);
@@ -137,6 +140,34 @@ TEST_P(Invites, ToAGroupMakeAMember) {
   EXPECT_EQ(uses_left(root, code), 1u);
   EXPECT_TRUE(join(code, "bob", true).ok());
   EXPECT_EQ(uses_left(root, code), 1u) << "bob changed nothing by it";
+}
+
+TEST_P(Invites, OlderThanARemovalLetNobodyBackIn) {
+  root_manages_lab();
+  const std::string code = invite(root, "", "lab", 3);
+  ASSERT_TRUE(join(code, "bob", true).ok());
+  w.clock.advance(std::chrono::minutes(5));
+  ASSERT_TRUE(w.groups.change(alice, {w.request_id(), "lab", "bob", MembershipStep::kRemove, ""}).ok());
+  const auto again = join(code, "bob", true);
+  EXPECT_EQ(code_of(again), Code::kDenied);
+  EXPECT_THAT(message_of(again), HasSubstr("user bob was removed from group lab after this invitation was made"));
+  EXPECT_EQ(standing("lab", "bob"), Standing::kNone);
+  EXPECT_EQ(uses_left(root, code), 2u);
+  w.user("dora");
+  EXPECT_TRUE(join(code, "dora", true).ok()) << "it is good for others";
+  w.clock.advance(std::chrono::minutes(5));
+  EXPECT_TRUE(join(invite(alice, "bob", "lab"), "bob", true).ok()) << "whom a manager invites anew";
+  EXPECT_EQ(standing("lab", "bob"), Standing::kMember);
+}
+
+TEST_P(Invites, LetWhoLeftByThemselvesBackIn) {
+  root_manages_lab();
+  const std::string code = invite(root, "", "lab", 3);
+  const Actor dora = w.user("dora");
+  ASSERT_TRUE(join(code, "dora", true).ok());
+  ASSERT_TRUE(w.groups.change(dora, {w.request_id(), "lab", "", MembershipStep::kLeave, ""}).ok());
+  EXPECT_TRUE(join(code, "dora", true).ok());
+  EXPECT_EQ(standing("lab", "dora"), Standing::kMember);
 }
 
 TEST_P(Invites, AreAnswersToARequestToBeLetIn) {

@@ -171,6 +171,17 @@ Result<std::uint64_t> SqlGroups::count_managed(const UserId& manager) {
   return count("SELECT count(*) FROM membership WHERE user_id = ? AND standing = 'manager'", {manager.str()});
 }
 
+Status SqlGroups::note_removal(const GroupId& group, const UserId& user, WallTime now) {
+  GT_TRY(tx_.exec("DELETE FROM group_removal WHERE removed_ms < ?", {(now - kRemovalsKept).ms}));
+  return tx_.exec("INSERT OR REPLACE INTO group_removal(group_id, user_id, removed_ms) VALUES (?, ?, ?)",
+                  {group.str(), user.str(), now.ms});
+}
+
+Result<std::optional<WallTime>> SqlGroups::removed_at(const GroupId& group, const UserId& user) {
+  return tx_.one("SELECT removed_ms FROM group_removal WHERE group_id = ? AND user_id = ?", {group.str(), user.str()},
+                 [](const sql::Row& row) { return Result<WallTime>(time_at(row, 0)); });
+}
+
 Status SqlGroups::prune(WallTime before) {
   return tx_.exec("DELETE FROM membership WHERE expires_ms > 0 AND expires_ms < ?", {before.ms});
 }

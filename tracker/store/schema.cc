@@ -407,7 +407,18 @@ ALTER TABLE node ADD COLUMN share_roots TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE node ADD COLUMN download_roots TEXT NOT NULL DEFAULT '[]';
 )sql";
 
-constexpr std::array<sql::Migration, 19> kMigrations = {{{1, "accounts", kAccounts},
+// Whom a manager removed from a group, for as long as invitations by code may be older than that.
+constexpr std::string_view kRemovals = R"sql(
+CREATE TABLE group_removal(
+  group_id TEXT NOT NULL REFERENCES user_group(group_id) ON DELETE CASCADE,
+  user_id TEXT NOT NULL REFERENCES user(user_id),
+  removed_ms INTEGER NOT NULL,
+  PRIMARY KEY (group_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX group_removal_by_age ON group_removal(removed_ms);
+)sql";
+
+constexpr std::array<sql::Migration, 20> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -425,7 +436,8 @@ constexpr std::array<sql::Migration, 19> kMigrations = {{{1, "accounts", kAccoun
                                                          {16, "versions of contents", kVersions},
                                                          {17, "revisions of contents", kRevisions},
                                                          {18, "names of withdrawn contents", kFreeNames},
-                                                         {19, "roots of nodes", kNodeRoots}}};
+                                                         {19, "roots of nodes", kNodeRoots},
+                                                         {20, "removals from groups", kRemovals}}};
 
 }  // namespace
 

@@ -234,6 +234,8 @@ class SqlGroups final : public ccm::GroupStore {
   Result<std::uint64_t> count_managers(const GroupId& group) override;
   Result<std::uint64_t> count_open(const UserId& asked_by, WallTime now) override;
   Result<std::uint64_t> count_managed(const UserId& manager) override;
+  Status note_removal(const GroupId& group, const UserId& user, WallTime now) override;
+  Result<std::optional<WallTime>> removed_at(const GroupId& group, const UserId& user) override;
   Status prune(WallTime before) override;
 
  private:
