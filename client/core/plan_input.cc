@@ -129,6 +129,13 @@ ControllerInput controller_input(const NodeOptions& node, const Transfer& transf
   return input;
 }
 
+std::uint64_t limit_beside(std::uint64_t own, std::uint64_t node, const ControllerInput& input) {
+  std::uint64_t taken = 0;
+  for (const auto& other : input.others) taken += std::min(other.receive_bits_per_s, node);
+  const std::uint64_t even = node / (input.others.size() + 1);
+  return lower(own, std::max(even, node - std::min(taken, node)));
+}
+
 Result<TuningWish> wish_from_now_on(const TransferRow& row, const WishChange& change, std::uint64_t limit_bits_per_s,
                                     std::string_view usual) {
   GT_TRY(changed_and_checked({}, change, limit_bits_per_s, usual));

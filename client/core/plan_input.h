@@ -16,8 +16,13 @@ struct Now {
 /// Who is in its swarm, and which lanes stand. Notes in the transfer since when a peer has been without a lane.
 DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfer& transfer, MonoTime now);
 
-/// `limits`: of `node`, at the moment. What its other transfers do (`others`) and its load are the caller's to fill in.
+/// `limits`: of `node`, at the moment. What its other transfers do (`others`), what these leave of the node's limit,
+/// and its load are the caller's to fill in.
 ControllerInput controller_input(const NodeOptions& node, const Transfer& transfer, const NodeLimits& limits, Now now);
+
+/// The limit of one transfer: its own, and what `input.others` leave of the node's, at least an even part of that. So a
+/// transfer that has its part of the node's limit has reached its limit.
+std::uint64_t limit_beside(std::uint64_t own, std::uint64_t node, const ControllerInput& input);
 
 /// What its tuner is asked for from now on. kInvalid as `changed_and_checked`, and says where what was asked before is
 /// in the way. `limit_bits_per_s`: of the transfer from now on; `usual`: the node's tuner.

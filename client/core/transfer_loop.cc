@@ -403,6 +403,7 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
     const auto* other = c_.book.find(id);
     if (id != transfer.row.id && other != nullptr && competes(*other)) input.others.push_back(as_other(*other));
   }
+  input.limit_bits_per_s = limit_beside(transfer.row.limit_bits_per_s, c_.settings().limits.receive_bits_per_s, input);
   input.memories = c_.history.memories(input, c_.ports.clock.wall());
   controlled_.insert(transfer.row.id);
   note_limit(transfer, c_.ports.watcher.look(input));

@@ -133,10 +133,12 @@ Plan AutoController::plan(const ControllerInput& input) {
     meter.look(input.now, *source);
     recollection.look(input, *source, path, meter);
   }
+  const std::uint64_t limit = paced(known, input.now, goal, sources);
+  known.late = known.lateness.step(input.now, goal, rate_of(known, input.now, sources, kSettle));
   Plan plan = input.lanes_wish > 0 || sources.empty()
                   ? even_plan(input, "auto")
                   : chosen_plan(known, input, sources, goal, others_try(known, input));
-  plan.limit_bits_per_s = paced(known, input.now, goal, sources);
+  plan.limit_bits_per_s = limit;
   return plan;
 }
 
@@ -169,35 +171,78 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
   Plan plan;
   plan.reason.text =
       with_recollection(recollections, "auto: " + lanes_text(facts, lanes), reason_text(facts, lanes, paths));
-  std::vector<std::string> controls(sources.size());
-  if (std::ranges::all_of(facts.sources, &StartSource::complete)) {
-    controls = congestion_controls(known, input, sources, facts, others_try);
-    const double rate = rate_of(known, input.now, sources, kSettle);
-    RefinementFacts whole = refinement_facts(input, facts, goal, rate);
+  const Sources seeders = seeders_among(sources, facts);
+  note_swarm(known, input.now, sources, seeders);
+  const std::map<NodeId, std::string> controls = congestion_controls(known, input, seeders, facts, others_try);
+  if (!seeders.empty() && !known.swarms) {
+    RefinementFacts whole = refinement_facts(input, facts, goal, rate_of(known, input.now, sources, kSettle));
     whole.others_try = others_try;
+    whole.polite = goal.polite && !known.late;
     known.refined = input.now;
-    Refined refined = known.refinement.step(input.now, refined_sources(known, input.now, sources, lanes), whole);
-    lanes = within_means(facts, std::move(refined.lanes));
-    if (!refined.why.empty()) {
-      plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + refined.why + ")";
-      plan.reason.limit = refined.held_by;
-    }
-    const int most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), kMaxLanesInAll);
-    const bool exact = goal.target > 0;
-    const int asked = known.demand.step(
-        input.now, {goal.wanted(), exact, full(known, input.now, sources), rate, in_all(lanes), most});
-    if (in_all(lanes) < asked || (exact && in_all(lanes) != asked)) {
-      lanes = spread(std::move(lanes), asked);
-      plan.reason.text = demand_text(facts, lanes, goal);
-    }
-    plan.reason.text += congestion_text(known, sources);
+    const std::string why = refine(known, input.now, sources, facts, whole, lanes, plan.reason.limit);
+    if (!why.empty()) plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + why + ")";
   }
+  const bool exact = goal.target > 0;
+  const int asked = known.demand.step(input.now, demand_facts(known, input.now, sources, goal, in_all(lanes)));
+  if (in_all(lanes) < asked || (exact && in_all(lanes) != asked && asked > 0)) {
+    lanes = spread(std::move(lanes), asked);
+    plan.reason.text = demand_text(facts, lanes, goal);
+  }
+  plan.reason.text += congestion_text(known, seeders);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     PeerShare& share = plan.peers.emplace_back(PeerShare{.node = sources[i]->node, .lanes = lanes[i]});
-    share.congestion_control = controls[i];
-    share.congestion_lanes = controls[i].empty() ? 0 : kBbrLanes;
+    const auto control = controls.find(share.node);
+    if (control == controls.end() || control->second.empty()) continue;
+    share.congestion_control = control->second;
+    share.congestion_lanes = kBbrLanes;
   }
   return plan;
+}
+
+AutoController::Sources AutoController::seeders_among(const Sources& sources, const StartFacts& facts) {
+  Sources seeders;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (facts.sources[i].complete) seeders.push_back(sources[i]);
+  }
+  return seeders;
+}
+
+void AutoController::note_swarm(Known& known, MonoTime now, const Sources& sources, const Sources& seeders) {
+  const double all = rate_of(known, now, sources, kLossSpan), of_seeders = rate_of(known, now, seeders, kLossSpan);
+  if (all > 0 && !known.began) known.began = now;
+  const bool undecided = !known.began || now - *known.began < kSwarmShows;
+  known.swarms = seeders.size() < sources.size() && (undecided || all - of_seeders >= kOfNeighbours * all);
+}
+
+std::string AutoController::refine(Known& known, MonoTime now, const Sources& sources, const StartFacts& facts,
+                                   const RefinementFacts& whole, std::vector<int>& lanes, Limit& limit) {
+  Sources seeders;
+  std::vector<int> start;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!facts.sources[i].complete) continue;
+    seeders.push_back(sources[i]);
+    start.push_back(lanes[i]);
+    places.push_back(i);
+  }
+  const Refined refined = known.refinement.step(now, refined_sources(known, now, seeders, start), whole);
+  for (std::size_t i = 0; i < places.size(); ++i) lanes[places[i]] = refined.lanes[i];
+  lanes = within_bytes(facts, std::move(lanes));
+  if (!refined.why.empty()) limit = refined.held_by;
+  return refined.why;
+}
+
+DemandFacts AutoController::demand_facts(const Known& known, MonoTime now, const Sources& sources, const Goal& goal,
+                                         int lanes) {
+  DemandFacts facts{.wanted = goal.wanted(), .exact = goal.target > 0, .full = full(known, now, sources)};
+  facts.bits_per_s = rate_of(known, now, sources, kSettle);
+  facts.lanes = lanes;
+  facts.most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), kMaxLanesInAll);
+  for (const auto* source : sources) {
+    facts.round_trip =
+        std::max(facts.round_trip, known.sources.at(source->node).meter.figures(now, kSettle).round_trip);
+  }
+  return facts;
 }
 
 std::vector<RefinedSource> AutoController::refined_sources(const Known& known, MonoTime now, const Sources& sources,
@@ -215,22 +260,22 @@ std::vector<RefinedSource> AutoController::refined_sources(const Known& known, M
   return refined;
 }
 
-std::vector<std::string> AutoController::congestion_controls(Known& known, const ControllerInput& input,
-                                                             const Sources& sources, const StartFacts& facts,
-                                                             bool others_try) {
+std::map<NodeId, std::string> AutoController::congestion_controls(Known& known, const ControllerInput& input,
+                                                                  const Sources& sources, const StartFacts& facts,
+                                                                  bool others_try) {
   const double rate = rate_of(known, input.now, sources, kSettle);
-  std::vector<std::string> controls;
+  std::map<NodeId, std::string> controls;
   for (const auto* peer : sources) {
     Source& source = known.sources.at(peer->node);
     CongestionFacts now;
     now.path = source.meter.figures(input.now, kLossSpan);
     now.recent = source.meter.figures(input.now, kTrial);
     now.granted = grants_bbr(*peer);
-    now.polite = facts.polite;
-    now.others_try = others_try;
+    now.polite = facts.polite && !known.late;
+    now.others_try = others_try || known.swarms;  // what is kept stays; nothing new is tried
     now.seconds_left = rate > 0 ? static_cast<double>(input.bytes_left) * 8 / rate : 0;
     now.limit_bits_per_s = static_cast<double>(facts.limit_bits_per_s);
-    controls.push_back(source.congestion.step(input.now, now));
+    controls[peer->node] = source.congestion.step(input.now, now);
   }
   return controls;
 }
@@ -261,17 +306,12 @@ bool AutoController::full(const Known& known, MonoTime now, const Sources& sourc
 }
 
 std::uint64_t AutoController::paced(Known& known, MonoTime now, const Goal& goal, const Sources& sources) {
-  PaceFacts facts;
-  facts.bits_per_s = rate_of(known, now, sources, kPaceSpan);
-  double most = 0;
+  PathFigures counts;
   for (const auto* source : sources) {
     const PathFigures path = known.sources.at(source->node).meter.figures(now, kLossSpan);
-    if (path.bits_per_s < most) continue;  // the queue that counts is that of the source that brings most
-    most = path.bits_per_s;
-    facts.queue = path.queue();
-    facts.full_queue = path.full_queue;
-    facts.is_queue = path.full();
+    if (path.bits_per_s >= counts.bits_per_s) counts = path;  // that of the source that brings most
   }
+  const PaceFacts facts = polite_facts(counts, rate_of(known, now, sources, kPaceSpan));
   return static_cast<std::uint64_t>(known.pace.step(now, goal, facts));
 }
 

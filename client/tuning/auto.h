@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,10 @@
 namespace gridtorrent::client::tuning {
 
 /// The tuner that a person gets who chooses nothing. It starts as the first handshake tells (start.h), or as the path
-/// is remembered while nothing speaks against it (recollection.h); where all sources are complete, it then follows what
-/// their TCP tells of losses and windows (refinement.h). Where a person asked for a number of lanes, that is the plan.
-/// A target, a floor or a deadline (goal.h) is held by a limit of its own (pace.h) and by more lanes where others are
-/// on the path (demand.h). Sources that grant it are asked for BBR where that helps (congestion_choice.h).
+/// is remembered while nothing speaks against it (recollection.h); where complete sources bring nearly all, it then
+/// follows what their TCP tells of losses and windows (refinement.h). Where a person asked for a number of lanes, that
+/// is the plan. A target, a floor or a deadline (goal.h) is held by a limit of its own (pace.h) and by more lanes where
+/// others are on the path (demand.h). Sources that grant it are asked for BBR where that helps (congestion_choice.h).
 ///
 /// It remembers, until `removed`: how many bytes a transfer began with, what each path showed first, and the last half
 /// minute of each source's figures. A path that turned out to be near or to carry BBR stays so for the transfer: what a
@@ -46,6 +47,10 @@ class AutoController final : public TransferController {
     MonoTime refined{};  ///< when its lanes were last looked at for a change
     Pace pace;
     Demand demand;
+    Lateness lateness;
+    bool late = false;              ///< as it said last
+    std::optional<MonoTime> began;  ///< the first data came
+    bool swarms = false;            ///< neighbours bring a part of it, or may be about to
   };
   using Sources = std::vector<const PeerSample*>;
 
@@ -53,6 +58,10 @@ class AutoController final : public TransferController {
   static constexpr std::chrono::seconds kPaceSpan{1};
   /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more.
   static constexpr std::chrono::seconds kStillTries{3};
+  /// Neighbours that bring less than this part are none to speak of: what the seeders' lanes carry is what counts.
+  static constexpr double kOfNeighbours = 0.1;
+  /// Neighbours that began at the same time have something to give after some seconds.
+  static constexpr std::chrono::seconds kSwarmShows{10};
 
   static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
                           bool others_try);
@@ -60,9 +69,17 @@ class AutoController final : public TransferController {
   bool others_try(const Known& known, const ControllerInput& input) const;
   static std::vector<RefinedSource> refined_sources(const Known& known, MonoTime now, const Sources& sources,
                                                     const std::vector<int>& start);
-  /// What to ask each source for.
-  static std::vector<std::string> congestion_controls(Known& known, const ControllerInput& input,
-                                                      const Sources& sources, const StartFacts& facts, bool others_try);
+  static Sources seeders_among(const Sources& sources, const StartFacts& facts);
+  static void note_swarm(Known& known, MonoTime now, const Sources& sources, const Sources& seeders);
+  /// Moves the lanes to complete sources; why, and what holds a lane up, of the last change.
+  static std::string refine(Known& known, MonoTime now, const Sources& sources, const StartFacts& facts,
+                            const RefinementFacts& whole, std::vector<int>& lanes, Limit& limit);
+  static DemandFacts demand_facts(const Known& known, MonoTime now, const Sources& sources, const Goal& goal,
+                                  int lanes);
+  /// What to ask each of these for.
+  static std::map<NodeId, std::string> congestion_controls(Known& known, const ControllerInput& input,
+                                                           const Sources& sources, const StartFacts& facts,
+                                                           bool others_try);
   static std::string congestion_text(const Known& known, const Sources& sources);
   static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span);
   /// Packets wait on the path to at least one of them.

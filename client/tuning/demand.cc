@@ -50,8 +50,10 @@ void Demand::change(MonoTime now, int lanes) {
 
 void Demand::grow(MonoTime now, const DemandFacts& facts) {
   const int lanes = facts.exact ? lanes_ : std::max(facts.lanes, lanes_);
-  if (lanes <= 0 || now - *low_since_ < kTooLow || now - changed_ < kNewLanes) return;
-  if (given_up_ && now - changed_ <= kWatchedAfter) {
+  const std::chrono::microseconds shows =
+      std::max<std::chrono::microseconds>(kNewLanes, kNewLanesRoundTrips * facts.round_trip);
+  if (lanes <= 0 || now - *low_since_ < kTooLow || now - changed_ < shows) return;
+  if (given_up_ && now - changed_ <= std::max<std::chrono::microseconds>(kWatchedAfter, 2 * shows)) {
     change(now, *given_up_);
     given_up_.reset();
     kept_until_ = now + kept_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "client/tuning/demand.h"
 #include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
@@ -84,6 +85,19 @@ Goal goal_of(const ControllerInput& input) {
     goal.polite = input.mode != TuningMode::kGreedy;
   }
   return goal;
+}
+
+bool Lateness::step(MonoTime now, const Goal& goal, double bits_per_s) {
+  if (goal.floor <= 0) *this = Lateness();
+  if (goal.floor <= 0 || late_) return late_;
+  if (!begun_) begun_ = now;
+  if (now - *begun_ < kBegun || bits_per_s >= kHeld * goal.floor) {
+    low_since_.reset();
+    return false;
+  }
+  if (!low_since_) low_since_ = now;
+  late_ = now - *low_since_ >= kTooLow;
+  return late_;
 }
 
 std::optional<TargetState> state_of(const ControllerInput& input, double bits_per_s) {

@@ -34,6 +34,19 @@ double needed_for(std::uint64_t bytes, std::chrono::nanoseconds left);
 /// polite as long as it is in time. A person's limit binds all of it.
 Goal goal_of(const ControllerInput& input);
 
+/// Whether the rate that is not to fall below a floor did: from then on a transfer that lets others go first does so by
+/// its pace alone, and no longer does without BBR for their sake. Once it was too slow so, it would be again.
+/// A value: no thread, no clock.
+class Lateness {
+ public:
+  /// About once a second, over the last two. True from the first time on, until nothing is to be held.
+  bool step(MonoTime now, const Goal& goal, double bits_per_s);
+
+ private:
+  std::optional<MonoTime> begun_, low_since_;
+  bool late_ = false;
+};
+
 /// Whether it is kept, for people: the target ±5 %, the deadline at the rate of the last seconds, or the floor, in this
 /// order. `bits_per_s`: payload, over some five seconds. Nothing where nobody asked for any.
 std::optional<TargetState> state_of(const ControllerInput& input, double bits_per_s);

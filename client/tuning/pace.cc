@@ -20,6 +20,13 @@ constexpr double kNoPace = 1e13;
 
 }  // namespace
 
+PaceFacts polite_facts(const PathFigures& path, double bits_per_s) {
+  PaceFacts facts{.bits_per_s = bits_per_s, .queue = path.standing_queue};
+  facts.full_queue = path.full_queue - std::min(path.full_queue, path.delays);
+  facts.is_queue = path.is_queue(path.standing_queue);
+  return facts;
+}
+
 double Pace::step(MonoTime now, const Goal& goal, const PaceFacts& facts) {
   double pace = goal.target > 0 ? hold(now, goal.target, facts.bits_per_s) : 0;
   if (!goal.polite) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "client/tuning/goal.h"
+#include "client/tuning/path_meter.h"
 #include "common/clock.h"
 
 /// How fast a transfer may be that holds a rate or lets others go first.
@@ -24,15 +25,20 @@ inline constexpr double kTakeBack = 1.25, kTakeBackSlowly = 1.03, kAround = 0.1;
 /// It never stops: a tenth of the best rate that it has had is less than anybody's part beside a few flows of others,
 /// and lets a transfer end. 1 Mbit/s is the least that the engine's own pacing holds.
 inline constexpr double kLeastPart = 0.1, kLeastPace = 1e6;
-/// A floor is promised for what arrives, and a limiter brings a little less than it is set to (0.97, `limit`).
-inline constexpr double kAboveFloor = 1.05;
+/// A floor is promised for what arrives, a limiter brings a little less than it is set to (0.97, `limit`), and beside
+/// others a rate swings. Simulated, 30 Mbit/s beside 4 and 8 flows, 12 seeds: 0.95 of it in 85 % of windows of 5 s with
+/// 1.05, in 90 % with 1.08, in 90 % with 1.12.
+inline constexpr double kAboveFloor = 1.08;
 
 /// The last seconds of one transfer.
 struct PaceFacts {
   double bits_per_s = 0;                              ///< payload, all sources, since the look before
-  std::chrono::microseconds queue{0}, full_queue{0};  ///< what a packet waits now; the longest of late
+  std::chrono::microseconds queue{0}, full_queue{0};  ///< what each packet waits now; the longest of late
   bool is_queue = false;                              ///< that is more than what timers and busy machines add
 };
+
+/// Of the path that counts. `bits_per_s`: of all sources.
+PaceFacts polite_facts(const PathFigures& path, double bits_per_s);
 
 /// The rate that a transfer may have. A value: no thread, no clock.
 class Pace {

@@ -71,6 +71,7 @@ void PathMeter::add(Slice& slice, const Lane& before, const LaneSample& lane) co
 
 void PathMeter::note_round_trips(Slice& slice, const PeerSample& peer) {
   std::vector<std::uint32_t> round_trips;
+  std::uint32_t least_us = 0;
   paced_bits_per_s_ = 0;
   bool is_unpaced = false;
   std::string oldest;
@@ -84,15 +85,26 @@ void PathMeter::note_round_trips(Slice& slice, const PeerSample& peer) {
     if (theirs.srtt_us == 0) continue;
     round_trips.push_back(theirs.srtt_us);
     const std::uint32_t least = theirs.min_rtt_us > 0 ? theirs.min_rtt_us : theirs.srtt_us;
-    least_us_ = least_us_ == 0 ? least : std::min(least_us_, least);
+    least_us = least_us == 0 ? least : std::min(least_us, least);
   }
   if (is_unpaced) paced_bits_per_s_ = 0;
   if (!oldest.empty()) congestion_control_ = oldest;
   if (round_trips.empty()) return;
+  slice.mean_us = *std::ranges::min_element(round_trips);
+  note_base(slice.at, least_us, slice.mean_us);
   const auto middle = round_trips.begin() + static_cast<std::ptrdiff_t>(round_trips.size() / 2);
   std::ranges::nth_element(round_trips, middle);
   median_us_ = *middle;
   slice.queue_us = static_cast<double>(*std::ranges::max_element(round_trips)) - static_cast<double>(least_us_);
+}
+
+void PathMeter::note_base(MonoTime now, std::uint32_t least, std::uint32_t mean) {
+  if (bases_.empty() || now - bases_.back().at >= std::chrono::minutes(1)) bases_.push_back({now, least, mean});
+  bases_.back().least_us = std::min(bases_.back().least_us, least);
+  bases_.back().mean_us = std::min(bases_.back().mean_us, mean);
+  while (now - bases_.front().at > kBase) bases_.pop_front();
+  least_us_ = std::ranges::min_element(bases_, {}, &Base::least_us)->least_us;
+  least_mean_us_ = std::ranges::min_element(bases_, {}, &Base::mean_us)->mean_us;
 }
 
 void PathMeter::note_best(MonoTime now, PathFigures& figures) const {
@@ -111,6 +123,21 @@ void PathMeter::note_best(MonoTime now, PathFigures& figures) const {
   }
 }
 
+std::uint32_t PathMeter::delays_us() const {
+  constexpr auto kMost = static_cast<std::uint32_t>(microseconds(kDelays).count());
+  return std::min(std::max(least_mean_us_, least_us_) - least_us_, kMost);
+}
+
+std::uint32_t PathMeter::standing_us(MonoTime now) const {
+  std::uint32_t mean = 0;
+  for (const auto& slice : slices_) {
+    if (now - slice.at > kStanding || slice.mean_us == 0) continue;
+    mean = mean == 0 ? slice.mean_us : std::min(mean, slice.mean_us);
+  }
+  const std::uint32_t idle = least_us_ + delays_us();
+  return mean > idle ? mean - idle : 0;
+}
+
 PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) const {
   PathFigures figures;
   figures.lanes = static_cast<int>(lanes_.size());
@@ -118,6 +145,8 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
   figures.least_round_trip = microseconds(least_us_);
   figures.congestion_control = congestion_control_;
   figures.paced_bits_per_s = paced_bits_per_s_;
+  figures.standing_queue = microseconds(standing_us(now));
+  figures.delays = microseconds(delays_us());
   note_best(now, figures);
   double bytes = 0, sent_bytes = 0, resent_bytes = 0, lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0;
   double buffer_us = 0, full_us = 0;

@@ -23,7 +23,11 @@ struct PathFigures {
   double bits_per_s = 0;                                         ///< payload
   double best_bits_per_s = 0;                                    ///< of two seconds on end within `PathMeter::kBest`
   double best_lane_bits_per_s = 0;                               ///< the same for a mean lane
-  std::chrono::microseconds round_trip{0}, least_round_trip{0};  ///< of the sender: median now; least ever
+  std::chrono::microseconds round_trip{0}, least_round_trip{0};  ///< of the sender: median now; least of late (kBase)
+  /// What each packet waits at the least over `PathMeter::kStanding`: a queue that stands. What a radio link or a busy
+  /// machine delays single packets by is left out, as far as it is no more than `PathMeter::kDelays` in the mean.
+  std::chrono::microseconds standing_queue{0};
+  std::chrono::microseconds delays{0};      ///< that mean
   std::chrono::microseconds full_queue{0};  ///< the longest that a packet waited on the path of late
   std::string congestion_control{};         ///< of the sender, on its oldest lane
   double segments = 0, segment_bytes = 1448;
@@ -54,6 +58,14 @@ class PathMeter {
   /// So long back a rate still says what the path can carry: longer than CUBIC takes to regain what a loss took
   /// (RFC 9438, K = ∛(W·(1−β)/C): 10 s for a window of 1,300 segments), so that one loss does not hide it.
   static constexpr std::chrono::seconds kBest{30};
+  /// So long a least round trip counts, in parts of a minute: a path may change its route. A kernel's own counts for
+  /// five minutes (tcp_min_rtt_wlen), so that it is the ten of RFC 6817, 3.4.2, in all.
+  static constexpr std::chrono::minutes kBase{5};
+  /// Over so long a queue has to stand, of two looks and more. RFC 8289 (CoDel) takes 100 ms; a look comes each second.
+  static constexpr std::chrono::seconds kStanding{1};
+  /// The least smoothed round trip of late is longer than the least one by the mean delay of single packets, or by a
+  /// queue that was there all the time. Up to so much it counts as the former.
+  static constexpr std::chrono::milliseconds kDelays{5};
 
   /// At least once a second while data comes. `peer`: the source with the lanes that are open.
   void look(MonoTime now, const PeerSample& peer);
@@ -73,17 +85,27 @@ class PathMeter {
     MonoTime at{};
     double seconds = 0, bytes = 0, segments = 0, sent_bytes = 0, resent_bytes = 0, events = 0;
     double lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0, buffer_us = 0;
-    double queue_us = 0;  ///< the longest at this look
+    double queue_us = 0;        ///< the longest at this look
+    std::uint32_t mean_us = 0;  ///< the least smoothed round trip of a lane; 0: none is known
     std::vector<Losses> losses{};
   };
   void add(Slice& slice, const Lane& before, const LaneSample& lane) const;
   void note_round_trips(Slice& slice, const PeerSample& peer);
+  void note_base(MonoTime now, std::uint32_t least, std::uint32_t mean);
   void note_best(MonoTime now, PathFigures& figures) const;
+  std::uint32_t delays_us() const;
+  std::uint32_t standing_us(MonoTime now) const;
 
   std::map<int, Lane> lanes_;
   std::deque<Slice> slices_;
+  /// The least round trips of one minute.
+  struct Base {
+    MonoTime at{};
+    std::uint32_t least_us = 0, mean_us = 0;
+  };
+  std::deque<Base> bases_;
   MonoTime looked_{};
-  std::uint32_t least_us_ = 0, median_us_ = 0;
+  std::uint32_t least_us_ = 0, least_mean_us_ = 0, median_us_ = 0;
   double paced_bits_per_s_ = 0;
   std::string congestion_control_;
 };

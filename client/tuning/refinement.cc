@@ -57,6 +57,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     floor_.clear();
     ceiling_.clear();
   }
+  set_proof(sources);
   expect_no_more_than_is_given(sources);
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < pause(sources);
@@ -83,8 +84,15 @@ void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& 
   for (auto& growth : grown_) growth.rate = std::min(growth.rate, given);
 }
 
+void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
+  proof_ = kProof;
+  for (const auto& source : sources) {
+    proof_ = std::max<std::chrono::duration<double>>(proof_, kProofRoundTrips * source.path.round_trip);
+  }
+}
+
 std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
-  if (before_ && before_->more()) return kProof;
+  if (before_ && before_->more()) return proof();
   // What looks as if fewer lanes brought less is for take_back to judge.
   if (!before_ || worse(*before_, facts_.bits_per_s, /*full=*/true)) return kSettle;
   std::chrono::duration<double> settle = kLeastSettle;
@@ -96,6 +104,8 @@ std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>
 }
 
 bool Refinement::worse(const Before& before, double rate, bool full) const {
+  // More than a person's limit is not to be brought.
+  if (before.more() && is_reached(facts_.limit, rate)) return false;
   if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
   if (before.step == Step::kTried) return rate < before.rate * shared(before, kShared);
   if (!before.more()) {
@@ -117,7 +127,8 @@ double Refinement::with_more(const Before& before, double part) const {
 
 void Refinement::accept_proof(MonoTime now, double rate) {
   if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
-  if (before_->step == Step::kTried && rate >= before_->rate * shared(*before_, kShared)) {
+  const bool brought = rate >= before_->rate * shared(*before_, kShared) || is_reached(facts_.limit, rate);
+  if (before_->step == Step::kTried && brought) {
     floor_ = lanes_;
     believed_until_ = std::max(believed_until_, now + believe_);
     before_.reset();
@@ -128,14 +139,16 @@ void Refinement::accept_proof(MonoTime now, double rate) {
 
 bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   if (!before_ || !changed_) return false;
-  const auto since = now - *changed_;
-  if (since >= kWatch) before_.reset();
+  const std::chrono::duration<double> since = now - *changed_;
+  const std::chrono::duration<double> watched = before_->more() ? proof() + kWatch - kProof : kWatch;
+  if (since >= watched) before_.reset();
   // More lanes have some time to show that they bring something; fewer may do harm at once.
   // For fewer lanes a path counts as full if all are, for more lanes if one is: in doubt, the lanes are taken back.
   const auto is_full = [](const RefinedSource& source) { return source.path.full(); };
   const bool more = before_ && before_->more();
   const bool full = more ? std::ranges::any_of(sources, is_full) : std::ranges::all_of(sources, is_full);
-  if (!before_ || since < (before_->more() ? kProof : kSettle) || !worse(*before_, rate, full)) {
+  const std::chrono::duration<double> shows = more ? proof() : kSettle;
+  if (!before_ || since < shows || !worse(*before_, rate, full)) {
     worse_since_.reset();
     return false;
   }
@@ -183,14 +196,14 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
 
 /// Where the lanes before do not bring the rate back either, it did not fall for the lanes' sake.
 void Refinement::judge_collapse(MonoTime now, double rate) {
-  if (!collapse_ || now - collapse_->at < kProof) return;
+  if (!collapse_ || now - collapse_->at < proof()) return;
   if (rate < kCollapse * collapse_->rate) broke_ = std::move(collapse_->broke);
   collapse_.reset();
 }
 
 /// The same for lanes that were missed: where they do not bring the rate back, fewer are not ruled out.
 void Refinement::judge_taken_back(MonoTime now, double rate) {
-  if (!taken_back_ || now - taken_back_->at < kProof) return;
+  if (!taken_back_ || now - taken_back_->at < proof()) return;
   if (rate < kWorse * taken_back_->rate) floor_ = std::move(taken_back_->floor);
   taken_back_.reset();
 }
@@ -229,7 +242,8 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   Change change{.lanes = next_lanes(source, lanes, need), .held_by = need.held_by};
   change.why = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
   change.step = need.held_by == Limit::kWindow ? Step::kWindows : Step::kLosses;
-  if (change.lanes <= lanes && limit <= 0) {
+  const bool may_try = limit <= 0 || (!facts_.no_fewer && !is_reached(limit, rate));
+  if (change.lanes <= lanes && may_try) {
     if (const int greedy = greedy_lanes(source, lanes); greedy > lanes) {
       change = {greedy, Step::kGreedy, "the path is full: more lanes may have a greater part of it", need.held_by};
     } else if (const int tried = tried_lanes(source, lanes); tried > lanes) {

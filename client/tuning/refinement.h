@@ -63,8 +63,11 @@ inline constexpr std::chrono::seconds kBelieve{60};
 inline constexpr double kNoGain = 0.3;
 /// Where the path has become full meanwhile, so much more is enough: it had no more to bring.
 inline constexpr double kGainOfFull = 0.05;
-/// So long they have to show it. No more are added before, but where they bring this part of it already.
+/// So long they have to show it, and so many round trips, the waits on the path included: lanes that are dialled, shake
+/// hands, ask, and leave slow start take some fifteen. No more are added before, but where they bring this part of it
+/// already.
 inline constexpr std::chrono::seconds kProof{4};
+inline constexpr int kProofRoundTrips = 20;
 inline constexpr double kProved = 0.8;
 /// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
 inline constexpr double kWorseForReader = 0.95;
@@ -176,6 +179,9 @@ class Refinement {
   static int shrunk(const PathFigures& path, int lanes, bool reader);
   /// Between the last change and the next.
   std::chrono::duration<double> pause(const std::vector<RefinedSource>& sources) const;
+  /// kProof, or kProofRoundTrips where that is longer.
+  std::chrono::duration<double> proof() const { return proof_; }
+  void set_proof(const std::vector<RefinedSource>& sources);
   bool reader_busy() const { return facts_.reader != Limit::kUnknown; }
   bool worse(const Before& before, double rate, bool full) const;
   /// The lanes' ratio, now to before, to this power.
@@ -207,6 +213,7 @@ class Refinement {
   std::deque<Growth> grown_;     ///< within kMayBreak
   std::optional<Collapse> collapse_;
   std::optional<TakenBack> taken_back_;
+  std::chrono::duration<double> proof_ = kProof;
   std::optional<MonoTime> changed_;
   std::optional<Before> before_;
   std::optional<MonoTime> worse_since_;  ///< than `before_`

@@ -16,9 +16,13 @@ std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
 }
 
 /// All lanes together; at least `kFewLanes`, so that one port that is blocked does not cost the start.
-int most_in_all(const StartFacts& facts) {
-  std::uint64_t most = kMaxLanesInAll;
-  most = std::min(most, std::max<std::uint64_t>(parts(facts.bytes, kLeastBytesPerLane), kFewLanes));
+int most_by_bytes(const StartFacts& facts) {
+  const std::uint64_t by_bytes = std::max<std::uint64_t>(parts(facts.bytes, kLeastBytesPerLane), kFewLanes);
+  return static_cast<int>(std::min<std::uint64_t>(kMaxLanesInAll, by_bytes));
+}
+
+int most_at_start(const StartFacts& facts) {
+  auto most = static_cast<std::uint64_t>(most_by_bytes(facts));
   if (facts.limit_bits_per_s > 0) {
     most = std::min(most, std::max<std::uint64_t>(parts(facts.limit_bits_per_s, kLeastBitsPerLane), kFewLanes));
   }
@@ -100,15 +104,16 @@ std::vector<int> spread(std::vector<int> lanes, int in_all) {
   return lanes;
 }
 
-std::vector<int> within_means(const StartFacts& facts, std::vector<int> lanes) {
+std::vector<int> within_bytes(const StartFacts& facts, std::vector<int> lanes) {
   const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
-  return spread(std::move(lanes), std::min(all, most_in_all(facts)));
+  return spread(std::move(lanes), std::min(all, most_by_bytes(facts)));
 }
 
 std::vector<int> start_lanes(const StartFacts& facts) {
   std::vector<int> lanes;
   for (const auto& source : facts.sources) lanes.push_back(lanes_to(source, facts));
-  return within_means(facts, std::move(lanes));
+  const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
+  return spread(std::move(lanes), std::min(all, most_at_start(facts)));
 }
 
 }  // namespace gridtorrent::client::tuning

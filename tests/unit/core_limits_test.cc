@@ -1,4 +1,5 @@
 // The limits of the whole node.
+#include "client/core/plan_input.h"
 #include "tests/support/node_fixture.h"
 
 namespace gridtorrent::testing {
@@ -19,6 +20,21 @@ TEST_F(NodeLimits, FollowTheConfigurationWhenItIsReadAgain) {
   ASSERT_TRUE(node_->set_limits({5'000'000, 6'000'000}).ok());
   node_->reconfigure({{{"raw", "/raw"}}, {}, 2, {7'000'000, 0}});
   EXPECT_EQ(engine_->node_limit(), Pair(0, 7'000'000));
+}
+
+TEST(PartOfANodesLimit, IsWhatOthersLeaveAndAnEvenOneAtLeast) {
+  client::ControllerInput input;
+  EXPECT_EQ(limit_beside(0, 0, input), 0U) << "there is none";
+  EXPECT_EQ(limit_beside(50, 0, input), 50U);
+  EXPECT_EQ(limit_beside(0, 90, input), 90U);
+  input.others = {{TransferId(TransferId::Bytes{2}), {}, 30}, {TransferId(TransferId::Bytes{3}), {}, 30}};
+  EXPECT_EQ(limit_beside(0, 90, input), 30U);
+  EXPECT_EQ(limit_beside(20, 90, input), 20U) << "its own is lower";
+  EXPECT_EQ(limit_beside(50, 0, input), 50U);
+  input.others.front().receive_bits_per_s = 5;
+  EXPECT_EQ(limit_beside(0, 90, input), 55U) << "who is slow leaves more";
+  input.others.front().receive_bits_per_s = 1'000;
+  EXPECT_EQ(limit_beside(0, 90, input), 30U) << "each may have an even part";
 }
 
 TEST_F(NodeLimits, TooLowToKeepLanesAliveAreRefused) {

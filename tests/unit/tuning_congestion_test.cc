@@ -310,6 +310,43 @@ TEST_F(AutoOnALossyPath, TriesWithOneTransferAtATime) {
   }
   EXPECT_EQ(second.peers.at(0).congestion_control, "bbr") << "nobody waits for a transfer that stands still";
 }
+TEST_F(AutoOnALossyPath, KeepsBbrWhereANodeThatFetchesComes) {
+  EXPECT_EQ(seconds(6).congestion_control, "bbr");
+  sender_uses("bbr");
+  EXPECT_EQ(seconds(30).congestion_control, "bbr");
+  input_.peers.push_back(gridtorrent::testing::neighbour(9));
+  const PeerShare share = seconds(20);
+  EXPECT_EQ(share.congestion_control, "bbr");
+  EXPECT_EQ(share.lanes, 1) << plan_.reason.text << ": one that gives nothing changes nothing";
+  ASSERT_EQ(plan_.peers.size(), 2u);
+  EXPECT_GE(plan_.peers.at(1).lanes, 1) << "it may have something soon";
+}
+TEST_F(AutoOnALossyPath, AddsLanesForAFloorAlsoWhereOthersFetch) {
+  seeder().grants = {};
+  input_.peers.push_back(gridtorrent::testing::neighbour(9));
+  input_.mode = TuningMode::kBackground;
+  EXPECT_LE(seconds(4).lanes, 4);
+  input_.floor_bits_per_s = 150'000'000;  // 76.8 come
+  EXPECT_GE(seconds(20).lanes, 4) << plan_.reason.text;
+}
+TEST_F(AutoOnALossyPath, AsksForBbrToBeInTime) {
+  input_.mode = TuningMode::kBackground;
+  EXPECT_EQ(seconds(10).congestion_control, "") << "others go first";
+  input_.mode = TuningMode::kBalanced;
+  input_.deadline = input_.now + 20s;
+  EXPECT_EQ(seconds(8).congestion_control, "bbr") << plan_.reason.text;
+}
+TEST_F(AutoOnALossyPath, HasAsManyLanesAsALowLimitTakesThere) {
+  seeder().grants = {};
+  input_.limit_bits_per_s = 80'000'000;  // sixteen lanes of 4.8 come to 77
+  EXPECT_GE(seconds(30).lanes, 14) << plan_.reason.text;
+}
+TEST_F(AutoOnALossyPath, HasLanesBeyondTheBuffersOfASmallMachine) {
+  seeder().grants = {};
+  input_.host = {6 << 20, 27'000'000};
+  EXPECT_GE(seconds(30).lanes, 14) << "what is on its way is the path's, however many lanes share it: "
+                                   << plan_.reason.text;
+}
 TEST_F(AutoOnALossyPath, KeepsItsLanesWhereTheSeederDoesNotChange) {
   EXPECT_EQ(seconds(6).congestion_control, "bbr");
   const PeerShare share = seconds(20);

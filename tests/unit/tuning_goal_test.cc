@@ -1,7 +1,9 @@
 // Rates that are held, floors, deadlines, and the way for others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "client/tuning/demand.h"
 #include "client/tuning/goal.h"
@@ -75,6 +77,21 @@ TEST(TargetState, OfAFloorIsHeldAboveIt) {
 }
 
 /// A limiter that brings a little less than it is set to, or what the path leaves.
+TEST(TooLate, IsAFloorThatWasMissedForTwoSecondsOnceTheTransferHasBegun) {
+  const Goal goal{.floor = 30 * kMbit, .polite = true};
+  MonoTime now{1h};
+  Lateness lateness;
+  for (int i = 0; i < 5; ++i, now += 1s) EXPECT_FALSE(lateness.step(now, goal, 0)) << "it has just begun";
+  for (int i = 0; i < 20; ++i, now += 1s) EXPECT_FALSE(lateness.step(now, goal, 30 * kMbit));
+  EXPECT_FALSE(lateness.step(now, goal, 20 * kMbit));
+  EXPECT_FALSE(lateness.step(now += 1s, goal, 30 * kMbit)) << "one second is none";
+  EXPECT_FALSE(lateness.step(now += 1s, goal, 20 * kMbit));
+  EXPECT_FALSE(lateness.step(now += 1s, goal, 20 * kMbit));
+  EXPECT_TRUE(lateness.step(now += 1s, goal, 20 * kMbit));
+  EXPECT_TRUE(lateness.step(now += 1s, goal, 90 * kMbit)) << "or it would be late again";
+  EXPECT_FALSE(lateness.step(now += 1s, Goal{.polite = true}, 1)) << "nothing is to be held any more";
+}
+
 class Pacing : public ::testing::Test {
  protected:
   double second(double path = 1e12) {
@@ -140,6 +157,42 @@ TEST_F(Pacing, LeavesAShortQueueToTheTransferItself) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(second(96 * kMbit), 0);
 }
 
+/// A transfer in the background that is alone on a path of 100 Mbit/s whose packets are delayed at random, one by one.
+double alone_beside_delays(double base_ms, const std::function<double(Rng&)>& delay_ms) {
+  SeededRng rng(7);
+  PeerSample seeder = gridtorrent::testing::complete_seeder(1);
+  gridtorrent::testing::stands(seeder, 1, "cubic");
+  LaneSample& lane = seeder.lanes.front();
+  PathMeter meter;
+  Pace pace;
+  MonoTime now{1h};
+  double smoothed = base_ms + delay_ms(rng), least = smoothed, rate = 100 * kMbit, mean = 0;
+  for (int second = 0; second < 120; ++second, now += 1s) {
+    for (int packet = 0; packet < 1000; ++packet) {
+      const double one = base_ms + delay_ms(rng);
+      smoothed += (one - smoothed) / 8;  // RFC 6298
+      least = std::min(least, one);
+    }
+    lane.received_bytes += static_cast<std::uint64_t>(rate / 8);
+    lane.theirs->srtt_us = static_cast<std::uint32_t>(1000 * smoothed);
+    lane.theirs->min_rtt_us = static_cast<std::uint32_t>(1000 * least);
+    meter.look(now, seeder);
+    const PathFigures path = meter.figures(now, 2s);
+    const double allowed = pace.step(now, Goal{.polite = true}, polite_facts(path, rate));
+    rate = std::min(100 * kMbit, allowed > 0 ? allowed : 1e12);
+    if (second >= 30) mean += rate / 90;
+  }
+  return mean / (100 * kMbit);
+}
+double part(Rng& rng) {
+  return static_cast<double>(rng.below(1'000'000) + 1) / 1e6;
+}
+TEST(InTheBackground, WhatDelaysSinglePacketsHoldsNothingBack) {
+  EXPECT_GT(alone_beside_delays(5, [](Rng& rng) { return 10 * part(rng); }), 0.8) << "a radio link nearby";
+  EXPECT_GT(alone_beside_delays(5, [](Rng& rng) { return -5 * std::log(part(rng)); }), 0.8) << "with a long tail";
+  EXPECT_GT(alone_beside_delays(40, [](Rng& rng) { return 15 + 10 * part(rng); }), 0.8) << "a mobile network";
+}
+
 /// Lanes that have equal parts of a path with the flows of others.
 class Demanding : public ::testing::Test {
  protected:
@@ -195,6 +248,17 @@ TEST_F(Demanding, TakesLanesBackThatWereMissed) {
   EXPECT_EQ(seconds(26, 8), 4) << "of 12 flows";
   EXPECT_EQ(seconds(5, 10), 6) << "of 14 flows 4 carry 27 Mbit/s";
   EXPECT_EQ(seconds(55, 10), 6);
+}
+TEST_F(Demanding, WaitsForNewLanesAsLongAsALongRoundTripTakes) {
+  facts_.round_trip = 600ms;
+  EXPECT_GE(seconds(9, 8), 3);
+  const int asked = lanes_;
+  const double before = facts_.bits_per_s;
+  most_ = before;  // what is new brings nothing for ten seconds, then its part
+  for (int i = 0; i < 10; ++i) EXPECT_GE(second(8), asked) << "second " << i;
+  most_ = 30 * kMbit;
+  EXPECT_GE(seconds(60, 8), 4);
+  EXPECT_GE(facts_.bits_per_s, 0.97 * 30 * kMbit);
 }
 TEST_F(Demanding, StopsWhereMoreLanesBringNothing) {
   most_ = 20 * kMbit;  // the seeder has no more

@@ -106,6 +106,38 @@ TEST_F(Meter, TellsWhichPartWasSentAgain) {
   second();
   EXPECT_NEAR(figures().resent, 0.01, 1e-6);
 }
+TEST_F(Meter, ForgetsTheRoundTripOfARouteThatIsNoMore) {
+  open(1);
+  for (int i = 0; i < 60; ++i) second();
+  auto& theirs = *seeder_.lanes.front().theirs;
+  theirs.srtt_us = 70'000;  // the kernel's least of five minutes is still the old one
+  for (int i = 0; i < 290; ++i) second();
+  EXPECT_TRUE(figures().full()) << "for all that is known, packets wait";
+  theirs.min_rtt_us = 70'000;
+  for (int i = 0; i < 310; ++i) second();
+  EXPECT_FALSE(figures().full()) << "ten minutes later nobody believes in the old route";
+  EXPECT_EQ(figures().least_round_trip, 70ms);
+  lose(seeder_.lanes.front(), 70'000);
+  second();
+  EXPECT_EQ(figures().random_events, 1) << "and losses are not those of a full queue";
+}
+TEST_F(Meter, TellsAQueueThatStandsFromPacketsThatWereDelayed) {
+  open(1);
+  const auto smoothed = [&](std::uint32_t microseconds) { seeder_.lanes.front().theirs->srtt_us = microseconds; };
+  smoothed(65'000);  // delayed by 0 to 10 ms each
+  second();
+  for (const std::uint32_t one : {66'000U, 64'500U, 68'000U, 65'000U, 67'000U, 64'800U, 66'500U}) {
+    smoothed(one);
+    second();
+    EXPECT_LE(figures().standing_queue, 4ms);
+    EXPECT_GT(figures().queue(), 4ms);
+  }
+  smoothed(95'000);
+  second();
+  EXPECT_LE(figures().standing_queue, 4ms) << "one look is none";
+  second(), second();
+  EXPECT_NEAR(static_cast<double>(figures().standing_queue.count()), 30'500, 1);
+}
 TEST_F(Meter, TellsNoPaceWhereALaneThatCarriesSomethingHasNone) {
   open(0).theirs->paced_bytes_per_s = 250'000;
   open(1).theirs->paced_bytes_per_s = 125'000;

@@ -170,6 +170,31 @@ TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellW
   EXPECT_EQ(steps(2, 290e6), 4) << refined_.why;
   EXPECT_EQ(steps(40, 250e6), 4) << "what was proved stays, and what brought nothing is not tried again";
 }
+TEST_F(Refining, TriesMoreBelowALimitThatIsFarAndNoneAtOneThatIsReached) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.least_round_trip = 2ms;
+  source_.path.round_trip = 3600us;
+  source_.path.full_queue = 2ms;
+  source_.path.segments = 1e5;
+  source_.path.loss_events = 100;
+  source_.path.random_events = 60;
+  facts_.limit = 155e6;
+  EXPECT_EQ(steps(5, 150e6), 2) << "more is not wanted";
+  facts_.limit = 300e6;
+  EXPECT_EQ(step(150e6), 4);
+  EXPECT_EQ(steps(2, 250e6), 8);
+  EXPECT_EQ(steps(10, 290e6), 8) << "the limit is reached with them, so nothing more was to be proved: "
+                                 << refined_.why;
+}
+TEST_F(Refining, GivesMoreLanesTheTimeThatALongRoundTripTakes) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.least_round_trip = source_.path.round_trip = 600ms;
+  source_.path.segments = 1e4;
+  source_.path.window_limited = 0.9;
+  EXPECT_EQ(step(20e6), 8) << "windows hold them up";
+  EXPECT_EQ(steps(11, 20e6), 8) << "a lane has its first bytes after 3 s, and then only some";
+  EXPECT_LT(steps(3, 20e6), 8) << "20 round trips: " << refined_.why;
+}
 TEST_F(Refining, TriesNoMoreInAStepInWhichAnotherSourceGivesLanesUp) {
   source_.start = source_.path.lanes = 2;
   source_.path.least_round_trip = 2ms;
