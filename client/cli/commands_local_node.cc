@@ -1,7 +1,11 @@
+#include <cstdint>
+#include <set>
+
 #include "client/cli/context.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/local_node.h"
 #include "client/cli/text_view.h"
+#include "client/doctor/doctor.h"
 #include "common/text.h"
 
 // This machine's node, as a service.
@@ -36,6 +40,13 @@ struct NodeFacts {
   std::string socket, keeper;
 };
 
+/// Each port once, rising.
+Json lane_ports_json(const v1::StatusReply& status) {
+  std::set<std::uint32_t> ports;
+  for (const v1::NodeListener& listener : status.listeners()) ports.insert(listener.endpoint().port());
+  return Json(ports);
+}
+
 Json status_json(const v1::StatusReply& status, const NodeFacts& facts) {
   return {{"node_id", status.node_id()},
           {"node", json_text(status.node_name())},
@@ -44,6 +55,7 @@ Json status_json(const v1::StatusReply& status, const NodeFacts& facts) {
           {"server_connected", status.server_connected()},
           {"server_error", status.server_error().empty() ? Json() : Json(json_text(status.server_error()))},
           {"data_dir", json_text(status.data_dir())},
+          {"lane_ports", lane_ports_json(status)},
           {"socket", json_text(facts.socket)},
           {"kept_by", facts.keeper}};
 }
@@ -52,7 +64,8 @@ std::string status_text(const v1::StatusReply& status, const NodeFacts& facts) {
   return "node     " + escape_for_display(status.node_name()) + " of " + escape_for_display(status.owner()) +
          "\nserver   " + status.server() +
          (status.server_connected() ? ", connected" : ", not connected: " + escape_for_display(status.server_error())) +
-         "\ndata     " + escape_for_display(status.data_dir()) + "\nsocket   " + escape_for_display(facts.socket);
+         "\nlanes    on " + lane_ports_text(status) + "\ndata     " + escape_for_display(status.data_dir()) +
+         "\nsocket   " + escape_for_display(facts.socket);
 }
 
 Status watch_status(Context& c, api::NodeApi& node, const NodeFacts& facts) {

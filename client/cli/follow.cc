@@ -207,14 +207,15 @@ Status outcome_of(const v1::Task& task, const NodeNames& names) {
                task.error_message().empty() ? "the task " + task.task_id() + " failed" : task.error_message()};
 }
 
-void show_task(Context& context, const v1::Task& task, const NodeNames& names) {
+void show_task(Context& context, const v1::Task& task, const NodeNames& names, SpeedMeter& meter) {
   const std::string what = task.kind() + " on " + escape_for_display(name_or_id(names, task.node_id()));
   if (context.json) {
     context.emit(task_event(task, context.clock.wall()));
   } else if (!has_ended(task)) {
-    context.terminal.progress(task.total() > 0 ? hashing_line(what, task.done(), task.total(), context.terminal.width(),
-                                                              context.terminal.traits().colour)
-                                               : what + ": " + task.state());
+    if (task.total() == 0) return context.terminal.progress(what + ": " + task.state());
+    const Speed speed = meter.note(context.clock.mono(), task.done(), task.total());
+    context.terminal.progress(hashing_line(what, task.done(), task.total(), context.terminal.width(),
+                                           context.terminal.traits().colour, speed));
   }
 }
 
@@ -276,12 +277,13 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
   GT_ASSIGN(api::ServerApi* const server, context.server());
   const NodeNames names = context.json || quiet ? NodeNames() : names_of_own_nodes(context, *server);
   Interrupt interrupt(time_limit);
+  SpeedMeter meter;
   v1::Task last = first;
   const Status status = server->tasks().watch(
       first.task_id(),
       [&](const v1::Task& task) {
         last = task;
-        if (!quiet) show_task(context, task, names);
+        if (!quiet) show_task(context, task, names, meter);
         return !has_ended(task);
       },
       interrupt.token());

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "client/doctor/doctor.h"
 #include "client/profile/saved_login.h"
 #include "common/text.h"
 
@@ -15,6 +16,9 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::chrono::milliseconds kLookAgain{100};
+constexpr const char* kFreePorts =
+    "it listens on free ports; for a firewall, set lane-ports and tls-lane-ports in "
+    "~/.config/gridtorrent/gridtorrentd.toml";
 
 /// A node's name is like a user's: a-z, 0-9, '-', '_' and '.', of a host the first label. Empty where nothing is left.
 std::string as_node_name(const std::string& host) {
@@ -96,6 +100,7 @@ Status ensure_node_runs(Context& c, const std::string& name) {
     if (answer) {
       service.forget_first_start();
       c.terminal.message("node " + escape_for_display(answer->node_name()) + " runs" + lasting(service));
+      if (has_free_lane_ports(*answer)) c.terminal.message(kFreePorts);
       return {};
     }
     if (answer.error().code != Code::kUnreachable) return answer.error();

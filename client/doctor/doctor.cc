@@ -219,6 +219,18 @@ std::vector<std::pair<int, int>> lane_port_ranges(const v1::StatusReply* node) {
   return ranges;
 }
 
+bool has_free_lane_ports(const v1::StatusReply& node) {
+  return node.listeners_size() > 0 && lane_port_ranges(&node).empty();
+}
+
+std::string lane_ports_text(const v1::StatusReply& node) {
+  if (node.listeners_size() == 0) return "no port; see the node's log for why";
+  if (has_free_lane_ports(node)) return "free TCP ports";
+  std::string text;
+  for (const auto& range : lane_port_ranges(&node)) text += (text.empty() ? "TCP ports " : ", ") + range_text(range);
+  return text;
+}
+
 std::vector<Finding> judge_kernel(const KernelFacts& facts, const std::vector<std::pair<int, int>>& lane_ports) {
   std::vector<Finding> findings{at_least("rmem_max", facts.rmem_max, kGoodBuffer, true),
                                 at_least("wmem_max", facts.wmem_max, kGoodBuffer, true),

@@ -58,6 +58,10 @@ std::vector<Finding> judge_disks(const std::vector<DiskFacts>& disks);
 /// The ports that the node's lanes listen on, as ranges; the default ones where it has none, nothing where it took free
 /// ones.
 std::vector<std::pair<int, int>> lane_port_ranges(const v1::StatusReply* node);
+/// "TCP ports 50000-50031", or what else there is to say of where the node's lanes listen.
+std::string lane_ports_text(const v1::StatusReply& node);
+/// It listens, and on ports that the kernel chose.
+bool has_free_lane_ports(const v1::StatusReply& node);
 /// "50000-50031,8080" holds every port of the range.
 bool ports_are_reserved(const std::string& reserved, std::pair<int, int> range);
 /// "upload 50 Mbit/s (by hours 08:00-18:00 mon-fri), download unlimited, until 2026-11-25 18:00 CET".

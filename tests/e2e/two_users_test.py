@@ -39,11 +39,14 @@ def each_has_a_node_of_their_own():
         mia, ben = HostUser(scene, 'mia', FIRST_UID), HostUser(scene, 'ben', FIRST_UID + 1)
         check_that_others_reach_the_programs(scene, mia)
         try:
+            said = []
             for user in (mia, ben):
-                user.join(admin.cli('invite', user.name, '--json').json['link'])
+                said.append(user.join(admin.cli('invite', user.name, '--json').json['link']).err)
                 cases.check(user.node_runs(), f'the node of {user.name} runs')
+            cases.check('listens on free ports' in said[1], said)
             places = [user.cli('node', 'status', '--json').json for user in (mia, ben)]
             cases.check(places[0]['node_id'] != places[1]['node_id'], places)
+            cases.check(places[0]['lane_ports'] and not set(places[0]['lane_ports']) & set(places[1]['lane_ports']), places)
             logs = [(user.home / '.local/state/gridtorrent/node/log').read_text() for user in (mia, ben)]
             cases.check(any('taking free ports' in log for log in logs), 'the second node says that it took other ports')
 

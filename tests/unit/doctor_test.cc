@@ -84,6 +84,15 @@ TEST(DoctorPorts, ComeFromTheNodeOrAreTheDefaults) {
   for (const int port : {41002, 41000, 41001})
     node.add_listeners()->mutable_endpoint()->set_port(static_cast<std::uint32_t>(port));
   EXPECT_EQ(lane_port_ranges(&node), (std::vector<std::pair<int, int>>{{41000, 41002}}));
+  EXPECT_EQ(lane_ports_text(node), "TCP ports 41000-41002");
+  node.add_listeners()->mutable_endpoint()->set_port(41010);
+  EXPECT_EQ(lane_ports_text(node), "TCP ports 41000-41002, 41010");
+  EXPECT_FALSE(has_free_lane_ports(node));
+}
+
+TEST(DoctorPorts, OfANodeThatListensNowhereAreNotSaidToBeTheDefaults) {
+  EXPECT_EQ(lane_ports_text({}), "no port; see the node's log for why");
+  EXPECT_FALSE(has_free_lane_ports({}));
 }
 
 TEST(DoctorPorts, ThatWereFreeOnesNeedNoReserving) {
@@ -91,6 +100,8 @@ TEST(DoctorPorts, ThatWereFreeOnesNeedNoReserving) {
   for (const std::uint32_t port : {41001U, 41021U, 42003U, 43007U, 44009U})
     node.add_listeners()->mutable_endpoint()->set_port(port);
   EXPECT_TRUE(lane_port_ranges(&node).empty());
+  EXPECT_TRUE(has_free_lane_ports(node));
+  EXPECT_EQ(lane_ports_text(node), "free TCP ports");
   EXPECT_TRUE(find(judge_kernel(tuned(), {}), "ip_local_reserved_ports").ok);
 }
 
