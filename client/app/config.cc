@@ -49,7 +49,7 @@ std::vector<options::Option> node_options() {
        .secret_file = true},
       {.name = "name",
        .value = "NODE",
-       .help = "name of this node at its enrolment; the host's name if nothing else is said"},
+       .help = "name of this node, taken at its enrolment (default: the token's, else one that the server makes)"},
       {.name = "address",
        .value = "IP[,IP...]",
        .help = "addresses to publish instead of the one that the server sees"},
@@ -96,16 +96,17 @@ std::vector<options::Option> node_options() {
        .check = options::is_rate},
       {.name = "limits",
        .value = "HOURS",
-       .help =
-           "limits of some hours, as in 'from=08:00 to=18:00 days=mon-fri up=50Mbit'; of all that hold, the ones of "
-           "--upload-limit and --download-limit among them, the strictest counts",
+       .help = "limits for some hours, for example 'from=08:00 to=18:00 days=mon-fri up=50Mbit down=100Mbit'. The "
+               "strictest "
+               "limit at a time holds, --upload-limit and --download-limit included",
        .repeatable = true,
        .check = is_limit_hours},
       {.name = "lane-congestion-control",
        .value = "NAME[,NAME...]",
        .help =
-           "congestion controls that a node which fetches from this one may ask for, as bbr, of those in the sysctl "
-           "net.ipv4.tcp_allowed_congestion_control; it asks where it measures that lanes then carry more",
+           "congestion controls that a fetching node may ask this node to send with, for example bbr; the sysctl "
+           "net.ipv4.tcp_allowed_congestion_control must allow them. The tuner auto asks for bbr where random losses "
+           "limit the rate",
        .check = is_congestion_controls},
       {.name = "tuner",
        .value = "NAME",
@@ -121,8 +122,9 @@ std::vector<options::Option> node_options() {
        .choices = mode_names()},
       {.name = "list-lifetime",
        .value = "TIME",
-       .help = "how long this node goes on serving when the server cannot be heard: as long may somebody whose right "
-               "was taken away be served by a node that is cut off",
+       .help =
+           "how long this node serves without word from the server. A user whose right was taken away can be served "
+           "for so long by a node that is cut off",
        .default_value = "24h",
        .check = options::is_duration},
       {.name = "metrics-listen",

@@ -329,7 +329,9 @@ const options::Option kNode{
 const options::Option kNodes{
     .name = "node",
     .value = "NODES",
-    .help = "let this node do it (name or id), several with commas between, or @all of yours, not waited for",
+    .help =
+        "the node that does it (name or id). Several names with commas, or @all for all your nodes: the command then "
+        "does not wait",
     .check = are_nodes};
 const options::Option kTimeout{.name = "timeout",
                                .value = "TIME",

@@ -70,7 +70,7 @@ std::vector<CommandEntry> estimate_commands() {
                          .value = "GLOB",
                          .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**'",
                          .repeatable = true},
-                        {.name = "no-probe", .help = "fetch nothing; where nothing is remembered, nothing is said"}},
+                        {.name = "no-probe", .help = "fetch nothing; exit code 3 where nothing is remembered"}},
             .examples = {{"gridtorrent estimate mia/run42 --to /data", ""}},
             .group = "Share and get"},
            estimate,

@@ -77,35 +77,36 @@ Status withdraw(Context& c) {
 std::vector<CommandEntry> handover_commands() {
   const std::string group = "People";
   const options::Positional content{.name = "CONTENT", .help = "id, name or owner/name"};
-  return {{{.name = "handover offer",
-            .summary = "offer a content of yours to a new owner",
-            .description = "Nothing is copied: once they accept, the content is theirs, under their name, and counts "
-                           "towards their quota. Who may have it stays as it is, but that your list of buddies is no "
-                           "target any more, and that you are one (unless it is public), so that your nodes serve it "
-                           "until the new owner's have it. An administrator offers the content of disabled accounts.",
-            .positionals = {content},
-            .options = {{.name = "to", .value = "USER", .help = "the new owner", .required = true},
-                        {.name = "message", .value = "TEXT", .help = "for them to read"}},
-            .examples = {{"gridtorrent handover offer run42 --to ben --message 'I leave in May'", ""}},
-            .group = group},
-           offer},
-          {{.name = "handover list", .summary = "list what is offered to you, and by you", .group = group}, list},
-          {{.name = "handover accept",
-            .summary = "take over a content that is offered to you",
-            .positionals = {content},
-            .options = {{.name = "name", .value = "NAME", .help = "under this name", .check = options::is_not_empty}},
-            .group = group},
-           accept},
-          {{.name = "handover decline",
-            .summary = "decline to take a content over",
-            .positionals = {content},
-            .group = group},
-           decline},
-          {{.name = "handover withdraw",
-            .summary = "withdraw an offer that is not answered yet",
-            .positionals = {content},
-            .group = group},
-           withdraw}};
+  return {
+      {{.name = "handover offer",
+        .summary = "offer a content of yours to a new owner",
+        .description = "Nothing is copied. Once the new owner accepts, the content has their name and counts towards "
+                       "their quota. Access stays, with two changes: your list of buddies is removed from it, and "
+                       "you are added to it (unless it is public), so that your nodes serve it until the new "
+                       "owner's nodes have it. An administrator can offer the content of a disabled account.",
+        .positionals = {content},
+        .options = {{.name = "to", .value = "USER", .help = "the new owner", .required = true},
+                    {.name = "message", .value = "TEXT", .help = "for them to read"}},
+        .examples = {{"gridtorrent handover offer run42 --to ben --message 'I leave in May'", ""}},
+        .group = group},
+       offer},
+      {{.name = "handover list", .summary = "list what is offered to you, and by you", .group = group}, list},
+      {{.name = "handover accept",
+        .summary = "take over a content that is offered to you",
+        .positionals = {content},
+        .options = {{.name = "name", .value = "NAME", .help = "under this name", .check = options::is_not_empty}},
+        .group = group},
+       accept},
+      {{.name = "handover decline",
+        .summary = "decline to take a content over",
+        .positionals = {content},
+        .group = group},
+       decline},
+      {{.name = "handover withdraw",
+        .summary = "withdraw an offer that is not answered yet",
+        .positionals = {content},
+        .group = group},
+       withdraw}};
 }
 
 }  // namespace gridtorrent::client::cli

@@ -165,7 +165,7 @@ std::vector<CommandEntry> node_commands() {
               .help = "how long it is good",
               .default_value = "15m",
               .check = options::is_duration},
-             {.name = "ephemeral", .help = "the nodes vanish by themselves once they are gone; for jobs"}},
+             {.name = "ephemeral", .help = "the server removes each node a day after it was last seen; for jobs"}},
         .examples = {{"(umask 077; gridtorrent node enroll-token > enroll.token)",
                       "then: gridtorrentd --enroll-token-file enroll.token ..."},
                      {"gridtorrent node enroll-token --uses 64 --ttl 2h --ephemeral", "for an array of 64 jobs"}},

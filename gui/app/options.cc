@@ -13,7 +13,8 @@ options::Program program() {
                       {.name = "socket",
                        .value = "PATH",
                        .help = "the local node's control socket (default: "
-                               "$XDG_RUNTIME_DIR/gridtorrent/control.sock)"}},
+                               "$XDG_RUNTIME_DIR/gridtorrent/control.sock, or "
+                               "~/.local/share/gridtorrent/node/control.sock where that variable is not set)"}},
           .exit_codes = {{"0", "the window was closed"},
                          {"1", "there is no screen to show it on"},
                          {"2", "the command line is wrong"}},

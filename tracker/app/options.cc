@@ -57,8 +57,8 @@ options::Program make_program() {
         {.name = "managers-invite",
          .help = "let managers of groups invite people who have no account yet; otherwise only administrators do"},
         {.name = "new",
-         .help = "start a new server beside the CA, sealing key or metadata of one whose database is lost. Without it "
-                 "the server refuses; refused where there is a database",
+         .help = "start a new server in a data folder whose database is lost, with the CA that is there. Accounts and "
+                 "contents are gone. Refused where a database exists",
          .command_line_only = true},
         {.name = "reflection", .help = "let anybody list the gRPC services; for debugging"}},
        options::logging_options()});
