@@ -45,6 +45,14 @@ def lines_of_tuning(text):
     return [line for line in text.splitlines() if OF_TUNING.search(line)][-MOST_LINES:]
 
 
+def plot(user, node, program, transfer):
+    """The drawing of a transfer's tuning as SVG; None where the programs draw none."""
+    if '--plot' not in program.help('tune', 'explain'):
+        return None
+    said = user.cli('tune', 'explain', transfer, '--plot', '-', node=node, expect=None)
+    return said.out if said.code == 0 else None
+
+
 def decisions(user, node, program, transfer, log_from):
     """Why a transfer went about it as it did, as far as the node tells: {"explain": …} by `tune explain`, else {"reason": …, "limit_word": …,
     "log": […]}."""

@@ -10,6 +10,7 @@ import harness
 import netns
 
 UP_MBIT, DOWN_MBIT, HOUR_MBIT = 100, 200, 50
+LEAST, MOST, UNEVEN = 0.97, 1.00, 0.10  # of the limit; how far a share may be from an even one
 WARM_UP_S, WINDOW_S = 8, 20
 LEECHERS = ('bea', 'cid', 'dee', 'eva', 'fay')
 
@@ -34,7 +35,14 @@ def measured(counters, seconds, limit_mbit):
     whole = sum(rates) / limit_mbit
     shares = [rate * len(rates) / sum(rates) for rate in rates] if sum(rates) > 0 else []
     print(f'  {limit_mbit} Mbit/s: {whole:.3f} of it; even shares: {", ".join(f"{share:.2f}" for share in shares)}', flush=True)
-    return {'limit_mbit': limit_mbit, 'of_the_limit': round(whole, 3), 'shares': [round(share, 2) for share in shares]}
+    return {'limit_mbit': limit_mbit, 'of_the_limit': round(whole, 3), 'shares': [round(share, 2) for share in shares],
+            'missed': missed(limit_mbit, round(whole, 3), shares)}
+
+
+def missed(limit_mbit, whole, shares):
+    """Lines about what is not as asked."""
+    lines = [] if LEAST <= whole <= MOST else [f'{limit_mbit} Mbit/s: {whole:.3f} of it (asked: {LEAST:.2f} to {MOST:.2f})']
+    return lines + [f'{limit_mbit} Mbit/s: a share of {share:.2f} of an even one (asked: ± {UNEVEN:.0%})' for share in shares if abs(share - 1) > UNEVEN]
 
 
 def people(scene, net, names):

@@ -140,11 +140,14 @@ class Ours:
             raise AssertionError(f'get {name}: exit {process.returncode}\n{errors}\n{node.log()}')
         events = list(map(json.loads, out.splitlines()))
         done = next(e for e in events if e['event'] == 'done')
-        decisions = explained.decisions(self.bob, node, self.program, next(e for e in events if e['event'] == 'started')['transfer_id'], log_from)
+        transfer = next(e for e in events if e['event'] == 'started')['transfer_id']
+        decisions = explained.decisions(self.bob, node, self.program, transfer, log_from)
+        plot = explained.plot(self.bob, node, self.program, transfer)
         content = common.assert_whole('gridtorrent', source, target / source.name, verify)
         self.forget(role, events)
         self.has_history = self.has_history or 'lanes' not in wishes
-        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s(), 'lanes': watch.lanes(getter), 'decisions': decisions}
+        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s(), 'lanes': watch.lanes(getter), 'decisions': decisions,
+                   'plot': plot}
         if estimated:
             figures['estimate'] = estimated
             wishes['estimate'] = True

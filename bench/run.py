@@ -18,6 +18,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
 import against  # noqa: E402
+import drawn  # noqa: E402
 import report  # noqa: E402
 import scenarios  # noqa: E402
 import tune  # noqa: E402
@@ -73,15 +74,16 @@ def main():
     parser.add_argument('scenario', nargs='*', help='\n'.join(
         ['on loopback and on hosts in namespaces:', *(f'  {n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()),
          'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items()),
-         'what the tuner has to show (each run is kept in bench/results/tune/):', '  tune [ROW...]: two passes of each row, what is left first']).replace('%', '%%'))
+         'what the tuner has to show (each run is kept in bench/results/tune/):', '  tune [ROW...]: two passes of each row, what is left first',
+         'on links that nobody chose (each run is kept in bench/results/drawn/):', '  drawn: auto beside fixed lanes and GridFTP, on --runs links from --seed on']).replace('%', '%%'))
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
     parser.add_argument('--against', type=against.build_folder, metavar='BIN_DIR',
                         help='run the programs of another build in turn with this one\'s, and print the ratios')
     parser.add_argument('--size', help='bytes a scenario moves, as 2GB (default: what the issue asks for)')
-    parser.add_argument('--runs', type=above_zero(int), help='repetitions (default: what the issue asks for)')
+    parser.add_argument('--runs', type=above_zero(int), help='repetitions, or links of drawn (default: what the issue asks for; 8 links)')
     parser.add_argument('--minutes', type=above_zero(float), help='how long something is away (default: 60); on a wide area, how long to go on (default: 30)')
     parser.add_argument('--results', default=ROOT / 'bench/results', help='where runs on a wide area are kept (default: bench/results)')
-    parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments; printed')
+    parser.add_argument('--seed', type=int, default=int(time.time()), help='for random moments, or the first link of drawn; printed')
     parser.add_argument('--list', action='store_true', help='with tune: say what is still to run, and what the runs say so far; run nothing')
     parser.add_argument('--report', action='store_true', help='write docs/benchmarks.md from the runs that are kept')
     args = parser.parse_intermixed_args()
@@ -89,17 +91,20 @@ def main():
     if args.report:
         return report.main(args.results, ROOT / 'docs')
     if args.scenario[:1] == ['tune']:
-        return run_tune(args)
+        return measured_alone(args, lambda about: tune.run(args.scenario[1:], args, about))
+    if args.scenario == ['drawn']:
+        return measured_alone(args, lambda about: drawn.run(args, about))
     if args.list:
         parser.error('--list goes with tune: ./dev bench tune --list')
     unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
-        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance, "tune"])}')
+        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance, "tune", "drawn"])}')
     lock = alone()  # noqa: F841 (held until the end)
     about = machine()
     print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
     out = ROOT / 'bench-results'
     out.mkdir(exist_ok=True)
+    missed = []
     for name in args.scenario or known:
         if args.against:
             print(f'\n== {name}, this build in turn with {args.against}', flush=True)
@@ -111,14 +116,25 @@ def main():
             wide.run(name, args, about)
             continue
         print(f'\n== {name}: {known[name].__doc__.splitlines()[0]}', flush=True)
-        keep(out, name, about, known[name](args))
+        figures = known[name](args)
+        keep(out, name, about, figures)
+        missed += misses(figures)
+    if missed:
+        raise SystemExit('\n'.join(['', *(f'MISSED: {line}' for line in missed)]))
 
 
-def run_tune(args):
+def misses(figures):
+    """The lines that a scenario, or a part of one, has about what came out otherwise than asked."""
+    if isinstance(figures, dict):
+        return [*figures.get('missed', []), *(line for value in figures.values() for line in misses(value))]
+    return [line for value in figures for line in misses(value)] if isinstance(figures, list | tuple) else []
+
+
+def measured_alone(args, measure):
     lock = None if args.list else alone()  # noqa: F841 (held until the end)
     about = machine()
     print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))
-    tune.run(args.scenario[1:], args, about)
+    measure(about)
 
 
 def keep(out, name, about, figures):

@@ -7,6 +7,7 @@ import statistics
 
 import tune_figures as figures
 import tune_plan
+import wide_check
 from tune_figures import PAYLOAD
 
 LANES, STREAMS = (1, 2, 4, 8, 12, 16), (4, 8, 16)
@@ -99,6 +100,8 @@ ROWS = (
     *(Row('11', name, gate=True, open='the word: in the table of words') for name in ('tune-window', 'tune-lossy', 'tune-cpu')),
     *(Row('12', name, tuple(ratio(f'whole : {tuner}', figures.whole, tuner, 0.97) for tuner in PUBLISHED),
           open='why a tuner is a tenth behind: its decisions are kept with each run') for name in ('tune-loss', 'tune-wan', 'tune-unlike', 'tune-change')),
+    Row('12', 'small-files', tuple(ratio(f'whole : GridFTP, files by {by}', figures.whole, f'{by}, files', 0.97) for by in wide_check.SCHEDULES),
+        rounds=3, open='what each chunk had, and brought: with the runs'),
     *(Row('13', name, (Bar('estimate : the get that follows, unknown path, off by', 'estimated', figures.estimate_error, most=0.25),
                        Bar('estimate : the get that follows, known path, off by', 'estimated, warm', figures.estimate_error, most=0.10)))
       for name in ('tune-loss', 'tune-wan', 'tune-bbr-a', 'tune-bbr-b')))
@@ -114,6 +117,8 @@ def candidates(row, scenario):
     """What the runs of a row are chosen from. Scenarios that were made for other comparisons get every fixed plan, too."""
     listed = scenario['tools']
     if not row.grid:
+        if row.number == '12' and 'files' in scenario['data']:
+            return tune_plan.Tools(always=(AUTO, *({'tool': 'globus_scheduled', 'by': by} for by in wide_check.SCHEDULES)))
         if row.number == '12':
             return tune_plan.Tools(always=(AUTO, *({**AUTO, 'tuner': tuner} for tuner in PUBLISHED)))
         if row.number == '13':
@@ -148,6 +153,8 @@ def named(name, tools, runs):
         return first(t for t in ours if not any(w in t for w in (*WISHES, 'rivals')))
     if name in ('warm', 'estimated', 'estimated, warm'):
         return first(t for t in ours if ('estimate' in t, t.get('history') == 'warm') == ('estimated' in name, 'warm' in name))
+    if name.endswith(', files'):
+        return first(t for t in ran if t['tool'] == 'globus_scheduled' and t['by'] == name.removesuffix(', files'))
     if name in PUBLISHED:
         return first(t for t in ours if t.get('tuner') == name)
     if name == 'background':

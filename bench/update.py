@@ -97,7 +97,9 @@ def one_version(scene, net, people, root, what, change):
     asked = {'read': int((changed + 2 * piece * CHANGED) * 1.01), 'fetched': changed + 2 * piece * CHANGED}
     if what != 'in place':
         asked['read'] = passed
-    result = {'what': what, 'changed': changed, 'piece_bytes': piece, 'read': read, 'read_with_checksums': with_checksums,
+    missed = [f'{what}: {figure} {got_bytes} bytes (asked: at most {asked[figure]})' for figure, got_bytes in (('read', read), ('fetched', fetched))
+              if got_bytes > asked[figure]]
+    result = {'missed': missed, 'what': what, 'changed': changed, 'piece_bytes': piece, 'read': read, 'read_with_checksums': with_checksums,
               'read_for_pieces': done['read_bytes'], 'fetched': fetched,
               'asked': asked, 'publish_s': round(done['seconds'], 1), 'get_s': round(got['seconds'], 1)}
     def mb(count):

@@ -4,7 +4,7 @@
      "data": {"file": "1200MB"} or {"files": 1500, "from": "16kB", "to": "400kB"} or {"files": 100000, "of": "10kB"},
      "tools": [{"tool": "iperf3", "streams": 8, "seconds": 15, "omit_s": 4},
                {"tool": "globus", "parallelism": 8}, {"tool": "globus_folder", "concurrency": 4, "parallelism": 1},
-               {"tool": "globus_scheduled", "by": "pcp" or "mc"} (files of a folder, chunk by chunk, as these papers' authors did it),
+               {"tool": "globus_scheduled", "by": "pcp", "mc" or "fstream"} (files of a folder, chunk by chunk, as these papers' authors did it),
                {"tool": "gridtorrent", "lanes": 8, "access": "public"}, ...]}
 
 Hosts named seed… all seed; rival… run no node; every other one but `server` fetches. More that a scenario may say (wide_check.py):
@@ -27,7 +27,8 @@ Where there are several hosts that fetch, the tools are "gridtorrent_swarm", "ar
 In each repetition all tools meet the same random losses, and other ones in the next: what is compared is then what they make of
 them, not who was lucky.
 
-Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended. A scenario that was interrupted, or that ran into
+Each run becomes a line of bench/results/SCENARIO.jsonl as soon as it ended; of GridTorrent's, the drawing of its tuning is left in
+bench-results/plots (not committed). A scenario that was interrupted, or that ran into
 --minutes, goes on where it was, for the same commit and machine.
 """
 import contextlib
@@ -50,6 +51,7 @@ from during import During
 from peers import aria2, common, globus, iperf3, transmission, udt
 
 FOLDER = pathlib.Path(__file__).parent
+PLOTS = FOLDER.parent / 'bench-results/plots'
 UNITS = {'': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}
 PAYLOAD = 1448 / 1500  # of a full segment with timestamps
 HEADERS = 52  # bytes of a packet: IPv4, TCP, timestamps
@@ -337,11 +339,18 @@ class Session:
             transfer.figures.update(swarm_figures(self.scenario, transfer, watch))
         elif tool['tool'] == 'gridtorrent':
             transfer.figures.update(other_shares(watch.figures['links'][net[self.gt.fetchers[0]].address], transfer))
+        if plot := transfer.figures.pop('plot', None):
+            keep_plot(f'{self.name}-{repeat + 1}-{label(tool)}', plot)
         line = record(self.name, self.machine, tool, repeat, transfer, watch)
         with open(self.results, 'a') as out:
             out.write(json.dumps(line) + '\n')
         say(line)
         return line
+
+
+def keep_plot(name, svg):
+    PLOTS.mkdir(parents=True, exist_ok=True)
+    (PLOTS / (re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') + '.svg')).write_text(svg)
 
 
 def kept(results):

@@ -15,7 +15,7 @@ NEEDED = ('title', 'why', 'network', 'tcp', 'repetitions', 'data', 'tools')
 WISHES = {'lanes': '--lanes', 'seeders': '--seeders', 'limit': '--limit', 'tuner': '--tuner', 'mode': '--mode', 'target_rate': '--target-rate',
           'min_rate': '--min-rate', 'by_s': '--by'}
 HISTORY = ('cold', 'warm')
-SCHEDULES = ('pcp', 'mc')
+SCHEDULES = ('pcp', 'mc', 'fstream')
 COMMON = {'rivals': list, 'limits': list}  # a tool's own, instead of the scenario's
 WISHED = {'lanes': int, 'seeders': int, 'limit': str, 'tuner': str, 'mode': str, 'target_rate': str, 'min_rate': str, 'by_s': NUMBER}
 TOOLS = {'iperf3': {'streams': int, 'seconds': NUMBER, 'omit_s': NUMBER, 'bytes': int, 'congestion': str, 'window': str},

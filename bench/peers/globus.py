@@ -89,9 +89,10 @@ def third_party(seed, getter, client_host, source_dir, target_dir, pipelining=Tr
 
 
 def scheduled(seed, getter, source_dir, target_dir, by, link_bit_s, round_trip_s, buffer_bytes, verify=True, timeout_s=1200):
-    """A folder, third-party, as PCP (by='pcp') or MC ('mc') schedules its files: each chunk is a run of globus-url-copy with its own -p and
-    -cc; those of MC run at the same time. Link, round trip and buffer are given, as in the paper. globus-url-copy pipelines or does not (-pp):
-    how many commands wait cannot be said. A run connects anew, which is what the paper's chunks cost, too; MC's channels stay where they are."""
+    """A folder, third-party, as PCP (by='pcp'), MC ('mc') or FStream ('fstream') schedules its files: each chunk is a run of globus-url-copy
+    with its own -p and -cc; those of MC, and those of one interval of FStream, run at the same time. Link, round trip and buffer are given, as
+    in the papers. globus-url-copy pipelines or does not (-pp): how many commands wait cannot be said. A run connects anew, which is what PCP's
+    chunks cost, too; MC's channels stay where they are, and FStream's would have stayed connected from one interval to the next."""
     source_dir, target_dir = pathlib.Path(source_dir).resolve(), pathlib.Path(target_dir).resolve()
     common.assert_absent('globus', target_dir)
     files = list(common.files_of(source_dir).items())
@@ -112,14 +113,22 @@ def scheduled(seed, getter, source_dir, target_dir, by, link_bit_s, round_trip_s
             start(chunk, *setting).finish(timeout_s)
             steps[-1]['mbit_s'] = schedules.total(chunk) * 8 / (time.monotonic() - begun) / 1e6
             return steps[-1]['mbit_s'] * 1e6
+
+        def together(chunks):
+            begun = time.monotonic()
+            for client in [start(*chunk) for chunk in chunks]:
+                client.finish(timeout_s)
+            rate = sum(schedules.total(chunk[0]) for chunk in chunks) * 8 / (time.monotonic() - begun)
+            steps[-1]['mbit_s'] = rate / 1e6
+            return rate
         with common.Watch(seed, getter, receivers=[getter], apart_from=[PORT]) as watch:
             before, started = crew.cpu_s(), time.monotonic()
             if by == 'pcp':
                 schedules.pcp(files, bdp, one_chunk)
+            elif by == 'mc':
+                together(schedules.mc(files, link_bit_s, bdp, buffer_bytes))
             else:
-                clients = [start(*chunk) for chunk in schedules.mc(files, link_bit_s, bdp, buffer_bytes)]
-                for client in clients:
-                    client.finish(timeout_s)
+                schedules.fstream(files, link_bit_s, bdp, buffer_bytes, together)
             took = time.monotonic() - started
         harness.wait_until(lambda: not any(common.descendants(s.pid) for s in servers), 'GridFTP servers to end their connections', 20)
         cpu_s = crew.cpu_s() - before

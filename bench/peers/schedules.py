@@ -1,7 +1,7 @@
-"""How PCP and MC schedule files, as their authors did it: what is copied together, with which concurrency and parallelism.
+"""How PCP, MC and FStream schedule files, as their authors did it: what is copied together, with which concurrency and parallelism.
 
-Pure but for what copies. The laws are those of client/tuning/pcp_law.h and mc_law.h, on whole files: here a chunk has no more channels than
-files. Sizes in bytes, rates in bits a second; `files` are (name, size).
+Pure but for what copies. The laws are those of client/tuning/pcp_law.h, mc_law.h and fstream_law.h, on whole files: here a chunk has no more
+channels than files. Sizes in bytes, rates in bits a second; `files` are (name, size).
 """
 import math
 
@@ -9,6 +9,8 @@ MOST_PIPELINING, MOST = 20, 32
 LEAST_BDPS, LEAST_CHUNKS = 10, 6
 DROP = 0.95
 ORDER = ('huge', 'small', 'large', 'middle')
+WANTED_OF_LINK, NEAR_WANTED = 0.8, 0.15  # FStream's rho and x
+MOST_FSTREAM, SMALL_S, INTERVAL_S, FIRST_S = 10, 0.4, 10, 2
 
 
 def total(files):
@@ -127,3 +129,56 @@ def mc(files, link, bdp, buffer, channels=MOST):
         lanes = max(1, min(math.ceil(bdp / buffer), math.ceil(mean / buffer)))
         plan.append((chunk, min(max(round(bdp / mean), 1), 100) if mean else 100, lanes, got[name]))
     return plan
+
+
+def fstream_clusters(files, link, bdp, buffer):
+    """[[files, pipelining, parallelism, channels]] of small files and of large ones, each by the heuristic; together at most ten channels."""
+    parts = [[f for f in files if (8 * f[1] / link < SMALL_S) == small] for small in (True, False)]
+    clusters = []
+    for part in filter(None, parts):
+        mean = max(total(part) / len(part), 1)
+        lanes = max(1, min(math.ceil(bdp / buffer), math.ceil(mean / buffer)))
+        channels = min(max(round(bdp / mean), 2), len(part), MOST_FSTREAM)
+        clusters.append([part, min(max(round(bdp / mean), 1), 100), lanes, channels])
+    return clusters
+
+
+def shared_out(weights, channels):
+    """So many channels in parts as the weights, at least one each."""
+    found = [max(1, int(channels * w / sum(weights))) for w in weights]
+    while sum(found) < channels:
+        found[max(range(len(found)), key=lambda i: weights[i] * channels / sum(weights) - found[i])] += 1
+    return found
+
+
+def profiled(rate, link, channels):
+    """FStream's algorithm 2: so many channels after an interval of that rate."""
+    wanted = WANTED_OF_LINK * link
+    if rate <= 0 or abs(rate - wanted) <= NEAR_WANTED * wanted:
+        return channels
+    required = wanted / rate * channels
+    return max(1, min(math.ceil(required), 2 * channels, MOST_FSTREAM) if required > channels else min(int(required), MOST_FSTREAM))
+
+
+def first_of(files, least):
+    """Taken from the front: so many files that they have at least that many bytes, or all."""
+    count, size = 0, 0
+    while count < len(files) and (count == 0 or size < least):
+        size += files[count][1]
+        count += 1
+    taken, files[:count] = files[:count], []
+    return taken
+
+
+def fstream(files, link, bdp, buffer, copy):
+    """Small and large files beside each other. copy([(files, pipelining, parallelism, concurrency)]) gives bits a second of all of them; one
+    call is an interval: what takes ten seconds at the rate of the last one, at first what the link carries in two."""
+    clusters = fstream_clusters(files, link, bdp, buffer)
+    channels, size = min(sum(c[3] for c in clusters), MOST_FSTREAM), FIRST_S * link / 8
+    while clusters:
+        dealt, left = shared_out([c[3] for c in clusters], channels), sum(total(c[0]) for c in clusters)
+        batch = [(first_of(c[0], size * total(c[0]) / max(left, 1)), c[1], c[2], cc) for c, cc in zip(clusters, dealt)]
+        rate = copy([(taken, pipelining, lanes, min(cc, len(taken))) for taken, pipelining, lanes, cc in batch])
+        clusters = [c for c in clusters if c[0]]
+        channels, link = profiled(rate, max(link, rate), channels), max(link, rate)
+        size = INTERVAL_S * rate / 8

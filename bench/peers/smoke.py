@@ -55,6 +55,7 @@ def runs(net, folder, binary, megabytes):
         ('globus -pp -cc 4, 100 files', lambda: globus.third_party(seed, one, None, many, target(), concurrency=4)),
         ('globus by pcp, 100 files', lambda: globus.scheduled(seed, one, many, target(), 'pcp', 200e6, 0.001, 4 << 20)),
         ('globus by mc, 100 files', lambda: globus.scheduled(seed, one, many, target(), 'mc', 200e6, 0.001, 4 << 20)),
+        ('globus by fstream, 100 files', lambda: globus.scheduled(seed, one, many, target(), 'fstream', 200e6, 0.001, 4 << 20)),
         ('aria2 http -x 4', lambda: aria2.http([seed], one, source, target(), connections_per_server=4)),
         ('aria2 http, 2 servers', lambda: aria2.http([seed, two], one, source, target(), connections_per_server=2)),
         ('udt', lambda: udt.get(seed, one, source, target(), binary)),

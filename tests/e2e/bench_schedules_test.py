@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How PCP and MC schedule files for globus-url-copy, on the examples of their papers: the laws of client/tuning on whole files."""
+"""How PCP, MC and FStream schedule files for globus-url-copy, on the examples of their papers: the laws of client/tuning on whole files."""
 import pathlib
 import sys
 
@@ -89,13 +89,44 @@ def mc_copies_every_file_once_with_the_setting_of_its_class():
     equal([(len(chunk), *setting) for chunk, *setting in plan], [(401, 5, 1, 28), (4, 1, 2, 4)])
 
 
+def fstream_begins_by_the_mean_size_of_small_and_of_large_files():
+    # 1 Gbit/s, 50 ms: files of less than 50 MB take less than 0.4 s.
+    mixed = files((100, MB, MB), (3, 400 * MB, 400 * MB))
+    found = schedules.fstream_clusters(mixed, 1e9, 6_250_000, 4 * MB)
+    equal([(len(chunk), *setting) for chunk, *setting in found], [(100, 6, 1, 6), (3, 1, 2, 2)])
+    equal([c[3] for c in schedules.fstream_clusters(mixed[100:101], 1e9, 6_250_000, 4 * MB)], [1])
+
+
+def fstream_asks_for_as_many_channels_as_the_rate_of_each_makes_it():
+    equal([schedules.profiled(rate, 1000, 4) for rate in (800, 700, 900, 500, 300, 950, 0)], [4, 4, 4, 7, 8, 3, 4])
+    equal(schedules.profiled(100, 1000, 8), 10)
+
+
+def channels_are_shared_out_and_nobody_has_none():
+    equal([schedules.shared_out([6, 2], n) for n in (10, 8, 4, 2, 1)], [[8, 2], [6, 2], [3, 1], [1, 1], [1, 1]])
+    equal(schedules.shared_out([2], 7), [7])
+
+
+def fstream_copies_every_file_once_in_intervals_of_ten_seconds():
+    mixed, asked = files((3000, MB, MB), (10, 200 * MB, 200 * MB)), []
+
+    def copy(chunks):
+        asked.append(chunks)
+        return 50e6 * sum(cc for *_, cc in chunks)
+    schedules.fstream(mixed, 1e9, 6_250_000, 4 * MB, copy)
+    equal(sorted(f for chunks in asked for chunk, *_ in chunks for f in chunk), sorted(mixed))
+    equal([sum(cc for *_, cc in chunks) for chunks in asked][:3], [7, 9, 10])  # one large file has one channel
+    sizes = [sum(schedules.total(chunk) for chunk, *_ in chunks) for chunks in asked]
+    cases.check(250 * MB <= sizes[0] <= 451 * MB, f'the first interval has {sizes[0]} bytes')
+
+
 def a_scenario_names_one_of_the_schedules():
-    for by, refused in (('pcp', False), ('mc', False), ('rcd', True), (None, True)):
+    for by, refused in (('pcp', False), ('mc', False), ('fstream', False), ('rcd', True), (None, True)):
         tool = {'tool': 'globus_scheduled', **({'by': by} if by else {})}
         try:
             wide_check.check_tool('tools[0]', tool, ['server', 'seed', 'get'])
         except wide_check.Wrong as e:
-            cases.check(refused and 'there are pcp, mc' in str(e), str(e))
+            cases.check(refused and 'there are pcp, mc, fstream' in str(e), str(e))
         else:
             cases.check(not refused, f'{by} passes')
     equal(wide.label({'tool': 'globus_scheduled', 'by': 'mc'}), 'globus, files by mc')
@@ -111,5 +142,7 @@ if __name__ == '__main__':
     cases.run(pipelining_fills_the_bandwidth_delay_product, division_finds_the_papers_three_clusters, small_chunks_join_and_large_ones_are_halved,
               pcp_doubles_until_a_chunk_is_slower_and_copies_every_file_once, pcp_copies_a_single_file_with_one_channel,
               classes_are_bordered_by_the_time_on_the_link, channels_are_dealt_to_huge_small_large_middle_in_turn,
-              mc_copies_every_file_once_with_the_setting_of_its_class, a_scenario_names_one_of_the_schedules,
+              mc_copies_every_file_once_with_the_setting_of_its_class, fstream_begins_by_the_mean_size_of_small_and_of_large_files,
+              fstream_asks_for_as_many_channels_as_the_rate_of_each_makes_it, channels_are_shared_out_and_nobody_has_none,
+              fstream_copies_every_file_once_in_intervals_of_ten_seconds, a_scenario_names_one_of_the_schedules,
               the_path_that_is_given_is_that_of_the_scenario)
