@@ -20,8 +20,8 @@ DialFacts dial_facts(const NodeId& self, Reachability self_reachability, Transfe
 /// and its load are the caller's to fill in.
 ControllerInput controller_input(const NodeOptions& node, const Transfer& transfer, const NodeLimits& limits, Now now);
 
-/// The limit of one transfer: its own, and what `input.others` leave of the node's, at least an even part of that. So a
-/// transfer that has its part of the node's limit has reached its limit.
+/// The limit of one transfer: its own, and what `input.others` leave of the node's, at least an even part of that. Who
+/// has so much has reached its limit. It changes with what the others bring, so nothing is promised by it.
 std::uint64_t limit_beside(std::uint64_t own, std::uint64_t node, const ControllerInput& input);
 
 /// What its tuner is asked for from now on. kInvalid as `changed_and_checked`, and says where what was asked before is

@@ -66,6 +66,8 @@ struct Transfer {
   bool fresh = false;     ///< staging was made by this process: nothing is there yet
   bool recheck = false;   ///< hash what is there before believing anything
   bool active = false, stalled = false;
+  std::uint64_t came = 0;  ///< bytes received, at the last plan
+  MonoTime came_at{};      ///< when there were more, or it got its slot
   bool held_back = false;  ///< waits for disk space; row.error says how much
   bool asleep = false;     ///< held and announced, but not in the engine until somebody wants it
   MonoTime wanted_at{};    ///< when somebody last wanted data of what is held here, or had a lane

@@ -22,6 +22,8 @@ constexpr seconds kSaveEvery{10}, kDiskRetry{3}, kPlanEvery{1}, kNoticeStays{300
 constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
                                      << 20;  // below the promised 64 MiB: more comes while it is written
 constexpr int kDiskAttempts = 3;
+/// Who received nothing for so long has nobody to fetch from, whoever is in its swarm: it takes no slot from others.
+constexpr seconds kNothingComes{30};
 
 /// All that it wanted is here.
 bool has_fetched(TransferStep step) {
@@ -164,7 +166,10 @@ void TransferLoop::choose() {
   for (const auto& entry : entries) {
     auto& transfer = *c_.book.find(entry.id);
     const bool active = std::find(chosen.begin(), chosen.end(), entry.id) != chosen.end();
-    if (active != transfer.active) c_.book.touch(transfer);
+    if (active != transfer.active) {
+      transfer.came_at = c_.ports.clock.mono();
+      c_.book.touch(transfer);
+    }
     transfer.active = active;
   }
 }
@@ -403,7 +408,7 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
     const auto* other = c_.book.find(id);
     if (id != transfer.row.id && other != nullptr && competes(*other)) input.others.push_back(as_other(*other));
   }
-  input.limit_bits_per_s = limit_beside(transfer.row.limit_bits_per_s, c_.settings().limits.receive_bits_per_s, input);
+  input.part_bits_per_s = limit_beside(transfer.row.limit_bits_per_s, c_.settings().limits.receive_bits_per_s, input);
   input.memories = c_.history.memories(input, c_.ports.clock.wall());
   controlled_.insert(transfer.row.id);
   note_limit(transfer, c_.ports.watcher.look(input));
@@ -453,7 +458,11 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
       dial_facts(c_.options.node, own_.listeners(transfer.row.content.generation).reachability, transfer, now);
   transfer.findings.reset();
   LanePlan plan = idle ? LanePlan{0, "paused", {}} : wished_plan(transfer, facts, now);
-  transfer.stalled = facts.wants_data && transfer.announce.heard && plan.peers.empty();
+  const std::uint64_t came = transfer.snapshot ? transfer.snapshot->received_payload_bytes : 0;
+  if (came != transfer.came) transfer.came_at = now;
+  transfer.came = came;
+  const bool brings = !plan.peers.empty() && now - transfer.came_at < kNothingComes;
+  transfer.stalled = facts.wants_data && transfer.announce.heard && !brings;
   note_no_paths(transfer, facts);
   plan.revision = transfer.plan.revision;
   if (plan == transfer.plan) return;

@@ -77,8 +77,9 @@ struct ControllerInput {
   std::uint64_t total_bytes = 0, bytes_left = 0;  ///< of what is wanted; left: not verified yet
   FileSizes file_sizes;                           ///< of what is wanted
   int lanes_wish = 0, seeders_wish = 0;           ///< a person's; 0: the controller's choice
-  std::uint64_t limit_bits_per_s = 0;             ///< this transfer's, or its part of the node's if lower; 0: none
-  std::string tuner;                              ///< that a person chose for it; empty: the node's
+  std::uint64_t limit_bits_per_s = 0;             ///< the lower one of this transfer's limit and the node's; 0: none
+  std::uint64_t part_bits_per_s = 0;  ///< of that, what the node's other transfers leave at the moment; 0: as the limit
+  std::string tuner;                  ///< that a person chose for it; empty: the node's
   TuningMode mode = TuningMode::kBalanced;
   std::uint64_t target_bits_per_s = 0;       ///< to be held; 0: as fast as it goes
   std::uint64_t floor_bits_per_s = 0;        ///< politeness ends below it; 0: none

@@ -84,10 +84,15 @@ std::uint64_t lower_limit(std::uint64_t limit, const Goal& goal) {
   return goal.target > 0 ? static_cast<std::uint64_t>(goal.target) : limit;
 }
 
+/// What is left of the limit at the moment, beside the node's other transfers.
+std::uint64_t limit_now(const ControllerInput& input) {
+  return input.part_bits_per_s > 0 ? input.part_bits_per_s : input.limit_bits_per_s;
+}
+
 RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts& start, const Goal& goal, double rate) {
   RefinementFacts facts;
   facts.bits_per_s = rate;
-  facts.limit = static_cast<double>(start.limit_bits_per_s);
+  facts.limit = static_cast<double>(goal.target > 0 ? start.limit_bits_per_s : limit_now(input));
   if (rate > 0) facts.seconds_left = static_cast<double>(input.bytes_left) * 8 / rate;
   facts.reader = reader_limit(input.load);
   facts.greedy = input.mode == TuningMode::kGreedy;
@@ -134,7 +139,8 @@ Plan AutoController::plan(const ControllerInput& input) {
     recollection.look(input, *source, path, meter);
   }
   const std::uint64_t limit = paced(known, input.now, goal, sources);
-  known.late = known.lateness.step(input.now, goal, rate_of(known, input.now, sources, kSettle));
+  const double rate = rate_of(known, input.now, sources, kSettle);
+  if (rate > 0 || goal.floor <= 0) known.late = known.lateness.step(input.now, goal, rate);
   Plan plan = input.lanes_wish > 0 || sources.empty()
                   ? even_plan(input, "auto")
                   : chosen_plan(known, input, sources, goal, others_try(known, input));
@@ -211,7 +217,9 @@ void AutoController::note_swarm(Known& known, MonoTime now, const Sources& sourc
   const double all = rate_of(known, now, sources, kLossSpan), of_seeders = rate_of(known, now, seeders, kLossSpan);
   if (all > 0 && !known.began) known.began = now;
   const bool undecided = !known.began || now - *known.began < kSwarmShows;
-  known.swarms = seeders.size() < sources.size() && (undecided || all - of_seeders >= kOfNeighbours * all);
+  const double enough = (known.swarms && !undecided ? kLeastOfNeighbours : kOfNeighbours) * all;
+  const bool brings = all > 0 ? all - of_seeders >= enough : known.swarms;
+  known.swarms = seeders.size() < sources.size() && (undecided || brings);
 }
 
 std::string AutoController::refine(Known& known, MonoTime now, const Sources& sources, const StartFacts& facts,
@@ -239,8 +247,8 @@ DemandFacts AutoController::demand_facts(const Known& known, MonoTime now, const
   facts.lanes = lanes;
   facts.most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), kMaxLanesInAll);
   for (const auto* source : sources) {
-    facts.round_trip =
-        std::max(facts.round_trip, known.sources.at(source->node).meter.figures(now, kSettle).round_trip);
+    const PathFigures path = known.sources.at(source->node).meter.figures(now, kSettle);
+    if (path.bits_per_s > 0) facts.round_trip = std::max(facts.round_trip, path.round_trip);
   }
   return facts;
 }

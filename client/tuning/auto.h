@@ -59,7 +59,8 @@ class AutoController final : public TransferController {
   /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more.
   static constexpr std::chrono::seconds kStillTries{3};
   /// Neighbours that bring less than this part are none to speak of: what the seeders' lanes carry is what counts.
-  static constexpr double kOfNeighbours = 0.1;
+  /// Where they once brought so much, half of it counts still, so that lanes do not come and go around it.
+  static constexpr double kOfNeighbours = 0.1, kLeastOfNeighbours = 0.05;
   /// Neighbours that began at the same time have something to give after some seconds.
   static constexpr std::chrono::seconds kSwarmShows{10};
 

@@ -51,7 +51,7 @@ void Demand::change(MonoTime now, int lanes) {
 void Demand::grow(MonoTime now, const DemandFacts& facts) {
   const int lanes = facts.exact ? lanes_ : std::max(facts.lanes, lanes_);
   const std::chrono::microseconds shows =
-      std::max<std::chrono::microseconds>(kNewLanes, kNewLanesRoundTrips * facts.round_trip);
+      std::clamp<std::chrono::microseconds>(kNewLanesRoundTrips * facts.round_trip, kNewLanes, kLongestNewLanes);
   if (lanes <= 0 || now - *low_since_ < kTooLow || now - changed_ < shows) return;
   if (given_up_ && now - changed_ <= std::max<std::chrono::microseconds>(kWatchedAfter, 2 * shows)) {
     change(now, *given_up_);

@@ -16,6 +16,7 @@ inline constexpr std::chrono::seconds kTooLow{2};
 /// trips more, the waits on the path included.
 inline constexpr std::chrono::seconds kNewLanes{3};
 inline constexpr int kNewLanesRoundTrips = 20;
+inline constexpr std::chrono::seconds kLongestNewLanes{20};
 /// A fifth more than what the lanes now would have to bring alike: others lose a part, but not all of it, to new ones.
 inline constexpr double kMoreThanInProportion = 1.2;
 /// More lanes that bring less than this part of what they would bring in proportion bring nothing.

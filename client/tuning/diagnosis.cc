@@ -47,7 +47,7 @@ struct Surroundings {
 Surroundings surroundings_of(const DiagnosedTransfer& transfer) {
   Surroundings around;
   around.alone = transfer.sources.size() == 1;
-  for (const double limit : {transfer.limit_bits_per_s, transfer.tuner_limit_bits_per_s}) {
+  for (const double limit : {transfer.limit_bits_per_s, transfer.part_bits_per_s, transfer.tuner_limit_bits_per_s}) {
     around.held_back = around.held_back || (limit > 0 && transfer.bits_per_s >= kNearLimit * limit);
   }
   for (const auto& source : transfer.sources) {
@@ -153,6 +153,7 @@ bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransf
 /// What this node itself is, before its sources matter.
 Limit held_here(const DiagnosedTransfer& transfer) {
   if (is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
+  if (is_reached(transfer.part_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
   if (transfer.has_deadline && is_reached(transfer.tuner_limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
   return reader_limit(transfer.load);
 }
@@ -230,6 +231,7 @@ Findings Diagnosis::look(const ControllerInput& input) {
   transfer.transfer = input.transfer;
   transfer.limit_bits_per_s =
       static_cast<double>(input.target_bits_per_s > 0 ? input.target_bits_per_s : input.limit_bits_per_s);
+  transfer.part_bits_per_s = static_cast<double>(input.target_bits_per_s > 0 ? 0 : input.part_bits_per_s);
   transfer.tuner_limit_bits_per_s = static_cast<double>(input.tuner_limit_bits_per_s);
   transfer.has_deadline = input.deadline.has_value();
   transfer.lanes_wish = input.lanes_wish;

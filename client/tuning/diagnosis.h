@@ -30,6 +30,7 @@ struct DiagnosedTransfer {
   TransferId transfer;
   double bits_per_s = 0, best_bits_per_s = 0;
   double limit_bits_per_s = 0;        ///< a person's; 0: none
+  double part_bits_per_s = 0;         ///< what the node's other transfers leave of its limit; 0: no such limit
   double tuner_limit_bits_per_s = 0;  ///< the tuner's own, as it is polite; 0: none
   bool has_deadline = false;
   int lanes_wish = 0, seeders_wish = 0;    ///< a person's; 0: none

@@ -14,6 +14,9 @@ namespace {
 /// Where nobody set a limit: a rate that no network has.
 constexpr double kNoLimit = 1e15;
 
+/// Calls further apart: the transfer was paused, or nobody was there to fetch from.
+constexpr std::chrono::seconds kPauseOfCalls{3};
+
 /// What is promised of a target.
 constexpr double kBand = 0.05;
 
@@ -90,6 +93,8 @@ Goal goal_of(const ControllerInput& input) {
 bool Lateness::step(MonoTime now, const Goal& goal, double bits_per_s) {
   if (goal.floor <= 0) *this = Lateness();
   if (goal.floor <= 0 || late_) return late_;
+  if (now - stepped_ > kPauseOfCalls) begun_.reset();
+  stepped_ = now;
   if (!begun_) begun_ = now;
   if (now - *begun_ < kBegun || bits_per_s >= kHeld * goal.floor) {
     low_since_.reset();

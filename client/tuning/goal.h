@@ -39,11 +39,13 @@ Goal goal_of(const ControllerInput& input);
 /// A value: no thread, no clock.
 class Lateness {
  public:
-  /// About once a second, over the last two. True from the first time on, until nothing is to be held.
+  /// About once a second, over the last two, while data comes or lanes stand that could bring some; a pause between
+  /// calls is none of the floor's. True from the first time on, until nothing is to be held.
   bool step(MonoTime now, const Goal& goal, double bits_per_s);
 
  private:
   std::optional<MonoTime> begun_, low_since_;
+  MonoTime stepped_{};
   bool late_ = false;
 };
 

@@ -10,6 +10,9 @@ using std::chrono::microseconds;
 
 /// The best rate is that of so long: one second alone holds bursts.
 constexpr double kBestSeconds = 2;
+/// A smoothed round trip is a mean after so many samples (RFC 6298: each counts for an eighth). The first of all is
+/// that of the handshake alone.
+constexpr double kSmoothedBy = 32;
 
 double grown(std::uint64_t before, std::uint64_t after) {
   return after > before ? static_cast<double>(after - before) : 0;
@@ -45,6 +48,7 @@ void PathMeter::look(MonoTime now, const PeerSample& peer) {
     }
   }
   slice.lane_us = slice.seconds * 1e6 * static_cast<double>(peer.lanes.size());
+  if (slice.segments >= kSmoothedBy * static_cast<double>(peer.lanes.size())) note_mean(slice);
   lanes_ = std::move(lanes);
   slices_.push_back(std::move(slice));
   while (now - slices_.front().at > kBest) slices_.pop_front();
@@ -90,21 +94,26 @@ void PathMeter::note_round_trips(Slice& slice, const PeerSample& peer) {
   if (is_unpaced) paced_bits_per_s_ = 0;
   if (!oldest.empty()) congestion_control_ = oldest;
   if (round_trips.empty()) return;
-  slice.mean_us = *std::ranges::min_element(round_trips);
-  note_base(slice.at, least_us, slice.mean_us);
   const auto middle = round_trips.begin() + static_cast<std::ptrdiff_t>(round_trips.size() / 2);
   std::ranges::nth_element(round_trips, middle);
   median_us_ = *middle;
+  note_least(slice.at, least_us);
   slice.queue_us = static_cast<double>(*std::ranges::max_element(round_trips)) - static_cast<double>(least_us_);
 }
 
-void PathMeter::note_base(MonoTime now, std::uint32_t least, std::uint32_t mean) {
-  if (bases_.empty() || now - bases_.back().at >= std::chrono::minutes(1)) bases_.push_back({now, least, mean});
+void PathMeter::note_least(MonoTime now, std::uint32_t least) {
+  if (bases_.empty() || now - bases_.back().at >= std::chrono::minutes(1)) bases_.push_back({now, least, kNever});
   bases_.back().least_us = std::min(bases_.back().least_us, least);
-  bases_.back().mean_us = std::min(bases_.back().mean_us, mean);
   while (now - bases_.front().at > kBase) bases_.pop_front();
   least_us_ = std::ranges::min_element(bases_, {}, &Base::least_us)->least_us;
-  least_mean_us_ = std::ranges::min_element(bases_, {}, &Base::mean_us)->mean_us;
+}
+
+void PathMeter::note_mean(Slice& slice) {
+  if (median_us_ == 0 || bases_.empty()) return;
+  slice.mean_us = median_us_;
+  bases_.back().mean_us = std::min(bases_.back().mean_us, median_us_);
+  const std::uint32_t mean = std::ranges::min_element(bases_, {}, &Base::mean_us)->mean_us;
+  delays_us_ = std::min(delays_us_, std::max(mean, least_us_) - least_us_);
 }
 
 void PathMeter::note_best(MonoTime now, PathFigures& figures) const {
@@ -125,7 +134,7 @@ void PathMeter::note_best(MonoTime now, PathFigures& figures) const {
 
 std::uint32_t PathMeter::delays_us() const {
   constexpr auto kMost = static_cast<std::uint32_t>(microseconds(kDelays).count());
-  return std::min(std::max(least_mean_us_, least_us_) - least_us_, kMost);
+  return delays_us_ == kNever ? 0 : std::min(delays_us_, kMost);
 }
 
 std::uint32_t PathMeter::standing_us(MonoTime now) const {

@@ -61,8 +61,8 @@ class PathMeter {
   /// So long a least round trip counts, in parts of a minute: a path may change its route. A kernel's own counts for
   /// five minutes (tcp_min_rtt_wlen), so that it is the ten of RFC 6817, 3.4.2, in all.
   static constexpr std::chrono::minutes kBase{5};
-  /// Over so long a queue has to stand, of two looks and more. RFC 8289 (CoDel) takes 100 ms; a look comes each second.
-  static constexpr std::chrono::seconds kStanding{1};
+  /// Over so long a queue has to stand: two looks, which are 1 to 1.2 s apart. RFC 8289 (CoDel) takes 100 ms.
+  static constexpr std::chrono::milliseconds kStanding{1300};
   /// The least smoothed round trip of late is longer than the least one by the mean delay of single packets, or by a
   /// queue that was there all the time. Up to so much it counts as the former.
   static constexpr std::chrono::milliseconds kDelays{5};
@@ -86,26 +86,30 @@ class PathMeter {
     double seconds = 0, bytes = 0, segments = 0, sent_bytes = 0, resent_bytes = 0, events = 0;
     double lane_us = 0, busy_us = 0, empty_us = 0, window_us = 0, buffer_us = 0;
     double queue_us = 0;        ///< the longest at this look
-    std::uint32_t mean_us = 0;  ///< the least smoothed round trip of a lane; 0: none is known
+    std::uint32_t mean_us = 0;  ///< the smoothed round trip of the middle lane; 0: none that is a mean
     std::vector<Losses> losses{};
   };
   void add(Slice& slice, const Lane& before, const LaneSample& lane) const;
   void note_round_trips(Slice& slice, const PeerSample& peer);
-  void note_base(MonoTime now, std::uint32_t least, std::uint32_t mean);
+  void note_least(MonoTime now, std::uint32_t least);
+  void note_mean(Slice& slice);
   void note_best(MonoTime now, PathFigures& figures) const;
   std::uint32_t delays_us() const;
   std::uint32_t standing_us(MonoTime now) const;
 
   std::map<int, Lane> lanes_;
   std::deque<Slice> slices_;
+  static constexpr std::uint32_t kNever = ~std::uint32_t{0};
   /// The least round trips of one minute.
   struct Base {
     MonoTime at{};
-    std::uint32_t least_us = 0, mean_us = 0;
+    std::uint32_t least_us = 0, mean_us = kNever;
   };
   std::deque<Base> bases_;
   MonoTime looked_{};
-  std::uint32_t least_us_ = 0, least_mean_us_ = 0, median_us_ = 0;
+  std::uint32_t least_us_ = 0, median_us_ = 0;
+  std::uint32_t delays_us_ =
+      kNever;  ///< of single packets, in the mean; the least ever, for what comes later is a queue
   double paced_bits_per_s_ = 0;
   std::string congestion_control_;
 };

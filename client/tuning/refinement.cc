@@ -87,8 +87,10 @@ void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& 
 void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
   proof_ = kProof;
   for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;
     proof_ = std::max<std::chrono::duration<double>>(proof_, kProofRoundTrips * source.path.round_trip);
   }
+  proof_ = std::min<std::chrono::duration<double>>(proof_, kLongestProof);
 }
 
 std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {

@@ -68,6 +68,7 @@ inline constexpr double kGainOfFull = 0.05;
 /// already.
 inline constexpr std::chrono::seconds kProof{4};
 inline constexpr int kProofRoundTrips = 20;
+inline constexpr std::chrono::seconds kLongestProof{20};
 inline constexpr double kProved = 0.8;
 /// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
 inline constexpr double kWorseForReader = 0.95;

@@ -33,11 +33,13 @@ class Meter : public ::testing::Test {
   }
   void second(std::uint64_t megabytes = 1) {
     for (auto& lane : seeder_.lanes) carry(lane, megabytes);
-    now_ += 1s;
+    now_ += between_plans_;
     meter_.look(now_, seeder_);
   }
   PathFigures figures() const { return meter_.figures(now_, 10s); }
 
+  /// Plans are made once a second; queues are judged so that it may be a little more.
+  std::chrono::milliseconds between_plans_ = 1s;
   MonoTime now_{1h};
   PeerSample seeder_ = complete_seeder(1);
   PathMeter meter_;
@@ -122,6 +124,7 @@ TEST_F(Meter, ForgetsTheRoundTripOfARouteThatIsNoMore) {
   EXPECT_EQ(figures().random_events, 1) << "and losses are not those of a full queue";
 }
 TEST_F(Meter, TellsAQueueThatStandsFromPacketsThatWereDelayed) {
+  between_plans_ = 1150ms;
   open(1);
   const auto smoothed = [&](std::uint32_t microseconds) { seeder_.lanes.front().theirs->srtt_us = microseconds; };
   smoothed(65'000);  // delayed by 0 to 10 ms each
