@@ -310,12 +310,15 @@ void Torrent::resume() {
   {
     const std::lock_guard lock(mutex_);
     paused_ = false;
-    failed_ = false;
+    const bool retries = std::exchange(failed_, false);
     error_ = {};
     resumed_at_ = lt::clock_type::now();
     handle_.clear_error();
     if (trust_ != DiskTrust::kComplete) handle_.unset_flags(lt::torrent_flags::upload_mode);
-    if (checking_) return;
+    if (checking_) {
+      if (retries) handle_.resume();  // an error paused it, and libtorrent checks running torrents only
+      return;
+    }
   }
   start();
   listener_.torrent_changed(id_);
