@@ -1,8 +1,9 @@
 #include "metainfo/links.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,12 +21,7 @@ constexpr int kMaxFollowed = 40;  // as Linux has it
 struct Place {
   std::uint32_t folder = 0;
   std::string_view name;
-  friend bool operator==(const Place&, const Place&) = default;
-};
-struct PlaceHash {
-  std::size_t operator()(const Place& place) const {
-    return std::hash<std::string_view>()(place.name) ^ (std::size_t{place.folder} * 0x9E3779B97F4A7C15U);
-  }
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 std::string_view parent_of(std::string_view path) {
@@ -42,7 +38,7 @@ std::string_view name_of(std::string_view path) {
 class Follower {
  public:
   explicit Follower(const Manifest& manifest) : manifest_(manifest), parents_(manifest.entries.size(), kNoFolder) {
-    std::unordered_map<std::string_view, std::uint32_t> folders{{std::string_view(), kTop}};
+    std::map<std::string_view, std::uint32_t> folders{{std::string_view(), kTop}};
     for (std::uint32_t i = 1; i < manifest.entries.size(); ++i) {
       const ManifestEntry& entry = manifest.entries[i];
       const auto parent = folders.find(parent_of(entry.path));
@@ -108,8 +104,8 @@ class Follower {
 
   static constexpr std::string_view kLoop = "is part of a loop of links";
   const Manifest& manifest_;
-  std::vector<std::uint32_t> parents_;  ///< of each entry
-  std::unordered_map<Place, std::uint32_t, PlaceHash> places_;
+  std::vector<std::uint32_t> parents_;     ///< of each entry
+  std::map<Place, std::uint32_t> places_;  // no hashes of names that somebody may have chosen for them
   std::unordered_map<std::uint32_t, End> ends_;
   std::string_view fault_;
 };

@@ -1,7 +1,7 @@
 #include "metainfo/manifest.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "common/text.h"
 #include "metainfo/links.h"
@@ -49,7 +49,7 @@ Status validate_values(const Manifest& manifest, const ManifestEntry& entry) {
 }
 
 Status validate_parent(const Manifest& manifest, const ManifestEntry& entry,
-                       const std::unordered_set<std::string_view>& folders) {
+                       const std::set<std::string_view>& folders) {
   const std::string_view path = entry.path;
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos || folders.contains(path.substr(0, slash))) return {};
@@ -98,7 +98,7 @@ Status validate(const Manifest& manifest) {
     return Error{Code::kInvalid, shown(manifest, "") + " is a file and cannot hold others"};
   if (!manifest.is_single_file() && entries.size() == 1)
     return Error{Code::kInvalid, "folder " + shown(manifest, "") + " has no entries; there is nothing to transfer"};
-  std::unordered_set<std::string_view> folders;
+  std::set<std::string_view> folders;
   std::uint64_t total = entries.front().size;
   for (std::size_t i = 1; i < entries.size(); ++i) {
     const ManifestEntry& entry = entries[i];

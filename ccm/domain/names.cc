@@ -165,9 +165,10 @@ Result<std::vector<std::string>> normalize_tags(const std::vector<std::string>& 
       return invalid("tag", tag, "is refused: it holds a comma, control or invisible characters");
     }
     if (std::find(kept.begin(), kept.end(), *nfc) == kept.end()) kept.push_back(std::move(*nfc));
-  }
-  if (kept.size() > kMaxTags) {
-    return Error{Code::kInvalid, std::to_string(kept.size()) + " tags are too many: 32 are allowed"};
+    // At once: each further one would be compared with all of these.
+    if (kept.size() > kMaxTags) {
+      return Error{Code::kInvalid, std::to_string(tags.size()) + " tags are too many: 32 are allowed"};
+    }
   }
   return kept;
 }

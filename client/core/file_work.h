@@ -94,7 +94,7 @@ struct VerifyReport {
 struct PlaceReport {
   std::uint64_t files = 0;               ///< wanted files that are there
   std::uint64_t missing = 0;             ///< wanted files that are not
-  std::uint64_t missing_links = 0;       ///< wanted symbolic links that are not
+  std::uint64_t missing_others = 0;      ///< wanted symbolic links and folders that are not
   std::optional<EntryFault> difference;  ///< the first wanted entry that is there and cannot be right
 };
 
@@ -113,6 +113,7 @@ struct StagingPlan {
   bool beside = false;       ///< BASE is there already, from an earlier transfer: what is wanted is added to it
   std::string root = {};     ///< of a task's target: Place::root
   bool replaces = false;  ///< BASE is there already, of an earlier version: what is staged takes its place in one step
+  std::uint32_t replaced_mode = 0;  ///< of BASE, as the version that gives way was published; 0: not known
   std::optional<std::uint32_t> folder_mode = {};  ///< of folders made for `target`; nothing: what the umask leaves
   std::string copied_base = {};  ///< of copy_into_staging: BASE where it is copied from; empty: the same
   Place folder() const { return {target, root}; }
@@ -213,7 +214,8 @@ class FileWork {
                                             std::stop_token stop) = 0;
 
   /// Something below BASE that is neither of the manifest nor above it, as BASE/path; empty: nothing. `held` as above.
-  virtual Result<std::string> foreign_path(const LocalTree& tree) = 0;
+  /// `all`: also what nodes and filesystems leave there (staging folders, .nfs…, lost+found).
+  virtual Result<std::string> foreign_path(const LocalTree& tree, bool all) = 0;
 
   /// `root_folder` holds BASE (a staging folder). The metadata must outlive the verifier.
   virtual std::unique_ptr<RootVerifier> make_root_verifier(Place root_folder, const metainfo::VersionMetadata& metadata,

@@ -342,11 +342,15 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
   if (staging.beside) {
     // What lay there before stays somebody's own, also where it was changed meanwhile.
-    if (const auto* part = held_beside(transfer->row)) note_adopted(transfer->row, part->row, manifest);
+    for (const auto& [other_id, other] : c_.book.all()) {
+      const bool same_version = other->row.content.version == transfer->row.content.version;
+      const bool beside = other_id != id && other->row.content.id == transfer->row.content.id && same_version &&
+                          lies_at(other->row, transfer->row.target, transfer->row.base_name);
+      if (beside && !other->row.stamp.empty()) note_adopted(transfer->row, other->row, manifest);
+    }
     while (const auto* part = joins ? held_beside(transfer->row) : nullptr) {
       const TransferId part_id = part->row.id;
       transfer->row.verified = std::min(transfer->row.verified, part->row.verified);
-      note_adopted(transfer->row, part->row, manifest);
       c_.forget(part_id);
     }
     transfer->row.globs = globs;

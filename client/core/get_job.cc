@@ -470,7 +470,12 @@ void GetFlow::discard(const TransferId& id) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
   transfer->discarded = true;
-  if (removed) transfer->removed = removed;
+  if (removed) {
+    transfer->removed = removed;
+    // Once: what is put there afterwards is somebody else's, however long the server stays away.
+    transfer->row.remove_files = false;
+    c_.book.save_or_log(*transfer);
+  }
   if (transfer->announce.claimed) return;
   if (const auto erased = c_.ports.store.erase_transfer(id); !erased) {
     c_.log(NodeLogLevel::kError, "transfer " + id.str() + " cannot be forgotten: " + erased.error().message);

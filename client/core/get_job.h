@@ -78,6 +78,8 @@ class GetFlow {
   Status check_hidden(const Request& request);
   Status look_for_others(Request& request);
   Status nothing_foreign(const Request& request, const TransferRow& row);
+  bool is_under_way_at(const Request& request);
+  Status nobody_elses(const TransferRow& row);
   Result<TransferRow> earlier_at(const Request& request);
   Status widen(const Request& request);
   Status find_replaced(Request& request, const metainfo::Manifest& published);

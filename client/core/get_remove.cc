@@ -3,12 +3,14 @@
 
 #include "client/core/get_job.h"
 #include "client/core/node_steps.h"
+#include "common/text.h"
 
 namespace gridtorrent::client {
 
 /// Of what a get joins, that which came by other means stays somebody's own.
 void GetFlow::note_adopted(TransferRow& row, const TransferRow& part, const metainfo::Manifest& manifest) {
-  const bool all_own = part.kind != TransferKind::kGet;
+  // Of what a task adds to, a person's part is somebody's own.
+  const bool all_own = part.kind != TransferKind::kGet || (part.root.empty() && !row.root.empty());
   const auto held = held_entries(manifest, part.globs, part.lost);
   row.adopted.resize(manifest.entries.size());
   for (std::size_t i = 0; i < row.adopted.size(); ++i) {
@@ -26,7 +28,30 @@ void GetFlow::note_owner(TransferRow& row, const TransferRow& earlier) {
   if (!came_with_a_get) row.kind = TransferKind::kAttach;
 }
 
+/// Another content of this node has its files there: at the same place, above it, or, unless a get put it there, below.
+Status GetFlow::nobody_elses(const TransferRow& row) {
+  const auto below = [](const std::string& path, const std::string& folder) {
+    return path.size() > folder.size() && path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/');
+  };
+  const std::string place = join_path(row.target, row.base_name);
+  const auto lock = c_.book.lock();
+  for (const auto& [id, other] : c_.book.all()) {
+    const TransferRow& one = other->row;
+    const bool has_files = one.step == TransferStep::kHash || one.step == TransferStep::kHold ||
+                           one.step == TransferStep::kAttach ||
+                           (one.step == TransferStep::kFailed && !one.stamp.empty());
+    if (id == row.id || one.content.id == row.content.id || !has_files || one.base_name.empty()) continue;
+    const std::string its = join_path(one.target, one.base_name);
+    const bool within = below(its, place) && one.kind != TransferKind::kGet;
+    if (its != place && !below(place, its) && !within) continue;
+    return Error{Code::kConflict, escape_for_display(place) + " holds files of transfer " + id.str() + " (" +
+                                      display_name(one) + "), too, so nothing there is taken away"};
+  }
+  return {};
+}
+
 Result<RemovedFiles> GetFlow::remove_placed(const TransferRow& row, bool look_only) {
+  GT_TRY(nobody_elses(row));
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(row));
   const auto& manifest = metadata->manifest;
   GT_ASSIGN(std::vector<bool> wanted, held_entries(manifest, row.globs, row.lost));

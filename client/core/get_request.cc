@@ -125,16 +125,28 @@ Status GetFlow::look_for_others(Request& request) {
     return Error{Code::kConflict, shown_place(row.place(), request.base_name()) +
                                       " already exists and is not from this transfer" + kOutOfTheWay};
   }
-  const bool adds = found.missing + found.missing_links > 0, came = known && request.part_came;
-  if (adds && !came) GT_TRY(nothing_foreign(request, row));
+  const bool adds = found.missing + found.missing_others > 0, came = known && request.part_came;
+  if (adds && !came && !is_under_way_at(request)) GT_TRY(nothing_foreign(request, row));
   if (found.files > 0) request.found = found;
   return {};
+}
+
+/// A transfer adds to that place already, or has failed to: it was looked at when it began.
+bool GetFlow::is_under_way_at(const Request& request) {
+  const auto lock = c_.book.lock();
+  return std::ranges::any_of(c_.book.all(), [&](const auto& one) {
+    const TransferRow& row = one.second->row;
+    const bool begun = in_progress(row.step) || row.step == TransferStep::kFailed;
+    return begun && row.content.id == request.content.id && row.content.version == request.content.version &&
+           lies_at(row, request.job.target, request.base_name());
+  });
 }
 
 /// A folder with things that are not of the content is somebody's own, whatever of the content lies in it too: who
 /// publishes must not put files there by naming one that many such folders have.
 Status GetFlow::nothing_foreign(const Request& request, const TransferRow& row) {
-  GT_ASSIGN(const std::string foreign, c_.ports.files.foreign_path({row.place(), request.metadata->manifest, {}}));
+  GT_ASSIGN(const std::string foreign,
+            c_.ports.files.foreign_path({row.place(), request.metadata->manifest, {}}, false));
   if (foreign.empty()) return {};
   return Error{Code::kConflict, shown_place(row.place(), foreign) + " is not of " + request.content.owner + "/" +
                                     request.content.name + ", so nothing is added to that folder" + kOutOfTheWay};

@@ -13,7 +13,8 @@ std::string version_name(const ContentInfo& content) {
 /// What is held somewhere, be it that it is in doubt.
 bool has_files(const TransferRow& row) {
   if (row.unpublished) return false;
-  return row.step == TransferStep::kHold || (row.step == TransferStep::kFailed && !row.stamp.empty());
+  const bool in_doubt = row.step == TransferStep::kFailed || row.step == TransferStep::kAttach;
+  return row.step == TransferStep::kHold || (in_doubt && !row.stamp.empty());
 }
 
 /// A task replaces what tasks brought below its root and nothing else: what a person fetched, published or had there
@@ -26,8 +27,7 @@ bool may_give_way(const TransferRow& row, const GetJob& job) {
 
 /// It lies where the job says; what that leaves out may be anything.
 bool is_meant(const TransferRow& row, const GetJob& job) {
-  return may_give_way(row, job) && (job.target.empty() || row.target == job.target) &&
-         (job.base_name.empty() || row.base_name == job.base_name);
+  return (job.target.empty() || row.target == job.target) && (job.base_name.empty() || row.base_name == job.base_name);
 }
 
 Error changed_here(const ContentInfo& before, const ContentInfo& next, const std::string& what) {
@@ -49,7 +49,7 @@ Result<TransferRow> GetFlow::earlier_at(const Request& request) {
     if (row.content.id != request.content.id || !is_meant(row, request.job)) continue;
     if (row.content.version == request.content.version) {
       if (in_progress(row.step) || has_files(row)) same = &row;
-    } else if (has_files(row)) {
+    } else if (has_files(row) && may_give_way(row, request.job)) {
       earlier.push_back(&row);
     }
   }
@@ -88,6 +88,7 @@ Status GetFlow::find_replaced(Request& request, const metainfo::Manifest& publis
                                       " has files behind symbolic links, and those are not replaced; get the new "
                                       "version to another folder, with --to and without --update"};
   }
+  GT_TRY(nobody_elses(row));
   request.replaces = row.id;
   // A name that somebody chose with --as stays; one that the publisher gave up does not stand for something else.
   GT_ASSIGN(const MetadataPtr before, c_.metadata(row.content));
@@ -131,7 +132,7 @@ Result<TransferView> GetFlow::decide_update(const Request& request, bool& joined
 std::optional<Error> GetFlow::local_change(const TransferId& id, const Copy& copy, const Earlier& earlier,
                                            const Place& place, const std::stop_token& stop) {
   const auto& manifest = earlier.metadata->manifest;
-  const auto foreign = c_.ports.files.foreign_path({place, manifest, earlier.held});
+  const auto foreign = c_.ports.files.foreign_path({place, manifest, earlier.held}, true);
   if (!foreign) return foreign.error();
   if (!foreign->empty()) {
     return changed_here(earlier.row.content, copy.row.content,
@@ -215,10 +216,11 @@ void GetFlow::rest_others(const Transfer& transfer) {
 /// was done before a crash is not done again.
 Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
   const auto& manifest = copy.metadata->manifest;
-  const StagingPlan staging = staging_of(copy.row, copy.wanted);
+  StagingPlan staging = staging_of(copy.row, copy.wanted);
   const Place staged = staging.staging_folder();
   if (!c_.ports.guard.exists(staged)) return c_.ports.files.commit(staging, manifest);  // all was done but the row
   GT_ASSIGN(const Earlier earlier, earlier_of(copy.row));
+  staging.replaced_mode = earlier.metadata->manifest.entries.front().mode;
   const auto settle = [&] {
     const auto lock = c_.book.lock();
     if (auto* old = c_.book.find(earlier.row.id); old != nullptr && old->row.step == TransferStep::kHold) {
@@ -233,7 +235,9 @@ Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const st
     }
   }
   if (!c_.ports.files.has_replaced(staging, manifest)) {
-    auto trouble = local_change(id, copy, earlier, earlier.row.place(), stop);
+    std::optional<Error> trouble;
+    if (const Status own = nobody_elses(earlier.row); !own) trouble = own.error();
+    if (!trouble) trouble = local_change(id, copy, earlier, earlier.row.place(), stop);
     if (!trouble) {
       if (const auto done = c_.ports.files.commit(staging, manifest); !done) trouble = done.error();
     }

@@ -299,7 +299,7 @@ Status LastingPublishFlow::publish(Work& work, const std::stop_token& stop) {
   });
   GT_ASSIGN(const ContentInfo content, finish(work, tree));
   work.publish.lasting->unchanged = content.version < work.ticket->version;
-  return publishes_.keep({}, work.publish, content, tree, work.transfer.verified);
+  return publishes_.keep({}, work.publish, content, tree, work.transfer.verified, work.transfer.stamp);
 }
 
 Result<ContentInfo> LastingPublishFlow::finish(const Work& work, const HashedTree& tree) {
@@ -389,6 +389,7 @@ Status LastingPublishFlow::keep_hashed(Work& work, const HashedTree& tree) {
   GT_TRY(c_.ports.store.save_known_files(work.transfer.id, {tree.inodes, tree.sums}));
   GT_TRY(c_.ports.store.put_publish(work.publish));
   const auto stamp = c_.ports.guard.stamp(Place{tree.parent, "", tree.follow_links}, manifest, {});
+  work.transfer.stamp = stamp ? *stamp : "";
   work.transfer.verified = c_.ports.clock.wall();
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(work.transfer.id);
@@ -398,7 +399,7 @@ Status LastingPublishFlow::keep_hashed(Work& work, const HashedTree& tree) {
   transfer->row.follow_links = tree.follow_links;
   transfer->row.base_name = manifest.base_name;
   transfer->row.wanted_bytes = transfer->row.verified_bytes = manifest.total_bytes();
-  transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.stamp = work.transfer.stamp;
   transfer->row.verified = work.transfer.verified;
   transfer->publishing->files = manifest.file_count();
   return c_.book.save(*transfer);

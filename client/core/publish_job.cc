@@ -133,8 +133,9 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   note_known(hash_request, ticket->content);
   GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
   const WallTime hashed = c_.ports.clock.wall();
+  const std::string stamp = stamp_of(job.root, row, tree);
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
-  GT_TRY(keep(job.root, row, content, tree, hashed));
+  GT_TRY(keep(job.root, row, content, tree, hashed, stamp));
   c_.wake();
   auto outcome = outcome_of(row);
   outcome.warnings = tree.warnings;
@@ -183,8 +184,14 @@ Result<ContentInfo> PublishFlow::finish_at_server(const PublishRow& row, const P
   }
 }
 
+std::string PublishFlow::stamp_of(const std::string& root, const PublishRow& row, const HashedTree& tree) {
+  const Place parent{tree.parent, folder_of({row.path, root}).root, tree.follow_links};
+  const auto stamp = c_.ports.guard.stamp(parent, tree.metadata.manifest, {});
+  return stamp ? *stamp : "";
+}
+
 Status PublishFlow::keep(const std::string& root, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
-                         WallTime hashed) {
+                         WallTime hashed, const std::string& as_hashed) {
   const std::string document = metainfo::encode(tree.metadata);
   if (hex_encode(crypto::sha256(as_bytes(document))) != content.metadata_sha256) {
     return Error{Code::kCorrupt, "the server keeps other metadata of " + row.name +
@@ -192,7 +199,8 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
   }
   GT_TRY(c_.ports.store.save_metadata(content.metadata_sha256, document));
   const Place parent{tree.parent, folder_of({row.path, root}).root, tree.follow_links};
-  const auto stamp = c_.ports.guard.stamp(parent, tree.metadata.manifest, {});
+  // The server may have been away for hours meanwhile.
+  const bool changed = stamp_of(root, row, tree) != as_hashed;
   TorrentSpec spec;
   if (!tree.metadata.segments.empty()) {  // no byte, no torrent
     TransferRow spec_row;
@@ -209,14 +217,14 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
     return Error{Code::kCancelled, "publishing " + row.name + " was cancelled"};
   }
   transfer->row.kind = TransferKind::kPublish;
-  transfer->row.step = TransferStep::kHold;
+  transfer->row.step = changed ? TransferStep::kAttach : TransferStep::kHold;
   transfer->row.content = content;
   transfer->row.target = parent.path;
   transfer->row.root = parent.root;
   transfer->row.follow_links = parent.follow_links;
   transfer->row.base_name = tree.metadata.manifest.base_name;
   transfer->row.wanted_bytes = tree.metadata.manifest.total_bytes();
-  transfer->row.stamp = stamp ? *stamp : "";
+  transfer->row.stamp = as_hashed;
   transfer->row.verified = hashed;
   transfer->row.checksums_due = transfer->row.wanted_bytes > 0;
   transfer->row.unpublished = false;
@@ -224,7 +232,11 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
   transfer->waiting_for.clear();
   // A publish that goes on by itself is a job, which is not over yet: another one beside it would be one too many.
   if (!row.lasting) transfer->job_running = false;
-  c_.settle_hold(*transfer);
+  if (changed) {
+    c_.log(NodeLogLevel::kWarning, row.name + " was changed after it was hashed: verifying before it is seeded");
+  } else {
+    c_.settle_hold(*transfer);
+  }
   GT_TRY(c_.book.save(*transfer));
   if (const auto noted = c_.ports.store.save_known_files(row.transfer, {tree.inodes, tree.sums}); !noted) {
     c_.log(NodeLogLevel::kWarning, "the next version of " + row.name + " will be read whole: " + noted.error().message);
@@ -233,7 +245,7 @@ Status PublishFlow::keep(const std::string& root, PublishRow& row, const Content
   row.published = content;
   row.skipped = tree.skipped;
   GT_TRY(c_.ports.store.put_publish(row));
-  if (!transfer->barred && !transfer->row.paused && transfer->row.wanted_bytes > 0) {
+  if (!changed && !transfer->barred && !transfer->row.paused && transfer->row.wanted_bytes > 0) {
     if (const auto added = c_.ports.engine.add(spec); added) {
       transfer->in_engine = true;
       transfer->engine_generation = spec.generation;

@@ -21,7 +21,9 @@ class PublishFlow {
   /// What was hashed and the server has is from now on held and seeded; `root`: Place::root of the path. kCancelled
   /// where the transfer is no longer being published.
   Status keep(const std::string& root, PublishRow& row, const ContentInfo& content, const HashedTree& tree,
-              WallTime hashed);
+              WallTime hashed, const std::string& as_hashed);
+  /// Of the files as they are now; empty where they cannot be looked at.
+  std::string stamp_of(const std::string& root, const PublishRow& row, const HashedTree& tree);
   /// What this node published of the content before need not be read again; and since when files may be relied on
   /// later.
   void note_known(HashRequest& request, const ContentId& content);

@@ -71,6 +71,8 @@ Result<TransferView> SeedingFlow::seed(const std::string& content, const Place& 
                                       row.step == TransferStep::kAttach);
     if (!again || !row.globs.empty() || !row.lost.empty()) continue;
     row.step = TransferStep::kAttach;
+    // What a person brought stays a person's, whoever has it seeded: no task may replace it.
+    if (row.root.empty() && !parent.root.empty()) row.kind = TransferKind::kAttach;
     row.root = parent.root;
     row.follow_links = behind_links.value_or(row.follow_links);
     row.paused = false;

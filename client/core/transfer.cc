@@ -1,8 +1,8 @@
 #include "client/core/transfer.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "common/text.h"
 #include "common/units.h"
@@ -30,7 +30,7 @@ void mark_below(const metainfo::Manifest& manifest, std::size_t index, std::vect
 
 /// Folders above what is wanted, BASE among them.
 void mark_parents(const metainfo::Manifest& manifest, std::vector<bool>& wanted) {
-  std::unordered_set<std::string_view> parents;
+  std::set<std::string_view> parents;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     if (!wanted[i]) continue;
     std::string_view path = manifest.entries[i].path;
@@ -56,6 +56,7 @@ std::optional<std::size_t> entry_with(const metainfo::Manifest& manifest, std::s
 
 /// The entry with this path below BASE, else with BASE before it: as bytes, else as it is shown to people.
 std::optional<std::size_t> entry_at(const metainfo::Manifest& manifest, std::string_view text) {
+  if (text.starts_with('/')) text.remove_prefix(1);  // as the window writes paths: from the top
   while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
   const std::string& base = manifest.base_name;
   if (!text.empty()) {
@@ -246,7 +247,7 @@ Result<std::vector<std::string>> patterns_of(const metainfo::Manifest& manifest,
       if (wanted[i]) ++inside.wanted;
     });
   }
-  std::unordered_set<std::string_view> whole;
+  std::set<std::string_view> whole;
   std::vector<std::string> patterns;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto& entry = manifest.entries[i];
@@ -303,7 +304,7 @@ Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, con
 std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   if (one.empty() || other.empty()) return {};
   std::vector<std::string> all = one;
-  const std::unordered_set<std::string_view> known(one.begin(), one.end());
+  const std::set<std::string_view> known(one.begin(), one.end());
   for (const auto& glob : other) {
     if (!known.contains(glob)) all.push_back(glob);
   }

@@ -82,7 +82,7 @@ class LocalFileWork final : public FileWork {
     return stage_local_sources(earlier, plan, next, progress, std::move(stop));
   }
 
-  Result<std::string> foreign_path(const LocalTree& tree) override { return find_foreign_path(tree); }
+  Result<std::string> foreign_path(const LocalTree& tree, bool all) override { return find_foreign_path(tree, all); }
 
   bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
     return is_commit_begun(plan, manifest);

@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <set>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "client/files/copy_files.h"
 #include "client/files/file_system.h"
@@ -77,7 +76,8 @@ class LocalCopy {
 /// Looks through one folder after the other for a name that no manifest knows.
 class ForeignSearch {
  public:
-  ForeignSearch(const Manifest& manifest, const std::vector<bool>& held) : base_(manifest.base_name) {
+  ForeignSearch(const Manifest& manifest, const std::vector<bool>& held, bool all)
+      : base_(manifest.base_name), all_(all) {
     const Selection selection(manifest, held);
     for (std::size_t i = 0; i < manifest.entries.size(); ++i)
       if (selection.includes(i)) known_.insert(manifest.entries[i].path);
@@ -88,6 +88,7 @@ class ForeignSearch {
     GT_ASSIGN(const std::vector<Listed> names, list_folder(folder, base_ + "/" + path));
     for (const Listed& one : names) {
       const std::string own = path.empty() ? one.name : path + "/" + one.name;
+      if (!known_.contains(own) && !all_ && is_nobodys(one.name)) continue;
       if (!known_.contains(own)) return base_ + "/" + own;
       struct stat info{};
       if (::fstatat(folder, one.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode)) continue;
@@ -101,8 +102,14 @@ class ForeignSearch {
   }
 
  private:
+  /// Of another get into this folder, or of the filesystem.
+  static bool is_nobodys(std::string_view name) {
+    return name.starts_with(".gridtorrent-x_") || name.starts_with(".nfs") || name == "lost+found";
+  }
+
   const std::string base_;
-  std::unordered_set<std::string_view> known_;
+  const bool all_;
+  std::set<std::string_view> known_;
 };
 
 }  // namespace
@@ -110,7 +117,7 @@ class ForeignSearch {
 std::vector<std::optional<LocalSource>> plan_local_sources(const Manifest& earlier, const std::vector<bool>& held,
                                                            const Manifest& next, const std::vector<bool>& wanted) {
   std::map<crypto::Sha256Digest, std::uint32_t> by_root;
-  std::unordered_map<std::string_view, std::uint32_t> by_path;
+  std::map<std::string_view, std::uint32_t> by_path;
   for (std::uint32_t i = 0; i < earlier.entries.size(); ++i) {
     const ManifestEntry& entry = earlier.entries[i];
     if (entry.size == 0 || (!held.empty() && !held[i])) continue;
@@ -154,12 +161,12 @@ Result<std::uint64_t> stage_local_sources(const LocalTree& earlier, const Stagin
   return taken;
 }
 
-Result<std::string> find_foreign_path(const LocalTree& tree) {
+Result<std::string> find_foreign_path(const LocalTree& tree, bool all) {
   if (tree.manifest.is_single_file()) return std::string();
   const Place place = below(tree.parent, tree.manifest.base_name);
   const UniqueFd base = open_place(place, O_RDONLY | O_DIRECTORY);
   if (!base) return place_error(errno, place, "cannot be opened");
-  return ForeignSearch(tree.manifest, tree.held).in(base.get(), "");
+  return ForeignSearch(tree.manifest, tree.held, all).in(base.get(), "");
 }
 
 }  // namespace gridtorrent::client::files

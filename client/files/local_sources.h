@@ -29,6 +29,6 @@ Result<std::uint64_t> stage_local_sources(const LocalTree& earlier, const Stagin
                                           std::stop_token stop);
 
 /// FileWork::foreign_path.
-Result<std::string> find_foreign_path(const LocalTree& tree);
+Result<std::string> find_foreign_path(const LocalTree& tree, bool all);
 
 }  // namespace gridtorrent::client::files

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <unordered_map>
 
+#include "base/logging/logging.h"
 #include "client/files/file_system.h"
 #include "client/files/symbolic_link.h"
 
@@ -44,6 +45,13 @@ class Merger {
       : m_(merge), interrupted_(interrupted), from_(merge.staging), to_(merge.target) {}
 
   Status run() {
+    const Status done = merge();
+    if (!done) close_again();
+    return done;
+  }
+
+ private:
+  Status merge() {
     // Parents come before what is in them.
     for (std::size_t i = 0; i < m_.manifest.entries.size(); ++i) {
       if (!m_.selection.includes(i)) continue;
@@ -62,7 +70,17 @@ class Merger {
     return {};
   }
 
- private:
+  /// Folders that were opened for this, where it came to nothing.
+  void close_again() {
+    for (const auto& [i, mode] : found_) {
+      if ((mode & 0700) == 0700) continue;
+      const SplitPath split = split_path(metainfo::full_path(m_.manifest, m_.manifest.entries[i]));
+      const int above = to_.open(split.folder);
+      if (above >= 0 && ::fchmodat(above, split.name.c_str(), mode, 0) == 0) continue;
+      logging::warning(place(m_.manifest.entries[i]) + " does not get its mode back");
+    }
+  }
+
   std::string place(const ManifestEntry& entry) const {
     return m_.target_path + "/" + metainfo::full_path(m_.manifest, entry);
   }
@@ -82,7 +100,7 @@ class Merger {
     if (::fstatat(above, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
       return disk_error(errno, place(entry), "cannot be examined");
     if (!S_ISDIR(info.st_mode)) return taken(place(entry));
-    if (interrupted_ && (info.st_mode & 01777) == kUnfinished) return {};
+    if ((info.st_mode & 01777) == kUnfinished) return {};
     found_.emplace(i, info.st_mode & 07777);
     if ((info.st_mode & 0700) != 0700 && ::fchmodat(above, split.name.c_str(), (info.st_mode & 07777) | 0700, 0) != 0)
       return disk_error(errno, place(entry), "cannot be added to");

@@ -127,9 +127,9 @@ Status replace_base(const Replacement& r) {
   return sync_both(r);
 }
 
-unsigned mode_at_place(const Replacement& r, unsigned mode) {
+unsigned mode_at_place(const Replacement& r, unsigned mode, unsigned published) {
   const auto note = read_note(r);
-  return note ? mode & (note->mode | 0700) : mode;
+  return note && (note->mode & 0777) != published ? mode & (note->mode | 0700) : mode;
 }
 
 Status put_back_base(const Replacement& r) {

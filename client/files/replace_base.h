@@ -26,9 +26,9 @@ bool is_replaced(const Replacement& replacement);
 /// Exchanges both, unless that was done. kConflict where there is nothing to replace; kDisk.
 Status replace_base(const Replacement& replacement);
 
-/// Of the mode that BASE is to have, what does not open what was closed at the place before: a person may have taken
-/// group's or others' rights away.
-unsigned mode_at_place(const Replacement& replacement, unsigned mode);
+/// The mode that BASE is to have. Where a person had changed the one at the place (`published`: as it came; 0: not
+/// known), what they had closed is not opened.
+unsigned mode_at_place(const Replacement& replacement, unsigned mode, unsigned published);
 
 /// Undoes replace_base, with the mode that BASE had. Nothing where it was not done.
 Status put_back_base(const Replacement& replacement);

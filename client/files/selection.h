@@ -1,7 +1,7 @@
 #pragma once
 
+#include <set>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "metainfo/manifest.h"
@@ -18,7 +18,7 @@ class Selection {
     const auto is_folder = [&](std::size_t i) { return manifest.entries[i].kind == metainfo::EntryKind::kFolder; };
     for (std::size_t i = 0; i < wanted.size(); ++i) all_ = all_ && (wanted[i] || is_folder(i));
     if (all_) return;
-    std::unordered_set<std::string_view> folders;
+    std::set<std::string_view> folders;
     for (std::size_t i = 0; i < included_.size(); ++i) {
       if (!is_folder(i)) included_[i] = wanted[i];
       if (wanted[i]) add_folders_of(manifest.entries[i].path, folders);
@@ -32,7 +32,7 @@ class Selection {
   const std::vector<bool>& included() const { return included_; }
 
  private:
-  static void add_folders_of(std::string_view path, std::unordered_set<std::string_view>& folders) {
+  static void add_folders_of(std::string_view path, std::set<std::string_view>& folders) {
     for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
       path = path.substr(0, slash);
       if (!folders.insert(path).second) return;

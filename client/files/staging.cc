@@ -233,7 +233,7 @@ class Commit {
       GT_TRY(replace_base(replacement));
     }
     ManifestEntry top = manifest_.entries.front();
-    top.mode = static_cast<decltype(top.mode)>(mode_at_place(replacement, top.mode));
+    top.mode = static_cast<decltype(top.mode)>(mode_at_place(replacement, top.mode, plan_.replaced_mode));
     return set_mode_and_time(target_.get(), base(), top, shown(top));
   }
 

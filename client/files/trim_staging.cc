@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 #include <string_view>
-#include <unordered_set>
 
 #include "client/files/file_system.h"
 
@@ -47,7 +47,7 @@ class Trim {
   }
 
   const std::string shown_;  ///< of BASE
-  std::unordered_set<std::string_view> selected_;
+  std::set<std::string_view> selected_;
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ Result<PlaceReport> look_at_tree(const Place& parent, const metainfo::Manifest& 
     const bool is_file = entry.kind == metainfo::EntryKind::kFile;
     if (found.missing) {
       report.missing += is_file ? 1 : 0;
-      report.missing_links += entry.kind == metainfo::EntryKind::kLink ? 1 : 0;
+      report.missing_others += is_file ? 0 : 1;
       continue;
     }
     report.files += is_file ? 1 : 0;

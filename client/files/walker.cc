@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "client/files/choice.h"
 #include "client/files/symbolic_link.h"
@@ -282,7 +282,7 @@ class Walk {
   std::vector<bool> folders_to_drop(const std::vector<std::size_t>& order) const {
     const auto& entries = tree_.manifest.entries;
     std::vector<bool> dropped(entries.size());
-    std::unordered_set<std::string_view> needed;
+    std::set<std::string_view> needed;
     for (auto i = order.rbegin(); i != order.rend(); ++i) {
       const ManifestEntry& entry = entries[*i];
       const std::string_view path = entry.path;

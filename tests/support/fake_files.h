@@ -158,7 +158,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     note("stage local " + earlier.parent.path + " " + plan.target);
     return std::uint64_t{0};
   }
-  Result<std::string> foreign_path(const client::LocalTree& tree) override {
+  Result<std::string> foreign_path(const client::LocalTree& tree, bool) override {
     note("foreign " + tree.parent.path);
     return with([](State& state) { return Result<std::string>(state.replaced ? state.added_late : state.added); });
   }

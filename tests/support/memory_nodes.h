@@ -256,6 +256,12 @@ class Effects final : public ccm::NodeEffects {
     for (const auto& [key, replica] : s_.replicas) {
       if (replica.content == content) holders.insert(replica.node);
     }
+    for (const auto& [id, task] : s_.tasks) {
+      if (task.by_server && !tracker::has_ended(task.state) &&
+          task.work == tracker::TaskWork(tracker::StopSeedingTask{content.str()})) {
+        holders.erase(task.node);
+      }
+    }
     for (const NodeId& node : holders) {
       tracker::Task task;
       task.id = TaskId::make(now, rng_);

@@ -162,6 +162,26 @@ TEST_F(Publish, WaitsAsLongAsABusyServerAsks) {
   EXPECT_TRUE(outcome.get().ok());
 }
 
+TEST_F(Publish, IsVerifiedWhereFilesChangeWhileTheServerIsAway) {
+  files_.with([](auto& state) { state.existing["/home/data"] = 1; });
+  link_.with([](auto& state) { state.finish_error = Error{Code::kUnreachable, "gone"}; });
+  auto outcome = std::async(std::launch::async, [&] { return node_->publish(publish_job(), {}, {}); });
+  EXPECT_TRUE(eventually([&] {
+    const auto views = node_->transfers();
+    return !views.empty() && views.front().waiting_for.starts_with("server down");
+  }));
+  files_.with([](auto& state) {
+    state.existing["/home/data"] = 2;
+    state.damaged.insert("/home/data");
+  });
+  link_.with([](auto& state) { state.finish_error.reset(); });
+  EXPECT_TRUE(eventually([&] { return outcome.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+  ASSERT_TRUE(outcome.get().ok());
+  const auto failed = wait_for(node_->transfers().front().id, TransferState::kFailed);
+  EXPECT_TRUE(failed.error) << "what the server has is not what lies there";
+  EXPECT_TRUE(engine_->added().empty());
+}
+
 TEST_F(Publish, SendsItsSumsOnceABusyServerHasTime) {
   link_.with([](auto& state) { state.checksums_error = Error{Code::kBusy, "the server is overloaded"}; });
   ASSERT_TRUE(node_->publish(publish_job(), {}, {}).ok());

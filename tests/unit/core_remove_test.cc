@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "client/core/node_steps.h"
-#include "tests/support/node_fixture.h"
+#include "tests/support/publish_fixture.h"
 
 namespace gridtorrent::testing {
 namespace {
@@ -117,6 +117,54 @@ TEST_F(Removal, SparesWhatWasThereBefore) {
   ASSERT_TRUE(look.ok()) << look.error().message;
   EXPECT_EQ(look->files, 1u);
   EXPECT_EQ(look->bytes, 5u) << "that which was fetched";
+}
+
+TEST_F(Removal, SparesWhatWasThereBeforeAlsoWhereItWasWrittenAnewMeanwhile) {
+  published("set");
+  files_.with([](auto& state) {
+    state.existing["/home/in/data"] = 1;
+    state.gone.insert("/home/in/data/sub/b");
+  });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  wait_for(view->id, TransferState::kFetching);
+  files_.with([](auto& state) { state.existing["/home/in/data"] = 2; });  // the same bytes, in other files
+  complete(view->id);
+  wait_for(view->id, TransferState::kSeeding);
+  const auto look = node_->remove_files(view->id, true);
+  ASSERT_TRUE(look.ok()) << look.error().message;
+  EXPECT_EQ(look->files, 1u);
+  EXPECT_EQ(look->bytes, 5u) << "that which was fetched";
+}
+
+class SharedFiles : public PublishFixture {};
+
+TEST_F(SharedFiles, AreNotRemovedWithTheGetThatBroughtThem) {
+  published("theirs");
+  const auto done = fetched(job("theirs", "/home"));
+  const auto published_too = node_->publish(publish_job(), {}, {});
+  ASSERT_TRUE(published_too.ok()) << published_too.error().message;
+  for (const bool look_only : {true, false}) {
+    const auto refused = node_->remove_files(done.id, look_only);
+    ASSERT_FALSE(refused.ok()) << "the only copy of what was published, perhaps";
+    EXPECT_EQ(refused.error().code, Code::kConflict);
+    EXPECT_NE(refused.error().message.find("holds files of transfer"), std::string::npos) << refused.error().message;
+  }
+  EXPECT_EQ(files_.count("remove /home"), 0);
+}
+
+TEST_F(Removal, IsDoneOnceHoweverLongTheServerIsAway) {
+  published("set");
+  const auto done = fetched(job("set"));
+  link_.with([](auto& state) { state.announce_error = Error{Code::kUnreachable, "gone"}; });
+  ASSERT_TRUE(node_->remove_files(done.id, false).ok());
+  EXPECT_EQ(removals(), 1);
+  files_.with([](auto& state) { state.existing["/home/in/data"] = 1; });  // from somebody's backup
+  restart();
+  link_.with([](auto& state) { state.announce_error.reset(); });
+  EXPECT_TRUE(eventually([&] { return node_->transfers().empty(); }));
+  EXPECT_EQ(removals(), 1);
+  EXPECT_TRUE(files_.with([](auto& state) { return state.existing.contains("/home/in/data"); }));
 }
 
 TEST_F(Removal, ThatTheDiskRefusesSaysSo) {

@@ -166,13 +166,14 @@ TEST_F(Replace, RefusesWhereNothingIsThereAnyMore) {
 }
 
 TEST_F(Replace, FindsWhatSomebodyAdded) {
-  EXPECT_EQ(work_->foreign_path(earlier()).value(), "");
+  EXPECT_EQ(work_->foreign_path(earlier(), true).value(), "");
   ASSERT_EQ(::chmod((temp_ / "to/set").c_str(), 0755), 0);
   write_file(temp_ / "to/set/sub/notes", "mine");
-  EXPECT_EQ(work_->foreign_path(earlier()).value(), "set/sub/notes");
+  EXPECT_EQ(work_->foreign_path(earlier(), true).value(), "set/sub/notes");
+  EXPECT_EQ(work_->foreign_path(earlier(), false).value(), "set/sub/notes");
   ASSERT_EQ(::unlink((temp_ / "to/set/sub/notes").c_str()), 0);
   ASSERT_EQ(::symlink("same", (temp_ / "to/set/link").c_str()), 0);
-  EXPECT_EQ(work_->foreign_path(earlier()).value(), "set/link");
+  EXPECT_EQ(work_->foreign_path(earlier(), true).value(), "set/link");
 }
 
 TEST_F(Replace, PutsLinksInThePlaceOfOtherLinks) {
@@ -185,7 +186,7 @@ TEST_F(Replace, PutsLinksInThePlaceOfOtherLinks) {
   };
   before_ = keep(temp_ / "to/set");
   next_ = keep(temp_ / "new/set");
-  EXPECT_EQ(work_->foreign_path(earlier()).value(), "");
+  EXPECT_EQ(work_->foreign_path(earlier(), true).value(), "");
   ASSERT_TRUE(stage());
   EXPECT_FALSE(exists(plan_.staging() + "/set/best")) << "not before everything else is there";
   ASSERT_TRUE(work_->commit(plan_, next_.manifest));

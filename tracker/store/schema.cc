@@ -418,7 +418,12 @@ CREATE TABLE group_removal(
 CREATE INDEX group_removal_by_age ON group_removal(removed_ms);
 )sql";
 
-constexpr std::array<sql::Migration, 20> kMigrations = {{{1, "accounts", kAccounts},
+// What somebody has published is counted whenever they publish.
+constexpr std::string_view kOwned = R"sql(
+CREATE INDEX content_owned ON content(owner_id, created_ms) WHERE state <> 'purged';
+)sql";
+
+constexpr std::array<sql::Migration, 21> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -437,7 +442,8 @@ constexpr std::array<sql::Migration, 20> kMigrations = {{{1, "accounts", kAccoun
                                                          {17, "revisions of contents", kRevisions},
                                                          {18, "names of withdrawn contents", kFreeNames},
                                                          {19, "roots of nodes", kNodeRoots},
-                                                         {20, "removals from groups", kRemovals}}};
+                                                         {20, "removals from groups", kRemovals},
+                                                         {21, "contents by owner", kOwned}}};
 
 }  // namespace
 

@@ -148,8 +148,12 @@ Result<bool> SqlTasks::forget_first_ended(const UserId& created_by) {
 }
 
 Result<std::vector<NodeId>> SqlNodeEffects::content_closed(const ContentId& content, const UserId& by, WallTime now) {
-  GT_ASSIGN(auto nodes, tx_.all("SELECT DISTINCT node_id FROM replica WHERE content_id = ? ORDER BY node_id",
-                                {content.str()}, [](const sql::Row& row) { return id_at<NodeId>(row, 0); }));
+  // One that a node still has to do is enough, however often the content comes back and goes again.
+  const std::string work = work_to_json(StopSeedingTask{content.str()});
+  GT_ASSIGN(auto nodes,
+            tx_.all("SELECT DISTINCT node_id FROM replica r WHERE content_id = ?1 AND NOT EXISTS (SELECT 1 FROM task t "
+                    "WHERE t.node_id = r.node_id AND t.ended = 0 AND t.by_server = 1 AND t.work = ?2) ORDER BY node_id",
+                    {content.str(), work}, [](const sql::Row& row) { return id_at<NodeId>(row, 0); }));
   for (const NodeId& node : nodes) {
     Task task;
     task.id = TaskId::make(now, rng_);
