@@ -11,6 +11,7 @@ import statistics
 import time
 
 import lab
+import tune_plan
 import wide
 import wide_check
 
@@ -74,7 +75,7 @@ def one_link(seed, args, machine, deadline):
     scenario, results = draw(seed), pathlib.Path(args.results) / 'drawn' / f'{seed}.jsonl'
     wide_check.check(scenario)
     runs = [r for r in wide.kept(results) if wide.same_machine(r['machine'], machine)]
-    left = [tool for tool in scenario['tools'] if not any(r['tool'] == tool for r in runs)]
+    left = [tool for tool in scenario['tools'] if not tune_plan.over(runs, tool, 0)]
     print(f'\n== link {seed}: {scenario["title"]}', flush=True)
     if not left:
         return runs
@@ -82,7 +83,8 @@ def one_link(seed, args, machine, deadline):
         for tool in left:
             if time.monotonic() > deadline:
                 return None
-            runs.append(session.run(0, tool))
+            while not tune_plan.over(runs, tool, 0):
+                runs.append(session.run(0, tool))
     return runs
 
 
