@@ -44,12 +44,28 @@ bool Swarms::due_for_write(const Member& member, MonoTime now) {
   return since >= kWriteProgressAfter || moved >= std::max<std::uint64_t>(member.total_bytes / kWriteShare, 1);
 }
 
-Peer Swarms::peer_of(const NodeId& id, const Member& member) const {
+Peer Swarms::brief(const NodeId& id, const Member& member) const {
   Peer peer;
   peer.node = id;
   peer.wants_data = member.role == SwarmRole::kFetching;
   peer.complete = is_complete(member);
   peer.verified_bytes = member.verified_bytes;
+  const auto node = nodes_.find(id);
+  if (node == nodes_.end()) return peer;
+  bool any = false, all_unreachable = true, reachable = false;
+  for (const NodeEndpoint& one : node->second.endpoints) {
+    if (one.endpoint.tls != member.tls) continue;
+    any = true;
+    reachable = reachable || one.reachability == Reachability::kReachable;
+    all_unreachable = all_unreachable && one.reachability == Reachability::kUnreachable;
+  }
+  if (any && all_unreachable) peer.reachability = Reachability::kUnreachable;
+  if (reachable) peer.reachability = Reachability::kReachable;
+  return peer;
+}
+
+Peer Swarms::peer_of(const NodeId& id, const Member& member) const {
+  Peer peer = brief(id, member);
   const auto node = nodes_.find(id);
   if (node == nodes_.end()) return peer;
   peer.key = node->second.key;
@@ -69,7 +85,7 @@ std::vector<Peer> Swarms::others(const Swarm& swarm, const NodeId& but, MonoTime
   std::vector<Peer> peers;
   for (const auto& [id, member] : swarm) {
     if (id == but || expired(id, member, now) || member.role == SwarmRole::kPaused) continue;
-    peers.push_back(peer_of(id, member));
+    peers.push_back(brief(id, member));
   }
   return peers;
 }
@@ -167,7 +183,9 @@ AnnounceResult Swarms::announce(const Announce& announce) {
     if (!was_away && old_role != member.role) result.tell = whom_to_tell(around, result.changed, wanted);
     return result;
   }
-  result.peers = select_peers(result.changed, around, limits_.selection, rng_);
+  for (const Peer& chosen : select_peers(result.changed, around, limits_.selection, rng_)) {
+    result.peers.push_back(peer_of(chosen.node, swarm.at(chosen.node)));
+  }
   if (was_away || old_role != member.role || was_complete != result.changed.complete) {
     result.tell = whom_to_tell(around, result.changed, wanted);
   }

@@ -155,7 +155,9 @@ class Swarms final : public ccm::LiveView {
   bool seeds(const NodeId& node, const Member& member, MonoTime now) const;
   std::chrono::milliseconds interval_of(const LiveNode& node) const;
   Peer peer_of(const NodeId& id, const Member& member) const;
-  /// The others that take part right now.
+  /// The same without key and endpoints, which are copied for those alone that are chosen: a swarm may have thousands.
+  Peer brief(const NodeId& id, const Member& member) const;
+  /// The others that take part right now, in brief.
   std::vector<Peer> others(const Swarm& swarm, const NodeId& but, MonoTime now) const;
   /// `wanted`: so far it wanted data. Seeders dial whom they believe to, so they hear of the end of that.
   std::vector<NodeId> whom_to_tell(const std::vector<Peer>& others, const Peer& changed, bool wanted) const;
