@@ -343,9 +343,8 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   if (staging.beside) {
     // What lay there before stays somebody's own, also where it was changed meanwhile.
     for (const auto& [other_id, other] : c_.book.all()) {
-      const bool same_version = other->row.content.version == transfer->row.content.version;
-      const bool beside = other_id != id && other->row.content.id == transfer->row.content.id && same_version &&
-                          lies_at(other->row, transfer->row.target, transfer->row.base_name);
+      const TransferRow& own = transfer->row;
+      const bool beside = other_id != id && is_same_there(other->row, own.content, own.target, own.base_name);
       if (beside && !other->row.stamp.empty()) note_adopted(transfer->row, other->row, manifest);
     }
     while (const auto* part = joins ? held_beside(transfer->row) : nullptr) {

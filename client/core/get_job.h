@@ -79,6 +79,11 @@ class GetFlow {
   Status look_for_others(Request& request);
   Status nothing_foreign(const Request& request, const TransferRow& row);
   bool is_under_way_at(const Request& request);
+  /// The same version of the same content, at that place.
+  static bool is_same_there(const TransferRow& row, const ContentInfo& content, const std::string& target,
+                            const std::string& base_name) {
+    return row.content.id == content.id && row.content.version == content.version && lies_at(row, target, base_name);
+  }
   Status nobody_elses(const TransferRow& row);
   Result<TransferRow> earlier_at(const Request& request);
   Status widen(const Request& request);

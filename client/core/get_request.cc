@@ -71,8 +71,7 @@ const Transfer* GetFlow::held_at(const ContentInfo& content, const std::string& 
                                  const TransferId& except) {
   for (const auto& [id, other] : c_.book.all()) {
     const auto& row = other->row;
-    if (id != except && row.step == TransferStep::kHold && row.content.id == content.id &&
-        row.content.version == content.version && lies_at(row, target, base_name)) {
+    if (id != except && row.step == TransferStep::kHold && is_same_there(row, content, target, base_name)) {
       return other.get();
     }
   }
@@ -137,8 +136,7 @@ bool GetFlow::is_under_way_at(const Request& request) {
   return std::ranges::any_of(c_.book.all(), [&](const auto& one) {
     const TransferRow& row = one.second->row;
     const bool begun = in_progress(row.step) || row.step == TransferStep::kFailed;
-    return begun && row.content.id == request.content.id && row.content.version == request.content.version &&
-           lies_at(row, request.job.target, request.base_name());
+    return begun && is_same_there(row, request.content, request.job.target, request.base_name());
   });
 }
 
@@ -158,8 +156,7 @@ bool GetFlow::is_known_at(const ContentInfo& content, const std::string& target,
   return std::ranges::any_of(c_.book.all(), [&](const auto& one) {
     const TransferRow& row = one.second->row;
     const bool known = in_progress(row.step) || row.step == TransferStep::kHold || row.step == TransferStep::kFailed;
-    return known && row.content.id == content.id && row.content.version == content.version &&
-           lies_at(row, target, base_name);
+    return known && is_same_there(row, content, target, base_name);
   });
 }
 

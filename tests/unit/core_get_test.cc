@@ -168,9 +168,10 @@ TEST_F(Get, OnlySoManyFetchAtOnceByPriority) {
   urgent.priority = 5;
   const auto three = get(urgent);
   wait_for(three->id, TransferState::kFetching);
-  wait_for(two->id, TransferState::kQueued);
+  EXPECT_EQ(wait_for(two->id, TransferState::kQueued).state, TransferState::kQueued) << "the last one gives way";
+  EXPECT_EQ(node_->transfer(one->id)->state, TransferState::kFetching);
   complete(three->id);
-  wait_for(two->id, TransferState::kFetching);
+  EXPECT_EQ(wait_for(two->id, TransferState::kFetching).state, TransferState::kFetching);
 }
 
 TEST_F(Get, TakesANewLimitOfFetchingTransfersAtOnce) {

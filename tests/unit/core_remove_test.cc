@@ -63,6 +63,21 @@ TEST(EndingATransfer, TakesFilesAlongOnlyWhereItBroughtThem) {
 class Removal : public NodeFixture {
  protected:
   int removals() { return files_.count("remove /home/in"); }
+  /// One of the content's two files lies there; the other is to be fetched.
+  Result<client::TransferView> adopts_one_of_two() {
+    published("set");
+    files_.with([](auto& state) {
+      state.existing["/home/in/data"] = 1;
+      state.gone.insert("/home/in/data/sub/b");
+    });
+    return get(job("set"));
+  }
+  void expect_only_what_was_fetched(const TransferId& id) {
+    const auto look = node_->remove_files(id, true);
+    ASSERT_TRUE(look.ok()) << look.error().message;
+    EXPECT_EQ(look->files, 1u);
+    EXPECT_EQ(look->bytes, 5u) << "that which was fetched";
+  }
 };
 
 TEST_F(Removal, OfWhatIsNotThereIsNotFound) {
@@ -102,39 +117,23 @@ TEST_F(Removal, TakesFilesAndEntry) {
 }
 
 TEST_F(Removal, SparesWhatWasThereBefore) {
-  published("set");
-  files_.with([](auto& state) {
-    state.existing["/home/in/data"] = 1;
-    state.gone.insert("/home/in/data/sub/b");
-  });
-  const auto view = get(job("set"));
+  const auto view = adopts_one_of_two();
   ASSERT_TRUE(view.ok()) << view.error().message;
   complete(view->id);
   wait_for(view->id, TransferState::kSeeding);
   restart();
   wait_for(view->id, TransferState::kSeeding);
-  const auto look = node_->remove_files(view->id, true);
-  ASSERT_TRUE(look.ok()) << look.error().message;
-  EXPECT_EQ(look->files, 1u);
-  EXPECT_EQ(look->bytes, 5u) << "that which was fetched";
+  expect_only_what_was_fetched(view->id);
 }
 
 TEST_F(Removal, SparesWhatWasThereBeforeAlsoWhereItWasWrittenAnewMeanwhile) {
-  published("set");
-  files_.with([](auto& state) {
-    state.existing["/home/in/data"] = 1;
-    state.gone.insert("/home/in/data/sub/b");
-  });
-  const auto view = get(job("set"));
+  const auto view = adopts_one_of_two();
   ASSERT_TRUE(view.ok()) << view.error().message;
   wait_for(view->id, TransferState::kFetching);
   files_.with([](auto& state) { state.existing["/home/in/data"] = 2; });  // the same bytes, in other files
   complete(view->id);
   wait_for(view->id, TransferState::kSeeding);
-  const auto look = node_->remove_files(view->id, true);
-  ASSERT_TRUE(look.ok()) << look.error().message;
-  EXPECT_EQ(look->files, 1u);
-  EXPECT_EQ(look->bytes, 5u) << "that which was fetched";
+  expect_only_what_was_fetched(view->id);
 }
 
 class SharedFiles : public PublishFixture {};

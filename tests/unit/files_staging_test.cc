@@ -37,6 +37,15 @@ class Staging : public testing::Test {
     const Status copied = copy();
     ASSERT_TRUE(copied) << copied.error().message;
   }
+  /// Of another transfer, beside what is there: all the rest, empty folders included.
+  void stage_all_but(const std::string& path) {
+    plan_.id = transfer_id(2);
+    plan_.beside = true;
+    plan_.wanted.assign(manifest().entries.size(), true);
+    for (std::size_t i = 0; i < plan_.wanted.size(); ++i)
+      if (manifest().entries[i].path == path) plan_.wanted[i] = false;
+    stage();
+  }
   void choose(const std::string& path) {
     plan_.wanted.assign(manifest().entries.size(), false);
     for (std::size_t i = 0; i < plan_.wanted.size(); ++i) plan_.wanted[i] = manifest().entries[i].path == path;
@@ -214,13 +223,7 @@ TEST_F(Staging, AddsToWhatAnEarlierTransferBrought) {
   stage();
   ASSERT_TRUE(commit());
   write_file(temp_ / "to/here/set/sub/notes of mine", "mine");
-  // All the rest, empty folders included.
-  plan_.id = transfer_id(2);
-  plan_.beside = true;
-  plan_.wanted.assign(manifest().entries.size(), true);
-  for (std::size_t i = 0; i < plan_.wanted.size(); ++i)
-    if (manifest().entries[i].path == "sub/deep/read only") plan_.wanted[i] = false;
-  stage();
+  stage_all_but("sub/deep/read only");
   EXPECT_FALSE(exists(plan_.staging() + "/set/sub/deep/read only"));
   const Status committed = commit();
   ASSERT_TRUE(committed) << committed.error().message;
@@ -241,12 +244,7 @@ TEST_F(Staging, AddsToFoldersThatWereThereWithoutOpeningThem) {
   const auto published = mode_of(top);
   ASSERT_EQ(::chmod(top.c_str(), 0700), 0);
   ASSERT_EQ(::chmod(sub.c_str(), 0500), 0);
-  plan_.id = transfer_id(2);
-  plan_.beside = true;
-  plan_.wanted.assign(manifest().entries.size(), true);
-  for (std::size_t i = 0; i < plan_.wanted.size(); ++i)
-    if (manifest().entries[i].path == "sub/deep/read only") plan_.wanted[i] = false;
-  stage();
+  stage_all_but("sub/deep/read only");
   const Status committed = commit();
   ASSERT_TRUE(committed) << committed.error().message;
   EXPECT_NE(published, 0700U);

@@ -34,6 +34,16 @@ class Refining : public ::testing::Test {
     for (int i = 1; i < count; ++i) step(rate);
     return step(rate);
   }
+  /// Two lanes, and a queue that is too short to tell why packets get lost.
+  void loses_on_a_near_path() {
+    source_.start = source_.path.lanes = 2;
+    source_.path.least_round_trip = 2ms;
+    source_.path.round_trip = 3600us;
+    source_.path.full_queue = 2ms;
+    source_.path.segments = 1e5;
+    source_.path.loss_events = 100;
+    source_.path.random_events = 60;
+  }
   /// Four lanes that 0.04 % of random losses hold up.
   void loses_at_random() {
     source_.start = source_.path.lanes = 4;
@@ -157,13 +167,7 @@ TEST_F(Refining, GoesOnWhereAFlowBesideItRegainsWhatSlowStartTook) {
   EXPECT_EQ(steps(2, 66.5e6), 2) << "a shaper by connection would leave 56 Mbit/s";
 }
 TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellWhy) {
-  source_.start = source_.path.lanes = 2;
-  source_.path.least_round_trip = 2ms;
-  source_.path.round_trip = 3600us;
-  source_.path.full_queue = 2ms;
-  source_.path.segments = 1e5;
-  source_.path.loss_events = 100;
-  source_.path.random_events = 60;
+  loses_on_a_near_path();
   EXPECT_EQ(step(150e6), 4);
   EXPECT_EQ(steps(2, 250e6), 8) << "they brought nearly as much each";
   EXPECT_EQ(steps(2, 290e6), 8) << "a greater part of a full path would look like this";
@@ -171,13 +175,7 @@ TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellW
   EXPECT_EQ(steps(40, 250e6), 4) << "what was proved stays, and what brought nothing is not tried again";
 }
 TEST_F(Refining, TriesMoreBelowALimitThatIsFarAndNoneAtOneThatIsReached) {
-  source_.start = source_.path.lanes = 2;
-  source_.path.least_round_trip = 2ms;
-  source_.path.round_trip = 3600us;
-  source_.path.full_queue = 2ms;
-  source_.path.segments = 1e5;
-  source_.path.loss_events = 100;
-  source_.path.random_events = 60;
+  loses_on_a_near_path();
   facts_.limit = 155e6;
   EXPECT_EQ(steps(5, 150e6), 2) << "more is not wanted";
   facts_.limit = 300e6;
@@ -196,13 +194,7 @@ TEST_F(Refining, GivesMoreLanesTheTimeThatALongRoundTripTakes) {
   EXPECT_LT(steps(3, 20e6), 8) << "20 round trips: " << refined_.why;
 }
 TEST_F(Refining, TriesNoMoreInAStepInWhichAnotherSourceGivesLanesUp) {
-  source_.start = source_.path.lanes = 2;
-  source_.path.least_round_trip = 2ms;
-  source_.path.round_trip = 3600us;
-  source_.path.full_queue = 2ms;
-  source_.path.segments = 1e5;
-  source_.path.loss_events = 100;
-  source_.path.random_events = 60;
+  loses_on_a_near_path();
   source_.path.bits_per_s = source_.path.best_bits_per_s = 150e6;
   RefinedSource clean = source_;
   clean.node = numbered_node(2);
