@@ -86,7 +86,7 @@ bool claim_ended(const Transfer& transfer) {
     case TransferStep::kAttach:
       return !transfer.in_engine;
     case TransferStep::kHold:
-      return transfer.row.content.withdrawn;
+      return transfer.row.content.withdrawn || transfer.look_again;
     default:
       return false;
   }

@@ -173,6 +173,11 @@ class FileWork {
   virtual Result<PlaceReport> look_at(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted) = 0;
 
+  /// Has these files of `parent`/BASE read from the disk the next time. After a failed write memory holds what the disk
+  /// does not. Pages that are mapped or still to be written stay. `wanted` as above.
+  virtual void drop_cached(const Place& parent, const metainfo::Manifest& manifest,
+                           const std::vector<bool>& wanted) = 0;
+
   /// The first step of a get: refuses a foreign file in the way of BASE, or of a wanted file where BASE is added to
   /// (kConflict, named), a target that cannot be
   /// made or written (kDisk), and makes the staging folder with all folders and empty files. Idempotent: a second call

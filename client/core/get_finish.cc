@@ -301,11 +301,31 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
   return stamp && *stamp == part.stamp;
 }
 
+/// Some of it was verified in memory and did not reach the disk: the next round looks there.
+void GetFlow::fetch_what_was_lost(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
+  transfer->row.step = TransferStep::kFetch;
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+}
+
+void GetFlow::fail_on_disk(const TransferId& id, const Error& error) {
+  {
+    const auto lock = c_.book.lock();
+    if (auto* transfer = c_.book.find(id)) transfer->lost_writes = true;
+  }
+  fail(id, mend_the_disk(id, error));
+}
+
 void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   const auto copy = loaded(id);
   if (!copy) return;
   const auto& manifest = copy->metadata->manifest;
   const auto staging = staging_of(copy->row, copy->wanted);
+  // A commit that was begun is ended first, and what it placed is verified.
+  if (copy->lost_writes && !copy->recheck) return fetch_what_was_lost(id);
   const bool kept_untouched = kept_is_untouched(id, manifest);
   if (staging.beside) {
     // It is added to the engine anew afterwards, with what was there before; until then no file of it may be open.
@@ -314,6 +334,7 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   }
   const auto committed = staging.replaces ? exchange_update(id, *copy, stop) : c_.ports.files.commit(staging, manifest);
   if (!committed) {
+    if (committed.error().code == Code::kDisk) return fail_on_disk(id, committed.error());
     if (committed.error().code != Code::kCancelled) fail(id, committed.error());
     return;
   }
@@ -359,8 +380,9 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
     transfer->row.wanted_bytes = transfer->row.verified_bytes = wanted_bytes(manifest, *all);
     transfer->wanted = *all;
   }
-  // After a crash what stands there is not known to be what was moved.
-  transfer->row.step = transfer->recheck || !kept_untouched ? TransferStep::kAttach : TransferStep::kHold;
+  // After a crash, or a sync that failed meanwhile, what stands there is not known to be what was moved.
+  const bool in_doubt = transfer->recheck || transfer->lost_writes || !kept_untouched;
+  transfer->row.step = in_doubt ? TransferStep::kAttach : TransferStep::kHold;
   transfer->recheck = false;
   const TransferId replaced = std::exchange(transfer->row.replaces, {});
   if (const auto* old = replaced.is_nil() ? nullptr : c_.book.find(replaced)) note_owner(transfer->row, old->row);

@@ -115,7 +115,9 @@ void GetFlow::forget_superseded(const Transfer& transfer) {
     const auto& row = other->row;
     const bool same = row.content.id == transfer.row.content.id && row.content.version == transfer.row.content.version;
     if (!same || row.step != TransferStep::kHold || id == transfer.row.id) continue;
-    if (transfer.row.adds() && lies_at(row, transfer.row.target, transfer.row.base_name)) {
+    const bool here = lies_at(row, transfer.row.target, transfer.row.base_name);
+    if (other->look_again && !here) continue;  // its disk may come back
+    if (transfer.row.adds() && here) {
       c_.take_out_of_engine(*other);
       c_.settle_hold(*other);
     } else {
@@ -209,6 +211,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     if (held->row.step != TransferStep::kHold) continue;
     // Not `wanted`, which a transfer restored but not yet seeding lacks.
     const auto had = held_entries(request.metadata->manifest, held->row.globs, held->row.lost);
+    if (held->look_again && !here) continue;  // nothing is there to be copied
     if (request.job.refetch || !had || !covers(*had, request.wanted)) {
       if (part == nullptr && here && !request.job.refetch) part = held.get();
     } else if (have == nullptr || here) {
@@ -281,17 +284,28 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
 std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) {
   TransferRow row;
   std::uint64_t verified = 0;
+  bool fresh = false;
   {
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr) return std::nullopt;
     row = transfer->row;
+    fresh = transfer->fresh;
     if (transfer->snapshot) verified = verified_of_wanted(*transfer->snapshot, row.wanted_bytes);
+  }
+  if (auto away = row.step == TransferStep::kFetch && !fresh ? staging_away(row) : std::nullopt) {
+    SpaceCheck check;
+    check.verdict = DiskVerdict::kWait;
+    check.away = std::move(away);
+    return check;
   }
   const auto space = c_.ports.files.disk_space(row.target);
   if (!space) return std::nullopt;
   const std::uint64_t staged = verified > 0 ? 0 : c_.ports.files.staged_bytes(staging_of(row, {}));
-  SpaceCheck check{row.target, *space, bytes_to_come(row.wanted_bytes, verified, staged, row.verified_bytes)};
+  SpaceCheck check{.target = row.target,
+                   .space = *space,
+                   .missing = bytes_to_come(row.wanted_bytes, verified, staged, row.verified_bytes),
+                   .away = std::nullopt};
   check.staged = verified > 0 || staged > 0;
   check.verdict = judge_space(*space, check.missing);
   return check;
@@ -340,9 +354,33 @@ void GetFlow::start_begin(Transfer& transfer) {
   c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) { begin(id); });
 }
 
+/// Nothing is made anew where something was: the disk that holds it may not be mounted, and the one below it is
+/// another.
+std::optional<Error> GetFlow::staging_away(const TransferRow& row) {
+  const StagingPlan staging = staging_of(row, {});
+  if (c_.ports.guard.exists(staging.staging_folder())) return std::nullopt;
+  return Error{Code::kDisk, escape_for_display(staging.staging()) +
+                                ", where it is put together, is not there: is its disk mounted? It goes on by itself "
+                                "once the folder is there again; `gridtorrent transfer resume " +
+                                row.id.str() + "` begins anew in " + escape_for_display(row.target)};
+}
+
+void GetFlow::hold_back(const TransferId& id, const Error& away) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
+  c_.log(NodeLogLevel::kWarning, display_name(transfer->row) + ": " + away.message);
+  transfer->held_back = transfer->away = true;
+  transfer->row.error = away;
+  transfer->announce.soon(c_.ports.clock.mono());
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+}
+
 void GetFlow::begin(const TransferId& id) {
   const auto copy = loaded(id);
   if (!copy) return;
+  if (const auto away = copy->fresh ? std::nullopt : staging_away(copy->row)) return hold_back(id, *away);
   auto resume = c_.ports.store.load_resume(id);
   if (!resume) return fail(id, resume.error());
   if (*resume && (*resume)->empty()) resume->reset();  // it holds for other files
@@ -352,21 +390,24 @@ void GetFlow::begin(const TransferId& id) {
   FileSizes sizes =
       std::make_shared<const std::vector<std::uint64_t>>(wanted_file_sizes(copy->metadata->manifest, copy->wanted));
   spec.save_path = staging.staging_folder();
+  spec.trust = copy->recheck ? DiskTrust::kRecheck
+               : copy->fresh ? DiskTrust::kNothingThere
+                             : trust_after_restart(copy->row, resume->has_value());
+  if (spec.trust == DiskTrust::kResumeData) spec.resume_data = std::move(**resume);
+  // What an update copied just now would only be read once more.
+  const bool is_copied = !copy->row.replaces.is_nil() && !copy->lost_writes;
+  if (spec.trust == DiskTrust::kRecheck && !is_copied)
+    c_.ports.files.drop_cached(spec.save_path, copy->metadata->manifest, copy->wanted);
   // One that comes from another edition knows what was hashed so far.
-  auto verifier = copy->verifier ? copy->verifier
-                                 : make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
+  auto verifier = copy->verifier && !copy->recheck
+                      ? copy->verifier
+                      : make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
 
   auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
   // Meanwhile it may have moved to another edition, or out of reach: the next round begins anew.
   if (transfer->row.content.generation != spec.generation || transfer->row.refused) return;
-  spec.trust = transfer->fresh ? DiskTrust::kNothingThere : trust_after_restart(copy->row, resume->has_value());
-  if (transfer->recheck) {
-    spec.trust = DiskTrust::kRecheck;
-    verifier = make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
-  }
-  if (spec.trust == DiskTrust::kResumeData) spec.resume_data = std::move(**resume);
   transfer->verifier = verifier;
   c_.events.set_verifier(id, verifier);
   if (transfer->row.clean) {  // from here on it is not, until the next orderly end
@@ -382,7 +423,7 @@ void GetFlow::begin(const TransferId& id) {
   transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
   transfer->file_sizes = std::move(sizes);
-  transfer->fresh = transfer->recheck = false;
+  transfer->fresh = transfer->recheck = transfer->lost_writes = false;
   transfer->plan_due = transfer->snapshot_due = true;
   transfer->saved_at = now;
   transfer->saved_verified = 0;
@@ -421,6 +462,8 @@ void GetFlow::save_resume(const TransferId& id, bool clean) {
   transfer->saved_at = now;
   if (!saved) {
     c_.log(NodeLogLevel::kWarning, "resume data of " + id.str() + ": " + saved.error().message);
+    // The system tells of a failed write once, and reads the lost bytes from memory afterwards.
+    if (!data && data.error().code == Code::kDisk) transfer->lost_writes = true;
     return;
   }
   transfer->saved_verified = verified;
@@ -501,8 +544,8 @@ std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return std::nullopt;
-  return Copy{transfer->row,      transfer->metadata,  transfer->wanted,
-              transfer->verifier, transfer->in_engine, transfer->discarded};
+  return Copy{transfer->row,       transfer->metadata, transfer->wanted,  transfer->verifier,   transfer->in_engine,
+              transfer->discarded, transfer->fresh,    transfer->recheck, transfer->lost_writes};
 }
 
 std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {

@@ -47,7 +47,8 @@ class GetFlow {
     std::uint64_t missing = 0;
     bool staged = false;  ///< something of it is there
     DiskVerdict verdict = DiskVerdict::kEnough;
-    Error error() const { return space_error(target, space, missing, verdict == DiskVerdict::kNever); }
+    std::optional<Error> away;  ///< what is staged is not there
+    Error error() const { return away ? *away : space_error(target, space, missing, verdict == DiskVerdict::kNever); }
   };
   std::optional<SpaceCheck> look_at_space(const TransferId& id);
 
@@ -109,10 +110,15 @@ class GetFlow {
                      std::stop_token stop);
   void fetch_instead(const TransferId& id, const std::string& why);
   void begin(const TransferId& id);
+  /// Why it cannot go on with what was staged; nothing where that is there.
+  std::optional<Error> staging_away(const TransferRow& row);
+  void hold_back(const TransferId& id, const Error& away);
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
   void commit(const TransferId& id, const std::stop_token& stop);
+  void fetch_what_was_lost(const TransferId& id);
+  void fail_on_disk(const TransferId& id, const Error& error);
   void note_arrival(Transfer& transfer);
   void discard(const TransferId& id);
   Result<RemovedFiles> remove_placed(const TransferRow& row, bool look_only);
@@ -143,7 +149,7 @@ class GetFlow {
     MetadataPtr metadata;
     std::vector<bool> wanted;
     std::shared_ptr<RootVerifier> verifier;
-    bool in_engine = false, discarded = false;
+    bool in_engine = false, discarded = false, fresh = false, recheck = false, lost_writes = false;
   };
   std::optional<Copy> copy_of(const TransferId& id);
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.
@@ -160,6 +166,7 @@ class GetFlow {
   std::optional<Error> local_change(const TransferId& id, const Copy& copy, const Earlier& earlier, const Place& place,
                                     const std::stop_token& stop);
   void stage_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
+  void end_exchange(const TransferId& id);
   void rest_others(const Transfer& transfer);
   Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
 

@@ -160,11 +160,25 @@ Result<GetFlow::Earlier> GetFlow::earlier_of(const TransferRow& row) {
   return earlier;
 }
 
+/// The exchange was done by an attempt that failed or was cut off after it: what is left is the end of the commit.
+void GetFlow::end_exchange(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
+  rest_others(*transfer);
+  transfer->row.step = TransferStep::kCommit;
+  transfer->row.old_place = {};
+  transfer->recheck = true;
+  c_.book.save_or_log(*transfer);
+  c_.book.touch(*transfer);
+}
+
 /// Pool thread: what is the same is taken over, and hashing tells what is left to fetch.
 void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
   const auto give_up = [&](const Error& error) {
     if (error.code != Code::kCancelled) fail(id, error);
   };
+  if (c_.ports.files.has_replaced(staging_of(copy.row, copy.wanted), copy.metadata->manifest)) return end_exchange(id);
   const auto earlier = earlier_of(copy.row);
   if (!earlier) return give_up(earlier.error());
   const Place place = earlier->row.place();

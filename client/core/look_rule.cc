@@ -30,6 +30,7 @@ bool look_due(const Transfer& transfer, MonoTime by) {
   if (!rests(transfer) || transfer.look_due) return true;
   if (transfer.in_engine && (transfer.snapshot_due || transfer.plan_due)) return true;
   if (transfer.enters_engine() && !transfer.job_running) return true;
+  if (transfer.look_again && by >= *transfer.look_again && !transfer.job_running) return true;
   return announce_due(transfer, by);
 }
 

@@ -313,6 +313,10 @@ void NodeContext::settle_only(Transfer& transfer) {
     transfer.barred_reason = "withdrawn by its owner: not seeded";
   } else if (transfer.row.refused) {
     transfer.barred_reason = kNotYours;
+  } else if (transfer.look_again) {
+    transfer.barred_reason = "its files are not at " +
+                             escape_for_display(join_path(transfer.row.target, transfer.row.base_name)) +
+                             ": is the disk mounted? They are looked for every half minute";
   } else if (content.generation == 0 && !rights.serves_public(ports.clock.wall())) {
     transfer.barred_reason = kServerNotHeard;
   }

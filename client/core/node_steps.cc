@@ -303,10 +303,22 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
 
 void NodeSteps::resumed(Transfer& transfer, TransferStep before) {
   transfer.disk_retry = transfer.retry_at = {};
+  if (transfer.look_again) transfer.look_again = c_.ports.clock.mono();
+  if (before == TransferStep::kFetch && transfer.away) begin_anew(transfer);
   if (before != TransferStep::kFailed) return;
   transfer.disk_errors = transfer.verify_rounds = 0;
   transfer.fresh = false;
   transfer.recheck = true;
+}
+
+/// A person says that what was staged is gone for good.
+void NodeSteps::begin_anew(Transfer& transfer) {
+  c_.take_out_of_engine(transfer);
+  transfer.held_back = transfer.away = false;
+  transfer.recheck = true;
+  transfer.row.error.reset();
+  transfer.row.step = TransferStep::kPrepare;
+  c_.book.save_or_log(transfer);
 }
 
 void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {

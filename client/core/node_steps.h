@@ -35,6 +35,7 @@ class NodeSteps {
   Result<TransferRow> next_row(const TransferId& id, const TransferChange& change);
   void take_effect(Transfer& transfer, TransferRow after, ChangeKind kind);
   void resumed(Transfer& transfer, TransferStep before);
+  void begin_anew(Transfer& transfer);
   void cancelled(Transfer& transfer, TransferStep before);
   void set_limit(Transfer& transfer);
 

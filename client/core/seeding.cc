@@ -9,6 +9,11 @@
 namespace gridtorrent::client {
 namespace {
 
+/// So often files that are not there are looked for: a disk may be mounted at any time. A look is one system call.
+constexpr std::chrono::seconds kLookAgain{30};
+/// The stamp of what is verified before it is seeded, whatever it looks like.
+constexpr std::string_view kToVerify = "unknown";
+
 std::string trimmed(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
@@ -139,6 +144,7 @@ void SeedingFlow::hold(const TransferId& id) {
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
+  const bool away = !stamp && is_away(*row);
   auto spec = c_.torrent_spec(*row, **metadata, *wanted);
   spec.save_path = row->place();
   spec.trust = DiskTrust::kComplete;
@@ -154,6 +160,7 @@ void SeedingFlow::hold(const TransferId& id) {
   auto* transfer = still_wanted();
   if (transfer == nullptr) return;
   transfer->wanted = *wanted;
+  if (away) return wait_for_files(*transfer);
   if (!stamp || *stamp != row->stamp) {
     transfer->asleep = false;
     transfer->row.step = TransferStep::kAttach;
@@ -193,6 +200,46 @@ void SeedingFlow::hold(const TransferId& id) {
   }
 }
 
+void SeedingFlow::start_look(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) { look(id); });
+}
+
+void SeedingFlow::look(const TransferId& id) {
+  const auto row = row_of(id);
+  if (!row) return;
+  const bool away = is_away(*row);
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || !transfer->look_again) return;
+  if (away) {
+    transfer->look_again = c_.ports.clock.mono() + kLookAgain;
+    return;
+  }
+  c_.log(NodeLogLevel::kInfo, "the files of " + display_name(transfer->row) + " are there again");
+  transfer->look_again.reset();
+  c_.settle_siblings(transfer->row.content.id);
+  c_.book.touch(*transfer);
+}
+
+bool SeedingFlow::is_away(const TransferRow& row) {
+  return !c_.ports.guard.exists(below(row.place(), row.base_name));
+}
+
+void SeedingFlow::wait_for_files(Transfer& transfer) {
+  transfer.look_again = c_.ports.clock.mono() + kLookAgain;
+  c_.settle_siblings(transfer.row.content.id);
+  c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + " is not seeded: " + transfer.barred_reason);
+  transfer.announce.soon(c_.ports.clock.mono());
+  c_.book.save_or_log(transfer);
+  c_.book.touch(transfer);
+}
+
+bool SeedingFlow::has_lost_writes(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  return transfer != nullptr && std::exchange(transfer->lost_writes, false);
+}
+
 void SeedingFlow::start_attach(Transfer& transfer) {
   c_.start_job(transfer, c_.heavy, [this](const TransferId& id, const std::stop_token& stop) { attach(id, stop); });
 }
@@ -215,7 +262,16 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (!wanted) return fail(id, wanted.error());
   const auto place = escape_for_display(join_path(row->target, row->base_name));
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
+  if (!stamp && !row->stamp.empty() && is_away(*row)) {
+    const auto lock = c_.book.lock();
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.step != TransferStep::kAttach) return;
+    transfer->row.step = TransferStep::kHold;
+    transfer->row.stamp = kToVerify;
+    return wait_for_files(*transfer);
+  }
   if (!stamp) return fail(id, stamp.error());
+  if (has_lost_writes(id)) c_.ports.files.drop_cached(row->place(), (*metadata)->manifest, *wanted);
   const auto progress = [this, id](std::uint64_t done, std::uint64_t total) {
     const auto lock = c_.book.lock();
     if (auto* transfer = c_.book.find(id)) {

@@ -19,12 +19,19 @@ class SeedingFlow {
   // Lock held.
   void start_hold(Transfer& transfer);    ///< kHold, not in the engine: add it, or verify first
   void start_attach(Transfer& transfer);  ///< kAttach: verify
+  void start_look(Transfer& transfer);    ///< kHold, but BASE was not there: whether it is now
   /// The engine cannot read the files: verify them.
   void doubt(Transfer& transfer, const std::string& why);
 
  private:
   void hold(const TransferId& id);
   /// Lock held: a job works on another transfer of the content.
+  void look(const TransferId& id);
+  bool is_away(const TransferRow& row);
+  /// Lock held: held, but not to be seeded until its files are there again.
+  void wait_for_files(Transfer& transfer);
+  /// Takes the mark away.
+  bool has_lost_writes(const TransferId& id);
   bool sibling_is_busy(const TransferId& id, const ContentId& content);
   void attach(const TransferId& id, std::stop_token stop);
   void fail(const TransferId& id, const Error& error);

@@ -407,6 +407,10 @@ Error space_error(const std::string& folder, const DiskSpace& space, std::uint64
   return {Code::kDisk, text};
 }
 
+Error mend_the_disk(const TransferId& id, const Error& error) {
+  return {error.code, error.message + "; mend the disk, then: gridtorrent transfer resume " + id.str()};
+}
+
 std::uint64_t verified_of_wanted(const TorrentSnapshot& snapshot, std::uint64_t wanted) {
   if (snapshot.state == TorrentState::kSeeding || snapshot.state == TorrentState::kComplete) return wanted;
   if (snapshot.wanted_bytes > 0 && snapshot.verified_bytes >= snapshot.wanted_bytes) return wanted;

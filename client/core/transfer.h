@@ -86,6 +86,9 @@ std::uint64_t bytes_to_come(std::uint64_t wanted, std::uint64_t engine_verified,
 /// "disk full at T: 3 MB free, 20 MB more needed; goes on by itself when there is room"
 Error space_error(const std::string& folder, const DiskSpace& space, std::uint64_t needed_bytes, bool never);
 
+/// What a disk refused for good, with the way out.
+Error mend_the_disk(const TransferId& id, const Error& error);
+
 /// Pieces are counted by the engine, files by people: verified bytes of the wanted files.
 std::uint64_t verified_of_wanted(const TorrentSnapshot& snapshot, std::uint64_t wanted_bytes);
 

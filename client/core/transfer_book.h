@@ -62,16 +62,19 @@ struct Transfer {
   std::uint64_t job_done = 0, job_total = 0;
 
   bool in_engine = false, engine_paused = false;
-  bool entering = false;  ///< the engine is taking it, unlocked
-  bool fresh = false;     ///< staging was made by this process: nothing is there yet
-  bool recheck = false;   ///< hash what is there before believing anything
+  bool entering = false;     ///< the engine is taking it, unlocked
+  bool fresh = false;        ///< staging was made by this process: nothing is there yet
+  bool recheck = false;      ///< hash what is there before believing anything
+  bool lost_writes = false;  ///< a sync failed: what was read back from memory may not be on the disk
   bool active = false, stalled = false;
   std::uint64_t came = 0;  ///< bytes received, at the last plan
   MonoTime came_at{};      ///< when there were more, or it got its slot
-  bool held_back = false;  ///< waits for disk space; row.error says how much
-  bool asleep = false;     ///< held and announced, but not in the engine until somebody wants it
-  MonoTime wanted_at{};    ///< when somebody last wanted data of what is held here, or had a lane
-  bool barred = false;     ///< held, but not seeded: private, withdrawn, another transfer seeds it
+  bool held_back = false;  ///< waits for its disk; row.error says for what
+  bool away = false;  ///< likewise: its staging folder is not there, since its disk is not mounted or it was removed
+  std::optional<MonoTime> look_again;  ///< kHold: BASE is not there, likewise; when it is looked for again
+  bool asleep = false;                 ///< held and announced, but not in the engine until somebody wants it
+  MonoTime wanted_at{};                ///< when somebody last wanted data of what is held here, or had a lane
+  bool barred = false;                 ///< held, but not seeded: private, withdrawn, another transfer seeds it
   std::string barred_reason;
   std::uint32_t engine_generation = 0;  ///< the edition that the engine holds
   std::optional<ContentInfo> moving;    ///< another edition to go on in, once what is here is written down

@@ -7,6 +7,7 @@
 #include "client/core/dialling.h"
 #include "client/core/look_rule.h"
 #include "client/core/plan_input.h"
+#include "common/text.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -211,7 +212,10 @@ void TransferLoop::note_rates(const Transfer& transfer, const TorrentSnapshot& s
 void TransferLoop::step(Transfer& transfer, MonoTime now) {
   transfer.look_due = false;
   // Whatever led here: what the row says is what may be served.
-  if (transfer.row.step != TransferStep::kHold) transfer.asleep = false;
+  if (transfer.row.step != TransferStep::kHold) {
+    transfer.asleep = false;
+    transfer.look_again.reset();
+  }
   if (transfer.in_engine && transfer.engine_generation != transfer.row.content.generation && !transfer.job_running) {
     c_.take_out_of_engine(transfer);
   }
@@ -298,6 +302,7 @@ void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
     return set_engine_paused(transfer, true, now);
   }
   if (!transfer.in_engine) return gets_.start_begin(transfer);
+  if (transfer.lost_writes) return start_over(transfer);
   set_engine_paused(transfer, false, now);
   if (!transfer.snapshot) return;
   const auto& snapshot = *transfer.snapshot;
@@ -324,6 +329,8 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
     if (found == nullptr || found->row.step != TransferStep::kFetch) return;
     if (check && check->verdict != DiskVerdict::kEnough) {
       found->held_back = true;
+      found->away = check->away.has_value();
+      found->lost_writes = found->lost_writes || found->away;
       note_counters(*found, c_.ports.clock.mono());
       found->clock_runs = false;
       found->row.error = check->error();
@@ -331,17 +338,31 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
       found->announce.soon(c_.ports.clock.mono());
       return;
     }
-    if (++found->disk_errors >= kDiskAttempts || !found->in_engine) {
-      const Error given_up{error.code,
-                           error.message + "; mend the disk, then: gridtorrent transfer resume " + id.str()};
-      c_.log(NodeLogLevel::kError, display_name(found->row) + " failed: " + given_up.message);
-      c_.fail(*found, given_up);
-      c_.settle_siblings(found->row.content.id);
-      c_.book.save_or_log(*found);
-      return;
-    }
+    if (++found->disk_errors >= kDiskAttempts || !found->in_engine) return give_up_on_disk(*found, error);
     c_.ports.engine.resume(id);
   });
+}
+
+void TransferLoop::give_up_on_disk(Transfer& transfer, const Error& error) {
+  const Error given_up = mend_the_disk(transfer.row.id, error);
+  c_.log(NodeLogLevel::kError, display_name(transfer.row) + " failed: " + given_up.message);
+  c_.fail(transfer, given_up);
+  c_.settle_siblings(transfer.row.content.id);
+  c_.book.save_or_log(transfer);
+}
+
+/// A sync failed: what was read back from memory and verified may not be on the disk. All is read from there, and what
+/// was lost is fetched again.
+void TransferLoop::start_over(Transfer& transfer) {
+  const Error lost{Code::kDisk,
+                   "what was written below " + escape_for_display(transfer.row.target) + " did not all reach the disk"};
+  if (++transfer.disk_errors >= kDiskAttempts) return give_up_on_disk(transfer, lost);
+  c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + ": " + lost.message + ": checking what is there");
+  c_.take_out_of_engine(transfer);
+  transfer.recheck = true;
+  transfer.notice = lost.message + ", and what was lost is fetched again";
+  transfer.notice_at = c_.ports.clock.mono();
+  c_.book.touch(transfer);
 }
 
 void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
@@ -356,11 +377,13 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
     auto* found = c_.book.find(id);
     if (found == nullptr || !found->held_back || !check) return;
     if (check->verdict != DiskVerdict::kEnough) {
+      found->away = check->away.has_value();
       found->row.error = check->error();
       return;
     }
-    c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: there is room again");
-    found->held_back = false;
+    c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: " +
+                                    (found->away ? "its staging folder is there again" : "there is room again"));
+    found->held_back = found->away = false;
     found->disk_errors = 0;
     found->row.error.reset();
     if (found->in_engine) {
@@ -374,6 +397,13 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
 }
 
 void TransferLoop::step_hold(Transfer& transfer, MonoTime now) {
+  if (transfer.look_again) {
+    if (now >= *transfer.look_again) seeding_.start_look(transfer);
+    return;
+  }
+  if (transfer.lost_writes && transfer.in_engine) {
+    return seeding_.doubt(transfer, "what was written did not all reach the disk");
+  }
   if (transfer.row.checksums_due && now >= transfer.sums_not_before && !transfer.row.paused) {
     publishes_.start_checksums(transfer);
   }

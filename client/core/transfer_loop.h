@@ -58,6 +58,8 @@ class TransferLoop {
   void step_held_back(Transfer& transfer, MonoTime now);
   void step_hold(Transfer& transfer, MonoTime now);
   void disk_trouble(Transfer& transfer, MonoTime now);
+  void give_up_on_disk(Transfer& transfer, const Error& error);
+  void start_over(Transfer& transfer);
   void refresh(Transfer& transfer, MonoTime now);
   /// What came and went between the look before and this one.
   void note_rates(const Transfer& transfer, const TorrentSnapshot& snapshot, MonoTime before, MonoTime now);

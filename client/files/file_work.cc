@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "client/files/copy_files.h"
+#include "client/files/drop_cached.h"
 #include "client/files/file_system.h"
 #include "client/files/flat_sums.h"
 #include "client/files/local_sources.h"
@@ -57,6 +58,10 @@ class LocalFileWork final : public FileWork {
   Result<PlaceReport> look_at(const Place& parent, const metainfo::Manifest& manifest,
                               const std::vector<bool>& wanted) override {
     return look_at_tree(parent, manifest, wanted);
+  }
+
+  void drop_cached(const Place& parent, const metainfo::Manifest& manifest, const std::vector<bool>& wanted) override {
+    drop_cached_pages(parent, manifest, wanted);
   }
 
   std::uint64_t staged_bytes(const StagingPlan& plan) override { return staging_usage(plan); }

@@ -95,6 +95,10 @@ class FakeEngine final : public client::Engine {
   Result<std::string> resume_data(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     if (!torrents_.contains(id)) return Error{Code::kNotFound, "no such torrent"};
+    if (failing_syncs_ > 0) {
+      --failing_syncs_;
+      return Error{Code::kDisk, "cannot sync it: Input/output error"};
+    }
     ++resumes_saved_;
     return "resume " + id.str();
   }
@@ -147,6 +151,11 @@ class FakeEngine final : public client::Engine {
       snapshot.verified_bytes = snapshot.wanted_bytes;
     });
   }
+  /// So often what was written does not reach the disk.
+  void fail_syncs(int times) {
+    const std::lock_guard lock(mutex_);
+    failing_syncs_ = times;
+  }
   void refuse_adding(std::optional<Error> error) {
     const std::lock_guard lock(mutex_);
     refuse_ = std::move(error);
@@ -161,7 +170,7 @@ class FakeEngine final : public client::Engine {
   std::optional<Error> refuse_;
   std::pair<std::uint64_t, std::uint64_t> node_limit_{};  ///< bits a second, received and sent
   std::map<std::uint32_t, std::string> identities_;
-  int resumes_saved_ = 0;
+  int resumes_saved_ = 0, failing_syncs_ = 0;
 };
 
 }  // namespace gridtorrent::testing

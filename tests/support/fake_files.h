@@ -120,14 +120,17 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       return report;
     });
   }
+  void drop_cached(const Place& parent, const metainfo::Manifest&, const std::vector<bool>&) override {
+    note("drop cached " + parent.path);
+  }
   Status prepare(const client::StagingPlan& plan, const metainfo::Manifest& manifest) override {
     note("prepare " + plan.target);
     return with([&](State& state) -> Status {
       if (state.prepare_error) return *state.prepare_error;
       const auto base = plan.target + "/" + manifest.base_name;
-      if (plan.replaces) state.existing.try_emplace(plan.staging(), 1);
       if (!plan.beside && !plan.replaces && state.existing.contains(base))
         return Error{Code::kConflict, base + " is in the way"};
+      state.existing.try_emplace(plan.staging(), 1);
       return {};
     });
   }
@@ -141,6 +144,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
             state.existing[plan.target + "/" + manifest.base_name]++;
       }
       state.existing.try_emplace(plan.target + "/" + manifest.base_name, 1);
+      if (!plan.replaces) state.existing.erase(plan.staging());
       for (const auto& path : gone_of(state, plan.target, manifest, plan.wanted)) state.gone.erase(path);
       return {};
     });

@@ -24,6 +24,7 @@ if(TARGET gt_client_core)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_again_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_adopt_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/core_disk_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_remove_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_swarm_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_trouble_test.cc

@@ -117,6 +117,32 @@ TEST_F(Update, PutsTheNewVersionInThePlaceOfTheOld) {
   EXPECT_EQ(engine_->torrent(next->id)->spec.trust, client::DiskTrust::kRecheck) << "what was taken over is hashed";
 }
 
+TEST_F(Update, ThatFailedAfterItsExchangeIsEndedByTheNextAttempt) {
+  const auto old = held();
+  const auto next = get(update());
+  ASSERT_TRUE(next.ok());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(next->id).has_value(); }));
+  end();
+  const auto rows = *store_.transfers();
+  auto row = *std::ranges::find(rows, next->id, &client::TransferRow::id);
+  row.step = client::TransferStep::kFailed;
+  row.error = Error{Code::kDisk, "cannot be written to the disk"};
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  files_.with([&](auto& state) {
+    state.replaced = true;
+    state.existing["/home/in/.gridtorrent-" + next->id.str() + "/data"] = state.existing["/home/in/data"]++;
+    state.damaged.insert("/home/in/data");  // as version 1
+  });
+  start();
+  wait_for(old.id, TransferState::kFailed);
+  files_.with([](auto& state) { state.damaged.clear(); });
+  ASSERT_TRUE(node_->resume(next->id).ok());
+  const auto view = wait_for(next->id, TransferState::kSeeding);
+  EXPECT_EQ(view.version, 2u);
+  EXPECT_EQ(files_.count("stage local /home/in /home/in"), 1) << "only the first time";
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
+}
+
 TEST_F(Update, KeepsTheNameThatTheOldVersionHasHere) {
   first_ = published("set");
   auto wish = job("set");

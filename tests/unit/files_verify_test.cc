@@ -1,3 +1,5 @@
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -50,6 +52,28 @@ class Verify : public testing::Test {
 TEST_F(Verify, ReportsWhatIsMissing) {
   ASSERT_EQ(::unlink((temp_ / "set/sub/100").c_str()), 0);
   expect_fault(verify(), "set/sub/100", "missing");
+}
+
+/// Whether its first bytes are in memory; nothing where the filesystem cannot say.
+std::optional<bool> is_cached(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char byte = 0;
+  const iovec one{&byte, 1};
+  const ssize_t got = ::preadv2(fd.get(), &one, 1, 0, RWF_NOWAIT);
+  if (got == 1) return true;
+  return errno == EAGAIN ? std::optional(false) : std::nullopt;
+}
+
+TEST_F(Verify, ReadsFromTheDiskWhatWasDroppedFromMemory) {
+  for (const char* path : {"set/big", "set/sub/100"}) {
+    const UniqueFd fd(::open((temp_ / path).c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(::fdatasync(fd.get()), 0);
+    if (is_cached(temp_ / path) != true) GTEST_SKIP() << "the filesystem does not say what is in memory";
+  }
+  work_->drop_cached(temp_.path(), manifest(), only("big"));
+  if (is_cached(temp_ / "set/big") != false) GTEST_SKIP() << "the filesystem keeps all in memory";
+  EXPECT_EQ(is_cached(temp_ / "set/sub/100"), true) << "it was not named";
+  EXPECT_EQ(verify().fault_count, 0U);
 }
 
 TEST_F(Verify, AQuickLookTellsWhatIsThereAndWhatCannotBeRight) {

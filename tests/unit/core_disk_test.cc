@@ -1,0 +1,204 @@
+// Disks that lose what was written, and disks that are not mounted yet.
+#include "tests/support/node_fixture.h"
+
+namespace gridtorrent::testing {
+namespace {
+
+using client::DiskTrust;
+using client::TransferState;
+using client::TransferStep;
+
+class LostWrites : public NodeFixture {
+ protected:
+  /// A transfer that fetches; the next `times` syncs of its files fail.
+  TransferId fetches_while_syncs_fail(int times) {
+    published("set");
+    const TransferId id = get(job("set"))->id;
+    EXPECT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+    engine_->fail_syncs(times);
+    some_more_came(id);
+    return id;
+  }
+  /// Enough for resume data to be due.
+  void some_more_came(const TransferId& id) {
+    engine_->happens(id, [](auto& snapshot) {
+      snapshot.wanted_bytes = std::uint64_t{1} << 40;
+      snapshot.verified_bytes += std::uint64_t{1} << 30;
+    });
+  }
+};
+
+TEST_F(LostWrites, AreLookedForOnTheDiskAndNotInMemory) {
+  const TransferId id = fetches_while_syncs_fail(1);
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck);
+  EXPECT_EQ(files_.count("drop cached /home/in/.gridtorrent-" + id.str()), 1);
+  EXPECT_NE(node_->transfer(id)->waiting_for.find("did not all reach the disk"), std::string::npos);
+  engine_->completes(id);
+  wait_for(id, TransferState::kSeeding);
+}
+
+TEST_F(LostWrites, AgainAndAgainEndTheTransfer) {
+  const TransferId id = fetches_while_syncs_fail(100);
+  ASSERT_TRUE(eventually([&] {
+    if (engine_->torrent(id)) some_more_came(id);
+    return node_->transfer(id)->state == TransferState::kFailed;
+  }));
+  EXPECT_EQ(node_->transfer(id)->error->message,
+            "what was written below /home/in did not all reach the disk; mend the disk, then: gridtorrent transfer "
+            "resume " +
+                id.str());
+  EXPECT_EQ(files_.count("commit /home/in"), 0);
+}
+
+TEST_F(LostWrites, ThatOnlyTheCommitSeesAreLookedForOnTheDiskAfterwards) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  files_.with([](auto& state) { state.commit_error = Error{Code::kDisk, "cannot be written to the disk"}; });
+  complete(id);
+  wait_for(id, TransferState::kFailed);
+  files_.with([](auto& state) { state.commit_error.reset(); });
+  ASSERT_TRUE(node_->resume(id).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck);
+  EXPECT_EQ(files_.count("drop cached /home/in/.gridtorrent-" + id.str()), 1);
+}
+
+class DiskAway : public NodeFixture {
+ protected:
+  void set_staging(const TransferId& id, bool there) {
+    files_.with([&](auto& state) {
+      const std::string path = "/home/in/.gridtorrent-" + id.str();
+      if (there) {
+        state.existing[path] = 1;
+      } else {
+        state.existing.erase(path);
+      }
+    });
+  }
+  void set_held(bool there) {
+    files_.with([&](auto& state) {
+      if (there) {
+        state.existing["/home/in/data"] = 1;
+      } else {
+        state.existing.erase("/home/in/data");
+      }
+    });
+  }
+  /// A transfer that fetched when the node ended, and whose disk is not there when it starts again.
+  TransferId restarted_without_its_staging() {
+    published("set");
+    const TransferId id = get(job("set"))->id;
+    EXPECT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+    end();
+    set_staging(id, false);
+    start();
+    EXPECT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+    return id;
+  }
+  TransferId restarted_without_its_files() {
+    published("set");
+    const TransferId id = fetched(job("set")).id;
+    end();
+    set_held(false);
+    start();
+    EXPECT_TRUE(eventually([&] { return !node_->transfer(id)->waiting_for.empty(); }));
+    return id;
+  }
+};
+
+TEST_F(DiskAway, AFetchPutsNothingWhereItsStagingFolderWas) {
+  const TransferId id = restarted_without_its_staging();
+  const auto view = *node_->transfer(id);
+  EXPECT_EQ(view.state, TransferState::kPaused);
+  EXPECT_EQ(view.error->message, "/home/in/.gridtorrent-" + id.str() +
+                                     ", where it is put together, is not there: is its disk mounted? It goes on by "
+                                     "itself once the folder is there again; `gridtorrent transfer resume " +
+                                     id.str() + "` begins anew in /home/in");
+  EXPECT_TRUE(engine_->added().empty());
+  EXPECT_EQ(files_.count("prepare /home/in"), 1) << "of the first start";
+}
+
+TEST_F(DiskAway, AFetchGoesOnByItselfOnceItsStagingFolderIsThere) {
+  const TransferId id = restarted_without_its_staging();
+  set_staging(id, true);
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kResumeData);
+  EXPECT_FALSE(node_->transfer(id)->error);
+  engine_->completes(id);
+  wait_for(id, TransferState::kSeeding);
+}
+
+TEST_F(DiskAway, AFetchBeginsAnewWhereAPersonSaysSo) {
+  const TransferId id = restarted_without_its_staging();
+  ASSERT_TRUE(node_->resume(id).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck) << "no resume data is believed";
+  EXPECT_EQ(files_.count("prepare /home/in"), 2);
+}
+
+TEST_F(DiskAway, AFetchWhoseDiskGoesMeanwhileWaitsForIt) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  set_staging(id, false);
+  engine_->happens(id, [](auto& snapshot) {
+    snapshot.state = client::TorrentState::kError;
+    snapshot.error = {Code::kDisk, "Input/output error"};
+  });
+  wait_for(id, TransferState::kPaused);
+  set_staging(id, true);
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck) << "what was not synced may be lost";
+}
+
+TEST_F(DiskAway, WhatIsHeldIsKeptAndNotSeeded) {
+  const TransferId id = restarted_without_its_files();
+  const auto view = *node_->transfer(id);
+  EXPECT_EQ(view.state, TransferState::kComplete);
+  EXPECT_EQ(view.waiting_for,
+            "its files are not at /home/in/data: is the disk mounted? They are looked for every half minute");
+  EXPECT_FALSE(engine_->torrent(id));
+  EXPECT_EQ(store_.transfers()->front().step, TransferStep::kHold);
+  EXPECT_TRUE(eventually([&] {
+    return link_.with([](auto& state) {
+      return !state.announces.empty() && state.announces.back().role == client::SwarmRole::kGone;
+    });
+  })) << "nobody is sent to it";
+}
+
+TEST_F(DiskAway, WhatIsHeldIsSeededOnceItsFilesAreThere) {
+  const TransferId id = restarted_without_its_files();
+  set_held(true);
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }, std::chrono::seconds(1)));
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kSeeding);
+  EXPECT_EQ(node_->transfer(id)->waiting_for, "");
+  EXPECT_EQ(files_.count("verify /home/in/data"), 0) << "its stamp is the same";
+}
+
+TEST_F(DiskAway, FilesInDoubtAreVerifiedOnceTheyAreThere) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  set_held(false);
+  engine_->happens(id, [](auto& snapshot) {
+    snapshot.state = client::TorrentState::kError;
+    snapshot.error = {Code::kDisk, "Input/output error"};
+  });
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->waiting_for.starts_with("its files are not at"); }));
+  set_held(true);
+  ASSERT_TRUE(
+      eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }, std::chrono::seconds(1)));
+  EXPECT_EQ(files_.count("verify /home/in/data"), 1);
+}
+
+TEST_F(DiskAway, AGetElsewhereFetchesAndLeavesItOnTheList) {
+  const TransferId id = restarted_without_its_files();
+  const auto view = get(job("set", "/elsewhere"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  complete(view->id);
+  wait_for(view->id, TransferState::kSeeding);
+  EXPECT_TRUE(node_->transfer(id).ok());
+}
+
+}  // namespace
+}  // namespace gridtorrent::testing
