@@ -206,7 +206,8 @@ TEST_P(TrackerServices, NobodyForgesRefusalsForContentThatIsHiddenFromThem) {
     announce.refused_lanes = std::uint64_t{1} << 63;
     static_cast<void>(w.nodes.announce(stranger, announce));
   }
-  for (const auto& record : *w.audit(root, 100)) EXPECT_NE(record.action, "lane.refused");
+  const auto records = *w.audit(root, 100);
+  for (const auto& record : records) EXPECT_NE(record.action, "lane.refused");
 }
 
 TEST_P(TrackerServices, WhatANodeRefusedIsWrittenDownWhenItLeavesAndWithinReason) {
