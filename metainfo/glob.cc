@@ -1,11 +1,10 @@
-#include <cstdint>
-#include <vector>
-
-#include "metainfo/manifest.h"
+#include "metainfo/glob.h"
 
 namespace gridtorrent::metainfo {
 
 namespace {
+
+constexpr std::size_t kBits = 64;
 
 enum class TokenKind : std::uint8_t {
   kLiteral,
@@ -36,85 +35,114 @@ std::vector<Token> tokens_of(std::string_view pattern) {
       const bool at_start = i == 0 || pattern[i - 1] == '/';
       while (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
       const bool whole_component = at_start && i + 1 < pattern.size() && pattern[i + 1] == '/';
-      tokens.push_back({whole_component ? TokenKind::kFolders : TokenKind::kDoubleStar});
       if (whole_component) ++i;
+      // Several in a row mean the same as one.
+      const bool again = whole_component && !tokens.empty() && tokens.back().kind == TokenKind::kFolders;
+      if (!again) tokens.push_back({whole_component ? TokenKind::kFolders : TokenKind::kDoubleStar});
     }
   }
   return tokens;
 }
 
-/// A nondeterministic automaton over the tokens: state i means "tokens before i are matched". Time is path times
-/// pattern, so no pattern takes exponential time.
-class Matcher {
- public:
-  explicit Matcher(const std::vector<Token>& tokens) : tokens_(tokens), states_(tokens.size() + 1) {
-    states_[0] = true;
-    skip_optional();
-  }
-
-  bool accepted() const { return states_.back(); }
-
-  void step(char c) {
-    std::vector<bool> next(states_.size());
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (!states_[i]) continue;
-      switch (tokens_[i].kind) {
-        case TokenKind::kLiteral:
-          if (c == tokens_[i].literal) next[i + 1] = true;
-          break;
-        case TokenKind::kOne:
-          if (c != '/') next[i + 1] = true;
-          break;
-        case TokenKind::kStar:
-          if (c != '/') next[i] = true;
-          break;
-        case TokenKind::kDoubleStar:
-          next[i] = true;
-          break;
-        case TokenKind::kFolders:
-          next[i] = true;
-          break;
-      }
-    }
-    states_ = std::move(next);
-    skip_optional(c == '/');
-  }
-
- private:
-  // A state before an optional token holds behind it too; behind '**/' only where a component begins.
-  void skip_optional(bool component_begins = true) {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      const TokenKind kind = tokens_[i].kind;
-      const bool optional = kind == TokenKind::kStar || kind == TokenKind::kDoubleStar ||
-                            (kind == TokenKind::kFolders && component_begins);
-      if (states_[i] && optional) states_[i + 1] = true;
-    }
-  }
-
-  const std::vector<Token>& tokens_;
-  std::vector<bool> states_;
-};
+void set(std::vector<std::uint64_t>& bits, std::size_t i) {
+  bits[i / kBits] |= std::uint64_t{1} << (i % kBits);
+}
 
 }  // namespace
 
-bool glob_matches(std::string_view pattern, std::string_view path) {
+Glob::Glob(std::string_view pattern) {
   const std::vector<Token> tokens = tokens_of(pattern);
-  if (tokens.empty() || path.empty()) return false;
-  Matcher matcher(tokens);
-  for (const char c : path) {
-    // The pattern names a folder above.
-    if (c == '/' && matcher.accepted()) return true;
-    matcher.step(c);
+  tokens_ = tokens.size();
+  const Bits none(tokens_ / kBits + 1);
+  one_ = stays_ = stays_inside_ = optional_ = folders_ = none;
+  for (std::size_t i = 0; i < tokens_; ++i) {
+    const auto byte = static_cast<std::uint8_t>(tokens[i].literal);
+    switch (tokens[i].kind) {
+      case TokenKind::kLiteral:
+        if (literal_of_[byte] == 0) {
+          literals_.push_back(none);
+          literal_of_[byte] = static_cast<std::uint16_t>(literals_.size());
+        }
+        set(literals_[literal_of_[byte] - 1U], i);
+        break;
+      case TokenKind::kOne:
+        set(one_, i);
+        break;
+      case TokenKind::kStar:
+        set(stays_inside_, i);
+        set(optional_, i);
+        break;
+      case TokenKind::kDoubleStar:
+        set(stays_, i);
+        set(optional_, i);
+        break;
+      case TokenKind::kFolders:
+        set(stays_, i);
+        set(folders_, i);
+        break;
+    }
   }
-  return matcher.accepted();
+}
+
+void Glob::step(Bits& states, char c) const {
+  const std::uint16_t known = literal_of_[static_cast<std::uint8_t>(c)];
+  const Bits* literal = known == 0 ? nullptr : &literals_[known - 1U];
+  const bool slash = c == '/';
+  std::uint64_t carry = 0;
+  for (std::size_t word = 0; word < states.size(); ++word) {
+    const std::uint64_t was = states[word];
+    const std::uint64_t goes = was & ((literal == nullptr ? 0 : (*literal)[word]) | (slash ? 0 : one_[word]));
+    const std::uint64_t stays = was & (stays_[word] | (slash ? 0 : stays_inside_[word]));
+    states[word] = stays | goes << 1 | carry;
+    carry = goes >> (kBits - 1);
+  }
+  skip_optional(states, slash);
+}
+
+// A state before an optional token holds behind it too; behind '**/' only where a component begins. At most two of
+// these tokens follow each other: '**/' and a star.
+void Glob::skip_optional(Bits& states, bool component_begins) const {
+  for (int pass = 0; pass < 2; ++pass) {
+    std::uint64_t carry = 0;
+    for (std::size_t word = 0; word < states.size(); ++word) {
+      const std::uint64_t skips =
+          states[word] & (optional_[word] | (component_begins ? folders_[word] : std::uint64_t{0}));
+      states[word] |= skips << 1 | carry;
+      carry = skips >> (kBits - 1);
+    }
+  }
+}
+
+bool Glob::accepted(const Bits& states) const {
+  return (states[tokens_ / kBits] >> (tokens_ % kBits) & 1) != 0;
+}
+
+bool Glob::run(std::string_view path, bool also_below) const {
+  if (tokens_ == 0 || path.empty()) return false;
+  Bits states(tokens_ / kBits + 1);
+  states[0] = 1;
+  skip_optional(states, true);
+  for (const char c : path) {
+    if (also_below && c == '/' && accepted(states)) return true;
+    step(states, c);
+  }
+  return accepted(states);
+}
+
+bool Glob::matches(std::string_view path) const {
+  return run(path, /*also_below=*/true);
+}
+
+bool Glob::matches_itself(std::string_view path) const {
+  return run(path, /*also_below=*/false);
+}
+
+bool glob_matches(std::string_view pattern, std::string_view path) {
+  return Glob(pattern).matches(path);
 }
 
 bool glob_matches_itself(std::string_view pattern, std::string_view path) {
-  const std::vector<Token> tokens = tokens_of(pattern);
-  if (tokens.empty() || path.empty()) return false;
-  Matcher matcher(tokens);
-  for (const char c : path) matcher.step(c);
-  return matcher.accepted();
+  return Glob(pattern).matches_itself(path);
 }
 
 }  // namespace gridtorrent::metainfo

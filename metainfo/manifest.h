@@ -63,12 +63,4 @@ Status validate_component(std::string_view component);
 /// BASE, or BASE/path: where the entry lies below the target folder.
 std::string full_path(const Manifest& manifest, const ManifestEntry& entry);
 
-/// Whether a `get --file GLOB` pattern means this entry. Matched against the path below BASE (BASE's own name for a
-/// single file): '*' and '?' do not cross '/', '**' does, a pattern without '/' matches the last component alone,
-/// a pattern that names a folder means all below it.
-bool glob_matches(std::string_view pattern, std::string_view path);
-
-/// The same, but that a pattern that names a folder means the folder alone.
-bool glob_matches_itself(std::string_view pattern, std::string_view path);
-
 }  // namespace gridtorrent::metainfo

@@ -6,6 +6,7 @@
 
 #include "common/text.h"
 #include "common/units.h"
+#include "metainfo/glob.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -103,21 +104,18 @@ Result<std::vector<bool>> marked_at(const metainfo::Manifest& manifest, std::spa
 
 /// False where the pattern means nothing.
 bool mark_meant(const metainfo::Manifest& manifest, const std::string& pattern, std::vector<bool>& wanted) {
-  const auto mark = [&](std::size_t i) {
-    wanted[i] = true;
-    if (manifest.entries[i].kind == metainfo::EntryKind::kFolder) mark_below(manifest, i, wanted);
-  };
   if (const auto named = entry_at(manifest, pattern)) {
-    mark(*named);
+    wanted[*named] = true;
+    if (manifest.entries[*named].kind == metainfo::EntryKind::kFolder) mark_below(manifest, *named, wanted);
     return true;
   }
+  const metainfo::Glob glob(pattern);
   bool matched = false;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const std::string& path = manifest.entries[i].path;
     if (path.empty() && !manifest.is_single_file()) continue;
-    if (!metainfo::glob_matches(pattern, path.empty() ? manifest.base_name : path)) continue;
-    matched = true;
-    mark(i);
+    if (!glob.matches(path.empty() ? manifest.base_name : path)) continue;
+    matched = wanted[i] = true;  // what is below a folder that matches, matches by itself
   }
   return matched;
 }

@@ -3,16 +3,18 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "client/core/walk_rules.h"
 #include "client/files/ignore_file.h"
+#include "metainfo/glob.h"
 
 namespace gridtorrent::client::files {
 
 /// What of a folder is published: the rules that were asked for, and its ignore file. Pure; a value.
 class Choice {
  public:
-  Choice(WalkRules rules, IgnoreFile ignored) : rules_(std::move(rules)), ignored_(std::move(ignored)) {}
+  Choice(WalkRules rules, IgnoreFile ignored);
 
   /// Why an entry is left out, as "excluded by '*.tmp'"; empty: it is not. A folder that is left out is not looked
   /// into, so nothing below it comes back.
@@ -22,6 +24,7 @@ class Choice {
 
  private:
   WalkRules rules_;
+  std::vector<metainfo::Glob> excluded_, included_;  ///< of the rules, in their order
   IgnoreFile ignored_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "metainfo/manifest.h"
-
 namespace gridtorrent::client::files {
 
 Result<IgnoreFile> IgnoreFile::parse(std::string_view text) {
@@ -28,7 +26,7 @@ Result<IgnoreFile> IgnoreFile::parse(std::string_view text) {
     rule.folders_only = line.ends_with('/');
     while (line.ends_with('/')) line.remove_suffix(1);
     if (line.empty()) continue;
-    rule.pattern = line;
+    rule.pattern = metainfo::Glob(line);
     made.rules_.push_back(std::move(rule));
   }
   return made;
@@ -37,7 +35,7 @@ Result<IgnoreFile> IgnoreFile::parse(std::string_view text) {
 std::optional<std::size_t> IgnoreFile::ignored_by(std::string_view path, bool is_folder) const {
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
     if (rule->folders_only && !is_folder) continue;
-    if (!metainfo::glob_matches_itself(rule->pattern, path)) continue;
+    if (!rule->pattern.matches_itself(path)) continue;
     if (rule->takes_back) return std::nullopt;
     return rule->line;
   }

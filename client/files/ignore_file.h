@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "metainfo/glob.h"
 
 namespace gridtorrent::client::files {
 
@@ -26,7 +27,7 @@ class IgnoreFile {
  private:
   struct Rule {
     std::size_t line = 0;
-    std::string pattern;
+    metainfo::Glob pattern{""};
     bool takes_back = false;  ///< '!'
     bool folders_only = false;
   };

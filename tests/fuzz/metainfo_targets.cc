@@ -3,6 +3,7 @@
 #include "common/check.h"
 #include "common/hex.h"
 #include "metainfo/bencode.h"
+#include "metainfo/glob.h"
 #include "metainfo/metadata.h"
 #include "tests/fuzz/targets.h"
 

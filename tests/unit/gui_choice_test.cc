@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "gui/models/file_choice.h"
 #include "gui/models/files_model.h"
+#include "metainfo/glob.h"
 #include "metainfo/manifest.h"
 
 namespace gridtorrent::gui {

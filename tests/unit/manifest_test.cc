@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "metainfo/glob.h"
+
 namespace gridtorrent::metainfo {
 namespace {
 
@@ -154,6 +156,16 @@ TEST(Glob, MatchesByTheContract) {
   EXPECT_TRUE(glob_matches("/above", "above"));
   EXPECT_TRUE(glob_matches("**", "any/thing"));
   EXPECT_TRUE(glob_matches("\xff*", "\xff\n"));
+}
+
+TEST(Glob, MayBeLongerThanAWordOfItsStates) {
+  const std::string a(63, 'a'), b(200, 'b');
+  const Glob glob(a + "*/?" + b);
+  EXPECT_FALSE(glob.matches(a + "/c" + b.substr(1)));
+  EXPECT_FALSE(glob.matches(a.substr(1) + "/c" + b));
+  EXPECT_TRUE(glob.matches(a + "/c" + b));
+  EXPECT_TRUE(glob.matches(a + "xyz/c" + b + "/below"));
+  EXPECT_FALSE(glob.matches_itself(a + "xyz/c" + b + "/below"));
 }
 
 TEST(Glob, TakesNoExponentialTime) {
