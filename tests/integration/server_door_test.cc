@@ -130,13 +130,20 @@ class ServerDoor : public ::testing::Test {
     open->reader = tasks_->WatchNode(&open->context, request);
     return open;
   }
+  /// The next event that is not about lists of who may have what.
+  static bool next(Watch& open, v1::NodeEvent& event) {
+    while (open.reader->Read(&event)) {
+      if (!event.has_audience() && !event.has_audiences_confirmed()) return true;
+    }
+    return false;
+  }
   /// Opens a node's stream and reads until it is settled: greeted, and a task sent by the strand, which starts last.
   std::unique_ptr<Watch> settled_watch() {
     EXPECT_TRUE(world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"}).ok());
     auto open = watch("node");
     v1::NodeEvent event;
     EXPECT_TRUE(open->reader->Read(&event) && event.has_hello());
-    EXPECT_TRUE(open->reader->Read(&event) && event.has_task());
+    EXPECT_TRUE(next(*open, event) && event.has_task());
     return open;
   }
   /// Lets so much time pass, as the ticker sees it.
@@ -241,6 +248,31 @@ TEST_F(ServerDoor, WhatWaitedTooLongIsNotDoneAnyMore) {
   EXPECT_FALSE(ran);
 }
 
+TEST_F(ServerDoor, AHeartbeatConfirmsTheListsThatNothingIsRungForAndNoOthers) {
+  const ccm::Actor bob = world_.user("bob");
+  const ccm::Content own = world_.publish(alice_, "own", ccm::AccessLevel::kPrivate);
+  ccm::Content for_bob = own;
+  for_bob.id = ContentId::make(world_.clock.wall(), world_.rng);
+  for_bob.access = {ccm::AccessLevel::kShared, {}, {"bob"}, false};
+  const auto quiet = world_.audiences.follow(node_.node, own);
+  const auto rung = world_.audiences.follow(node_.node, for_bob);
+  ASSERT_TRUE(quiet.ok() && rung.ok() && world_.audiences.refresh().ok());
+  const auto stream = settled_watch();
+  const auto confirmed = [&] {
+    pass(std::chrono::seconds(30));
+    std::set<std::string> ids;
+    v1::NodeEvent event;
+    while (stream->reader->Read(&event) && !event.has_audiences_confirmed()) {
+    }
+    for (const v1::AudienceRef& ref : event.audiences_confirmed().audiences()) ids.insert(ref.audience_id());
+    return ids;
+  };
+  world_.audiences.ring(bob.user);
+  EXPECT_THAT(confirmed(), ::testing::UnorderedElementsAre((*quiet)->id));
+  ASSERT_TRUE(world_.audiences.refresh().ok());
+  EXPECT_THAT(confirmed(), ::testing::UnorderedElementsAre((*quiet)->id, (*rung)->id));
+}
+
 TEST_F(ServerDoor, AFullQueueRefusesAtOnceAndSaysWhenToComeAgain) {
   std::promise<void> go;
   const std::shared_future<void> gate = go.get_future().share();
@@ -266,7 +298,7 @@ TEST_F(ServerDoor, AStreamGreetsAgainEach30Seconds) {
   v1::NodeEvent event;
   pass(std::chrono::seconds(29));
   pass(std::chrono::seconds(1));
-  ASSERT_TRUE(open->reader->Read(&event) && event.has_hello());
+  ASSERT_TRUE(next(*open, event) && event.has_hello());
   EXPECT_EQ(event.hello().time_ms(), world_.clock.wall().ms) << "one greeting, and not before its time";
 }
 
@@ -276,9 +308,9 @@ TEST_F(ServerDoor, ARevokedTokenEndsItsStreamWithinAMinute) {
   tokens_.remove("node");
   // Not 60 at once: a write that seems to hang for longer than 30 s would end the stream for that reason.
   pass(std::chrono::seconds(30));
-  ASSERT_TRUE(open->reader->Read(&event) && event.has_hello());
+  ASSERT_TRUE(next(*open, event) && event.has_hello());
   pass(std::chrono::seconds(30));
-  while (open->reader->Read(&event)) EXPECT_TRUE(event.has_hello());
+  while (next(*open, event)) EXPECT_TRUE(event.has_hello());
   EXPECT_EQ(from_grpc(open->reader->Finish()).code, Code::kUnauthenticated);
 }
 
@@ -287,10 +319,10 @@ TEST_F(ServerDoor, AStreamWhoseTokenIsGoodGoesOn) {
   v1::NodeEvent event;
   for (int i = 0; i < 10; ++i) {
     pass(std::chrono::seconds(30));
-    ASSERT_TRUE(open->reader->Read(&event) && event.has_hello());
+    ASSERT_TRUE(next(*open, event) && event.has_hello());
   }
   ASSERT_TRUE(world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"}).ok());
-  ASSERT_TRUE(open->reader->Read(&event) && event.has_task());
+  ASSERT_TRUE(next(*open, event) && event.has_task());
   EXPECT_EQ(event.task().sequence(), 2u);
 }
 

@@ -178,7 +178,9 @@ TEST_F(ServerReads, NothingElseWaitsWhileSearchesHoldAllTheirThreads) {
   const auto stream = tasks_->WatchNode(&context, watch);
   v1::NodeEvent event;
   EXPECT_TRUE(stream->Read(&event) && event.has_hello());
-  EXPECT_TRUE(stream->Read(&event) && event.has_task());
+  while (stream->Read(&event) && event.has_audiences_confirmed()) {
+  }
+  EXPECT_TRUE(event.has_task());
   EXPECT_EQ(began().size(), 2u) << "the searches run all the while";
   context.TryCancel();
   (void)stream->Finish();

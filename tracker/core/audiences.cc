@@ -1,6 +1,8 @@
 #include "tracker/core/audiences.h"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "ccm/domain/policy.h"
@@ -160,10 +162,18 @@ void Audiences::set_bell(std::function<void()> bell) {
   bell_ = std::move(bell);
 }
 
+namespace {
+
+bool meet(const std::set<UserId>& one, const std::set<UserId>& other) {
+  const auto& [few, many] = one.size() < other.size() ? std::tie(one, other) : std::tie(other, one);
+  return std::ranges::any_of(few, [&](const UserId& person) { return many.contains(person); });
+}
+
+}  // namespace
+
 bool Audiences::Rung::concerns(const Entry& entry) const {
   const auto& targets = entry.like.access.groups;
-  return all || (entry.like.access.buddies && lists.contains(entry.like.owner)) ||
-         std::any_of(people.begin(), people.end(), [&](const UserId& one) { return entry.people.contains(one); }) ||
+  return all || (entry.like.access.buddies && lists.contains(entry.like.owner)) || meet(people, entry.people) ||
          std::any_of(targets.begin(), targets.end(), [&](const auto& target) { return groups.contains(target.id); });
 }
 
@@ -208,46 +218,87 @@ void Audiences::ring_all() {
 }
 
 Status Audiences::refresh() {
-  Rung rung;
+  constexpr std::size_t kReadsPerMark = 16;
+  const std::size_t due = mark_due();
+  for (std::size_t done = 0; done < due; ++done) {
+    if (done % kReadsPerMark == kReadsPerMark - 1) mark_due();
+    GT_TRY(refresh_next());
+  }
+  return tell_newcomers();
+}
+
+/// What was rung for becomes marks at audiences. Returns how many are due.
+std::size_t Audiences::mark_due() {
+  // Who read the store before the change has noted what it said by now, and is marked as well.
+  const std::lock_guard reading_lock(reading_);
+  const std::lock_guard lock(mutex_);
+  Rung rung = std::exchange(rung_, {});
+  newcomers_.merge(rung.newcomers);
+  for (auto& [key, entry] : entries_) {
+    if (entry.due || !rung.concerns(entry)) continue;
+    entry.due = true;
+    due_[entry.like.owner].push_back(key);
+  }
+  std::size_t due = 0;
+  for (const auto& [owner, keys] : due_) due += keys.size();
+  return due;
+}
+
+std::optional<std::string> Audiences::next_due() {
+  if (due_.empty()) return std::nullopt;
+  auto next = due_.upper_bound(turn_);
+  if (next == due_.end()) next = due_.begin();
+  turn_ = next->first;
+  std::string key = std::move(next->second.front());
+  next->second.pop_front();
+  if (next->second.empty()) due_.erase(next);
+  return key;
+}
+
+Status Audiences::refresh_next() {
+  const std::lock_guard reading_lock(reading_);  // for each anew: who follows something new waits for one at most
+  std::string key;
+  ccm::Content like;
   {
     const std::lock_guard lock(mutex_);
-    rung = std::exchange(rung_, {});
-    ++refreshing_;
+    const auto next = next_due();
+    const auto found = next ? entries_.find(*next) : entries_.end();
+    if (found == entries_.end() || !found->second.due) return {};
+    key = found->first;
+    like = found->second.like;
   }
-  const Status done = refresh(rung);
+  Reading reading;
+  const Status done = d_.store.read([&](Tx& tx) -> Status {
+    GT_ASSIGN(reading, read(tx, like));
+    return {};
+  });
+  if (done) {
+    apply(key, std::move(reading));
+    return {};
+  }
   const std::lock_guard lock(mutex_);
-  --refreshing_;
-  if (!done) rung_.merge(std::move(rung));
+  due_[like.owner].push_front(key);
   return done;
 }
 
-Status Audiences::refresh(const Rung& rung) {
-  std::vector<std::pair<std::string, ccm::Content>> due;
+Status Audiences::tell_newcomers() {
+  std::vector<UserId> people;
   {
-    // Who read the store before the change has noted what it said by now, and is read for once more.
-    const std::lock_guard reading_lock(reading_);
     const std::lock_guard lock(mutex_);
-    for (const auto& [key, entry] : entries_) {
-      if (rung.concerns(entry)) due.emplace_back(key, entry.like);
-    }
+    people.assign(newcomers_.begin(), newcomers_.end());
   }
-  for (auto& [key, like] : due) {
-    const std::lock_guard reading_lock(reading_);  // for each anew: who follows something new waits for one at most
-    Reading reading;
-    GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-      GT_ASSIGN(reading, read(tx, like));
-      return {};
-    }));
-    apply(key, std::move(reading));
-  }
-  std::vector<NodeId> newcomers;
-  if (rung.newcomers.empty()) return {};
+  if (people.empty()) return {};
+  std::vector<NodeId> nodes;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    GT_ASSIGN(const auto keys, tx.nodes.keys_of({rung.newcomers.begin(), rung.newcomers.end()}, d_.clock.wall()));
-    for (const auto& [node, public_key] : keys) newcomers.push_back(node);
+    GT_ASSIGN(const auto keys, tx.nodes.keys_of(people, d_.clock.wall()));
+    for (const auto& [node, public_key] : keys) nodes.push_back(node);
     return {};
   }));
-  for (const NodeId& node : newcomers) d_.hub.push(node, ContentChanged{});
+  {
+    const std::lock_guard lock(mutex_);
+    for (const UserId& person : people) newcomers_.erase(person);
+  }
+  for (const NodeId& node : nodes) d_.hub.push(node, ContentChanged{});
   return {};
 }
 
@@ -259,6 +310,7 @@ void Audiences::apply(const std::string& key, Reading reading) {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
     Entry& entry = found->second;
+    entry.due = false;
     entry.people = std::move(reading.people);
     if (entry.audience->members == reading.members) return;
     std::set<NodeId> entitled;
@@ -277,9 +329,18 @@ void Audiences::apply(const std::string& key, Reading reading) {
   for (const auto& [node, content] : out) d_.hub.push(node, ContentChanged{content});
 }
 
-bool Audiences::settled() const {
+std::set<std::string> Audiences::current(const NodeId& node) const {
   const std::lock_guard lock(mutex_);
-  return rung_.empty() && refreshing_ == 0;
+  const auto contents = followed_.find(node);
+  if (contents == followed_.end()) return {};
+  std::set<std::string_view> keys;
+  for (const auto& [content, key] : contents->second) keys.insert(key);
+  std::set<std::string> ids;
+  for (const std::string_view key : keys) {
+    const Entry& entry = entries_.find(key)->second;
+    if (!entry.due && !rung_.concerns(entry)) ids.insert(entry.audience->id);
+  }
+  return ids;
 }
 
 std::size_t Audiences::count() const {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -63,13 +66,14 @@ class Audiences {
   void ring(const UserId& owner, const UserId& buddy);
   /// Anything may have changed.
   void ring_all();
-  /// Reads anew what was rung for. Nodes that follow are told of changes; those that are out, of each content that they
-  /// followed; those of people who may have come in somewhere, to look at all that they were refused. An error leaves
-  /// it rung for.
+  /// Reads anew as many audiences as are rung for when it begins, each once however often it was, and owners in turn:
+  /// many of one person hold up nobody else's. What is rung for meanwhile takes its turn among them; what remains is
+  /// rung for. Nodes that follow are told of changes; those that are out, of each content that they followed; those of
+  /// people who may have come in somewhere, to look at all that they were refused. An error leaves it rung for.
   Status refresh();
 
-  /// Nothing is rung for nor being read: what `of_node` says next is right.
-  bool settled() const;
+  /// Ids of those that the node follows and of which nothing is rung for: what `of_node` says of them next is right.
+  std::set<std::string> current(const NodeId& node) const;
 
   std::size_t count() const;
 
@@ -79,6 +83,7 @@ class Audiences {
     AudiencePtr audience;
     std::set<UserId> people;  ///< who might be entitled: what about them changes is looked at
     std::map<NodeId, std::set<ContentId>> followers;
+    bool due = false;  ///< rung for, and in `due_`
   };
   struct Reading {
     std::map<KeyPrint, NodeId> members;
@@ -93,11 +98,13 @@ class Audiences {
     bool all = false;
     bool concerns(const Entry& entry) const;
     void merge(Rung other);
-    bool empty() const { return people.empty() && groups.empty() && lists.empty() && newcomers.empty() && !all; }
   };
   Result<Reading> read(Tx& tx, const ccm::Content& like) const;
   void ring(Rung rung);
-  Status refresh(const Rung& rung);
+  std::size_t mark_due();
+  std::optional<std::string> next_due();
+  Status refresh_next();
+  Status tell_newcomers();
   struct Attached {
     AudiencePtr audience;
     bool is_new = false;  ///< the node did not follow it for any content
@@ -109,10 +116,12 @@ class Audiences {
   Deps d_;
   std::mutex reading_;  ///< held from reading the store to noting the answer: the later answer is the newer
   mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;                         ///< by owner and access
+  std::map<std::string, Entry, std::less<>> entries_;            ///< by owner and access
   std::map<NodeId, std::map<ContentId, std::string>> followed_;  ///< keys of entries_
-  Rung rung_;
-  int refreshing_ = 0;  ///< what was rung for is being read
+  Rung rung_;                                                    ///< since the last mark_due
+  std::map<UserId, std::deque<std::string>> due_;                ///< keys of entries_, some gone since, by owner
+  UserId turn_;                                                  ///< the owner whose turn was last
+  std::set<UserId> newcomers_;                                   ///< to be told
   std::function<void()> bell_;
 };
 

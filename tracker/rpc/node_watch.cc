@@ -1,5 +1,7 @@
 #include "tracker/rpc/node_watch.h"
 
+#include <set>
+
 #include "base/logging/logging.h"
 #include "base/rpc/hello.h"
 #include "tracker/rpc/convert.h"
@@ -93,7 +95,7 @@ void NodeWatch::send_name(const std::string& name) {
 }
 
 void NodeWatch::send_audiences() {
-  const bool settled = d_.audiences.settled();  // asked before they are read
+  const std::set<std::string> current = d_.audiences.current(node_);  // asked before they are read
   const std::vector<AudiencePtr> followed = d_.audiences.of_node(node_);
   std::map<std::string, std::uint64_t> sent;
   for (const AudiencePtr& audience : followed) {
@@ -112,10 +114,9 @@ void NodeWatch::send_audiences() {
   audiences_sent_ = std::move(sent);
   audiences_waiting_ = false;
   if (!confirm_waiting_) return;
-  confirm_waiting_ = settled;  // else with the next heartbeat
-  if (!confirm_waiting_) return;
   v1::NodeEvent event;
   for (const auto& [id, version] : audiences_sent_) {
+    if (!current.contains(id)) continue;  // with the next heartbeat
     v1::AudienceRef* ref = event.mutable_audiences_confirmed()->add_audiences();
     ref->set_audience_id(id);
     ref->set_version(version);
