@@ -351,6 +351,21 @@ TEST_P(TrackerServices, EphemeralNodesGoByThemselves) {
   EXPECT_FALSE(w.nodes.get(alice, "busy")->online);
 }
 
+TEST_P(TrackerServices, AnEphemeralNodeThatGoesLeavesTheListsOfOthersCurrent) {
+  auto token = enroll_token("e1");
+  token.ephemeral = true;
+  ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), token).ok());
+  ASSERT_TRUE(w.nodes.enroll(enroll_with("e1", "idle", "k1")).ok());
+  const ccm::Actor hers = w.node(alice, "lasting"), his = w.node(bob, "his");
+  ASSERT_TRUE(w.audiences.follow(hers.node, w.publish(alice, "a", ccm::AccessLevel::kPrivate)).ok());
+  ASSERT_TRUE(w.audiences.follow(his.node, w.publish(bob, "b", ccm::AccessLevel::kPrivate)).ok());
+  ASSERT_TRUE(w.audiences.refresh().ok());
+  w.clock.advance(NodeService::kEphemeralLifetime + std::chrono::seconds(1));
+  ASSERT_TRUE(w.nodes.sweep().ok());
+  EXPECT_THAT(w.audiences.current(hers.node), IsEmpty());
+  EXPECT_THAT(w.audiences.current(his.node), SizeIs(1));
+}
+
 TEST_P(TrackerServices, TasksAreForOnesOwnNodes) {
   const ccm::Actor node = w.node(alice, "lab");
   EXPECT_EQ(code_of(list_folder(bob, "lab")), Code::kNotFound);

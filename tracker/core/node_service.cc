@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "ccm/domain/content_access.h"
@@ -448,6 +449,7 @@ Status NodeService::sweep() {
   GT_TRY(write_signs(kSignsWritten));
   for (const auto& [content, node] : d_.swarms.expire()) leave_audience(node, content);
   std::vector<NodeId> removed;
+  std::set<UserId> owners;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto stale, tx.nodes.stale_ephemeral(d_.clock.wall() - kEphemeralLifetime, kSweepBatch));
     for (const NodeId& node : stale) {
@@ -455,6 +457,8 @@ Status NodeService::sweep() {
         GT_TRY(tx.nodes.set_seen(node, d_.clock.wall(), ""));
         continue;
       }
+      GT_ASSIGN(const auto record, tx.nodes.by_id(node));
+      if (record) owners.insert(record->owner);
       GT_TRY(tx.tokens.remove_all_of_node(node));
       GT_TRY(tx.nodes.remove(node));
       removed.push_back(node);
@@ -462,7 +466,7 @@ Status NodeService::sweep() {
     return {};
   }));
   for (const NodeId& node : removed) forget(node);
-  if (!removed.empty()) d_.audiences.ring_all();
+  for (const UserId& owner : owners) d_.audiences.ring(owner);
   return {};
 }
 
