@@ -1,7 +1,6 @@
 #include "ccm/domain/content_access.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -212,17 +211,11 @@ Result<bool> has_unread(Tx& tx, const Notice& notice) {
 }  // namespace
 
 Result<std::vector<UserId>> tell_holders(Tx& tx, const Content& content) {
-  constexpr std::size_t kVersions = 100;
-  std::set<std::string> owners;
-  GT_ASSIGN(const auto earlier, tx.versions.sealed_of(content.id, kVersions));
-  for (const VersionRecord& version : earlier) {
-    GT_ASSIGN(const auto replicas, tx.replicas.of_content(content.id, version.number));
-    for (const Replica& replica : replicas) owners.insert(replica.owner_name);
-  }
-  owners.erase(content.owner_name);
+  GT_ASSIGN(const auto people, tx.replicas.people(content.id));
   std::vector<UserId> told;
-  for (const std::string& name : owners) {
-    GT_ASSIGN(const auto user, tx.users.by_name(name));
+  for (const UserId& person : people) {
+    if (person == content.owner) continue;
+    GT_ASSIGN(const auto user, tx.users.by_id(person));
     if (!user) continue;
     GT_ASSIGN(const Grants grants, grants_of(tx, user->id, content));
     if (!decide({user->id, user->name, user->disabled}, Action::kShow, content, grants).allowed) continue;

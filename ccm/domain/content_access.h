@@ -52,8 +52,8 @@ Result<std::vector<Replica>> known_replicas(Tx& tx, const Actor& actor, const Co
 Result<Content> at_version(Tx& tx, Content content, std::uint32_t version);
 /// Before `next` takes the place of the newest version in the content's row: that one is kept among the earlier ones.
 Status keep_replaced(Tx& tx, const Content& next);
-/// A notice of the new version for each person but the owner whose nodes hold an earlier one, unless one of the same
-/// content is unread. Returns them.
+/// A notice of the new version for each person but the owner whose nodes hold some of an earlier one, unless one of the
+/// same content is unread. Returns them.
 Result<std::vector<UserId>> tell_holders(Tx& tx, const Content& content);
 /// Writes down what changed of a content as at_version gave it.
 Status update_version(Tx& tx, const Content& content);

@@ -145,8 +145,10 @@ class ReplicaStore {
   virtual Result<std::optional<Replica>> find(const ContentId& content, std::uint32_t version, const NodeId& node) = 0;
   /// Complete ones first, then by node name.
   virtual Result<std::vector<Replica>> of_content(const ContentId& content, std::uint32_t version) = 0;
-  /// Nodes that have some of any version, each once.
+  /// Nodes that have some of any version, each once. As much work as there are nodes, however many versions they have.
   virtual Result<std::vector<NodeId>> holders(const ContentId& content) = 0;
+  /// The owners of these nodes, each once, by id.
+  virtual Result<std::vector<UserId>> people(const ContentId& content) = 0;
   virtual Status remove(const ContentId& content, std::uint32_t version, const NodeId& node) = 0;
 };
 

@@ -407,6 +407,26 @@ TEST_P(Stores, ContentsAreFoundByTheGenerationOfTheirEdition) {
   });
 }
 
+TEST_P(Stores, HoldersOfAContentAreNamedOnceEachAndSoAreTheirOwners) {
+  const auto alice = user("alice"), bob = user("bob");
+  const auto data = content(alice, "data"), other = content(alice, "other");
+  const auto one = node(bob, "one"), two = node(bob, "two"), hers = node(alice, "hers");
+  must([&](tracker::Tx& tx) -> Status {
+    for (std::uint32_t version = 1; version <= 3; ++version) {
+      GT_TRY(tx.replicas.put({data.id, version, one.id, "", "", 1, true, now_}));
+      GT_TRY(tx.replicas.put({data.id, version, two.id, "", "", 0, false, now_}));
+    }
+    return tx.replicas.put({other.id, 1, hers.id, "", "", 1, true, now_});
+  });
+  look([&](tracker::Tx& tx) {
+    EXPECT_THAT(value_of(tx.replicas.holders(data.id)), UnorderedElementsAre(one.id, two.id));
+    EXPECT_THAT(value_of(tx.replicas.people(data.id)), ElementsAre(bob.id));
+    EXPECT_THAT(value_of(tx.replicas.people(other.id)), ElementsAre(alice.id));
+    EXPECT_THAT(value_of(tx.replicas.holders(ContentId::make(now_, rng_))), IsEmpty());
+    EXPECT_THAT(value_of(tx.replicas.people(ContentId::make(now_, rng_))), IsEmpty());
+  });
+}
+
 TEST_P(Stores, ReplicasCarryTheirNodesNames) {
   const auto alice = user("alice");
   const auto data = content(alice, "data");

@@ -244,6 +244,13 @@ class Replicas final : public ccm::ReplicaStore {
     }
     return std::vector<NodeId>(nodes.begin(), nodes.end());
   }
+  Result<std::vector<UserId>> people(const ContentId& content) override {
+    std::set<UserId> people;
+    for (const auto& [key, replica] : s_.replicas) {
+      if (replica.content == content) people.insert(s_.nodes.at(replica.node).owner);
+    }
+    return std::vector<UserId>(people.begin(), people.end());
+  }
 
  private:
   ccm::Replica named(ccm::Replica replica) const {

@@ -85,5 +85,32 @@ TEST_F(Work, OfAPageOfTasksIsTheSameHoweverManyThereAre) {
   EXPECT_LE(steps_of([&] { page(true, middle); }), first_few * 3 / 2) << "the middle costs no more than the beginning";
 }
 
+TEST_F(Work, OfANewVersionIsTheSameHoweverManyVersionsItsHoldersHave) {
+  ServerWorld w("sqlite");
+  const ccm::Actor alice = w.user("alice"), bob = w.user("bob");
+  const ccm::Actor node = w.node(bob, "b1");
+  const ccm::Content data = w.publish(alice, "data");
+  std::uint32_t held = 0;
+  const auto hold = [&](std::uint32_t versions) {
+    const Status done = w.store.ccm().write([&](ccm::Tx& tx) -> Status {
+      while (held < versions) GT_TRY(tx.replicas.put({data.id, ++held, node.node, "", "", 1, true, w.clock.wall()}));
+      return {};
+    });
+    ASSERT_TRUE(done.ok());
+  };
+  const auto publish = [&](char digit) {
+    const auto ticket = w.contents.begin_update(alice, {w.request_id(), "data"});
+    ASSERT_TRUE(ticket.ok());
+    ccm::FinishPublish finish = w.finish_of(data.id, 1000, digit);
+    finish.version = ticket->version;
+    ASSERT_TRUE(w.contents.finish_publish(alice, finish).ok());
+  };
+  hold(kFew);
+  const std::uint64_t few = steps_of([&] { publish('b'); });
+  ASSERT_EQ(w.inbox.read(bob)->notices.size(), 1u) << "who holds one is told";
+  hold(kMany);
+  EXPECT_LE(steps_of([&] { publish('c'); }), few * 3 / 2);
+}
+
 }  // namespace
 }  // namespace gridtorrent::tracker

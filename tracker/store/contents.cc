@@ -121,6 +121,12 @@ const std::string kSelectReplica =
     "max(r.last_seen_ms, n.last_seen_ms), r.verified_ms FROM replica r JOIN node n ON n.node_id = r.node_id JOIN user "
     "u ON u.user_id = n.owner_id ";
 
+/// Nodes with a replica of any version, from one to the next by the index: each is looked at once, and null ends them.
+const std::string kHolders =
+    "WITH RECURSIVE holder(node_id) AS (SELECT min(node_id) FROM replica WHERE content_id = ?1 UNION ALL "
+    "SELECT (SELECT min(r.node_id) FROM replica r WHERE r.content_id = ?1 AND r.node_id > h.node_id) FROM holder h "
+    "WHERE h.node_id IS NOT NULL) ";
+
 /// As the unique index of names has it; in the same words, so that it is used.
 constexpr std::string_view kHasName = "c.state IN ('draft', 'published')";
 
@@ -440,8 +446,13 @@ Result<std::vector<ccm::Replica>> SqlReplicas::of_content(const ContentId& conte
 }
 
 Result<std::vector<NodeId>> SqlReplicas::holders(const ContentId& content) {
-  return tx_.all("SELECT DISTINCT node_id FROM replica WHERE content_id = ? ORDER BY node_id", {content.str()},
+  return tx_.all(kHolders + "SELECT node_id FROM holder WHERE node_id IS NOT NULL ORDER BY node_id", {content.str()},
                  [](const sql::Row& row) { return id_at<NodeId>(row, 0); });
+}
+
+Result<std::vector<UserId>> SqlReplicas::people(const ContentId& content) {
+  return tx_.all(kHolders + "SELECT DISTINCT n.owner_id FROM holder h JOIN node n USING (node_id) ORDER BY n.owner_id",
+                 {content.str()}, [](const sql::Row& row) { return id_at<UserId>(row, 0); });
 }
 
 Status SqlReplicas::remove(const ContentId& content, std::uint32_t version, const NodeId& node) {

@@ -423,7 +423,12 @@ constexpr std::string_view kOwned = R"sql(
 CREATE INDEX content_owned ON content(owner_id, created_ms) WHERE state <> 'purged';
 )sql";
 
-constexpr std::array<sql::Migration, 21> kMigrations = {{{1, "accounts", kAccounts},
+// Who has some of a content is asked whenever it changes, however many versions of it they have.
+constexpr std::string_view kHolders = R"sql(
+CREATE INDEX replica_of_content ON replica(content_id, node_id);
+)sql";
+
+constexpr std::array<sql::Migration, 22> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -443,7 +448,8 @@ constexpr std::array<sql::Migration, 21> kMigrations = {{{1, "accounts", kAccoun
                                                          {18, "names of withdrawn contents", kFreeNames},
                                                          {19, "roots of nodes", kNodeRoots},
                                                          {20, "removals from groups", kRemovals},
-                                                         {21, "contents by owner", kOwned}}};
+                                                         {21, "contents by owner", kOwned},
+                                                         {22, "holders of contents", kHolders}}};
 
 }  // namespace
 

@@ -92,6 +92,7 @@ class SqlReplicas final : public ccm::ReplicaStore {
                                            const NodeId& node) override;
   Result<std::vector<ccm::Replica>> of_content(const ContentId& content, std::uint32_t version) override;
   Result<std::vector<NodeId>> holders(const ContentId& content) override;
+  Result<std::vector<UserId>> people(const ContentId& content) override;
   Status remove(const ContentId& content, std::uint32_t version, const NodeId& node) override;
 
  private:
