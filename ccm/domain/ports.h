@@ -110,7 +110,8 @@ class ContentStore {
   virtual Result<std::optional<Content>> visible_by_id(const UserId& viewer, std::string_view viewer_name,
                                                        const ContentId& id) = 0;
   /// Those of that name that the viewer may see, of this owner or, where that is empty, of anyone; at most `limit`:
-  /// published ones first, then drafts, then by owner name and the newest first.
+  /// published ones first, then drafts, by owner name. Where there are none, withdrawn ones, by owner name and the
+  /// newest first; of each owner, the newest `limit` are looked at, so that it counts for nobody how many there are.
   virtual Result<std::vector<Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
                                                        std::string_view owner, std::string_view name,
                                                        std::size_t limit) = 0;

@@ -277,6 +277,31 @@ TEST_P(Stores, VisibleByNameFollowsThePolicy) {
   EXPECT_THAT(owners(carol), IsEmpty());
 }
 
+TEST_P(Stores, WithdrawnContentsAreFoundByNameWhereNoOtherIsAndTheNewestOfEachOwnerAlone) {
+  const auto alice = user("alice"), bob = user("bob");
+  const auto withdrawn = [&](const ccm::User& owner, AccessLevel level) {
+    now_ = now_ + std::chrono::seconds(1);
+    return content(owner, "data", ContentState::kWithdrawn, level);
+  };
+  const auto old = withdrawn(bob, AccessLevel::kPublic);
+  const auto hidden = withdrawn(bob, AccessLevel::kPrivate), open = withdrawn(bob, AccessLevel::kPublic);
+  const auto hers = withdrawn(alice, AccessLevel::kPrivate);
+  const auto seen = [&](const ccm::User& viewer, const std::string& owner, std::size_t limit) {
+    std::vector<Content> found;
+    look([&](tracker::Tx& tx) {
+      found = value_of(tx.contents.visible_by_name(viewer.id, viewer.name, owner, "data", limit));
+    });
+    return found;
+  };
+  EXPECT_THAT(seen(alice, "", 10), ElementsAre(hers, open, old));
+  EXPECT_THAT(seen(alice, "bob", 10), ElementsAre(open, old));
+  EXPECT_THAT(seen(alice, "bob", 2), ElementsAre(open)) << "the newest two, of which one is hidden";
+  EXPECT_THAT(seen(bob, "bob", 2), ElementsAre(open, hidden));
+  EXPECT_THAT(seen(bob, "alice", 10), IsEmpty());
+  const auto published = content(bob, "data");
+  EXPECT_THAT(seen(alice, "", 10), ElementsAre(published));
+}
+
 TEST_P(Stores, SearchFiltersOrdersAndPages) {
   const auto alice = user("alice");
   const auto bob = user("bob");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -69,17 +70,20 @@ class Contents final : public ccm::ContentStore {
   Result<std::vector<ccm::Content>> visible_by_name(const UserId& viewer, std::string_view viewer_name,
                                                     std::string_view owner, std::string_view name,
                                                     std::size_t limit) override {
-    std::vector<ccm::Content> found;
-    for (const auto& [id, c] : s_.contents) {
-      if (!owner.empty() && c.owner_name != owner) continue;
-      if (c.name == name && allowed(viewer, viewer_name, ccm::Action::kShow, c)) found.push_back(c);
+    std::vector<ccm::Content> found, withdrawn;
+    std::map<UserId, std::size_t> looked_at;
+    for (const auto& [id, c] : std::views::reverse(s_.contents)) {  // the newest first
+      if (c.name != name || (!owner.empty() && c.owner_name != owner)) continue;
+      const bool gone = c.state == ccm::ContentState::kWithdrawn;
+      if (gone && ++looked_at[c.owner] > limit) continue;
+      if (allowed(viewer, viewer_name, ccm::Action::kShow, c)) (gone ? withdrawn : found).push_back(c);
     }
-    const auto place = [](const ccm::Content& c) {
-      const bool published = c.state == ccm::ContentState::kPublished, draft = c.state == ccm::ContentState::kDraft;
-      return std::tuple(!published, !draft, c.owner_name);
-    };
-    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
-      return place(a) != place(b) ? place(a) < place(b) : a.id.str() > b.id.str();
+    if (found.empty()) found = std::move(withdrawn);
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      const auto place = [](const ccm::Content& c) {
+        return std::tuple(c.state != ccm::ContentState::kPublished, c.owner_name);
+      };
+      return place(a) < place(b);
     });
     cut(found, limit);
     return found;

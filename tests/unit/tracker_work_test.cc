@@ -112,5 +112,39 @@ TEST_F(Work, OfANewVersionIsTheSameHoweverManyVersionsItsHoldersHave) {
   EXPECT_LE(steps_of([&] { publish('c'); }), few * 3 / 2);
 }
 
+TEST_F(Work, OfALookAtANameIsTheSameHoweverManyContentsOfItAreWithdrawn) {
+  ServerWorld w("sqlite");
+  const ccm::Actor alice = w.user("alice"), bob = w.user("bob");
+  ccm::Content content;
+  content.owner = bob.user;
+  content.name = "data";
+  content.state = ccm::ContentState::kWithdrawn;
+  int made = 0;
+  const auto grow = [&](int count, ccm::AccessLevel level) {
+    content.access.level = level;
+    const Status done = w.store.ccm().write([&](ccm::Tx& tx) -> Status {
+      for (; made < count; ++made) {
+        w.clock.advance(std::chrono::milliseconds(1));
+        content.id = ContentId::make(w.clock.wall(), w.rng);
+        GT_TRY(tx.contents.insert(content));
+      }
+      return {};
+    });
+    ASSERT_TRUE(done.ok());
+  };
+  const auto look = [&](const std::string& reference) {
+    return steps_of([&] { EXPECT_FALSE(w.contents.get(alice, reference).ok()); });
+  };
+  grow(3 * kFew, ccm::AccessLevel::kPrivate);
+  const std::uint64_t by_name = look("data"), by_owner = look("bob/data");
+  grow(kMany, ccm::AccessLevel::kPrivate);
+  EXPECT_LE(look("data"), by_name * 3 / 2);
+  EXPECT_LE(look("bob/data"), by_owner * 3 / 2);
+  grow(kMany + 3 * kFew, ccm::AccessLevel::kPublic);
+  const std::uint64_t shown = look("data");
+  grow(2 * kMany, ccm::AccessLevel::kPublic);
+  EXPECT_LE(look("data"), shown * 3 / 2) << "those that one may see no more than others";
+}
+
 }  // namespace
 }  // namespace gridtorrent::tracker

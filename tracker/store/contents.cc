@@ -130,6 +130,19 @@ const std::string kHolders =
 /// As the unique index of names has it; in the same words, so that it is used.
 constexpr std::string_view kHasName = "c.state IN ('draft', 'published')";
 
+/// Whoever has withdrawn contents of the name ?1, from one to the next by the index; null ends them.
+constexpr std::string_view kWhoWithdrew =
+    "WITH RECURSIVE who(id) AS (SELECT min(owner_id) FROM content WHERE name = ?1 AND state = 'withdrawn' UNION ALL "
+    "SELECT (SELECT min(x.owner_id) FROM content x WHERE x.name = ?1 AND x.state = 'withdrawn' AND x.owner_id > "
+    "who.id) "
+    "FROM who WHERE who.id IS NOT NULL) ";
+constexpr std::string_view kOwner = "WITH who(id) AS (SELECT user_id FROM user WHERE name = ?3) ";
+/// Of each of these the newest ?2 of that name.
+constexpr std::string_view kNewestWithdrawn =
+    "SELECT x.content_id FROM who CROSS JOIN content x WHERE x.name = ?1 AND x.state = 'withdrawn' AND x.owner_id = "
+    "who.id AND x.content_id >= ifnull((SELECT y.content_id FROM content y WHERE y.name = ?1 AND y.state = 'withdrawn' "
+    "AND y.owner_id = who.id ORDER BY y.content_id DESC LIMIT 1 OFFSET ?2 - 1), '')";
+
 Error name_conflict_or(const Error& error, const ccm::Content& c) {
   return conflict_or(error,
                      "name " + c.owner_name + "/" + escape_for_display(c.name) + " is taken; choose another name");
@@ -275,8 +288,24 @@ Result<std::vector<ccm::Content>> SqlContents::visible_by_name(const UserId& vie
   values.emplace_back(name);
   if (!owner.empty()) values.emplace_back(owner);
   values.emplace_back(limit);
-  return tx_.all_span(kSelect + "WHERE " + kShown + "AND c.name = ? " + (owner.empty() ? "" : "AND u.name = ? ") +
-                          "ORDER BY c.state <> 'published', c.state <> 'draft', u.name, c.content_id DESC LIMIT ?",
+  GT_ASSIGN(auto found, tx_.all_span(kSelect + "WHERE " + kShown + "AND c.name = ? AND " + std::string(kHasName) +
+                                         (owner.empty() ? "" : " AND u.name = ?") +
+                                         " ORDER BY c.state <> 'published', u.name LIMIT ?",
+                                     values, content_from));
+  if (!found.empty()) return found;
+  return withdrawn_by_name(viewer_id, viewer_name, owner, name, limit);
+}
+
+Result<std::vector<ccm::Content>> SqlContents::withdrawn_by_name(const std::string& viewer,
+                                                                 std::string_view viewer_name, std::string_view owner,
+                                                                 std::string_view name, std::size_t limit) {
+  std::vector<sql::Value> values = {name, limit};
+  if (!owner.empty()) values.emplace_back(owner);
+  for (const sql::Value& value : shown_to(viewer, viewer_name)) values.push_back(value);
+  values.emplace_back(limit);
+  return tx_.all_span(std::string(owner.empty() ? kWhoWithdrew : kOwner) + kSelect + "WHERE c.content_id IN (" +
+                          std::string(kNewestWithdrawn) + ") AND " + kShown +
+                          "ORDER BY u.name, c.content_id DESC LIMIT ?",
                       values, content_from);
 }
 

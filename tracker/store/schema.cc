@@ -428,7 +428,14 @@ constexpr std::string_view kHolders = R"sql(
 CREATE INDEX replica_of_content ON replica(content_id, node_id);
 )sql";
 
-constexpr std::array<sql::Migration, 22> kMigrations = {{{1, "accounts", kAccounts},
+// A name is looked up by anybody; how many of that name somebody has withdrawn does not count.
+constexpr std::string_view kNamesakes = R"sql(
+DROP INDEX content_by_name;
+CREATE INDEX content_named ON content(name) WHERE state IN ('draft', 'published');
+CREATE INDEX content_withdrawn ON content(name, owner_id, content_id) WHERE state = 'withdrawn';
+)sql";
+
+constexpr std::array<sql::Migration, 23> kMigrations = {{{1, "accounts", kAccounts},
                                                          {2, "contents", kContents},
                                                          {3, "nodes and tasks", kNodes},
                                                          {4, "audit chain", kAuditChain, chain_unchained_records},
@@ -449,7 +456,8 @@ constexpr std::array<sql::Migration, 22> kMigrations = {{{1, "accounts", kAccoun
                                                          {19, "roots of nodes", kNodeRoots},
                                                          {20, "removals from groups", kRemovals},
                                                          {21, "contents by owner", kOwned},
-                                                         {22, "holders of contents", kHolders}}};
+                                                         {22, "holders of contents", kHolders},
+                                                         {23, "withdrawn contents by name", kNamesakes}}};
 
 }  // namespace
 

@@ -79,6 +79,8 @@ class SqlContents final : public ccm::ContentStore {
 
  private:
   Status put_lists(const ccm::Content& content);
+  Result<std::vector<ccm::Content>> withdrawn_by_name(const std::string& viewer, std::string_view viewer_name,
+                                                      std::string_view owner, std::string_view name, std::size_t limit);
   /// Few rows: they are looked up and sorted. Many: the listing is walked from its newest end, and soon full.
   Result<bool> is_few(std::string_view rows, sql::Values values);
   sql::Transaction& tx_;
