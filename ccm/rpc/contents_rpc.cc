@@ -84,7 +84,7 @@ void answer(const PublishTicket& ticket, v1::BeginPublishReply& reply) {
 }  // namespace
 
 // Here, as it takes seconds to compile the handlers of all methods.
-ContentsRpc::ContentsRpc(Deps deps) : d_(deps), file_lists_(deps.files) {}
+ContentsRpc::ContentsRpc(Deps deps) : d_(deps), file_lists_(deps.files, deps.clock) {}
 
 wire::Methods ContentsRpc::methods() {
   return kMethods;
@@ -189,7 +189,7 @@ ContentsRpc::Reactor* ContentsRpc::ListFiles(Context* context, const v1::ListFil
   return d_.door.unary(context, kListFiles, request, reply, [this](const Call& call, const auto& q, auto& p) -> Status {
     GT_ASSIGN(const ContentId id, ContentId::parse(q.content_id()));
     GT_ASSIGN(const Content content, d_.contents.open_metadata(actor_of(call), id, q.version()));
-    return file_lists_.list(content, q, p);
+    return file_lists_.list(actor_of(call).user, content, q, p);
   });
 }
 

@@ -56,10 +56,11 @@ v1::FileLine to_wire(const metainfo::Manifest& manifest, const FileTree::Line& l
 
 }  // namespace
 
-Status FileLists::list(const Content& content, const v1::ListFilesRequest& request, v1::ListFilesReply& reply) {
+Status FileLists::list(const UserId& caller, const Content& content, const v1::ListFilesRequest& request,
+                       v1::ListFilesReply& reply) {
   GT_ASSIGN(const FileTree::Form form, form_of(request.form()));
   GT_ASSIGN(const std::size_t first, first_line(request.page()));
-  GT_ASSIGN(const Tree tree, tree_of(content.metadata_sha256));
+  GT_ASSIGN(const Tree tree, tree_of(caller, content.metadata_sha256));
   const std::size_t most = wire::page_request(request).items();
   GT_ASSIGN(const FileTree::Listing listing, tree->list(request.path(), form, first, most));
   reply.set_total_lines(listing.all_lines);
@@ -76,16 +77,27 @@ Status FileLists::list(const Content& content, const v1::ListFilesRequest& reque
   return {};
 }
 
-Result<FileLists::Tree> FileLists::tree_of(const std::string& sha256_hex) {
+Result<FileLists::Tree> FileLists::tree_of(const UserId& caller, const std::string& sha256_hex) {
   if (Tree tree = kept(sha256_hex)) return tree;
   GT_ASSIGN(const std::uint64_t bytes, files_.size(sha256_hex));
-  if (bytes <= kSmallBytes) return read(sha256_hex);
+  if (bytes <= limits_.small_bytes) return read(sha256_hex);
+  GT_TRY(take_turn(caller, sha256_hex));
   const std::unique_lock lock(reading_, kPatience);
   if (!lock.owns_lock()) {
     return Error{Code::kBusy, "the server is reading another large list of files: try again in a few seconds"};
   }
   if (Tree tree = kept(sha256_hex)) return tree;  // somebody else has read it meanwhile
   return read(sha256_hex);
+}
+
+/// Who goes on with a list that others' lists have pushed out pays nothing: it was not their doing.
+Status FileLists::take_turn(const UserId& caller, const std::string& sha256_hex) {
+  const std::lock_guard lock(mutex_);
+  std::string& last = last_large_[caller];
+  if (last == sha256_hex) return {};
+  GT_TRY(turns_.take("other large lists of files", caller.str(), clock_.mono()));
+  last = sha256_hex;
+  return {};
 }
 
 Result<FileLists::Tree> FileLists::read(const std::string& sha256_hex) {
@@ -113,7 +125,7 @@ void FileLists::keep(const std::string& sha256_hex, const Tree& tree) {
   if (std::ranges::find(kept_, sha256_hex, &Kept::sha256_hex) != kept_.end()) return;
   kept_.push_front({sha256_hex, tree});
   bytes_ += tree->memory_bytes();
-  while (bytes_ > most_bytes_ && kept_.size() > 1) {
+  while (bytes_ > limits_.most_bytes && kept_.size() > 1) {
     bytes_ -= kept_.back().tree->memory_bytes();
     gone.splice(gone.begin(), kept_, std::prev(kept_.end()));
   }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/clock.h"
+#include "common/rng.h"
 #include "metainfo/metadata.h"
 #include "tests/support/memory_store.h"
 
@@ -47,41 +49,43 @@ class FileListPages : public ::testing::Test {
     content.metadata_sha256 = sha256_hex;
     return content;
   }
-  static v1::ListFilesReply page(FileLists& lists, const Content& content, const std::string& page,
-                                 std::uint32_t limit = 0) {
+  v1::ListFilesReply page(FileLists& lists, const Content& content, const std::string& page, std::uint32_t limit = 0) {
     v1::ListFilesRequest request;
     request.set_page(page);
     request.set_limit(limit);
     v1::ListFilesReply reply;
-    const Status status = lists.list(content, request, reply);
+    const Status status = lists.list(alice_, content, request, reply);
     EXPECT_TRUE(status.ok()) << status.error().message;
     return reply;
   }
 
   CountedFiles files_;
+  ManualClock clock_;
+  SeededRng rng_{1};
+  const UserId alice_ = UserId::make(clock_.wall(), rng_), bob_ = UserId::make(clock_.wall(), rng_);
 };
 
 TEST_F(FileListPages, AreRefusedWhereTheRequestMakesNoSense) {
-  FileLists lists(files_);
+  FileLists lists(files_, clock_);
   const Content content = content_of("a", 2);
   v1::ListFilesReply reply;
   for (const char* page : {"-1", "x", "1x", " 1", "99999999999999999999", "1000001"}) {
     v1::ListFilesRequest request;
     request.set_page(page);
-    const Status status = lists.list(content, request, reply);
+    const Status status = lists.list(alice_, content, request, reply);
     ASSERT_FALSE(status.ok()) << page;
     EXPECT_EQ(status.error().code, Code::kInvalid);
   }
   v1::ListFilesRequest request;
   request.set_form(static_cast<v1::ListFilesRequest::Form>(9));
-  EXPECT_EQ(lists.list(content, request, reply).error().code, Code::kInvalid);
+  EXPECT_EQ(lists.list(alice_, content, request, reply).error().code, Code::kInvalid);
   request.Clear();
   request.set_path("none");
-  EXPECT_EQ(lists.list(content, request, reply).error().code, Code::kNotFound);
+  EXPECT_EQ(lists.list(alice_, content, request, reply).error().code, Code::kNotFound);
 }
 
 TEST_F(FileListPages, HaveAThousandLinesAtMostAndSayWhereToGoOn) {
-  FileLists lists(files_);
+  FileLists lists(files_, clock_);
   const Content content = content_of("a", 2'500);
   std::string next;
   std::vector<int> sizes;
@@ -106,7 +110,7 @@ TEST_F(FileListPages, HaveAThousandLinesAtMostAndSayWhereToGoOn) {
 }
 
 TEST_F(FileListPages, AreCutWhereLongPathsMakeThemLarge) {
-  FileLists lists(files_);
+  FileLists lists(files_, clock_);
   const Content content = content_of("a", 3'000, 8);
   std::string next;
   int lines = 0, pages = 0;
@@ -128,7 +132,7 @@ TEST_F(FileListPages, KeepNoMoreThanTheirMemory) {
     const auto metadata = metainfo::decode(*files_.read("a", 0, 1 << 20));
     of_one = metainfo::FileTree(metadata->manifest).memory_bytes();
   }
-  FileLists lists(files_, of_one * 3 / 2);
+  FileLists lists(files_, clock_, {.most_bytes = of_one * 3 / 2});
   files_.begun = 0;
   const auto read_for = [&](const Content& content) {
     const int before = files_.begun;
@@ -144,6 +148,52 @@ TEST_F(FileListPages, KeepNoMoreThanTheirMemory) {
   EXPECT_EQ(read_for(large), 0) << "the last one is kept however large";
   EXPECT_EQ(read_for(one), 1) << "and is the only one then";
   EXPECT_EQ(read_for(large), 1) << "others do not suffer it longer";
+}
+
+class LargeFileLists : public FileListPages {
+ protected:
+  /// Every list is large, and but one is kept.
+  FileLists lists_{files_, clock_, {.most_bytes = 1, .small_bytes = 0}};
+  const Content one_ = content_of("a", 10), two_ = content_of("b", 10);
+
+  Status ask(const UserId& caller, const Content& content) {
+    v1::ListFilesReply reply;
+    return lists_.list(caller, content, {}, reply);
+  }
+  /// Until it is refused; returns how often a document was read.
+  int alternate(const UserId& caller) {
+    const int before = files_.begun;
+    for (int i = 0; i < 1000; ++i) {
+      const Status asked = ask(caller, i % 2 == 0 ? one_ : two_);
+      if (asked.ok()) continue;
+      EXPECT_EQ(asked.error().code, Code::kBusy);
+      break;
+    }
+    return files_.begun - before;
+  }
+};
+
+TEST_F(LargeFileLists, AreRefusedToWhoAlternatesBetweenThemAndToNobodyElse) {
+  EXPECT_EQ(alternate(alice_), 20);
+  EXPECT_TRUE(ask(bob_, one_).ok());
+  EXPECT_TRUE(ask(bob_, two_).ok());
+  clock_.advance(std::chrono::seconds(30));
+  EXPECT_EQ(alternate(alice_), 3) << "six a minute";
+}
+
+TEST_F(LargeFileLists, AreReadOnForWhoWasPushedOutByOthers) {
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(ask(alice_, one_).ok());
+    ASSERT_TRUE(ask(bob_, two_).ok());
+  }
+  EXPECT_EQ(files_.begun, 200);
+}
+
+TEST_F(LargeFileLists, AreThereForAllWhoAskForTheOneThatIsKept) {
+  alternate(alice_);
+  ASSERT_TRUE(ask(bob_, one_).ok());
+  EXPECT_TRUE(ask(alice_, one_).ok());
+  EXPECT_TRUE(ask(alice_, one_).ok());
 }
 
 }  // namespace
