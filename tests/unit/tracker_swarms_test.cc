@@ -49,6 +49,28 @@ TEST_F(SwarmTable, WhoWantsDataIsToldOfWhoHasItAndTheOtherWayRound) {
   EXPECT_THAT(ids(swarms_.announce(of(a_, SwarmRole::kSeeding, 1000)).peers), ElementsAre(b_));
 }
 
+TEST_F(SwarmTable, WhoChangesWithoutAnEndIsToldOfAtARateAndOthersAreNotConcerned) {
+  SwarmLimits limits;
+  limits.tells_per_s = 2;
+  limits.tells_at_once = 10;
+  Swarms swarms(clock_, rng_, limits);
+  swarms.announce(of(a_, SwarmRole::kSeeding, 1000));
+  swarms.announce(of(c_, SwarmRole::kSeeding, 1000));
+  const auto told_of = [&](const NodeId& node) {
+    std::size_t told = 0;
+    for (int i = 0; i < 100; ++i) {
+      told += swarms.announce(of(node, SwarmRole::kFetching)).tell.size();
+      told += swarms.announce(of(node, SwarmRole::kGone)).tell.size();
+    }
+    return told;
+  };
+  EXPECT_EQ(told_of(b_), 10u) << "gone and back is no way around it";
+  EXPECT_THAT(ids(swarms.announce(of(b_, SwarmRole::kFetching)).peers), UnorderedElementsAre(a_, c_));
+  EXPECT_THAT(swarms.announce(of(node(), SwarmRole::kFetching)).tell, SizeIs(3));
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_LE(told_of(b_), 4u);
+}
+
 TEST_F(SwarmTable, PeersAreNamedWithTheHashOfTheirKey) {
   Announce seeding = of(a_, SwarmRole::kSeeding, 1000);
   seeding.key = {7};

@@ -102,6 +102,15 @@ std::vector<NodeId> Swarms::whom_to_tell(const std::vector<Peer>& others, const 
   return nodes;
 }
 
+std::vector<NodeId> Swarms::within_rate(LiveNode& node, std::vector<NodeId> tell, MonoTime now) const {
+  const double passed_s = std::chrono::duration<double>(now - node.told_at).count();
+  node.told = std::max(0.0, node.told - passed_s * limits_.tells_per_s);
+  node.told_at = now;
+  if (node.told + static_cast<double>(tell.size()) > limits_.tells_at_once) return {};
+  node.told += static_cast<double>(tell.size());
+  return tell;
+}
+
 void Swarms::leave(const Key& key, const NodeId& node) {
   const auto swarm = swarms_.find(key);
   if (swarm != swarms_.end()) {
@@ -143,7 +152,8 @@ AnnounceResult Swarms::announce(const Announce& announce) {
     if (left != swarms_.end() && member != left->second.end()) {
       result.changed.node = announce.node;
       const bool wanted = member->second.role == SwarmRole::kFetching;
-      result.tell = whom_to_tell(others(left->second, announce.node, now), result.changed, wanted);
+      result.tell =
+          within_rate(node, whom_to_tell(others(left->second, announce.node, now), result.changed, wanted), now);
     }
     leave(key, announce.node);
     return result;
@@ -180,14 +190,15 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   if (member.role == SwarmRole::kPaused) {
     result.changed.complete = false;
     result.changed.verified_bytes = 0;
-    if (!was_away && old_role != member.role) result.tell = whom_to_tell(around, result.changed, wanted);
+    if (!was_away && old_role != member.role)
+      result.tell = within_rate(node, whom_to_tell(around, result.changed, wanted), now);
     return result;
   }
   for (const Peer& chosen : select_peers(result.changed, around, limits_.selection, rng_)) {
     result.peers.push_back(peer_of(chosen.node, swarm.at(chosen.node)));
   }
   if (was_away || old_role != member.role || was_complete != result.changed.complete) {
-    result.tell = whom_to_tell(around, result.changed, wanted);
+    result.tell = within_rate(node, whom_to_tell(around, result.changed, wanted), now);
   }
   return result;
 }

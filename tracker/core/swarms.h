@@ -56,6 +56,9 @@ struct SwarmLimits {
   /// open: it must not be forgotten, since it is told of changes as a member.
   std::uint32_t announces_per_s = 25;
   std::size_t max_traffic_entries = 256;  ///< an announce; the rest is dropped
+  /// How many others a node may have told at once of its changes, on average and after a pause; who is not told hears
+  /// with the next announce. A node that starts has tens of thousands of contents, each with a few others.
+  double tells_per_s = 500, tells_at_once = 50'000;
   SelectionLimits selection;
 };
 
@@ -63,6 +66,7 @@ struct AnnounceResult {
   std::vector<Peer> peers;
   std::chrono::milliseconds next{0};
   /// Whom to tell at once of `changed`, the announcing node as a peer now; who paused or left has and wants nothing.
+  /// Nobody where the node has had too many told lately.
   std::vector<NodeId> tell;
   Peer changed;
   bool complete = false;  ///< it holds all of it, paused or not
@@ -145,6 +149,8 @@ class Swarms final : public ccm::LiveView {
     std::optional<MonoTime> last_seen;
     WallTime sign, taken_sign;  ///< last sign of life, and the one that `take_signs` gave out last
     std::set<Key> swarms;
+    double told = 0;  ///< others who were told of changes lately
+    MonoTime told_at;
   };
 
   static bool is_complete(const Member& member);
@@ -161,6 +167,8 @@ class Swarms final : public ccm::LiveView {
   std::vector<Peer> others(const Swarm& swarm, const NodeId& but, MonoTime now) const;
   /// `wanted`: so far it wanted data. Seeders dial whom they believe to, so they hear of the end of that.
   std::vector<NodeId> whom_to_tell(const std::vector<Peer>& others, const Peer& changed, bool wanted) const;
+  /// `tell`, or nobody where the node's changes have been told too often.
+  std::vector<NodeId> within_rate(LiveNode& node, std::vector<NodeId> tell, MonoTime now) const;
   void leave(const Key& key, const NodeId& node);
   void count_traffic(const Announce& announce);
 
