@@ -17,12 +17,14 @@ KeyPrint key_print(const std::string& public_key) {
 
 namespace {
 
-/// Contents of the same key have the same audience. Groups by id: a name may be another group's one day.
+/// Contents of the same key have the same audience. Groups by id: a name may be another group's one day. Hashed, as it
+/// is kept for each content of each node, and access may name a thousand people.
 std::string key_of(const ccm::Content& content) {
   std::string key = content.owner.str() + " " + std::string(ccm::access_level_name(content.access.level));
   for (const ccm::GroupTarget& group : content.access.groups) key += " " + group.id.str();
   for (const std::string& user : content.access.users) key += " user:" + user;
-  return key + (content.access.buddies ? " buddies" : "");
+  if (content.access.buddies) key += " buddies";
+  return std::string(as_chars(crypto::sha256(as_bytes(key))));
 }
 
 /// Those who might be entitled, and what they were granted.
