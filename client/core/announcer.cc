@@ -45,7 +45,7 @@ void take_over(SwarmPeer& known, const PeerInfo& peer, bool is_new, MonoTime now
 /// Not seeded for a reason that the server may take back.
 bool may_be_unbarred(const Transfer& transfer) {
   const bool barred = transfer.row.step == TransferStep::kHold && transfer.barred && !transfer.barred_reason.empty();
-  return barred && !transfer.row.paused;
+  return barred && !transfer.look_again && !transfer.row.paused;
 }
 
 bool stands(const Transfer& transfer, const NodeId& node) {

@@ -108,6 +108,7 @@ Result<bool> GetFlow::claim(const TransferId& id, const TransferRow& seen) {
     if (transfer == nullptr) return unknown_transfer(id);
     const auto& row = transfer->row;
     GT_TRY(may_choose(row));
+    if (transfer->away && row.error) return *row.error;
     if (row.globs != seen.globs || row.kept_globs != seen.kept_globs || row.kept_lost != seen.kept_lost) return false;
     if (!transfer->job_running && !transfer->saving) {
       transfer->job_running = transfer->saving = true;
@@ -179,6 +180,7 @@ Result<bool> GetFlow::keep_for(const TransferId& id, const Choice& choice) {
     // While it is being checked it has no data yet.
     if (!data && data.error().code == Code::kConflict) data = std::string();
   }
+  if (!data && data.error().code == Code::kDisk) note_lost_writes(id);
   GT_TRY(data);
   GT_TRY(c_.ports.store.save_resume(id, *data));
   return data->empty();

@@ -40,9 +40,16 @@ void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   if (!report) return;
   const WallTime verified = c_.ports.clock.wall();
   if (report->fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, verified, stop);
+  const bool gone = !c_.ports.guard.exists(below(old->row.place(), old->row.base_name));
   {
     const auto lock = c_.book.lock();
-    c_.forget(copy->row.old_place);
+    auto* other = c_.book.find(copy->row.old_place);
+    if (gone && other != nullptr && other->row.step == TransferStep::kHold) {
+      other->look_again = c_.ports.clock.mono();  // its disk may come back
+      c_.settle_hold(*other);
+    } else {
+      c_.forget(copy->row.old_place);
+    }
   }
   fetch_instead(id, describe_faults(*report));
 }
@@ -220,6 +227,8 @@ void GetFlow::finish(const TransferId& id, std::stop_token stop) {
   const auto copy = copy_of(id);
   if (!copy) return;
   if (copy->row.step == TransferStep::kVerify && !verify_roots(id, stop)) return;
+  // By the engine's own descriptor, which is told of failed writes that somebody else's sync saw first.
+  if (copy->in_engine) save_resume(id, false);
   commit(id, stop);
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
@@ -301,8 +310,7 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
   return stamp && *stamp == part.stamp;
 }
 
-/// Some of it was verified in memory and did not reach the disk: the next round looks there.
-void GetFlow::fetch_what_was_lost(const TransferId& id) {
+void GetFlow::fetch_again(const TransferId& id) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
@@ -311,12 +319,9 @@ void GetFlow::fetch_what_was_lost(const TransferId& id) {
   c_.book.touch(*transfer);
 }
 
-void GetFlow::fail_on_disk(const TransferId& id, const Error& error) {
-  {
-    const auto lock = c_.book.lock();
-    if (auto* transfer = c_.book.find(id)) transfer->lost_writes = true;
-  }
-  fail(id, mend_the_disk(id, error));
+void GetFlow::note_lost_writes(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  if (auto* transfer = c_.book.find(id)) transfer->lost_writes = true;
 }
 
 void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
@@ -325,7 +330,9 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   const auto& manifest = copy->metadata->manifest;
   const auto staging = staging_of(copy->row, copy->wanted);
   // A commit that was begun is ended first, and what it placed is verified.
-  if (copy->lost_writes && !copy->recheck) return fetch_what_was_lost(id);
+  if (copy->lost_writes && !copy->recheck) return fetch_again(id);
+  const bool is_placed = c_.ports.guard.exists(below(copy->row.place(), copy->row.base_name));
+  if (!is_placed && staging_away(copy->row)) return fetch_again(id);  // which waits for its disk
   const bool kept_untouched = kept_is_untouched(id, manifest);
   if (staging.beside) {
     // It is added to the engine anew afterwards, with what was there before; until then no file of it may be open.
@@ -334,7 +341,10 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   }
   const auto committed = staging.replaces ? exchange_update(id, *copy, stop) : c_.ports.files.commit(staging, manifest);
   if (!committed) {
-    if (committed.error().code == Code::kDisk) return fail_on_disk(id, committed.error());
+    if (committed.error().code == Code::kDisk) {
+      note_lost_writes(id);
+      return fail(id, mend_the_disk(id, committed.error()));
+    }
     if (committed.error().code != Code::kCancelled) fail(id, committed.error());
     return;
   }

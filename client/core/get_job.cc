@@ -284,16 +284,14 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
 std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) {
   TransferRow row;
   std::uint64_t verified = 0;
-  bool fresh = false;
   {
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr) return std::nullopt;
     row = transfer->row;
-    fresh = transfer->fresh;
     if (transfer->snapshot) verified = verified_of_wanted(*transfer->snapshot, row.wanted_bytes);
   }
-  if (auto away = row.step == TransferStep::kFetch && !fresh ? staging_away(row) : std::nullopt) {
+  if (auto away = row.step == TransferStep::kFetch ? staging_away(row) : std::nullopt) {
     SpaceCheck check;
     check.verdict = DiskVerdict::kWait;
     check.away = std::move(away);
@@ -365,6 +363,16 @@ std::optional<Error> GetFlow::staging_away(const TransferRow& row) {
                                 row.id.str() + "` begins anew in " + escape_for_display(row.target)};
 }
 
+/// The node ended in the middle of its commit, and its disk came back later than the node.
+void GetFlow::end_commit(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
+  transfer->row.step = TransferStep::kCommit;
+  transfer->recheck = true;
+  c_.book.save_or_log(*transfer);
+}
+
 void GetFlow::hold_back(const TransferId& id, const Error& away) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
@@ -372,6 +380,8 @@ void GetFlow::hold_back(const TransferId& id, const Error& away) {
   c_.log(NodeLogLevel::kWarning, display_name(transfer->row) + ": " + away.message);
   transfer->held_back = transfer->away = true;
   transfer->row.error = away;
+  note_counters(*transfer, c_.ports.clock.mono());
+  transfer->clock_runs = false;
   transfer->announce.soon(c_.ports.clock.mono());
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
@@ -380,7 +390,8 @@ void GetFlow::hold_back(const TransferId& id, const Error& away) {
 void GetFlow::begin(const TransferId& id) {
   const auto copy = loaded(id);
   if (!copy) return;
-  if (const auto away = copy->fresh ? std::nullopt : staging_away(copy->row)) return hold_back(id, *away);
+  if (const auto away = staging_away(copy->row)) return hold_back(id, *away);
+  if (c_.ports.files.commit_begun(staging_of(copy->row, copy->wanted), copy->metadata->manifest)) return end_commit(id);
   auto resume = c_.ports.store.load_resume(id);
   if (!resume) return fail(id, resume.error());
   if (*resume && (*resume)->empty()) resume->reset();  // it holds for other files
@@ -390,16 +401,17 @@ void GetFlow::begin(const TransferId& id) {
   FileSizes sizes =
       std::make_shared<const std::vector<std::uint64_t>>(wanted_file_sizes(copy->metadata->manifest, copy->wanted));
   spec.save_path = staging.staging_folder();
-  spec.trust = copy->recheck ? DiskTrust::kRecheck
+  const bool recheck = copy->recheck || copy->lost_writes;
+  spec.trust = recheck       ? DiskTrust::kRecheck
                : copy->fresh ? DiskTrust::kNothingThere
                              : trust_after_restart(copy->row, resume->has_value());
   if (spec.trust == DiskTrust::kResumeData) spec.resume_data = std::move(**resume);
   // What an update copied just now would only be read once more.
-  const bool is_copied = !copy->row.replaces.is_nil() && !copy->lost_writes;
+  const bool is_copied = copy->copied && !copy->lost_writes;
   if (spec.trust == DiskTrust::kRecheck && !is_copied)
     c_.ports.files.drop_cached(spec.save_path, copy->metadata->manifest, copy->wanted);
   // One that comes from another edition knows what was hashed so far.
-  auto verifier = copy->verifier && !copy->recheck
+  auto verifier = copy->verifier && !recheck
                       ? copy->verifier
                       : make_owned_verifier(c_.ports.files, spec.save_path, copy->metadata, copy->wanted);
 
@@ -423,7 +435,8 @@ void GetFlow::begin(const TransferId& id) {
   transfer->engine_generation = spec.generation;
   transfer->audience_shown = spec.audience;
   transfer->file_sizes = std::move(sizes);
-  transfer->fresh = transfer->recheck = transfer->lost_writes = false;
+  transfer->fresh = transfer->recheck = transfer->copied = false;
+  if (copy->lost_writes) transfer->lost_writes = false;  // one that came meanwhile stays
   transfer->plan_due = transfer->snapshot_due = true;
   transfer->saved_at = now;
   transfer->saved_verified = 0;
@@ -445,7 +458,8 @@ void GetFlow::save_resume(const TransferId& id, bool clean) {
     const auto lock = c_.book.lock();
     auto* transfer = c_.book.find(id);
     if (transfer == nullptr) return;
-    if (!transfer->in_engine) {
+    // After a failed sync the next one succeeds, and would name what is not on the disk.
+    if (!transfer->in_engine || transfer->lost_writes) {
       transfer->saving = false;
       return;
     }
@@ -544,8 +558,17 @@ std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return std::nullopt;
-  return Copy{transfer->row,       transfer->metadata, transfer->wanted,  transfer->verifier,   transfer->in_engine,
-              transfer->discarded, transfer->fresh,    transfer->recheck, transfer->lost_writes};
+  return Copy{transfer->row,
+              transfer->metadata,
+              transfer->wanted,
+              transfer->verifier,
+              transfer->in_engine,
+              transfer->discarded,
+              transfer->fresh,
+              transfer->recheck,
+              transfer->lost_writes,
+              transfer->copied,
+              transfer->look_again.has_value()};
 }
 
 std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {

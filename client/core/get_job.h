@@ -113,12 +113,14 @@ class GetFlow {
   /// Why it cannot go on with what was staged; nothing where that is there.
   std::optional<Error> staging_away(const TransferRow& row);
   void hold_back(const TransferId& id, const Error& away);
+  void end_commit(const TransferId& id);
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
   void commit(const TransferId& id, const std::stop_token& stop);
-  void fetch_what_was_lost(const TransferId& id);
-  void fail_on_disk(const TransferId& id, const Error& error);
+  /// The next round of its fetch looks at what is on the disk, and at whether there is one.
+  void fetch_again(const TransferId& id);
+  void note_lost_writes(const TransferId& id);
   void note_arrival(Transfer& transfer);
   void discard(const TransferId& id);
   Result<RemovedFiles> remove_placed(const TransferRow& row, bool look_only);
@@ -150,6 +152,7 @@ class GetFlow {
     std::vector<bool> wanted;
     std::shared_ptr<RootVerifier> verifier;
     bool in_engine = false, discarded = false, fresh = false, recheck = false, lost_writes = false;
+    bool copied = false, away = false;  ///< away: held, but its files are not there
   };
   std::optional<Copy> copy_of(const TransferId& id);
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.

@@ -68,6 +68,7 @@ Result<RemovedFiles> GetFlow::removable(const TransferId& id) {
   const auto copy = copy_of(id);
   if (!copy || copy->row.step == TransferStep::kForgotten) return unknown_transfer(id);
   GT_TRY(may_remove(copy->row));
+  if (copy->away) return not_there(copy->row);
   return remove_placed(copy->row, true);
 }
 

@@ -206,7 +206,7 @@ void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::st
   transfer->row.step = TransferStep::kFetch;
   transfer->row.old_place = {};
   transfer->fresh = false;
-  transfer->recheck = true;
+  transfer->recheck = transfer->copied = true;
   if (check && check->verdict != DiskVerdict::kEnough) {
     transfer->held_back = true;
     transfer->row.error = check->error();

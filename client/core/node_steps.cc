@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/core/plan_input.h"
+#include "common/text.h"
 
 namespace gridtorrent::client {
 namespace {
@@ -171,6 +172,14 @@ Status may_choose(const TransferRow& row) {
   return Error{Code::kConflict, which + " fetches nothing, so there are no files to choose"};
 }
 
+Error not_there(const TransferRow& row) {
+  return {Code::kConflict, "the files of transfer " + row.id.str() + " (" + display_name(row) + ") are not at " +
+                               escape_for_display(join_path(row.target, row.base_name)) +
+                               ", so they cannot be removed: mount their disk, or take the transfer off the list with "
+                               "`gridtorrent transfer forget " +
+                               row.id.str() + "`"};
+}
+
 Error unknown_transfer(const TransferId& id) {
   return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
 }
@@ -240,6 +249,7 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
 Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
+  if (change.kind == ChangeKind::kRemove && transfer->look_again) return not_there(transfer->row);
   // Out of the engine, its present count is gone.
   if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
   return row_after(transfer->row, change, c_.options.tuning.tuner);
@@ -273,6 +283,7 @@ std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const Tran
 
 void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind kind) {
   const TransferStep before = transfer.row.step;
+  const bool was_paused = transfer.row.paused;
   const bool other_limit = transfer.row.limit_bits_per_s != after.limit_bits_per_s;
   transfer.row = std::move(after);
   switch (kind) {
@@ -283,6 +294,8 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
       break;
     case ChangeKind::kResume:
       resumed(transfer, before);
+      // After a pause it is only looked for again.
+      if (before == TransferStep::kFetch && transfer.away && !was_paused) begin_anew(transfer);
       break;
     case ChangeKind::kCancel:
     case ChangeKind::kStopSeeding:
@@ -304,7 +317,6 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
 void NodeSteps::resumed(Transfer& transfer, TransferStep before) {
   transfer.disk_retry = transfer.retry_at = {};
   if (transfer.look_again) transfer.look_again = c_.ports.clock.mono();
-  if (before == TransferStep::kFetch && transfer.away) begin_anew(transfer);
   if (before != TransferStep::kFailed) return;
   transfer.disk_errors = transfer.verify_rounds = 0;
   transfer.fresh = false;
@@ -317,8 +329,12 @@ void NodeSteps::begin_anew(Transfer& transfer) {
   transfer.held_back = transfer.away = false;
   transfer.recheck = true;
   transfer.row.error.reset();
-  transfer.row.step = TransferStep::kPrepare;
+  transfer.row.old_place = transfer.row.replaces;
+  transfer.row.step = transfer.row.replaces.is_nil() ? TransferStep::kPrepare : TransferStep::kCheckLocal;
   c_.book.save_or_log(transfer);
+  // What was verified there is not here.
+  if (const auto saved = c_.ports.store.save_resume(transfer.row.id, ""); !saved)
+    c_.log(NodeLogLevel::kError, "resume data of " + transfer.row.id.str() + ": " + saved.error().message);
 }
 
 void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {

@@ -42,6 +42,8 @@ class NodeSteps {
   NodeContext& c_;
 };
 
+/// Its files are on a disk that is not there.
+Error not_there(const TransferRow& row);
 /// kNotFound, with the command that lists what there is.
 Error unknown_transfer(const TransferId& id);
 

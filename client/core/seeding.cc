@@ -144,7 +144,7 @@ void SeedingFlow::hold(const TransferId& id) {
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
-  const bool away = !stamp && is_away(*row);
+  const bool away = !stamp && is_away(*row, (*metadata)->manifest, *wanted);
   auto spec = c_.torrent_spec(*row, **metadata, *wanted);
   spec.save_path = row->place();
   spec.trust = DiskTrust::kComplete;
@@ -207,7 +207,7 @@ void SeedingFlow::start_look(Transfer& transfer) {
 void SeedingFlow::look(const TransferId& id) {
   const auto row = row_of(id);
   if (!row) return;
-  const bool away = is_away(*row);
+  const bool away = !c_.ports.guard.exists(below(row->place(), row->base_name));
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || !transfer->look_again) return;
@@ -221,12 +221,27 @@ void SeedingFlow::look(const TransferId& id) {
   c_.book.touch(*transfer);
 }
 
-bool SeedingFlow::is_away(const TransferRow& row) {
-  return !c_.ports.guard.exists(below(row.place(), row.base_name));
+/// Nothing of it is there. What may not be looked at, or cannot be read, is another matter.
+bool SeedingFlow::is_away(const TransferRow& row, const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
+  const Status found = c_.ports.guard.find(below(row.place(), row.base_name));
+  if (!found) return found.error().code == Code::kNotFound;
+  // BASE may be a mount point itself, or a link to what is below one.
+  const auto report = c_.ports.files.look_at(row.place(), manifest, wanted);
+  return report && report->files == 0 && report->missing > 0;
+}
+
+void SeedingFlow::wait_to_verify(const TransferId& id) {
+  const auto lock = c_.book.lock();
+  auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.step != TransferStep::kAttach) return;
+  transfer->row.step = TransferStep::kHold;
+  transfer->row.stamp = kToVerify;
+  wait_for_files(*transfer);
 }
 
 void SeedingFlow::wait_for_files(Transfer& transfer) {
   transfer.look_again = c_.ports.clock.mono() + kLookAgain;
+  c_.settle_only(transfer);
   c_.settle_siblings(transfer.row.content.id);
   c_.log(NodeLogLevel::kWarning, display_name(transfer.row) + " is not seeded: " + transfer.barred_reason);
   transfer.announce.soon(c_.ports.clock.mono());
@@ -262,14 +277,8 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (!wanted) return fail(id, wanted.error());
   const auto place = escape_for_display(join_path(row->target, row->base_name));
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
-  if (!stamp && !row->stamp.empty() && is_away(*row)) {
-    const auto lock = c_.book.lock();
-    auto* transfer = c_.book.find(id);
-    if (transfer == nullptr || transfer->row.step != TransferStep::kAttach) return;
-    transfer->row.step = TransferStep::kHold;
-    transfer->row.stamp = kToVerify;
-    return wait_for_files(*transfer);
-  }
+  const auto goes_away = [&] { return !row->stamp.empty() && is_away(*row, (*metadata)->manifest, *wanted); };
+  if (!stamp && goes_away()) return wait_to_verify(id);
   if (!stamp) return fail(id, stamp.error());
   if (has_lost_writes(id)) c_.ports.files.drop_cached(row->place(), (*metadata)->manifest, *wanted);
   const auto progress = [this, id](std::uint64_t done, std::uint64_t total) {
@@ -285,6 +294,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
     if (report.error().code == Code::kCancelled) return;
     return fail(id, report.error());
   }
+  if (report->fault_count > 0 && goes_away()) return wait_to_verify(id);
   if (report->fault_count > 0) {
     return fail(id, {Code::kCorrupt,
                      place + " is not what was published as " + display_name(*row) + " (" + describe_faults(*report) +

@@ -27,9 +27,11 @@ class SeedingFlow {
   void hold(const TransferId& id);
   /// Lock held: a job works on another transfer of the content.
   void look(const TransferId& id);
-  bool is_away(const TransferRow& row);
+  bool is_away(const TransferRow& row, const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
   /// Lock held: held, but not to be seeded until its files are there again.
   void wait_for_files(Transfer& transfer);
+  /// The same of what is in doubt.
+  void wait_to_verify(const TransferId& id);
   /// Takes the mark away.
   bool has_lost_writes(const TransferId& id);
   bool sibling_is_busy(const TransferId& id, const ContentId& content);

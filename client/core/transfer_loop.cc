@@ -381,8 +381,7 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
       found->row.error = check->error();
       return;
     }
-    c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: " +
-                                    (found->away ? "its staging folder is there again" : "there is room again"));
+    c_.log(NodeLogLevel::kInfo, display_name(found->row) + " goes on: its disk is there and has room");
     found->held_back = found->away = false;
     found->disk_errors = 0;
     found->row.error.reset();

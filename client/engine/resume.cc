@@ -75,10 +75,9 @@ Result<ResumeData> decode_resume(std::string_view bytes) {
   return data;
 }
 
-Status sync_files(const std::string& root, const std::vector<std::string>& absolute_paths) {
+Status sync_files(const UniqueFd& disk, const std::string& root, const std::vector<std::string>& absolute_paths) {
   if (absolute_paths.size() > kSyncOneByOne) {
-    const UniqueFd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd || ::syncfs(fd.get()) != 0) {
+    if (::syncfs(disk.get()) != 0) {
       return Error{Code::kDisk,
                    "cannot sync the file system of " + escape_for_display(root) + ": " + errno_text(errno)};
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "common/unique_fd.h"
 
 namespace gridtorrent::client::engine {
 
@@ -23,7 +24,9 @@ std::string encode_resume(const ResumeData& data);
 Result<ResumeData> decode_resume(std::string_view bytes);
 
 /// Forces the data of these files, which lie below `root`, to the disk, and their folders' entries; many files by one
-/// sync of their file system. Files that do not exist are an error.
-Status sync_files(const std::string& root, const std::vector<std::string>& absolute_paths);
+/// sync of their file system, through `disk`: a folder of it that was opened before anything was written. Such a sync
+/// tells each descriptor once of what failed since it was opened, and one that is opened later of nothing that another
+/// was told of (Linux 5.8, errseq). Files that do not exist are an error.
+Status sync_files(const UniqueFd& disk, const std::string& root, const std::vector<std::string>& absolute_paths);
 
 }  // namespace gridtorrent::client::engine

@@ -1,5 +1,6 @@
 #include "client/engine/torrent.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -16,10 +17,15 @@
 #include "client/engine/resume.h"
 #include "common/hex.h"
 #include "common/text.h"
+#include "common/unique_fd.h"
 #include "common/units.h"
 
 namespace gridtorrent::client::engine {
 namespace {
+
+std::shared_ptr<const UniqueFd> opened_folder(const std::string& path) {
+  return std::make_shared<const UniqueFd>(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
 
 /// A write that failed before room was made may be told after the resume; a disk that is full again says so later, too.
 constexpr lt::seconds kLateErrors{10};
@@ -193,7 +199,9 @@ Result<std::shared_ptr<Torrent>> Torrent::make(const TorrentSpec& spec, const No
 }
 
 Status Torrent::open_folder(const Place& save_path) {
-  GT_ASSIGN(io_path_, folders_->path_for(save_path, /*for_writing=*/trust_ != DiskTrust::kComplete));
+  const bool for_writing = trust_ != DiskTrust::kComplete;
+  GT_ASSIGN(io_path_, folders_->path_for(save_path, for_writing));
+  if (for_writing) disk_ = opened_folder(io_path_);
   return {};
 }
 
@@ -369,6 +377,7 @@ Result<bool> Torrent::move_to(const Place& save_path) {
   GT_ASSIGN(const std::string io_path, folders_->path_for(save_path, /*for_writing=*/false));
   const std::lock_guard lock(mutex_);
   save_path_ = save_path.path;
+  disk_.reset();  // or its file system could not be unmounted
   io_path_ = io_path;
   failed_ = false;
   error_ = {};
@@ -432,10 +441,12 @@ Result<std::string> Torrent::resume_data(const std::vector<bool>* wanted) {
   std::vector<bool> have, fresh;
   std::vector<std::string> paths;
   std::string root;
+  std::shared_ptr<const UniqueFd> disk;
   {
     const std::lock_guard lock(mutex_);
     if (checking_) return Error{Code::kConflict, "what is on disk is still being checked"};
     root = io_path_;
+    disk = disk_;
     have = fresh = have_;
     for (std::size_t i = 0; i < fresh.size(); ++i) fresh[i] = fresh[i] && !synced_[i];
     for (const std::size_t file : geometry_.files_of(fresh)) {
@@ -444,7 +455,8 @@ Result<std::string> Torrent::resume_data(const std::vector<bool>* wanted) {
     const std::string parts = part_file();
     if (!geometry_.everything_wanted() && ::access(parts.c_str(), F_OK) == 0) paths.push_back(parts);
   }
-  GT_TRY(sync_files(root, paths));
+  if (!disk) disk = opened_folder(root);
+  GT_TRY(sync_files(*disk, root, paths));
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < fresh.size(); ++i) synced_[i] = synced_[i] || fresh[i];

@@ -14,6 +14,7 @@
 #include "client/core/engine.h"
 #include "client/engine/held_folders.h"
 #include "client/engine/swarm.h"
+#include "common/unique_fd.h"
 
 namespace gridtorrent::client::engine {
 
@@ -126,6 +127,7 @@ class Torrent {
   std::string save_path_;  ///< for people
   std::string io_path_;    ///< what is opened: the same, or a folder that `folders_` holds
   const std::shared_ptr<HeldFolders> folders_ = std::make_shared<HeldFolders>();
+  std::shared_ptr<const UniqueFd> disk_;  ///< of `io_path_`, for sync_files; null: nothing more is written
   DiskTrust trust_;
   bool paused_;
   bool checking_ = true, planned_ = false, started_ = false, failed_ = false;

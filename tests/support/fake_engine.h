@@ -156,6 +156,10 @@ class FakeEngine final : public client::Engine {
     const std::lock_guard lock(mutex_);
     failing_syncs_ = times;
   }
+  int failing_syncs() const {
+    const std::lock_guard lock(mutex_);
+    return failing_syncs_;
+  }
   void refuse_adding(std::optional<Error> error) {
     const std::lock_guard lock(mutex_);
     refuse_ = std::move(error);

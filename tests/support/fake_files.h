@@ -104,13 +104,14 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       return report;
     });
   }
-  /// What exists is all there, less what is gone; of a selection only what `lying` names. `differing` tells of a size.
+  /// What exists is all there, less what is gone; of a selection only what `lying` or `damaged` names. `differing`
+  /// tells of a size.
   Result<client::PlaceReport> look_at(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted) override {
     return with([&](State& state) {
       client::PlaceReport report;
       const auto base = parent.path + "/" + manifest.base_name;
-      const bool chosen = wanted.empty() || state.lying.contains(base);
+      const bool chosen = wanted.empty() || state.lying.contains(base) || state.damaged.contains(base);
       const bool there = chosen && state.existing.contains(base) && !state.foreign.contains(base);
       if (is_hidden(state, parent, base)) report.difference = {manifest.base_name + "/a", "no regular file"};
       const auto gone = gone_of(state, parent.path, manifest, wanted);

@@ -64,6 +64,46 @@ TEST_F(LostWrites, ThatOnlyTheCommitSeesAreLookedForOnTheDiskAfterwards) {
   EXPECT_EQ(files_.count("drop cached /home/in/.gridtorrent-" + id.str()), 1);
 }
 
+TEST_F(LostWrites, AreNotNamedByTheSaveOfAnOrderlyEnd) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  engine_->fail_syncs(1);
+  ASSERT_TRUE(node_->pause(id).ok());  // which saves
+  ASSERT_TRUE(eventually([&] { return engine_->failing_syncs() == 0; }));
+  const int saved = engine_->resumes_saved();
+  restart();
+  EXPECT_EQ(engine_->resumes_saved(), 0) << "of the new engine";
+  EXPECT_EQ(saved, 0);
+  EXPECT_FALSE(store_.transfers()->front().clean);
+  ASSERT_TRUE(node_->resume(id).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck);
+}
+
+TEST_F(LostWrites, ThatAChoiceOfOtherFilesFindsAreLookedForOnTheDisk) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  engine_->fail_syncs(1);
+  EXPECT_FALSE(node_->choose_files(id, {.globs = {"a"}}).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck);
+}
+
+TEST_F(LostWrites, AreLookedForBeforeWhatCameIsPutInItsPlace) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  engine_->fail_syncs(1);
+  engine_->completes(id);
+  ASSERT_TRUE(eventually([&] { return engine_->added().size() == 2; }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kRecheck);
+  EXPECT_EQ(files_.count("commit /home/in"), 0);
+  engine_->completes(id);
+  wait_for(id, TransferState::kSeeding);
+}
+
 class DiskAway : public NodeFixture {
  protected:
   void set_staging(const TransferId& id, bool there) {
@@ -95,6 +135,9 @@ class DiskAway : public NodeFixture {
     start();
     EXPECT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
     return id;
+  }
+  void wait_for_seeding(const TransferId& id) {
+    ASSERT_TRUE(eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }));
   }
   TransferId restarted_without_its_files() {
     published("set");
@@ -189,6 +232,61 @@ TEST_F(DiskAway, FilesInDoubtAreVerifiedOnceTheyAreThere) {
   ASSERT_TRUE(
       eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }, std::chrono::seconds(1)));
   EXPECT_EQ(files_.count("verify /home/in/data"), 1);
+}
+
+TEST_F(DiskAway, AFetchPutsNothingThereForFurtherFilesEither) {
+  const TransferId id = restarted_without_its_staging();
+  const auto refused = node_->choose_files(id, {.globs = {"a"}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("is its disk mounted?"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(files_.count("prepare /home/in"), 1);
+}
+
+TEST_F(DiskAway, AFetchThatWasPausedIsLookedForAfterItsPause) {
+  const TransferId id = restarted_without_its_staging();
+  ASSERT_TRUE(node_->pause(id).ok());
+  ASSERT_TRUE(node_->resume(id).ok());
+  EXPECT_TRUE(engine_->added().empty());
+  EXPECT_EQ(files_.count("prepare /home/in"), 1) << "that was no word on the disk";
+}
+
+TEST_F(DiskAway, ACommitWaitsForItsDisk) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  end();
+  auto row = store_.transfers()->front();
+  row.step = TransferStep::kCommit;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  set_staging(id, false);
+  start();
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
+  set_staging(id, true);
+  files_.with([](auto& state) { state.commit_begun = true; });
+  wait_for_seeding(id);
+  EXPECT_EQ(files_.count("verify /home/in/data"), 1) << "what was placed is not known to be right";
+}
+
+TEST_F(DiskAway, WhatIsHeldIsNotRemovedWhereItIsNot) {
+  const TransferId id = restarted_without_its_files();
+  const auto refused = node_->remove_files(id, false);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("are not at /home/in/data, so they cannot be removed: mount their disk"),
+            std::string::npos)
+      << refused.error().message;
+}
+
+TEST_F(DiskAway, APausedHoldIsKeptByAGetElsewhere) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  ASSERT_TRUE(node_->pause(id).ok());
+  set_held(false);
+  const auto view = get(job("set", "/elsewhere"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  complete(view->id);
+  wait_for_seeding(view->id);
+  EXPECT_TRUE(node_->transfer(id).ok());
 }
 
 TEST_F(DiskAway, AGetElsewhereFetchesAndLeavesItOnTheList) {
