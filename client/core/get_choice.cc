@@ -59,6 +59,8 @@ Result<GetFlow::Choice> GetFlow::choice_of(const TransferRow& row, const FileCho
   Choice choice;
   GT_ASSIGN(choice.metadata, c_.metadata(row));
   const auto& manifest = choice.metadata->manifest;
+  const auto away = row.step == TransferStep::kFetch ? staging_away(row) : std::nullopt;
+  if (away) return *away;
   if (c_.ports.files.commit_begun(staging_of(row, {}), manifest)) {
     return Error{Code::kConflict,
                  "transfer " + row.id.str() + " is being put in its place: choose files once that is done"};
@@ -108,7 +110,6 @@ Result<bool> GetFlow::claim(const TransferId& id, const TransferRow& seen) {
     if (transfer == nullptr) return unknown_transfer(id);
     const auto& row = transfer->row;
     GT_TRY(may_choose(row));
-    if (transfer->away && row.error) return *row.error;
     if (row.globs != seen.globs || row.kept_globs != seen.kept_globs || row.kept_lost != seen.kept_lost) return false;
     if (!transfer->job_running && !transfer->saving) {
       transfer->job_running = transfer->saving = true;

@@ -40,7 +40,7 @@ void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   if (!report) return;
   const WallTime verified = c_.ports.clock.wall();
   if (report->fault_count == 0 && stamp) return copy_from_old(id, old->row, *stamp, verified, stop);
-  const bool gone = !c_.ports.guard.exists(below(old->row.place(), old->row.base_name));
+  const bool gone = c_.are_away(old->row, manifest, copy->wanted);
   {
     const auto lock = c_.book.lock();
     auto* other = c_.book.find(copy->row.old_place);
@@ -331,8 +331,7 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   const auto staging = staging_of(copy->row, copy->wanted);
   // A commit that was begun is ended first, and what it placed is verified.
   if (copy->lost_writes && !copy->recheck) return fetch_again(id);
-  const bool is_placed = c_.ports.guard.exists(below(copy->row.place(), copy->row.base_name));
-  if (!is_placed && staging_away(copy->row)) return fetch_again(id);  // which waits for its disk
+  if (const auto away = commit_away(copy->row)) return hold_back(id, *away);
   const bool kept_untouched = kept_is_untouched(id, manifest);
   if (staging.beside) {
     // It is added to the engine anew afterwards, with what was there before; until then no file of it may be open.

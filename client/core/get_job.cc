@@ -291,12 +291,11 @@ std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) 
     row = transfer->row;
     if (transfer->snapshot) verified = verified_of_wanted(*transfer->snapshot, row.wanted_bytes);
   }
-  if (auto away = row.step == TransferStep::kFetch ? staging_away(row) : std::nullopt) {
-    SpaceCheck check;
-    check.verdict = DiskVerdict::kWait;
-    check.away = std::move(away);
-    return check;
-  }
+  SpaceCheck waits;
+  waits.verdict = DiskVerdict::kWait;
+  if (row.step == TransferStep::kFetch) waits.away = staging_away(row);
+  if (row.step == TransferStep::kCommit) waits.away = commit_away(row);
+  if (waits.away) return waits;
   const auto space = c_.ports.files.disk_space(row.target);
   if (!space) return std::nullopt;
   const std::uint64_t staged = verified > 0 ? 0 : c_.ports.files.staged_bytes(staging_of(row, {}));
@@ -363,20 +362,17 @@ std::optional<Error> GetFlow::staging_away(const TransferRow& row) {
                                 row.id.str() + "` begins anew in " + escape_for_display(row.target)};
 }
 
-/// The node ended in the middle of its commit, and its disk came back later than the node.
-void GetFlow::end_commit(const TransferId& id) {
-  const auto lock = c_.book.lock();
-  auto* transfer = c_.book.find(id);
-  if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
-  transfer->row.step = TransferStep::kCommit;
-  transfer->recheck = true;
-  c_.book.save_or_log(*transfer);
+/// The same of a commit, which may have moved BASE to its place already.
+std::optional<Error> GetFlow::commit_away(const TransferRow& row) {
+  if (c_.ports.guard.exists(below(row.place(), row.base_name))) return std::nullopt;
+  return staging_away(row);
 }
 
 void GetFlow::hold_back(const TransferId& id, const Error& away) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
-  if (transfer == nullptr || transfer->row.step != TransferStep::kFetch) return;
+  if (transfer == nullptr) return;
+  if (transfer->row.step != TransferStep::kFetch && transfer->row.step != TransferStep::kCommit) return;
   c_.log(NodeLogLevel::kWarning, display_name(transfer->row) + ": " + away.message);
   transfer->held_back = transfer->away = true;
   transfer->row.error = away;
@@ -391,7 +387,6 @@ void GetFlow::begin(const TransferId& id) {
   const auto copy = loaded(id);
   if (!copy) return;
   if (const auto away = staging_away(copy->row)) return hold_back(id, *away);
-  if (c_.ports.files.commit_begun(staging_of(copy->row, copy->wanted), copy->metadata->manifest)) return end_commit(id);
   auto resume = c_.ports.store.load_resume(id);
   if (!resume) return fail(id, resume.error());
   if (*resume && (*resume)->empty()) resume->reset();  // it holds for other files
@@ -466,7 +461,12 @@ void GetFlow::save_resume(const TransferId& id, bool clean) {
   }
   if (const auto snapshot = c_.ports.engine.snapshot(id)) verified = snapshot->verified_bytes;
   const auto data = c_.ports.engine.resume_data(id);
-  Status saved = data ? c_.ports.store.save_resume(id, *data) : Status(data.error());
+  // The system tells of a failed write once, and reads the lost bytes from memory afterwards.
+  if (!data && data.error().code == Code::kDisk) note_lost_writes(id);
+  const auto loss = copy_of(id);
+  Status saved = !data                       ? Status(data.error())
+                 : loss && loss->lost_writes ? Status(Error{Code::kDisk, "not all of it reached the disk"})
+                                             : c_.ports.store.save_resume(id, *data);
 
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
@@ -476,8 +476,6 @@ void GetFlow::save_resume(const TransferId& id, bool clean) {
   transfer->saved_at = now;
   if (!saved) {
     c_.log(NodeLogLevel::kWarning, "resume data of " + id.str() + ": " + saved.error().message);
-    // The system tells of a failed write once, and reads the lost bytes from memory afterwards.
-    if (!data && data.error().code == Code::kDisk) transfer->lost_writes = true;
     return;
   }
   transfer->saved_verified = verified;
@@ -558,17 +556,8 @@ std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return std::nullopt;
-  return Copy{transfer->row,
-              transfer->metadata,
-              transfer->wanted,
-              transfer->verifier,
-              transfer->in_engine,
-              transfer->discarded,
-              transfer->fresh,
-              transfer->recheck,
-              transfer->lost_writes,
-              transfer->copied,
-              transfer->look_again.has_value()};
+  return Copy{transfer->row,       transfer->metadata, transfer->wanted,  transfer->verifier,    transfer->in_engine,
+              transfer->discarded, transfer->fresh,    transfer->recheck, transfer->lost_writes, transfer->copied};
 }
 
 std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {

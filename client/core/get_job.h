@@ -54,6 +54,8 @@ class GetFlow {
 
   /// Any thread: what would be removed with the transfer. kConflict as `may_remove`.
   Result<RemovedFiles> removable(const TransferId& id);
+  /// Any thread: kConflict where it is held, and not there.
+  Status are_placed(const TransferRow& row);
 
   /// The staging plan of a row.
   static StagingPlan staging_of(const TransferRow& row, const std::vector<bool>& wanted);
@@ -113,12 +115,12 @@ class GetFlow {
   /// Why it cannot go on with what was staged; nothing where that is there.
   std::optional<Error> staging_away(const TransferRow& row);
   void hold_back(const TransferId& id, const Error& away);
-  void end_commit(const TransferId& id);
+  std::optional<Error> commit_away(const TransferRow& row);
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
   void commit(const TransferId& id, const std::stop_token& stop);
-  /// The next round of its fetch looks at what is on the disk, and at whether there is one.
+  /// The next round of its fetch looks at what is on the disk.
   void fetch_again(const TransferId& id);
   void note_lost_writes(const TransferId& id);
   void note_arrival(Transfer& transfer);
@@ -152,7 +154,7 @@ class GetFlow {
     std::vector<bool> wanted;
     std::shared_ptr<RootVerifier> verifier;
     bool in_engine = false, discarded = false, fresh = false, recheck = false, lost_writes = false;
-    bool copied = false, away = false;  ///< away: held, but its files are not there
+    bool copied = false;
   };
   std::optional<Copy> copy_of(const TransferId& id);
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.

@@ -64,11 +64,17 @@ Result<RemovedFiles> GetFlow::remove_placed(const TransferRow& row, bool look_on
   return removed;
 }
 
+/// Of what is held: or it would be forgotten, and its disk come back with the files.
+Status GetFlow::are_placed(const TransferRow& row) {
+  if (row.step != TransferStep::kHold || c_.ports.guard.exists(below(row.place(), row.base_name))) return {};
+  return not_there(row);
+}
+
 Result<RemovedFiles> GetFlow::removable(const TransferId& id) {
   const auto copy = copy_of(id);
   if (!copy || copy->row.step == TransferStep::kForgotten) return unknown_transfer(id);
   GT_TRY(may_remove(copy->row));
-  if (copy->away) return not_there(copy->row);
+  GT_TRY(are_placed(copy->row));
   return remove_placed(copy->row, true);
 }
 

@@ -186,6 +186,7 @@ void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::st
   const auto before = c_.ports.guard.stamp(place, earlier->metadata->manifest, earlier->held);
   const auto& manifest = copy.metadata->manifest;
   const StagingPlan staging = staging_of(copy.row, copy.wanted);
+  const bool is_new = !c_.ports.guard.exists(staging.staging_folder());
   if (const auto prepared = c_.ports.files.prepare(staging, manifest); !prepared) return give_up(prepared.error());
   const auto taken = c_.ports.files.stage_local({place, earlier->metadata->manifest, earlier->held}, staging, manifest,
                                                 job_progress(id), stop);
@@ -206,7 +207,8 @@ void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::st
   transfer->row.step = TransferStep::kFetch;
   transfer->row.old_place = {};
   transfer->fresh = false;
-  transfer->recheck = transfer->copied = true;
+  transfer->recheck = true;
+  transfer->copied = is_new;  // what an earlier attempt fetched or copied may have been lost
   if (check && check->verdict != DiskVerdict::kEnough) {
     transfer->held_back = true;
     transfer->row.error = check->error();

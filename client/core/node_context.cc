@@ -336,6 +336,14 @@ void NodeContext::settle_hold(Transfer& transfer) {
   }
 }
 
+bool NodeContext::are_away(const TransferRow& row, const metainfo::Manifest& manifest,
+                           const std::vector<bool>& wanted) const {
+  const Status found = ports.guard.find(below(row.place(), row.base_name));
+  if (!found) return found.error().code == Code::kNotFound;
+  const auto report = ports.files.look_at(row.place(), manifest, wanted);
+  return report && report->files == 0 && report->missing > 0;
+}
+
 TorrentSpec NodeContext::torrent_spec(const TransferRow& row, const metainfo::VersionMetadata& metadata,
                                       const std::vector<bool>& wanted) const {
   TorrentSpec spec;

@@ -111,6 +111,10 @@ class NodeContext {
   /// The same for one whose content no other transfer has.
   void settle_only(Transfer& transfer);
 
+  /// Unlocked: nothing of what is held is there. Its disk may not be mounted (BASE may be the mount point itself, or a
+  /// link to what lies below one). What may not be looked at, or cannot be read, is another matter.
+  bool are_away(const TransferRow& row, const metainfo::Manifest& manifest, const std::vector<bool>& wanted) const;
+
   /// What the engine holds for it. `metadata` names the files.
   TorrentSpec torrent_spec(const TransferRow& row, const metainfo::VersionMetadata& metadata,
                            const std::vector<bool>& wanted) const;

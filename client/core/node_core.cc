@@ -452,6 +452,12 @@ Result<TransferView> NodeCore::set(const TransferId& id, const TransferSettings&
 
 Result<RemovedFiles> NodeCore::remove_files(const TransferId& id, bool look_only) {
   if (look_only) return gets_.removable(id);
+  std::optional<TransferRow> row;
+  {
+    const auto lock = c_.book.lock();
+    if (const auto* found = c_.book.find(id)) row = found->row;
+  }
+  if (row && may_remove(*row)) GT_TRY(gets_.are_placed(*row));
   GT_TRY(steps_.change(id, {ChangeKind::kRemove}));
   std::uint64_t seen = 0;
   auto lock = c_.book.lock();

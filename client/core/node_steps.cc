@@ -249,7 +249,6 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
 Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
-  if (change.kind == ChangeKind::kRemove && transfer->look_again) return not_there(transfer->row);
   // Out of the engine, its present count is gone.
   if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
   return row_after(transfer->row, change, c_.options.tuning.tuner);
@@ -274,14 +273,14 @@ std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const Tran
   for (TransferRow& row : rows) {
     Transfer& transfer = *c_.book.find(row.id);
     if (ends(change.kind)) ended.insert(row.content.id);
-    take_effect(transfer, std::move(row), change.kind);
+    take_effect(transfer, std::move(row), change.kind, ids.size() == 1);
   }
   if (!ended.empty()) c_.settle_siblings(ended);
   c_.wake();
   return results;
 }
 
-void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind kind) {
+void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind kind, bool alone) {
   const TransferStep before = transfer.row.step;
   const bool was_paused = transfer.row.paused;
   const bool other_limit = transfer.row.limit_bits_per_s != after.limit_bits_per_s;
@@ -294,8 +293,8 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
       break;
     case ChangeKind::kResume:
       resumed(transfer, before);
-      // After a pause it is only looked for again.
-      if (before == TransferStep::kFetch && transfer.away && !was_paused) begin_anew(transfer);
+      // After a pause, or as one of many, it is only looked for again.
+      if (before == TransferStep::kFetch && transfer.away && !was_paused && alone) begin_anew(transfer);
       break;
     case ChangeKind::kCancel:
     case ChangeKind::kStopSeeding:

@@ -33,7 +33,8 @@ class NodeSteps {
   /// Book locked. A result for each id.
   std::vector<Status> apply(std::span<const TransferId> ids, const TransferChange& change);
   Result<TransferRow> next_row(const TransferId& id, const TransferChange& change);
-  void take_effect(Transfer& transfer, TransferRow after, ChangeKind kind);
+  /// `alone`: a person named this one.
+  void take_effect(Transfer& transfer, TransferRow after, ChangeKind kind, bool alone);
   void resumed(Transfer& transfer, TransferStep before);
   void begin_anew(Transfer& transfer);
   void cancelled(Transfer& transfer, TransferStep before);

@@ -144,7 +144,7 @@ void SeedingFlow::hold(const TransferId& id) {
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
-  const bool away = !stamp && is_away(*row, (*metadata)->manifest, *wanted);
+  const bool away = !stamp && c_.are_away(*row, (*metadata)->manifest, *wanted);
   auto spec = c_.torrent_spec(*row, **metadata, *wanted);
   spec.save_path = row->place();
   spec.trust = DiskTrust::kComplete;
@@ -207,7 +207,7 @@ void SeedingFlow::start_look(Transfer& transfer) {
 void SeedingFlow::look(const TransferId& id) {
   const auto row = row_of(id);
   if (!row) return;
-  const bool away = !c_.ports.guard.exists(below(row->place(), row->base_name));
+  const bool away = is_still_away(*row);
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || !transfer->look_again) return;
@@ -221,13 +221,12 @@ void SeedingFlow::look(const TransferId& id) {
   c_.book.touch(*transfer);
 }
 
-/// Nothing of it is there. What may not be looked at, or cannot be read, is another matter.
-bool SeedingFlow::is_away(const TransferRow& row, const metainfo::Manifest& manifest, const std::vector<bool>& wanted) {
-  const Status found = c_.ports.guard.find(below(row.place(), row.base_name));
-  if (!found) return found.error().code == Code::kNotFound;
-  // BASE may be a mount point itself, or a link to what is below one.
-  const auto report = c_.ports.files.look_at(row.place(), manifest, wanted);
-  return report && report->files == 0 && report->missing > 0;
+bool SeedingFlow::is_still_away(const TransferRow& row) {
+  if (!c_.ports.guard.exists(below(row.place(), row.base_name))) return true;
+  const auto metadata = c_.metadata(row);
+  const auto wanted =
+      metadata ? held_entries((*metadata)->manifest, row.globs, row.lost) : Result<std::vector<bool>>(metadata.error());
+  return wanted && c_.are_away(row, (*metadata)->manifest, *wanted);
 }
 
 void SeedingFlow::wait_to_verify(const TransferId& id) {
@@ -277,7 +276,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (!wanted) return fail(id, wanted.error());
   const auto place = escape_for_display(join_path(row->target, row->base_name));
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
-  const auto goes_away = [&] { return !row->stamp.empty() && is_away(*row, (*metadata)->manifest, *wanted); };
+  const auto goes_away = [&] { return !row->stamp.empty() && c_.are_away(*row, (*metadata)->manifest, *wanted); };
   if (!stamp && goes_away()) return wait_to_verify(id);
   if (!stamp) return fail(id, stamp.error());
   if (has_lost_writes(id)) c_.ports.files.drop_cached(row->place(), (*metadata)->manifest, *wanted);

@@ -27,7 +27,7 @@ class SeedingFlow {
   void hold(const TransferId& id);
   /// Lock held: a job works on another transfer of the content.
   void look(const TransferId& id);
-  bool is_away(const TransferRow& row, const metainfo::Manifest& manifest, const std::vector<bool>& wanted);
+  bool is_still_away(const TransferRow& row);
   /// Lock held: held, but not to be seeded until its files are there again.
   void wait_for_files(Transfer& transfer);
   /// The same of what is in doubt.

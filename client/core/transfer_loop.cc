@@ -236,7 +236,11 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
         break;
       case TransferStep::kVerify:
       case TransferStep::kCommit:
-        gets_.start_finish(transfer);
+        if (transfer.held_back) {
+          step_held_back(transfer, now);
+        } else {
+          gets_.start_finish(transfer);
+        }
         break;
       case TransferStep::kAttach:
         if (!transfer.row.paused) seeding_.start_attach(transfer);
@@ -329,8 +333,7 @@ void TransferLoop::disk_trouble(Transfer& transfer, MonoTime now) {
     if (found == nullptr || found->row.step != TransferStep::kFetch) return;
     if (check && check->verdict != DiskVerdict::kEnough) {
       found->held_back = true;
-      found->away = check->away.has_value();
-      found->lost_writes = found->lost_writes || found->away;
+      if (check->away) goes_away(*found);
       note_counters(*found, c_.ports.clock.mono());
       found->clock_runs = false;
       found->row.error = check->error();
@@ -365,6 +368,14 @@ void TransferLoop::start_over(Transfer& transfer) {
   c_.book.touch(transfer);
 }
 
+/// It leaves the engine, or its file system could not be mounted anew. What was not synced may be lost.
+void TransferLoop::goes_away(Transfer& transfer) {
+  transfer.away = true;
+  if (!transfer.in_engine) return;
+  c_.take_out_of_engine(transfer);
+  transfer.recheck = true;
+}
+
 void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
   if (transfer.in_engine && transfer.snapshot && transfer.snapshot->state != TorrentState::kError) {
     set_engine_paused(transfer, true, now);
@@ -377,7 +388,7 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
     auto* found = c_.book.find(id);
     if (found == nullptr || !found->held_back || !check) return;
     if (check->verdict != DiskVerdict::kEnough) {
-      found->away = check->away.has_value();
+      if (check->away) goes_away(*found);
       found->row.error = check->error();
       return;
     }

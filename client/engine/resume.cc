@@ -35,10 +35,16 @@ std::uint32_t crc_of(std::string_view bytes) {
   return crc.checksum();
 }
 
+/// Where nothing could be opened for want of descriptors or memory, nothing is known to be lost.
+Error sync_error(const std::string& what, int error_number) {
+  const bool for_want = error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
+  return {for_want ? Code::kExhausted : Code::kDisk, what + ": " + errno_text(error_number)};
+}
+
 Status sync_path(const std::string& path, int flags) {
   const UniqueFd fd(::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC));
   if (!fd || (flags & O_DIRECTORY ? ::fsync(fd.get()) : ::fdatasync(fd.get())) != 0) {
-    return Error{Code::kDisk, "cannot sync " + escape_for_display(path) + ": " + errno_text(errno)};
+    return sync_error("cannot sync " + escape_for_display(path), errno);
   }
   return {};
 }
@@ -77,15 +83,15 @@ Result<ResumeData> decode_resume(std::string_view bytes) {
 
 Status sync_files(const UniqueFd& disk, const std::string& root, const std::vector<std::string>& absolute_paths) {
   if (absolute_paths.size() > kSyncOneByOne) {
-    if (::syncfs(disk.get()) != 0) {
-      return Error{Code::kDisk,
-                   "cannot sync the file system of " + escape_for_display(root) + ": " + errno_text(errno)};
-    }
-    return {};
+    if (disk && ::syncfs(disk.get()) == 0) return {};
+    return sync_error("cannot sync the file system of " + escape_for_display(root), errno);
   }
   std::set<std::string> folders;
   for (const auto& path : absolute_paths) {
-    GT_TRY(sync_path(path, 0));
+    if (const Status synced = sync_path(path, 0); !synced) {
+      ::syncfs(disk.get());  // it would tell of the same error, once more
+      return synced;
+    }
     folders.insert(path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)));
   }
   for (const auto& folder : folders) GT_TRY(sync_path(folder, O_DIRECTORY));

@@ -23,8 +23,10 @@
 namespace gridtorrent::client::engine {
 namespace {
 
+/// Null where it cannot be opened.
 std::shared_ptr<const UniqueFd> opened_folder(const std::string& path) {
-  return std::make_shared<const UniqueFd>(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return fd ? std::make_shared<const UniqueFd>(std::move(fd)) : nullptr;
 }
 
 /// A write that failed before room was made may be told after the resume; a disk that is full again says so later, too.
@@ -318,6 +320,7 @@ void Torrent::resume() {
   {
     const std::lock_guard lock(mutex_);
     paused_ = false;
+    if (!disk_ && !complete_locked()) disk_ = opened_folder(io_path_);
     const bool retries = std::exchange(failed_, false);
     error_ = {};
     resumed_at_ = lt::clock_type::now();
@@ -456,10 +459,12 @@ Result<std::string> Torrent::resume_data(const std::vector<bool>* wanted) {
     if (!geometry_.everything_wanted() && ::access(parts.c_str(), F_OK) == 0) paths.push_back(parts);
   }
   if (!disk) disk = opened_folder(root);
-  GT_TRY(sync_files(*disk, root, paths));
+  const UniqueFd none;
+  GT_TRY(sync_files(disk ? *disk : none, root, paths));
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < fresh.size(); ++i) synced_[i] = synced_[i] || fresh[i];
+    if (paused_) disk_.reset();  // while nothing is written, its file system may be unmounted
   }
   if (wanted != nullptr) {
     const std::vector<bool> unaffected = geometry_.unaffected_by(*wanted);

@@ -32,6 +32,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     bool had_known = false;               ///< likewise: it was told of an earlier version
     bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
     std::vector<std::string> forgotten;   ///< checkpoint files
+    int looks = 0;                        ///< calls of look_at
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::uint64_t staged_bytes = 0;
@@ -110,6 +111,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
                                       const std::vector<bool>& wanted) override {
     return with([&](State& state) {
       client::PlaceReport report;
+      ++state.looks;
       const auto base = parent.path + "/" + manifest.base_name;
       const bool chosen = wanted.empty() || state.lying.contains(base) || state.damaged.contains(base);
       const bool there = chosen && state.existing.contains(base) && !state.foreign.contains(base);

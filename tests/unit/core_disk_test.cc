@@ -262,10 +262,47 @@ TEST_F(DiskAway, ACommitWaitsForItsDisk) {
   start();
   ASSERT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
   EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
-  set_staging(id, true);
-  files_.with([](auto& state) { state.commit_begun = true; });
+  EXPECT_EQ(files_.count("commit /home/in"), 0);
+  set_held(true);  // it had moved BASE already
   wait_for_seeding(id);
   EXPECT_EQ(files_.count("verify /home/in/data"), 1) << "what was placed is not known to be right";
+}
+
+TEST_F(DiskAway, ACommitThatWasDoneButForItsRowIsEndedOnceItsDiskIsThere) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  end();
+  auto row = store_.transfers()->front();
+  row.step = TransferStep::kCommit;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  set_held(false);  // and no staging folder any more
+  start();
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+  set_held(true);
+  wait_for_seeding(id);
+}
+
+TEST_F(DiskAway, APausedFetchPutsNothingThereForFurtherFilesEither) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  ASSERT_TRUE(node_->pause(id).ok());
+  end();
+  set_staging(id, false);
+  start();
+  EXPECT_FALSE(node_->choose_files(id, {.globs = {"a"}}).ok());
+  EXPECT_EQ(files_.count("prepare /home/in"), 1);
+}
+
+TEST_F(DiskAway, ResumedWithManyOthersAFetchIsOnlyLookedForAgain) {
+  const TransferId id = restarted_without_its_staging();
+  published("other");
+  const auto other = get(job("other", "/2"));
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(node_->change_all({id, other->id}, {client::ChangeKind::kResume}).changed, 2U);
+  EXPECT_EQ(files_.count("prepare /home/in"), 1);
+  EXPECT_TRUE(eventually([&] { return engine_->torrent(other->id).has_value(); }));
+  EXPECT_FALSE(engine_->torrent(id));
 }
 
 TEST_F(DiskAway, WhatIsHeldIsNotRemovedWhereItIsNot) {
@@ -275,6 +312,28 @@ TEST_F(DiskAway, WhatIsHeldIsNotRemovedWhereItIsNot) {
   EXPECT_NE(refused.error().message.find("are not at /home/in/data, so they cannot be removed: mount their disk"),
             std::string::npos)
       << refused.error().message;
+}
+
+TEST_F(DiskAway, WhatNobodyLookedForIsNotRemovedWhereItIsNotEither) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  set_held(false);  // under the engine
+  EXPECT_EQ(node_->remove_files(id, true).error().code, Code::kConflict);
+  EXPECT_EQ(node_->remove_files(id, false).error().code, Code::kConflict);
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kSeeding);
+}
+
+TEST_F(DiskAway, AnEmptyFolderInItsPlaceIsNoReturn) {
+  const TransferId id = restarted_without_its_files();
+  files_.with([](auto& state) {  // as a mount point is
+    state.existing["/home/in/data"] = 7;
+    state.foreign.insert("/home/in/data");
+  });
+  const auto looked = [&] { return files_.with([](auto& state) { return state.looks; }); };
+  const int before = looked();
+  ASSERT_TRUE(eventually([&] { return looked() > before; }, std::chrono::seconds(5)));
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kComplete);
+  EXPECT_FALSE(engine_->torrent(id));
 }
 
 TEST_F(DiskAway, APausedHoldIsKeptByAGetElsewhere) {

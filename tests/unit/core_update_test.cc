@@ -143,6 +143,20 @@ TEST_F(Update, ThatFailedAfterItsExchangeIsEndedByTheNextAttempt) {
   EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
 }
 
+TEST_F(Update, ReadsFromTheDiskWhatAnEarlierAttemptPutThere) {
+  held();
+  const auto next = get(update());
+  ASSERT_TRUE(next.ok());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(next->id).has_value(); }));
+  const std::string dropped = "drop cached /home/in/.gridtorrent-" + next->id.str();
+  EXPECT_EQ(files_.count(dropped), 0) << "it was copied just now";
+  gives_up_on_its_disk(next->id);
+  restart();
+  ASSERT_TRUE(node_->resume(next->id).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(next->id).has_value(); }));
+  EXPECT_EQ(files_.count(dropped), 1);
+}
+
 TEST_F(Update, KeepsTheNameThatTheOldVersionHasHere) {
   first_ = published("set");
   auto wish = job("set");
