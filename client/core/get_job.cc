@@ -355,7 +355,7 @@ void GetFlow::start_begin(Transfer& transfer) {
 /// another.
 std::optional<Error> GetFlow::staging_away(const TransferRow& row) {
   const StagingPlan staging = staging_of(row, {});
-  if (c_.ports.guard.exists(staging.staging_folder())) return std::nullopt;
+  if (!c_.is_missing(staging.staging_folder())) return std::nullopt;
   return Error{Code::kDisk, escape_for_display(staging.staging()) +
                                 ", where it is put together, is not there: is its disk mounted? It goes on by itself "
                                 "once the folder is there again; `gridtorrent transfer resume " +
@@ -364,8 +364,7 @@ std::optional<Error> GetFlow::staging_away(const TransferRow& row) {
 
 /// The same of a commit, which may have moved BASE to its place already.
 std::optional<Error> GetFlow::commit_away(const TransferRow& row) {
-  if (c_.ports.guard.exists(below(row.place(), row.base_name))) return std::nullopt;
-  return staging_away(row);
+  return c_.is_missing(below(row.place(), row.base_name)) ? staging_away(row) : std::nullopt;
 }
 
 void GetFlow::hold_back(const TransferId& id, const Error& away) {

@@ -66,7 +66,7 @@ Result<RemovedFiles> GetFlow::remove_placed(const TransferRow& row, bool look_on
 
 /// Of what is held: or it would be forgotten, and its disk come back with the files.
 Status GetFlow::are_placed(const TransferRow& row) {
-  if (row.step != TransferStep::kHold || c_.ports.guard.exists(below(row.place(), row.base_name))) return {};
+  if (row.step != TransferStep::kHold || !c_.is_missing(below(row.place(), row.base_name))) return {};
   return not_there(row);
 }
 

@@ -336,10 +336,14 @@ void NodeContext::settle_hold(Transfer& transfer) {
   }
 }
 
+bool NodeContext::is_missing(const Place& place) const {
+  const Status found = ports.guard.find(place);
+  return !found && found.error().code == Code::kNotFound;
+}
+
 bool NodeContext::are_away(const TransferRow& row, const metainfo::Manifest& manifest,
                            const std::vector<bool>& wanted) const {
-  const Status found = ports.guard.find(below(row.place(), row.base_name));
-  if (!found) return found.error().code == Code::kNotFound;
+  if (is_missing(below(row.place(), row.base_name))) return true;
   const auto report = ports.files.look_at(row.place(), manifest, wanted);
   return report && report->files == 0 && report->missing > 0;
 }

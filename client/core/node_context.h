@@ -111,8 +111,10 @@ class NodeContext {
   /// The same for one whose content no other transfer has.
   void settle_only(Transfer& transfer);
 
+  /// Unlocked: it is not there. A link in the way, or what the node may not look at, is another matter.
+  bool is_missing(const Place& place) const;
   /// Unlocked: nothing of what is held is there. Its disk may not be mounted (BASE may be the mount point itself, or a
-  /// link to what lies below one). What may not be looked at, or cannot be read, is another matter.
+  /// link to what lies below one).
   bool are_away(const TransferRow& row, const metainfo::Manifest& manifest, const std::vector<bool>& wanted) const;
 
   /// What the engine holds for it. `metadata` names the files.

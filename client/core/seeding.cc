@@ -222,7 +222,7 @@ void SeedingFlow::look(const TransferId& id) {
 }
 
 bool SeedingFlow::is_still_away(const TransferRow& row) {
-  if (!c_.ports.guard.exists(below(row.place(), row.base_name))) return true;
+  if (c_.is_missing(below(row.place(), row.base_name))) return true;
   const auto metadata = c_.metadata(row);
   const auto wanted =
       metadata ? held_entries((*metadata)->manifest, row.globs, row.lost) : Result<std::vector<bool>>(metadata.error());
