@@ -391,8 +391,8 @@ Status AccountService::revoke_token(const Actor& actor, const std::string& reque
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto token, tx.tokens.by_id(token_id));
     if (!token || (token->user != actor.user && !require_admin(actor))) return token_missing(token_id);
-    if (!token->node.is_nil()) owner_of_node = token->user;
     if (token->revoked.ms != 0) return {};
+    if (!token->node.is_nil()) owner_of_node = token->user;
     const WallTime now = d_.clock.wall();
     GT_TRY(tx.tokens.revoke(token_id, now));
     return tx.audit.append(audit_record(actor, now, "token.revoke", token_id, request_id));

@@ -80,13 +80,17 @@ Status FileLists::list(const UserId& caller, const Content& content, const v1::L
 Result<FileLists::Tree> FileLists::tree_of(const UserId& caller, const std::string& sha256_hex) {
   if (Tree tree = kept(sha256_hex)) return tree;
   GT_ASSIGN(const std::uint64_t bytes, files_.size(sha256_hex));
+  if (bytes <= limits_.small_bytes) {
+    const std::lock_guard lock(mutex_);
+    last_large_.erase(caller);  // it may push out a large one
+  }
   if (bytes <= limits_.small_bytes) return read(sha256_hex);
-  GT_TRY(take_turn(caller, sha256_hex));
   const std::unique_lock lock(reading_, kPatience);
   if (!lock.owns_lock()) {
     return Error{Code::kBusy, "the server is reading another large list of files: try again in a few seconds"};
   }
   if (Tree tree = kept(sha256_hex)) return tree;  // somebody else has read it meanwhile
+  GT_TRY(take_turn(caller, sha256_hex));
   return read(sha256_hex);
 }
 

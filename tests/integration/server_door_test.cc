@@ -273,6 +273,28 @@ TEST_F(ServerDoor, AHeartbeatConfirmsTheListsThatNothingIsRungForAndNoOthers) {
   EXPECT_THAT(confirmed(), ::testing::UnorderedElementsAre((*quiet)->id, (*rung)->id));
 }
 
+TEST_F(ServerDoor, AListThatIsRungForGoesToNoNewStreamBeforeItIsRead) {
+  const ccm::Actor bob = world_.user("bob");
+  ccm::Content for_bob = world_.publish(alice_, "own", ccm::AccessLevel::kPrivate);
+  for_bob.access = {ccm::AccessLevel::kShared, {}, {"bob"}, false};
+  const auto rung = world_.audiences.follow(node_.node, for_bob);
+  ASSERT_TRUE(rung.ok() && world_.audiences.refresh().ok());
+  world_.audiences.ring(bob.user);
+  const auto stream = settled_watch();
+  const auto lists_until_confirmed = [&] {
+    pass(std::chrono::seconds(30));
+    std::set<std::string> ids;
+    v1::NodeEvent event;
+    while (stream->reader->Read(&event) && !event.has_audiences_confirmed()) {
+      if (event.has_audience()) ids.insert(event.audience().audience_id());
+    }
+    return ids;
+  };
+  EXPECT_THAT(lists_until_confirmed(), ::testing::IsEmpty()) << "it would count as confirmed";
+  ASSERT_TRUE(world_.audiences.refresh().ok());
+  EXPECT_THAT(lists_until_confirmed(), ::testing::UnorderedElementsAre((*rung)->id));
+}
+
 TEST_F(ServerDoor, AFullQueueRefusesAtOnceAndSaysWhenToComeAgain) {
   std::promise<void> go;
   const std::shared_future<void> gate = go.get_future().share();

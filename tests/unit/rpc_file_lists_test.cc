@@ -189,6 +189,19 @@ TEST_F(LargeFileLists, AreReadOnForWhoWasPushedOutByOthers) {
   EXPECT_EQ(files_.begun, 200);
 }
 
+TEST_F(LargeFileLists, ArePushedOutByASmallOneForWhoAskedForIt) {
+  const Content small = content_of("s", 1);
+  FileLists lists(files_, clock_, {.most_bytes = 1, .small_bytes = *files_.size("s")});
+  const auto asked = [&](const UserId& caller, const Content& content) {
+    v1::ListFilesReply reply;
+    return lists.list(caller, content, {}, reply).ok();
+  };
+  int large = 0;
+  while (large < 1000 && asked(alice_, one_) && asked(alice_, small)) ++large;
+  EXPECT_EQ(large, 20);
+  EXPECT_TRUE(asked(bob_, one_));
+}
+
 TEST_F(LargeFileLists, AreThereForAllWhoAskForTheOneThatIsKept) {
   alternate(alice_);
   ASSERT_TRUE(ask(bob_, one_).ok());

@@ -25,11 +25,13 @@ class WatchedStore final : public Store {
   Status read(const std::function<Status(Tx&)>& work) override {
     ++reads;
     if (trouble) return *trouble;
+    if (failing > 0 && --failing >= 0) return Error{Code::kCorrupt, "a row is damaged"};
     GT_TRY(store_.read(work));
     if (after_read) after_read();
     return {};
   }
   int reads = 0;
+  int failing = 0;  ///< of the next reads
   std::optional<Error> trouble;
   std::function<void()> after_read;
 
@@ -155,6 +157,18 @@ TEST_P(AudiencesOver, WhatCannotBeReadIsNotCurrentUntilItWas) {
   store.trouble.reset();
   ASSERT_TRUE(watched.refresh().ok());
   EXPECT_THAT(watched.current(alices.node), SizeIs(1));
+}
+
+TEST_P(AudiencesOver, OneThatCannotBeReadKeepsNoneOfTheOthersWaiting) {
+  ASSERT_TRUE(watched.follow(alices.node, shared("one", {"bob"})).ok());
+  ASSERT_TRUE(watched.follow(alices.node, shared("two", {"carol"})).ok());
+  ASSERT_TRUE(watched.follow(alices.node, shared("three", {"bob", "carol"})).ok());
+  watched.ring_all();
+  store.failing = 1;
+  EXPECT_FALSE(watched.refresh().ok());
+  EXPECT_THAT(watched.current(alices.node), SizeIs(watched.count() - 1));
+  ASSERT_TRUE(watched.refresh().ok());
+  EXPECT_THAT(watched.current(alices.node), SizeIs(watched.count()));
 }
 
 TEST_P(AudiencesOver, AChangeAfterTheReadOfWhoFollowsAnewIsNotLost) {

@@ -71,6 +71,22 @@ TEST_F(SwarmTable, WhoChangesWithoutAnEndIsToldOfAtARateAndOthersAreNotConcerned
   EXPECT_LE(told_of(b_), 4u);
 }
 
+TEST_F(SwarmTable, WhatWasNotToldIsToldLater) {
+  SwarmLimits limits;
+  limits.tells_per_s = 1;
+  limits.tells_at_once = 2;
+  Swarms swarms(clock_, rng_, limits);
+  swarms.announce(of(a_, SwarmRole::kFetching));
+  swarms.announce(of(c_, SwarmRole::kFetching));
+  EXPECT_THAT(swarms.announce(of(b_, SwarmRole::kFetching)).tell, SizeIs(2));
+  EXPECT_THAT(swarms.announce(of(b_, SwarmRole::kSeeding, 1000)).tell, IsEmpty());
+  EXPECT_THAT(swarms.set_endpoints(b_, {}), IsEmpty()) << "they count as well";
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_THAT(swarms.announce(of(b_, SwarmRole::kSeeding, 1000)).tell, SizeIs(2)) << "of the change before";
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_THAT(swarms.announce(of(b_, SwarmRole::kSeeding, 1000)).tell, IsEmpty()) << "nothing is new";
+}
+
 TEST_F(SwarmTable, PeersAreNamedWithTheHashOfTheirKey) {
   Announce seeding = of(a_, SwarmRole::kSeeding, 1000);
   seeding.key = {7};

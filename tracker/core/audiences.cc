@@ -222,11 +222,14 @@ void Audiences::ring_all() {
 Status Audiences::refresh() {
   constexpr std::size_t kReadsPerMark = 16;
   const std::size_t due = mark_due();
+  Status first_error;
   for (std::size_t done = 0; done < due; ++done) {
     if (done % kReadsPerMark == kReadsPerMark - 1) mark_due();
-    GT_TRY(refresh_next());
+    const Status read = refresh_next();  // one that cannot be read keeps none of the others waiting
+    if (!read && first_error) first_error = read;
   }
-  return tell_newcomers();
+  const Status told = tell_newcomers();
+  return first_error ? told : first_error;
 }
 
 /// What was rung for becomes marks at audiences. Returns how many are due.
@@ -237,6 +240,7 @@ std::size_t Audiences::mark_due() {
   Rung rung = std::exchange(rung_, {});
   newcomers_.merge(rung.newcomers);
   for (auto& [key, entry] : entries_) {
+    if (rung.empty()) break;
     if (entry.due || !rung.concerns(entry)) continue;
     entry.due = true;
     due_[entry.like.owner].push_back(key);
@@ -279,7 +283,7 @@ Status Audiences::refresh_next() {
     return {};
   }
   const std::lock_guard lock(mutex_);
-  due_[like.owner].push_front(key);
+  due_[like.owner].push_back(key);
   return done;
 }
 

@@ -98,6 +98,8 @@ class Audiences {
     bool all = false;
     bool concerns(const Entry& entry) const;
     void merge(Rung other);
+    /// But for newcomers, whom no list has yet.
+    bool empty() const { return people.empty() && groups.empty() && lists.empty() && !all; }
   };
   Result<Reading> read(Tx& tx, const ccm::Content& like) const;
   void ring(Rung rung);

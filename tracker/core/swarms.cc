@@ -187,19 +187,22 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   result.changed = peer_of(announce.node, member);
   const bool wanted = !was_away && old_role == SwarmRole::kFetching;
   const std::vector<Peer> around = others(swarm, announce.node, now);
+  const auto tell_others = [&] {
+    const std::vector<NodeId> whom = whom_to_tell(around, result.changed, wanted);
+    result.tell = within_rate(node, whom, now);
+    member.untold = result.tell.empty() && !whom.empty();
+  };
   if (member.role == SwarmRole::kPaused) {
     result.changed.complete = false;
     result.changed.verified_bytes = 0;
-    if (!was_away && old_role != member.role)
-      result.tell = within_rate(node, whom_to_tell(around, result.changed, wanted), now);
+    if ((!was_away && old_role != member.role) || member.untold) tell_others();
     return result;
   }
   for (const Peer& chosen : select_peers(result.changed, around, limits_.selection, rng_)) {
     result.peers.push_back(peer_of(chosen.node, swarm.at(chosen.node)));
   }
-  if (was_away || old_role != member.role || was_complete != result.changed.complete) {
-    result.tell = within_rate(node, whom_to_tell(around, result.changed, wanted), now);
-  }
+  const bool changed = was_away || old_role != member.role || was_complete != result.changed.complete;
+  if (changed || member.untold) tell_others();
   return result;
 }
 
@@ -217,8 +220,12 @@ std::vector<Swarms::Tell> Swarms::set_endpoints(const NodeId& node, const std::v
     const Member& member = swarm.at(node);
     if (expired(node, member, now) || member.role == SwarmRole::kPaused) continue;
     Tell tell{key.first, key.second, peer_of(node, member), {}};
-    tell.tell = whom_to_tell(others(swarm, node, now), tell.changed, member.role == SwarmRole::kFetching);
-    if (!tell.tell.empty()) tells.push_back(std::move(tell));
+    std::vector<NodeId> whom =
+        whom_to_tell(others(swarm, node, now), tell.changed, member.role == SwarmRole::kFetching);
+    if (whom.empty()) continue;
+    tell.tell = within_rate(live, std::move(whom), now);
+    if (tell.tell.empty()) break;  // the others get them with their own next announce
+    tells.push_back(std::move(tell));
   }
   return tells;
 }

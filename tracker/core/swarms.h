@@ -57,7 +57,8 @@ struct SwarmLimits {
   std::uint32_t announces_per_s = 25;
   std::size_t max_traffic_entries = 256;  ///< an announce; the rest is dropped
   /// How many others a node may have told at once of its changes, on average and after a pause; who is not told hears
-  /// with the next announce. A node that starts has tens of thousands of contents, each with a few others.
+  /// with the node's next announce, or its own. A node that starts has tens of thousands of contents, each with a few
+  /// others.
   double tells_per_s = 500, tells_at_once = 50'000;
   SelectionLimits selection;
 };
@@ -133,6 +134,7 @@ class Swarms final : public ccm::LiveView {
     std::optional<MonoTime> verified_at;  ///< when it was hashed as a whole
     MonoTime last_announce;
     std::chrono::milliseconds expiry{0};
+    bool untold = false;  ///< others were not told of its last change: the node had too many told
     // As last written to the replica store.
     bool was_written = false;
     std::uint64_t written_bytes = 0;

@@ -100,6 +100,8 @@ void NodeWatch::send_audiences() {
   std::map<std::string, std::uint64_t> sent;
   for (const AudiencePtr& audience : followed) {
     const auto before = audiences_sent_.find(audience->id);
+    // A node counts a list that it gets as confirmed. A newer one goes out all the same: it may take somebody out.
+    if (before == audiences_sent_.end() && !current.contains(audience->id)) continue;  // with the next heartbeat
     if (before == audiences_sent_.end() || before->second != audience->version) {
       v1::NodeEvent event;
       *event.mutable_audience() = to_wire(*audience);
