@@ -165,7 +165,7 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       transfer->metadata = request.metadata;
       transfer->verify_rounds = transfer->disk_errors = 0;
       transfer->fresh = false;
-      transfer->recheck = true;
+      transfer->recheck = transfer->asked = true;
       transfer->announce.soon(c_.ports.clock.mono());
     } else {
       continue;
@@ -237,6 +237,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     have->row.paused = false;
     have->row.wish = request.wish;
     have->row.fetched = {};
+    have->asked = true;
     GT_TRY(c_.book.save(*have));
     c_.book.touch(*have);
     return make_view(*have);
@@ -296,6 +297,7 @@ std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) 
   if (row.step == TransferStep::kFetch) waits.away = staging_away(row);
   if (row.step == TransferStep::kCommit) waits.away = commit_away(row);
   if (waits.away) return waits;
+  if (row.step == TransferStep::kCommit) return SpaceCheck();  // which writes no more data
   const auto space = c_.ports.files.disk_space(row.target);
   if (!space) return std::nullopt;
   const std::uint64_t staged = verified > 0 ? 0 : c_.ports.files.staged_bytes(staging_of(row, {}));
@@ -367,6 +369,13 @@ std::optional<Error> GetFlow::commit_away(const TransferRow& row) {
   return c_.is_missing(below(row.place(), row.base_name)) ? staging_away(row) : std::nullopt;
 }
 
+bool GetFlow::hold_back_if_away(const TransferId& id) {
+  const auto copy = copy_of(id);
+  const auto away = copy && copy->row.step == TransferStep::kFetch ? staging_away(copy->row) : std::nullopt;
+  if (away) hold_back(id, *away);
+  return away.has_value();
+}
+
 void GetFlow::hold_back(const TransferId& id, const Error& away) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
@@ -377,6 +386,10 @@ void GetFlow::hold_back(const TransferId& id, const Error& away) {
   transfer->row.error = away;
   note_counters(*transfer, c_.ports.clock.mono());
   transfer->clock_runs = false;
+  if (transfer->in_engine) {
+    c_.take_out_of_engine(*transfer);
+    transfer->recheck = true;
+  }
   transfer->announce.soon(c_.ports.clock.mono());
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
@@ -555,8 +568,9 @@ std::optional<GetFlow::Copy> GetFlow::copy_of(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return std::nullopt;
-  return Copy{transfer->row,       transfer->metadata, transfer->wanted,  transfer->verifier,    transfer->in_engine,
-              transfer->discarded, transfer->fresh,    transfer->recheck, transfer->lost_writes, transfer->copied};
+  return Copy{transfer->row,         transfer->metadata,  transfer->wanted, transfer->verifier,
+              transfer->in_engine,   transfer->discarded, transfer->fresh,  transfer->recheck,
+              transfer->lost_writes, transfer->copied,    transfer->asked};
 }
 
 std::optional<GetFlow::Copy> GetFlow::loaded(const TransferId& id) {

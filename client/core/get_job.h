@@ -52,6 +52,9 @@ class GetFlow {
   };
   std::optional<SpaceCheck> look_at_space(const TransferId& id);
 
+  /// Pool thread, kFetch: whether its staging folder is not there; then it waits for it.
+  bool hold_back_if_away(const TransferId& id);
+
   /// Any thread: what would be removed with the transfer. kConflict as `may_remove`.
   Result<RemovedFiles> removable(const TransferId& id);
   /// Any thread: kConflict where it is held, and not there.
@@ -154,7 +157,7 @@ class GetFlow {
     std::vector<bool> wanted;
     std::shared_ptr<RootVerifier> verifier;
     bool in_engine = false, discarded = false, fresh = false, recheck = false, lost_writes = false;
-    bool copied = false;
+    bool copied = false, asked = false;
   };
   std::optional<Copy> copy_of(const TransferId& id);
   /// As copy_of, with the metadata loaded; a failure to do so fails the transfer.
@@ -178,6 +181,7 @@ class GetFlow {
   std::optional<VerifyReport> verify_at(const TransferId& id, const Place& parent, const metainfo::Manifest& manifest,
                                         const std::vector<bool>& wanted, const std::stop_token& stop);
   void check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop);
+  void hold_again(const TransferId& id);
   void fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost, const std::string& stamp);
 
   NodeContext& c_;

@@ -222,7 +222,7 @@ Result<TransferRow> row_after(const TransferRow& row, const TransferChange& chan
 
 Result<TransferView> NodeSteps::change(const TransferId& id, const TransferChange& change) {
   const auto lock = c_.book.lock();
-  GT_TRY(apply({&id, 1}, change).front());
+  GT_TRY(apply({&id, 1}, change, /*alone=*/true).front());
   return make_view(*c_.book.find(id));
 }
 
@@ -233,7 +233,7 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
     std::vector<Status> results;
     {
       const auto lock = c_.book.lock();
-      results = apply(part, change);
+      results = apply(part, change, /*alone=*/false);
     }
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (results[i]) {
@@ -249,12 +249,13 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
 Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
+  if (change.kind == ChangeKind::kRemove && transfer->look_again) return not_there(transfer->row);
   // Out of the engine, its present count is gone.
   if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
   return row_after(transfer->row, change, c_.options.tuning.tuner);
 }
 
-std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const TransferChange& change) {
+std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const TransferChange& change, bool alone) {
   std::vector<Status> results;
   std::vector<TransferRow> rows;
   for (const TransferId& id : ids) {
@@ -273,7 +274,7 @@ std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const Tran
   for (TransferRow& row : rows) {
     Transfer& transfer = *c_.book.find(row.id);
     if (ends(change.kind)) ended.insert(row.content.id);
-    take_effect(transfer, std::move(row), change.kind, ids.size() == 1);
+    take_effect(transfer, std::move(row), change.kind, alone);
   }
   if (!ended.empty()) c_.settle_siblings(ended);
   c_.wake();
@@ -294,7 +295,7 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
     case ChangeKind::kResume:
       resumed(transfer, before);
       // After a pause, or as one of many, it is only looked for again.
-      if (before == TransferStep::kFetch && transfer.away && !was_paused && alone) begin_anew(transfer);
+      if (transfer.away && !was_paused && alone) begin_anew(transfer);
       break;
     case ChangeKind::kCancel:
     case ChangeKind::kStopSeeding:

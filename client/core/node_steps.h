@@ -31,7 +31,7 @@ class NodeSteps {
 
  private:
   /// Book locked. A result for each id.
-  std::vector<Status> apply(std::span<const TransferId> ids, const TransferChange& change);
+  std::vector<Status> apply(std::span<const TransferId> ids, const TransferChange& change, bool alone);
   Result<TransferRow> next_row(const TransferId& id, const TransferChange& change);
   /// `alone`: a person named this one.
   void take_effect(Transfer& transfer, TransferRow after, ChangeKind kind, bool alone);

@@ -65,6 +65,7 @@ struct Transfer {
   bool entering = false;     ///< the engine is taking it, unlocked
   bool fresh = false;        ///< staging was made by this process: nothing is there yet
   bool recheck = false;      ///< hash what is there before believing anything
+  bool asked = false;        ///< kCheckLocal: somebody asked for it since the node started
   bool copied = false;       ///< an update copied it just now, so that memory may be hashed as well
   bool lost_writes = false;  ///< a sync failed: what was read back from memory may not be on the disk
   bool active = false, stalled = false;

@@ -156,8 +156,9 @@ void TransferLoop::choose() {
     auto* transfer = c_.book.find(id);
     if (transfer == nullptr) continue;
     if (transfer->row.step != TransferStep::kFetch || transfer->row.paused || transfer->held_back) {
-      transfer->active = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit ||
-                         (transfer->row.step == TransferStep::kHash && transfer->job_running);
+      const bool ends = transfer->row.step == TransferStep::kVerify || transfer->row.step == TransferStep::kCommit;
+      const bool hashes = transfer->row.step == TransferStep::kHash && transfer->job_running;
+      transfer->active = (ends && !transfer->held_back) || hashes;
       continue;
     }
     entries.push_back({id, transfer->row.priority, transfer->row.created, transfer->stalled || transfer->row.refused});
@@ -307,7 +308,7 @@ void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
   }
   if (!transfer.in_engine) return gets_.start_begin(transfer);
   if (transfer.lost_writes) return start_over(transfer);
-  set_engine_paused(transfer, false, now);
+  if (transfer.engine_paused) return go_on(transfer);
   if (!transfer.snapshot) return;
   const auto& snapshot = *transfer.snapshot;
   if (snapshot.state == TorrentState::kError) return disk_trouble(transfer, now);
@@ -366,6 +367,18 @@ void TransferLoop::start_over(Transfer& transfer) {
   transfer.notice = lost.message + ", and what was lost is fetched again";
   transfer.notice_at = c_.ports.clock.mono();
   c_.book.touch(transfer);
+}
+
+/// Meanwhile its disk may have been unmounted, and the engine would make its folders anew below the mount point.
+void TransferLoop::go_on(Transfer& transfer) {
+  c_.start_job(transfer, c_.quick, [this](const TransferId& id, const std::stop_token&) {
+    const bool away = gets_.hold_back_if_away(id);
+    const auto lock = c_.book.lock();
+    auto* found = c_.book.find(id);
+    if (away || found == nullptr || found->row.step != TransferStep::kFetch) return;
+    const bool waits = found->row.paused || found->held_back || !found->active || found->row.refused;
+    if (!waits) set_engine_paused(*found, false, c_.ports.clock.mono());
+  });
 }
 
 /// It leaves the engine, or its file system could not be mounted anew. What was not synced may be lost.

@@ -61,6 +61,7 @@ class TransferLoop {
   void give_up_on_disk(Transfer& transfer, const Error& error);
   void start_over(Transfer& transfer);
   void goes_away(Transfer& transfer);
+  void go_on(Transfer& transfer);
   void refresh(Transfer& transfer, MonoTime now);
   /// What came and went between the look before and this one.
   void note_rates(const Transfer& transfer, const TorrentSnapshot& snapshot, MonoTime before, MonoTime now);

@@ -305,6 +305,54 @@ TEST_F(DiskAway, ResumedWithManyOthersAFetchIsOnlyLookedForAgain) {
   EXPECT_FALSE(engine_->torrent(id));
 }
 
+TEST_F(DiskAway, AFetchGoesOnAfterItsPauseOnlyWhereItsStagingFolderIs) {
+  published("set");
+  const TransferId id = get(job("set"))->id;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  ASSERT_TRUE(node_->pause(id).ok());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id)->paused; }));
+  set_staging(id, false);  // unmounted meanwhile
+  ASSERT_TRUE(node_->resume(id).ok());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+  EXPECT_FALSE(engine_->torrent(id)) << "it would make the folder anew";
+  set_staging(id, true);
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+}
+
+TEST_F(DiskAway, ACommitThatIsDoneNeedsNoRoom) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  end();
+  auto row = store_.transfers()->front();
+  row.step = TransferStep::kCommit;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  set_held(false);
+  files_.with([](auto& state) { state.space = {1, 1000}; });
+  start();
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+  set_held(true);
+  wait_for_seeding(id);
+}
+
+TEST_F(DiskAway, WhatWasLookedAtWhenTheNodeEndedIsKept) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  end();
+  auto row = store_.transfers()->front();
+  row.step = TransferStep::kCheckLocal;  // of a get to the same place
+  row.old_place = id;
+  ASSERT_TRUE(store_.put_transfer(row).ok());
+  set_held(false);
+  start();
+  ASSERT_TRUE(eventually([&] { return !node_->transfer(id)->waiting_for.empty(); }));
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kComplete);
+  EXPECT_EQ(files_.count("prepare /home/in"), 1) << "of the first get";
+  set_held(true);
+  ASSERT_TRUE(
+      eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }, std::chrono::seconds(1)));
+  EXPECT_GE(files_.count("verify /home/in/data"), 1);
+}
+
 TEST_F(DiskAway, WhatIsHeldIsNotRemovedWhereItIsNot) {
   const TransferId id = restarted_without_its_files();
   const auto refused = node_->remove_files(id, false);

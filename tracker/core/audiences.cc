@@ -148,6 +148,7 @@ void Audiences::leave(const NodeId& node, const ContentId& content) {
 void Audiences::forget(const NodeId& node) {
   const std::lock_guard lock(mutex_);
   while (followed_.contains(node)) detach(node, followed_.at(node).begin()->first);
+  withheld_.erase(node);
 }
 
 std::vector<AudiencePtr> Audiences::of_node(const NodeId& node) const {
@@ -308,6 +309,27 @@ Status Audiences::tell_newcomers() {
   return {};
 }
 
+/// `tell`: its followers; `out`: those that are not in it any more, with what they followed.
+void Audiences::replace_members(Entry& entry, std::map<KeyPrint, NodeId> members, std::vector<NodeId>& tell,
+                                std::vector<std::pair<NodeId, ContentId>>& out) const {
+  std::set<NodeId> entitled;
+  for (const auto& [print, node] : members) entitled.insert(node);
+  auto audience = std::make_shared<Audience>(*entry.audience);
+  audience->version = std::max(audience->version + 1, static_cast<std::uint64_t>(d_.clock.wall().ms));
+  audience->members = std::move(members);
+  entry.audience = std::move(audience);
+  for (const auto& [node, contents] : entry.followers) {
+    tell.push_back(node);
+    if (entitled.contains(node)) continue;
+    for (const ContentId& content : contents) out.emplace_back(node, content);
+  }
+}
+
+void Audiences::note_withheld(const NodeId& node) {
+  const std::lock_guard lock(mutex_);
+  withheld_.insert(node);
+}
+
 void Audiences::apply(const std::string& key, Reading reading) {
   std::vector<NodeId> tell;
   std::vector<std::pair<NodeId, ContentId>> out;
@@ -318,18 +340,12 @@ void Audiences::apply(const std::string& key, Reading reading) {
     Entry& entry = found->second;
     entry.due = false;
     entry.people = std::move(reading.people);
-    if (entry.audience->members == reading.members) return;
-    std::set<NodeId> entitled;
-    for (const auto& [print, node] : reading.members) entitled.insert(node);
-    auto audience = std::make_shared<Audience>(*entry.audience);
-    audience->version = std::max(audience->version + 1, static_cast<std::uint64_t>(d_.clock.wall().ms));
-    audience->members = std::move(reading.members);
-    entry.audience = std::move(audience);
-    for (const auto& [node, contents] : entry.followers) {
-      tell.push_back(node);
-      if (entitled.contains(node)) continue;
-      for (const ContentId& content : contents) out.emplace_back(node, content);
-    }
+    std::erase_if(withheld_, [&](const NodeId& node) {
+      const bool follows = entry.followers.contains(node);
+      if (follows) tell.push_back(node);
+      return follows;
+    });
+    if (entry.audience->members != reading.members) replace_members(entry, std::move(reading.members), tell, out);
   }
   for (const NodeId& node : tell) d_.hub.audiences_waiting(node);
   for (const auto& [node, content] : out) d_.hub.push(node, ContentChanged{content});

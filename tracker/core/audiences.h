@@ -72,6 +72,9 @@ class Audiences {
   /// people who may have come in somewhere, to look at all that they were refused. An error leaves it rung for.
   Status refresh();
 
+  /// The node's stream keeps a list back until it is read: it is woken then.
+  void note_withheld(const NodeId& node);
+
   /// Ids of those that the node follows and of which nothing is rung for: what `of_node` says of them next is right.
   std::set<std::string> current(const NodeId& node) const;
 
@@ -113,6 +116,8 @@ class Audiences {
   };
   Attached attach(const std::string& key, const NodeId& node, const ContentId& content);
   void detach(const NodeId& node, const ContentId& content);
+  void replace_members(Entry& entry, std::map<KeyPrint, NodeId> members, std::vector<NodeId>& tell,
+                       std::vector<std::pair<NodeId, ContentId>>& out) const;
   void apply(const std::string& key, Reading reading);
 
   Deps d_;
@@ -123,6 +128,7 @@ class Audiences {
   Rung rung_;                                                    ///< since the last mark_due
   std::map<UserId, std::deque<std::string>> due_;                ///< keys of entries_, some gone since, by owner
   UserId turn_;                                                  ///< the owner whose turn was last
+  std::set<NodeId> withheld_;                                    ///< noted, until one of their lists was read
   std::set<UserId> newcomers_;                                   ///< to be told
   std::function<void()> bell_;
 };

@@ -101,7 +101,10 @@ void NodeWatch::send_audiences() {
   for (const AudiencePtr& audience : followed) {
     const auto before = audiences_sent_.find(audience->id);
     // A node counts a list that it gets as confirmed. A newer one goes out all the same: it may take somebody out.
-    if (before == audiences_sent_.end() && !current.contains(audience->id)) continue;  // with the next heartbeat
+    if (before == audiences_sent_.end() && !current.contains(audience->id)) {
+      d_.audiences.note_withheld(node_);
+      continue;
+    }
     if (before == audiences_sent_.end() || before->second != audience->version) {
       v1::NodeEvent event;
       *event.mutable_audience() = to_wire(*audience);

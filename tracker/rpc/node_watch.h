@@ -26,7 +26,7 @@ class NodeWatch final : public gridtorrent::rpc::StreamListener, public gridtorr
     NodeHub& hub;
     NodeService& nodes;
     TaskService& tasks;
-    const Audiences& audiences;
+    Audiences& audiences;
     const Clock& clock;
     gridtorrent::rpc::Executor& executor;
   };

@@ -18,7 +18,7 @@ class TasksRpc final : public v1::Tasks::CallbackService {
     NodeService& nodes;
     NodeHub& node_hub;
     TaskHub& task_hub;
-    const Audiences& audiences;
+    Audiences& audiences;
     const Clock& clock;
   };
   explicit TasksRpc(Deps deps);
