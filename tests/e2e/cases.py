@@ -1,7 +1,9 @@
 """What the end-to-end tests share: running cases one after the other, real and made-up data, and what a clear error is."""
+import concurrent.futures
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import time
 import traceback
@@ -9,9 +11,11 @@ import traceback
 import harness
 
 
-def run(*cases):
-    """Runs every case, says which held, and ends the program: 1 where one failed."""
+def run(*cases, at_once=1):
+    """Runs every case, says which held, and ends the program: 1 where one failed. Cases that mostly wait can run `at_once`."""
     wanted = sys.argv[1:]
+    if at_once > 1 and not wanted:
+        run_at_once(cases, at_once)
     failed = []
     for case in cases:
         name = case.__name__.replace('_', ' ')
@@ -25,6 +29,18 @@ def run(*cases):
             print(f'not ok  {name} ({time.monotonic() - started:.1f} s)\n{traceback.format_exc()}', flush=True)
         else:
             print(f'ok      {name} ({time.monotonic() - started:.1f} s)', flush=True)
+    sys.exit(1 if failed else 0)
+
+
+def run_at_once(cases, most):
+    """Each case in a process of its own, at most so many of them together; says what each said once it has ended."""
+    def run_one(case):
+        return subprocess.run([sys.executable, sys.argv[0], case.__name__], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(most) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run_one, case) for case in cases]):
+            print(done.result().stdout, end='', flush=True)
+            failed = failed or done.result().returncode != 0
     sys.exit(1 if failed else 0)
 
 

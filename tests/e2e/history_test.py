@@ -80,4 +80,4 @@ def an_estimate_probes_and_later_remembers():
         cases.refused(bob.cli('estimate', 'alice/two', '--to', out, node=beta, expect=None), 5, 'no seeder of alice/two is online')
 
 
-cases.run(what_a_path_carried_is_remembered_until_it_is_forgotten, an_estimate_probes_and_later_remembers)
+cases.run(what_a_path_carried_is_remembered_until_it_is_forgotten, an_estimate_probes_and_later_remembers, at_once=2)

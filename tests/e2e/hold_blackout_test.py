@@ -70,4 +70,4 @@ def sixteen_lanes_on_all_ports_do_too():
 
 
 netns.require_root()
-cases.run(four_lanes_carry_again_soon_after_a_blackout, sixteen_lanes_on_all_ports_do_too)
+cases.run(four_lanes_carry_again_soon_after_a_blackout, sixteen_lanes_on_all_ports_do_too, at_once=2)

@@ -140,7 +140,7 @@ def lanes_follow_the_machine_to_another_address():
 
 if os.geteuid() == 0:
     cases.run(a_node_with_five_addresses_takes_few_descriptors, silent_connections_neither_deafen_it_nor_fill_its_log,
-              lanes_follow_the_machine_to_another_address)
+              lanes_follow_the_machine_to_another_address, at_once=2)
 else:
     print('without root: no namespaces, so no host with five addresses')
     cases.run(silent_connections_neither_deafen_it_nor_fill_its_log)

@@ -155,4 +155,4 @@ def what_a_relay_spoils_is_not_blamed_on_the_seeder():
 
 cases.run(idle_connections_under_the_seeders_id_displace_no_lane, garbage_under_the_seeders_id_is_not_blamed_on_the_seeder,
           two_hundred_strangers_cost_four_honest_lanes_little, relayed_proofs_displace_no_lane_that_delivers,
-          what_a_relay_spoils_is_not_blamed_on_the_seeder)
+          what_a_relay_spoils_is_not_blamed_on_the_seeder, at_once=2)
