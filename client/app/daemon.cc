@@ -33,6 +33,7 @@
 #include "client/core/engine_events.h"
 #include "client/core/node_core.h"
 #include "client/engine/congestion_grants.h"
+#include "client/engine/descriptor_shares.h"
 #include "client/engine/libtorrent_engine.h"
 #include "client/engine/tcp_info.h"
 #include "client/files/file_work.h"
@@ -222,7 +223,7 @@ Status make_node(const Config& config, Parts& parts) {
   options.tuning = config.tuning;
   options.list_lifetime = config.list_lifetime;
   options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
-                  engine::tcp_memory_pressure()};
+                  engine::tcp_memory_pressure(), engine::most_descriptors()};
   options.load = [threads = ThreadLoad(), quota = CpuQuota(), &engine = *parts.engine](MonoTime now) mutable {
     const Busiest busiest = threads.busiest(now);
     return HostLoad{busiest.share, engine.load().held_by_disk, thread_name(busiest.thread), quota.stopped(now)};

@@ -1,5 +1,7 @@
 #include "client/engine/descriptor_shares.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 namespace gridtorrent::client::engine {
@@ -14,6 +16,11 @@ constexpr std::uint64_t kMostConnections = 4'000, kMostFiles = 500;
 constexpr std::uint64_t kLeastConnections = 24, kLeastFiles = 8, kLeastHalfOpen = 8;
 
 }  // namespace
+
+std::uint64_t most_descriptors() {
+  rlimit files{};
+  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? static_cast<std::uint64_t>(files.rlim_cur) : 1'024;
+}
 
 DescriptorShares share_descriptors(std::uint64_t limit, std::size_t listening) {
   const std::uint64_t taken = kOthers + listening;

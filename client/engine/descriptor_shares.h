@@ -14,6 +14,9 @@ struct DescriptorShares {
   HalfOpenLimits half_open;
 };
 
+/// Files and sockets that this process may have open at once (RLIMIT_NOFILE).
+std::uint64_t most_descriptors();
+
 /// `limit`: of the process. `listening`: lane sockets. Enough is left for database, logs, control socket and the
 /// server's connection.
 DescriptorShares share_descriptors(std::uint64_t limit, std::size_t listening);

@@ -1,7 +1,6 @@
 #include "client/engine/libtorrent_engine.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -40,11 +39,6 @@ constexpr auto kShowPause = std::chrono::milliseconds(200);
 /// Both are over before what should take a moment is given up.
 constexpr auto kHandshakesEnd = std::chrono::seconds(1);
 constexpr int kRoundsToEnd = 20;
-
-std::uint64_t most_descriptors() {
-  rlimit files{};
-  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 ? static_cast<std::uint64_t>(files.rlim_cur) : 1'024;
-}
 
 /// All swarms, for the network thread's round. Thread-safe by its own mutex.
 class SwarmList {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,12 +41,20 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// What this machine's kernel gives to sockets; bytes, 0: not known.
+/// What this machine's kernel gives to the process; 0: not known.
 struct HostFacts {
-  std::uint64_t lane_bytes = 0;  ///< the most that the receive buffer of one of many lanes may grow to
-  std::uint64_t tcp_bytes = 0;   ///< of all TCP sockets, above which the kernel shrinks them (tcp_mem's second number)
+  std::uint64_t lane_bytes = 0;   ///< the most that the receive buffer of one of many lanes may grow to
+  std::uint64_t tcp_bytes = 0;    ///< of all TCP sockets, above which the kernel shrinks them (tcp_mem's second number)
+  std::uint64_t descriptors = 0;  ///< files and sockets that this process may have open at once (RLIMIT_NOFILE)
   friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
+
+/// Lanes of a whole transfer where nobody chose how many: a quarter of the descriptors at most, so that other
+/// transfers, their files and who dials in have some. At least 1.
+inline int most_lanes(const HostFacts& host) {
+  if (host.descriptors == 0) return kMaxLanesInAll;
+  return static_cast<int>(std::clamp<std::uint64_t>(host.descriptors / 4, 1, kMaxLanesInAll));
+}
 
 /// How busy this node is at the moment.
 struct HostLoad {

@@ -189,7 +189,8 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
     if (!why.empty()) plan.reason.text = "auto: " + lanes_text(facts, lanes) + " (" + why + ")";
   }
   const bool exact = goal.target > 0;
-  const int asked = known.demand.step(input.now, demand_facts(known, input.now, sources, goal, in_all(lanes)));
+  const DemandFacts demand = demand_facts(known, input, sources, goal, in_all(lanes));
+  const int asked = std::min(known.demand.step(input.now, demand), demand.most);
   if (in_all(lanes) < asked || (exact && in_all(lanes) != asked && asked > 0)) {
     lanes = spread(std::move(lanes), asked);
     plan.reason.text = demand_text(facts, lanes, goal);
@@ -240,12 +241,13 @@ std::string AutoController::refine(Known& known, MonoTime now, const Sources& so
   return refined.why;
 }
 
-DemandFacts AutoController::demand_facts(const Known& known, MonoTime now, const Sources& sources, const Goal& goal,
-                                         int lanes) {
+DemandFacts AutoController::demand_facts(const Known& known, const ControllerInput& input, const Sources& sources,
+                                         const Goal& goal, int lanes) {
+  const MonoTime now = input.now;
   DemandFacts facts{.wanted = goal.wanted(), .exact = goal.target > 0, .full = full(known, now, sources)};
   facts.bits_per_s = rate_of(known, now, sources, kSettle);
   facts.lanes = lanes;
-  facts.most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), kMaxLanesInAll);
+  facts.most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), most_lanes(input.host));
   for (const auto* source : sources) {
     const PathFigures path = known.sources.at(source->node).meter.figures(now, kSettle);
     if (path.bits_per_s > 0) facts.round_trip = std::max(facts.round_trip, path.round_trip);

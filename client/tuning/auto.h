@@ -75,8 +75,8 @@ class AutoController final : public TransferController {
   /// Moves the lanes to complete sources; why, and what holds a lane up, of the last change.
   static std::string refine(Known& known, MonoTime now, const Sources& sources, const StartFacts& facts,
                             const RefinementFacts& whole, std::vector<int>& lanes, Limit& limit);
-  static DemandFacts demand_facts(const Known& known, MonoTime now, const Sources& sources, const Goal& goal,
-                                  int lanes);
+  static DemandFacts demand_facts(const Known& known, const ControllerInput& input, const Sources& sources,
+                                  const Goal& goal, int lanes);
   /// What to ask each of these for.
   static std::map<NodeId, std::string> congestion_controls(Known& known, const ControllerInput& input,
                                                            const Sources& sources, const StartFacts& facts,

@@ -54,7 +54,7 @@ Plan SearchController::plan(const ControllerInput& input) {
   facts.limit_bits_per_s = static_cast<double>(input.limit_bits_per_s);
   facts.target_bits_per_s = static_cast<double>(input.target_bits_per_s);
   facts.buffer_bytes = static_cast<double>(input.host.lane_bytes);
-  facts.most_lanes = std::min(kMaxLanesInAll - static_cast<int>(neighbours.size()),
+  facts.most_lanes = std::min(most_lanes(input.host) - static_cast<int>(neighbours.size()),
                               kMaxLanesPerPeer * static_cast<int>(seeders.size()));
   const SearchPlan wanted = known.search->step(facts);
 

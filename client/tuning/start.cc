@@ -18,7 +18,7 @@ std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
 /// All lanes together; at least `kFewLanes`, so that one port that is blocked does not cost the start.
 int most_by_bytes(const StartFacts& facts) {
   const std::uint64_t by_bytes = std::max<std::uint64_t>(parts(facts.bytes, kLeastBytesPerLane), kFewLanes);
-  return static_cast<int>(std::min<std::uint64_t>(kMaxLanesInAll, by_bytes));
+  return static_cast<int>(std::min(static_cast<std::uint64_t>(most_lanes(facts.host)), by_bytes));
 }
 
 int most_at_start(const StartFacts& facts) {

@@ -48,7 +48,8 @@ void expect_within_limits(const ControllerInput& input, const Plan& plan) {
     }
     EXPECT_LE(share.lanes, input.lanes_wish > 0 ? input.lanes_wish : kMaxLanesPerPeer);
   }
-  EXPECT_LE(lanes_in_all(plan), kMaxLanesInAll);
+  const bool chosen = input.lanes_wish > 0 || input.seeders_wish > 0;
+  EXPECT_LE(lanes_in_all(plan), chosen ? kMaxLanesInAll : most_lanes(input.host));
   const std::size_t most = input.seeders_wish > 0 ? static_cast<std::size_t>(input.seeders_wish) : input.peers.size();
   EXPECT_LE(plan.peers.size(), most);
   EXPECT_FALSE(plan.reason.text.empty());

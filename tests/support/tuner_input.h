@@ -106,7 +106,8 @@ inline client::ControllerInput wild_input(Rng& rng) {
   if (rng.below(2) == 0) {
     input.deadline = MonoTime(std::chrono::nanoseconds(static_cast<std::int64_t>(number() >> 1)));
   }
-  input.host = {number(), number()};
+  // With fewer descriptors a node does not start.
+  input.host = {number(), number(), rng.below(2) == 0 ? 0 : 128 + rng.below(1'000)};
   input.load = wild_load(rng);
   for (std::uint64_t i = 0, count = rng.below(150); i < count; ++i) {
     client::PeerSample peer;

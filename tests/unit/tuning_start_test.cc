@@ -114,6 +114,14 @@ TEST(StartLanes, AreNoMoreThanTheKernelsBuffersCarry) {
   facts.host = {6 * kMB, 0};
   EXPECT_EQ(start_lanes(facts), std::vector{16}) << "what is not known binds nothing";
 }
+TEST(StartLanes, TakeNoMoreThanAQuarterOfTheDescriptors) {
+  auto facts = from(many(seeder(), 4));
+  EXPECT_EQ(start_lanes(facts), (std::vector{8, 8, 8, 8}));
+  facts.host.descriptors = 80;
+  EXPECT_EQ(start_lanes(facts), (std::vector{5, 5, 5, 5}));
+  facts.host.descriptors = 2;
+  EXPECT_EQ(start_lanes(facts), (std::vector{1, 1, 1, 1})) << "no source is left out";
+}
 TEST(StartLanes, GoDownEvenlyWhereSomethingBindsThem) {
   auto facts = from(many(seeder(), 4));
   facts.limit_bits_per_s = 27 * kMB;  // six lanes
