@@ -29,6 +29,8 @@ void GetFlow::start_check_local(Transfer& transfer) {
 void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   const auto copy = loaded(id);
   if (!copy) return;
+  const auto away = copy->asked ? std::nullopt : check_away(copy->row);
+  if (away) return hold_back(id, *away);
   if (!copy->row.replaces.is_nil()) return stage_update(id, *copy, stop);
   if (copy->row.old_place == id) return check_same_place(id, *copy, stop);
   const auto old = copy_of(copy->row.old_place);

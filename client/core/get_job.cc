@@ -272,7 +272,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
   auto& transfer = c_.book.insert(std::move(row));
   transfer.metadata = request.metadata;
   transfer.wanted = std::move(wanted);
-  transfer.fresh = true;
+  transfer.fresh = transfer.asked = true;
   if (const auto saved = c_.book.save(transfer); !saved) {
     c_.book.erase(id);
     return saved.error();
@@ -284,18 +284,21 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
 
 std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) {
   TransferRow row;
+  bool asked = false;
   std::uint64_t verified = 0;
   {
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr) return std::nullopt;
     row = transfer->row;
+    asked = transfer->asked;
     if (transfer->snapshot) verified = verified_of_wanted(*transfer->snapshot, row.wanted_bytes);
   }
   SpaceCheck waits;
   waits.verdict = DiskVerdict::kWait;
   if (row.step == TransferStep::kFetch) waits.away = staging_away(row);
   if (row.step == TransferStep::kCommit) waits.away = commit_away(row);
+  if (row.step == TransferStep::kCheckLocal && !asked) waits.away = check_away(row);
   if (waits.away) return waits;
   if (row.step == TransferStep::kCommit) return SpaceCheck();  // which writes no more data
   const auto space = c_.ports.files.disk_space(row.target);
@@ -369,6 +372,20 @@ std::optional<Error> GetFlow::commit_away(const TransferRow& row) {
   return c_.is_missing(below(row.place(), row.base_name)) ? staging_away(row) : std::nullopt;
 }
 
+/// The same of what is looked at before it is fetched, copied or adopted. Where it is held already: hold_again.
+std::optional<Error> GetFlow::check_away(const TransferRow& row) {
+  const bool adopts = row.old_place == row.id;
+  if (adopts && !row.stamp.empty()) return std::nullopt;
+  const auto earlier = row.replaces.is_nil() ? std::nullopt : copy_of(row.replaces);
+  if (!adopts && !earlier) return row.replaces.is_nil() ? staging_away(row) : std::nullopt;
+  const Place place = adopts ? below(row.place(), row.base_name) : below(earlier->row.place(), earlier->row.base_name);
+  if (!c_.is_missing(place)) return std::nullopt;
+  return Error{Code::kDisk, escape_for_display(place.path) +
+                                " is not there: is its disk mounted? It goes on by itself once it is there again; "
+                                "`gridtorrent transfer resume " +
+                                row.id.str() + "` no longer waits for it"};
+}
+
 bool GetFlow::hold_back_if_away(const TransferId& id) {
   const auto copy = copy_of(id);
   const auto away = copy && copy->row.step == TransferStep::kFetch ? staging_away(copy->row) : std::nullopt;
@@ -380,7 +397,8 @@ void GetFlow::hold_back(const TransferId& id, const Error& away) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
-  if (transfer->row.step != TransferStep::kFetch && transfer->row.step != TransferStep::kCommit) return;
+  const TransferStep step = transfer->row.step;
+  if (step != TransferStep::kFetch && step != TransferStep::kCommit && step != TransferStep::kCheckLocal) return;
   c_.log(NodeLogLevel::kWarning, display_name(transfer->row) + ": " + away.message);
   transfer->held_back = transfer->away = true;
   transfer->row.error = away;

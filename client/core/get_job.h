@@ -119,6 +119,7 @@ class GetFlow {
   std::optional<Error> staging_away(const TransferRow& row);
   void hold_back(const TransferId& id, const Error& away);
   std::optional<Error> commit_away(const TransferRow& row);
+  std::optional<Error> check_away(const TransferRow& row);
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);

@@ -121,6 +121,7 @@ Result<TransferView> GetFlow::decide_update(const Request& request, bool& joined
   auto& transfer = c_.book.insert(std::move(row));
   transfer.metadata = request.metadata;
   transfer.wanted = request.wanted;
+  transfer.asked = true;
   if (const auto saved = c_.book.save(transfer); !saved) {
     c_.book.erase(id);
     return saved.error();

@@ -86,7 +86,8 @@ Status NodeCore::restore() {
     transfer.earlier_received = transfer.row.received_bytes;
     transfer.earlier_sent = transfer.row.sent_bytes;
     transfer.earlier_redundant = transfer.row.redundant_bytes;
-    transfer.held_back = transfer.row.step == TransferStep::kFetch && transfer.row.error.has_value();
+    const bool may_wait = transfer.row.step == TransferStep::kFetch || transfer.row.step == TransferStep::kCheckLocal;
+    transfer.held_back = may_wait && transfer.row.error.has_value();
     transfer.barred = true;  // until settled: the oldest of a content seeds
     transfer.recheck = transfer.row.step == TransferStep::kCommit;
     transfer.sums_not_before = c_.ports.clock.mono() + std::chrono::seconds(30);

@@ -323,12 +323,13 @@ void NodeSteps::resumed(Transfer& transfer, TransferStep before) {
   transfer.recheck = true;
 }
 
-/// A person says that what was staged is gone for good.
+/// A person says that what was there is gone for good.
 void NodeSteps::begin_anew(Transfer& transfer) {
   c_.take_out_of_engine(transfer);
   transfer.held_back = transfer.away = false;
-  transfer.recheck = true;
+  transfer.recheck = transfer.asked = true;
   transfer.row.error.reset();
+  if (transfer.row.step == TransferStep::kCheckLocal) return c_.book.save_or_log(transfer);
   transfer.row.old_place = transfer.row.replaces;
   transfer.row.step = transfer.row.replaces.is_nil() ? TransferStep::kPrepare : TransferStep::kCheckLocal;
   c_.book.save_or_log(transfer);

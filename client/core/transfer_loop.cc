@@ -227,7 +227,12 @@ void TransferLoop::step(Transfer& transfer, MonoTime now) {
         lasting_.step(transfer, now);
         break;
       case TransferStep::kCheckLocal:
-        if (!transfer.row.paused) gets_.start_check_local(transfer);
+        if (transfer.row.paused) break;
+        if (transfer.held_back) {
+          step_held_back(transfer, now);
+        } else {
+          gets_.start_check_local(transfer);
+        }
         break;
       case TransferStep::kPrepare:
         gets_.start_prepare(transfer);
@@ -400,7 +405,8 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
     const auto lock = c_.book.lock();
     auto* found = c_.book.find(id);
     if (found == nullptr || !found->held_back || !check) return;
-    if (check->verdict != DiskVerdict::kEnough) {
+    const bool looks = found->row.step == TransferStep::kCheckLocal;  // it is asked for room later
+    if (check->away || (check->verdict != DiskVerdict::kEnough && !looks)) {
       if (check->away) goes_away(*found);
       found->row.error = check->error();
       return;

@@ -136,6 +136,36 @@ class DiskAway : public NodeFixture {
     EXPECT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
     return id;
   }
+  TransferId other_than(const TransferId& id) {
+    const auto rows = *store_.transfers();
+    return rows.front().id != id ? rows.front().id : rows.back().id;
+  }
+  /// The node ended while that was looked at, and no disk but the one of /home/in is there when it starts again; that
+  /// one neither where `change` makes it the place that is looked at.
+  void restarted_while_checked(const TransferId& id, const std::function<void(client::TransferRow&)>& change) {
+    end();
+    const auto rows = *store_.transfers();
+    for (auto row : rows) {
+      if (row.id != id) continue;
+      row.step = TransferStep::kCheckLocal;
+      change(row);
+      if (row.old_place == id) set_held(false);
+      EXPECT_TRUE(store_.put_transfer(row).ok());
+    }
+    start();
+    EXPECT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+  }
+  void restarted_while_copied(const TransferId& id) {
+    files_.with([](auto& state) { state.existing.erase("/elsewhere/data"); });
+    restarted_while_checked(id, [&](auto& row) { row.old_place = other_than(id); });
+  }
+  /// Which of two copies is seeded does not matter.
+  void wait_until_whole(const TransferId& id) {
+    ASSERT_TRUE(eventually([&] {
+      const auto state = node_->transfer(id)->state;
+      return state == TransferState::kComplete || state == TransferState::kSeeding;
+    }));
+  }
   void wait_for_seeding(const TransferId& id) {
     ASSERT_TRUE(eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }));
   }
@@ -351,6 +381,47 @@ TEST_F(DiskAway, WhatWasLookedAtWhenTheNodeEndedIsKept) {
   ASSERT_TRUE(
       eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }, std::chrono::seconds(1)));
   EXPECT_GE(files_.count("verify /home/in/data"), 1);
+}
+
+TEST_F(DiskAway, ACopyIsNotMadeBelowAMountPoint) {
+  published("set");
+  fetched(job("set"));
+  const TransferId id = get(job("set", "/elsewhere"))->id;
+  wait_until_whole(id);
+  restarted_while_copied(id);
+  EXPECT_NE(node_->transfer(id)->error->message.find("is not there: is its disk mounted?"), std::string::npos);
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
+  EXPECT_EQ(files_.count("copy /home/in /elsewhere"), 1) << "of the first time";
+  files_.with([&](auto& state) { state.existing["/elsewhere/.gridtorrent-" + id.str()] = 1; });
+  ASSERT_TRUE(eventually([&] { return files_.count("copy /home/in /elsewhere") == 2; }));
+  wait_until_whole(id);
+  EXPECT_FALSE(node_->transfer(id)->error.has_value());
+}
+
+TEST_F(DiskAway, ACopyBeginsAnewWhereAPersonSaysSo) {
+  published("set");
+  fetched(job("set"));
+  const TransferId id = get(job("set", "/elsewhere"))->id;
+  wait_until_whole(id);
+  restarted_while_copied(id);
+  ASSERT_TRUE(node_->resume(id).ok());
+  wait_until_whole(id);
+  EXPECT_EQ(files_.count("copy /home/in /elsewhere"), 2);
+}
+
+TEST_F(DiskAway, WhatIsToBeAdoptedIsWaitedFor) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  restarted_while_checked(id, [&](auto& row) {
+    row.kind = client::TransferKind::kAttach;
+    row.old_place = id;
+    row.stamp.clear();
+  });
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
+  EXPECT_EQ(files_.count("prepare /home/in"), 1) << "of the first get";
+  set_held(true);
+  wait_for_seeding(id);
+  EXPECT_EQ(files_.count("prepare /home/in"), 1);
 }
 
 TEST_F(DiskAway, WhatIsHeldIsNotRemovedWhereItIsNot) {

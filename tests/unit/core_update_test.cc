@@ -305,6 +305,29 @@ TEST_F(Update, GoesOnAfterARestart) {
   EXPECT_EQ(node_->transfer(old.id)->state, TransferState::kCancelled);
 }
 
+TEST_F(Update, WaitsAfterARestartForTheDiskOfTheOldVersion) {
+  held();
+  const auto view = get(update());
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  end();
+  const auto rows = *store_.transfers();
+  for (auto row : rows) {
+    if (row.id != view->id) continue;
+    row.step = client::TransferStep::kCheckLocal;
+    row.old_place = row.replaces;
+    ASSERT_TRUE(store_.put_transfer(row).ok());
+  }
+  files_.with([](auto& state) { state.existing.erase("/home/in/data"); });
+  start();
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view->id)->error.has_value(); }));
+  EXPECT_EQ(node_->transfer(view->id)->state, TransferState::kPaused);
+  EXPECT_NE(node_->transfer(view->id)->error->message.find("/home/in/data is not there: is its disk mounted?"),
+            std::string::npos);
+  files_.with([](auto& state) { state.existing["/home/in/data"] = 1; });
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  EXPECT_FALSE(node_->transfer(view->id)->error.has_value());
+}
+
 TEST_F(Update, ForgetsAfterACrashWhatGaveWay) {
   const auto old = held();
   const auto next = get(update());
