@@ -12,11 +12,11 @@ import harness
 
 
 def run(*cases, at_once=1):
-    """Runs every case, says which held, and ends the program: 1 where one failed. Cases that mostly wait can run `at_once`."""
+    """Runs every case, says which held, and ends the program: 1 where one failed, else 77 where one was skipped. Cases that mostly wait can run `at_once`."""
     wanted = sys.argv[1:]
     if at_once > 1 and not wanted:
         run_at_once(cases, at_once)
-    failed = []
+    failed, skipped = [], False
     for case in cases:
         name = case.__name__.replace('_', ' ')
         if wanted and case.__name__ not in wanted:
@@ -24,24 +24,28 @@ def run(*cases, at_once=1):
         started = time.monotonic()
         try:
             case()
+        except SystemExit as ended:  # harness.skip said why
+            if ended.code != 77:
+                raise
+            skipped = True
         except Exception:  # every kind of failure is reported, and the other cases still run
             failed.append(name)
             print(f'not ok  {name} ({time.monotonic() - started:.1f} s)\n{traceback.format_exc()}', flush=True)
         else:
             print(f'ok      {name} ({time.monotonic() - started:.1f} s)', flush=True)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed else 77 if skipped else 0)
 
 
 def run_at_once(cases, most):
     """Each case in a process of its own, at most so many of them together; says what each said once it has ended."""
     def run_one(case):
         return subprocess.run([sys.executable, sys.argv[0], case.__name__], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    failed = False
+    codes = set()
     with concurrent.futures.ThreadPoolExecutor(most) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run_one, case) for case in cases]):
             print(done.result().stdout, end='', flush=True)
-            failed = failed or done.result().returncode != 0
-    sys.exit(1 if failed else 0)
+            codes.add(done.result().returncode)
+    sys.exit(1 if codes - {0, 77} else max(codes))
 
 
 def check(condition, what):
