@@ -83,6 +83,8 @@ bool claim_ended(const Transfer& transfer) {
     case TransferStep::kFailed:
     case TransferStep::kCancel:
       return true;
+    case TransferStep::kCheckLocal:
+      return transfer.held_back;
     case TransferStep::kAttach:
       return !transfer.in_engine;
     case TransferStep::kHold:

@@ -29,8 +29,7 @@ void GetFlow::start_check_local(Transfer& transfer) {
 void GetFlow::check_local(const TransferId& id, std::stop_token stop) {
   const auto copy = loaded(id);
   if (!copy) return;
-  const auto away = copy->asked ? std::nullopt : check_away(copy->row);
-  if (away) return hold_back(id, *away);
+  if (const auto away = check_away(*copy)) return hold_back(id, *away);
   if (!copy->row.replaces.is_nil()) return stage_update(id, *copy, stop);
   if (copy->row.old_place == id) return check_same_place(id, *copy, stop);
   const auto old = copy_of(copy->row.old_place);
@@ -74,7 +73,6 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   const auto& manifest = copy.metadata->manifest;
   const auto base = join_path(copy.row.target, copy.row.base_name);
   const Place base_place = below(copy.row.place(), copy.row.base_name);
-  if (!copy.asked && !copy.row.stamp.empty() && c_.is_missing(base_place)) return hold_again(id);
   if (!c_.ports.guard.exists(base_place)) return fetch_instead(id, "the files are gone");
   const auto held = held_entries(manifest, copy.row.globs, copy.row.lost);
   if (!held) return fail(id, held.error());
@@ -113,20 +111,6 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   transfer->row.verified = transfer->row.fetched = c_.ports.clock.wall();
   c_.settle_hold(*transfer);
   c_.book.save_or_log(*transfer);
-}
-
-/// The node started meanwhile, and the disk may not be mounted yet: what is held is looked for.
-void GetFlow::hold_again(const TransferId& id) {
-  const auto lock = c_.book.lock();
-  auto* transfer = c_.book.find(id);
-  if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
-  transfer->row.step = TransferStep::kHold;
-  transfer->row.old_place = {};
-  transfer->row.stamp = "unknown";  // it is verified before it is seeded
-  transfer->look_again = c_.ports.clock.mono();
-  c_.settle_only(*transfer);
-  c_.book.save_or_log(*transfer);
-  c_.book.touch(*transfer);
 }
 
 /// What is whole becomes a transfer of its own, to which this one adds what is missing as any further get does.

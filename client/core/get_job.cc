@@ -284,21 +284,21 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
 
 std::optional<GetFlow::SpaceCheck> GetFlow::look_at_space(const TransferId& id) {
   TransferRow row;
-  bool asked = false;
   std::uint64_t verified = 0;
   {
     const auto lock = c_.book.lock();
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr) return std::nullopt;
     row = transfer->row;
-    asked = transfer->asked;
     if (transfer->snapshot) verified = verified_of_wanted(*transfer->snapshot, row.wanted_bytes);
   }
   SpaceCheck waits;
   waits.verdict = DiskVerdict::kWait;
   if (row.step == TransferStep::kFetch) waits.away = staging_away(row);
   if (row.step == TransferStep::kCommit) waits.away = commit_away(row);
-  if (row.step == TransferStep::kCheckLocal && !asked) waits.away = check_away(row);
+  if (row.step == TransferStep::kCheckLocal) {
+    if (const auto copy = loaded(id)) waits.away = check_away(*copy);
+  }
   if (waits.away) return waits;
   if (row.step == TransferStep::kCommit) return SpaceCheck();  // which writes no more data
   const auto space = c_.ports.files.disk_space(row.target);
@@ -372,15 +372,21 @@ std::optional<Error> GetFlow::commit_away(const TransferRow& row) {
   return c_.is_missing(below(row.place(), row.base_name)) ? staging_away(row) : std::nullopt;
 }
 
-/// The same of what is looked at before it is fetched, copied or adopted. Where it is held already: hold_again.
-std::optional<Error> GetFlow::check_away(const TransferRow& row) {
-  const bool adopts = row.old_place == row.id;
-  if (adopts && !row.stamp.empty()) return std::nullopt;
-  const auto earlier = row.replaces.is_nil() ? std::nullopt : copy_of(row.replaces);
-  if (!adopts && !earlier) return row.replaces.is_nil() ? staging_away(row) : std::nullopt;
-  const Place place = adopts ? below(row.place(), row.base_name) : below(earlier->row.place(), earlier->row.base_name);
-  if (!c_.is_missing(place)) return std::nullopt;
-  return Error{Code::kDisk, escape_for_display(place.path) +
+/// The same of what is looked at before it is fetched, copied or adopted; nothing once somebody asked for it.
+std::optional<Error> GetFlow::check_away(const Copy& copy) {
+  const TransferRow& row = copy.row;
+  if (copy.asked || !copy.metadata) return std::nullopt;
+  if (row.replaces.is_nil() && row.old_place != row.id) return staging_away(row);
+  Earlier there{row, copy.metadata, {}};
+  if (!row.replaces.is_nil()) {
+    auto earlier = earlier_of(row);
+    if (!earlier) return std::nullopt;
+    there = *std::move(earlier);
+  } else if (auto held = held_entries(copy.metadata->manifest, row.globs, row.lost)) {
+    there.held = *std::move(held);
+  }
+  if (!c_.are_away(there.row, there.metadata->manifest, there.held)) return std::nullopt;
+  return Error{Code::kDisk, escape_for_display(join_path(there.row.target, there.row.base_name)) +
                                 " is not there: is its disk mounted? It goes on by itself once it is there again; "
                                 "`gridtorrent transfer resume " +
                                 row.id.str() + "` no longer waits for it"};
@@ -409,8 +415,23 @@ void GetFlow::hold_back(const TransferId& id, const Error& away) {
     transfer->recheck = true;
   }
   transfer->announce.soon(c_.ports.clock.mono());
+  if (step == TransferStep::kCheckLocal) c_.settle_siblings(transfer->row.content.id);
   c_.book.save_or_log(*transfer);
   c_.book.touch(*transfer);
+}
+
+void GetFlow::begin_anew(Transfer& transfer) {
+  c_.take_out_of_engine(transfer);
+  transfer.held_back = transfer.away = transfer.anew = false;
+  transfer.recheck = transfer.asked = true;
+  transfer.row.error.reset();
+  if (transfer.row.step == TransferStep::kCheckLocal) return c_.book.save_or_log(transfer);
+  transfer.row.old_place = transfer.row.replaces;
+  transfer.row.step = transfer.row.replaces.is_nil() ? TransferStep::kPrepare : TransferStep::kCheckLocal;
+  c_.book.save_or_log(transfer);
+  // What was verified there is not here.
+  if (const auto saved = c_.ports.store.save_resume(transfer.row.id, ""); !saved)
+    c_.log(NodeLogLevel::kError, "resume data of " + transfer.row.id.str() + ": " + saved.error().message);
 }
 
 void GetFlow::begin(const TransferId& id) {

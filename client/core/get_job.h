@@ -55,6 +55,9 @@ class GetFlow {
   /// Pool thread, kFetch: whether its staging folder is not there; then it waits for it.
   bool hold_back_if_away(const TransferId& id);
 
+  /// Lock held: a person says that what was there is gone for good.
+  void begin_anew(Transfer& transfer);
+
   /// Any thread: what would be removed with the transfer. kConflict as `may_remove`.
   Result<RemovedFiles> removable(const TransferId& id);
   /// Any thread: kConflict where it is held, and not there.
@@ -119,7 +122,6 @@ class GetFlow {
   std::optional<Error> staging_away(const TransferRow& row);
   void hold_back(const TransferId& id, const Error& away);
   std::optional<Error> commit_away(const TransferRow& row);
-  std::optional<Error> check_away(const TransferRow& row);
   void finish(const TransferId& id, std::stop_token stop);
   bool verify_roots(const TransferId& id, std::stop_token stop);
   void roots_differ(const TransferId& id, const VerifyReport& report);
@@ -179,10 +181,10 @@ class GetFlow {
   void rest_others(const Transfer& transfer);
   Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
 
+  std::optional<Error> check_away(const Copy& copy);
   std::optional<VerifyReport> verify_at(const TransferId& id, const Place& parent, const metainfo::Manifest& manifest,
                                         const std::vector<bool>& wanted, const std::stop_token& stop);
   void check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop);
-  void hold_again(const TransferId& id);
   void fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost, const std::string& stamp);
 
   NodeContext& c_;

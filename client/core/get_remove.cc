@@ -64,9 +64,8 @@ Result<RemovedFiles> GetFlow::remove_placed(const TransferRow& row, bool look_on
   return removed;
 }
 
-/// Of what is held: or it would be forgotten, and its disk come back with the files.
+/// Or it would be forgotten, and its disk come back with the files.
 Status GetFlow::are_placed(const TransferRow& row) {
-  if (row.step != TransferStep::kHold) return {};
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(row));
   GT_ASSIGN(const std::vector<bool> held, held_entries(metadata->manifest, row.globs, row.lost));
   if (c_.are_away(row, metadata->manifest, held)) return not_there(row);

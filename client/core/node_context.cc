@@ -332,6 +332,8 @@ void NodeContext::settle_hold(Transfer& transfer) {
     const bool same = id != transfer.row.id && other->row.content.id == transfer.row.content.id &&
                       other->row.content.version == transfer.row.content.version;
     const bool seeds = other->row.step == TransferStep::kHold && !other->barred;
+    if (other->row.step == TransferStep::kCheckLocal && other->held_back)
+      continue;  // it may wait for its disk for long
     if (same && (other->serves() || seeds || in_progress(other->row.step))) transfer.barred = true;
   }
 }

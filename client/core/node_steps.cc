@@ -249,10 +249,11 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
 Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
-  if (change.kind == ChangeKind::kRemove && transfer->look_again) return not_there(transfer->row);
   // Out of the engine, its present count is gone.
   if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
-  return row_after(transfer->row, change, c_.options.tuning.tuner);
+  auto row = row_after(transfer->row, change, c_.options.tuning.tuner);
+  if (row && change.kind == ChangeKind::kRemove && transfer->look_again) return not_there(transfer->row);
+  return row;
 }
 
 std::vector<Status> NodeSteps::apply(std::span<const TransferId> ids, const TransferChange& change, bool alone) {
@@ -291,11 +292,12 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
       if (before == TransferStep::kCheckLocal || before == TransferStep::kAttach || before == TransferStep::kHash) {
         transfer.stop.request_stop();
       }
+      transfer.asked = transfer.anew = false;  // its disk may be unmounted meanwhile
       break;
     case ChangeKind::kResume:
       resumed(transfer, before);
       // After a pause, or as one of many, it is only looked for again.
-      if (transfer.away && !was_paused && alone) begin_anew(transfer);
+      transfer.anew = transfer.held_back && transfer.away && !was_paused && alone;
       break;
     case ChangeKind::kCancel:
     case ChangeKind::kStopSeeding:
@@ -320,22 +322,7 @@ void NodeSteps::resumed(Transfer& transfer, TransferStep before) {
   if (before != TransferStep::kFailed) return;
   transfer.disk_errors = transfer.verify_rounds = 0;
   transfer.fresh = false;
-  transfer.recheck = true;
-}
-
-/// A person says that what was there is gone for good.
-void NodeSteps::begin_anew(Transfer& transfer) {
-  c_.take_out_of_engine(transfer);
-  transfer.held_back = transfer.away = false;
   transfer.recheck = transfer.asked = true;
-  transfer.row.error.reset();
-  if (transfer.row.step == TransferStep::kCheckLocal) return c_.book.save_or_log(transfer);
-  transfer.row.old_place = transfer.row.replaces;
-  transfer.row.step = transfer.row.replaces.is_nil() ? TransferStep::kPrepare : TransferStep::kCheckLocal;
-  c_.book.save_or_log(transfer);
-  // What was verified there is not here.
-  if (const auto saved = c_.ports.store.save_resume(transfer.row.id, ""); !saved)
-    c_.log(NodeLogLevel::kError, "resume data of " + transfer.row.id.str() + ": " + saved.error().message);
 }
 
 void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {

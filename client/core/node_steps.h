@@ -36,7 +36,6 @@ class NodeSteps {
   /// `alone`: a person named this one.
   void take_effect(Transfer& transfer, TransferRow after, ChangeKind kind, bool alone);
   void resumed(Transfer& transfer, TransferStep before);
-  void begin_anew(Transfer& transfer);
   void cancelled(Transfer& transfer, TransferStep before);
   void set_limit(Transfer& transfer);
 

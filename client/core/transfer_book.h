@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "client/core/node_ports.h"
+#include "client/core/target_told.h"
 #include "client/core/transfer.h"
 #include "client/core/transfer_journal.h"
 
@@ -72,7 +73,8 @@ struct Transfer {
   std::uint64_t came = 0;  ///< bytes received, at the last plan
   MonoTime came_at{};      ///< when there were more, or it got its slot
   bool held_back = false;  ///< waits for its disk; row.error says for what
-  bool away = false;  ///< likewise: its staging folder is not there, since its disk is not mounted or it was removed
+  bool away = false;       ///< likewise: what it needs is not there, since its disk is not mounted or it was removed
+  bool anew = false;       ///< away, and a person says that it is gone: looked for once more, then begun anew
   std::optional<MonoTime> look_again;  ///< kHold: BASE is not there, likewise; when it is looked for again
   bool asleep = false;                 ///< held and announced, but not in the engine until somebody wants it
   MonoTime wanted_at{};                ///< when somebody last wanted data of what is held here, or had a lane
@@ -93,7 +95,8 @@ struct Transfer {
   LanePlan plan;
   std::optional<Findings> findings;    ///< while it fetches
   Limit limit_told = Limit::kUnknown;  ///< the last word in the log
-  std::uint64_t tuner_limit = 0;       ///< Plan::limit_bits_per_s, as the engine has it
+  TargetTold target_told;
+  std::uint64_t tuner_limit = 0;  ///< Plan::limit_bits_per_s, as the engine has it
   bool plan_due = true;
   MonoTime plan_at{};
   std::vector<PathProblem> problems;  ///< as the engine reports them

@@ -406,7 +406,10 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
     auto* found = c_.book.find(id);
     if (found == nullptr || !found->held_back || !check) return;
     const bool looks = found->row.step == TransferStep::kCheckLocal;  // it is asked for room later
+    if (check->away && found->anew) return gets_.begin_anew(*found);
+    found->anew = false;
     if (check->away || (check->verdict != DiskVerdict::kEnough && !looks)) {
+      found->away = false;
       if (check->away) goes_away(*found);
       found->row.error = check->error();
       return;
@@ -489,6 +492,11 @@ void TransferLoop::note_limit(Transfer& transfer, Findings findings) {
     transfer.limit_told = findings.limit;
     c_.log(NodeLogLevel::kInfo, display_name(transfer.row) + ": limited by " + std::string(limit_word(findings.limit)) +
                                     ": " + findings.detail);
+  }
+  if (const auto line = transfer.target_told.look(c_.ports.clock.mono(), findings.target)) {
+    c_.log(line->held ? NodeLogLevel::kInfo : NodeLogLevel::kWarning,
+           display_name(transfer.row) +
+               (line->held ? " keeps what was asked for again: " : " misses what was asked for: ") + line->text);
   }
   transfer.findings = std::move(findings);
 }

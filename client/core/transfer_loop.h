@@ -70,7 +70,7 @@ class TransferLoop {
   void update_plan(Transfer& transfer, MonoTime now);
   void note_no_paths(Transfer& transfer, const DialFacts& facts);
   LanePlan wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now);
-  /// Keeps them for people; a line of log where they have another word.
+  /// Keeps them for people; a line of log where they have another word, and where a target is missed.
   void note_limit(Transfer& transfer, Findings findings);
   /// Tells the controller and the diagnosis which transfers no longer fetch.
   void forget_controlled();

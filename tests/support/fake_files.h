@@ -31,6 +31,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::string checkpoint_file;          ///< of the last hash_tree
     bool had_known = false;               ///< likewise: it was told of an earlier version
     bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
+    bool verify_waits = false;            ///< likewise verify
     std::vector<std::string> forgotten;   ///< checkpoint files
     int looks = 0;                        ///< calls of look_at
     int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
@@ -60,11 +61,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     note("hash " + request.path.path);
     if (request.counting) request.counting({.files = 2, .bytes = 8, .skipped = 0});
     if (progress) progress(1, 1);
-    if (with([](State& state) { return state.hash_waits; })) {
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any().wait(lock, stop, [] { return false; });
-    }
+    if (with([](State& state) { return state.hash_waits; })) wait_for(stop);
     if (stop.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     return with([&](State& state) -> Result<client::HashedTree> {
       state.checkpoint_file = request.checkpoint_file;
@@ -86,9 +83,11 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
   Result<client::VerifyReport> verify(const Place& parent, const metainfo::Manifest& manifest,
                                       const std::vector<bool>& wanted, const client::ProgressFn&,
-                                      std::stop_token) override {
+                                      std::stop_token stop) override {
     const auto base = parent.path + "/" + manifest.base_name;
     note("verify " + base);
+    if (with([](State& state) { return state.verify_waits; })) wait_for(stop);
+    if (stop.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     return with([&](State& state) -> Result<client::VerifyReport> {
       client::VerifyReport report;
       report.files = manifest.file_count();
@@ -287,6 +286,11 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       if ((wanted.empty() || wanted[i]) && state.gone.contains(path)) gone.push_back(path);
     }
     return gone;
+  }
+  static void wait_for(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any().wait(lock, stop, [] { return false; });
   }
   void note(std::string call) {
     const std::lock_guard lock(mutex_);

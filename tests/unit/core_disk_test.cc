@@ -149,7 +149,8 @@ class DiskAway : public NodeFixture {
       if (row.id != id) continue;
       row.step = TransferStep::kCheckLocal;
       change(row);
-      if (row.old_place == id) set_held(false);
+      const bool hides = files_.with([](auto& state) { return !state.foreign.empty(); });
+      if (row.old_place == id && !hides) set_held(false);
       EXPECT_TRUE(store_.put_transfer(row).ok());
     }
     start();
@@ -367,20 +368,41 @@ TEST_F(DiskAway, ACommitThatIsDoneNeedsNoRoom) {
 TEST_F(DiskAway, WhatWasLookedAtWhenTheNodeEndedIsKept) {
   published("set");
   const TransferId id = fetched(job("set")).id;
-  end();
-  auto row = store_.transfers()->front();
-  row.step = TransferStep::kCheckLocal;  // of a get to the same place
-  row.old_place = id;
-  ASSERT_TRUE(store_.put_transfer(row).ok());
-  set_held(false);
-  start();
-  ASSERT_TRUE(eventually([&] { return !node_->transfer(id)->waiting_for.empty(); }));
-  EXPECT_EQ(node_->transfer(id)->state, TransferState::kComplete);
+  restarted_while_checked(id, [&](auto& row) { row.old_place = id; });  // by a get to the same place
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
   EXPECT_EQ(files_.count("prepare /home/in"), 1) << "of the first get";
   set_held(true);
-  ASSERT_TRUE(
-      eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }, std::chrono::seconds(1)));
+  wait_for_seeding(id);
   EXPECT_GE(files_.count("verify /home/in/data"), 1);
+}
+
+TEST_F(DiskAway, AMountPointThatIsEmptyHoldsNothing) {
+  published("set");
+  const TransferId id = fetched(job("set")).id;
+  restarted_while_checked(id, [&](auto& row) {
+    row.old_place = id;
+    files_.with([](auto& state) { state.foreign.insert("/home/in/data"); });
+  });
+  EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
+  EXPECT_EQ(files_.count("prepare /home/in"), 1) << "of the first get";
+  files_.with([](auto& state) { state.foreign.clear(); });
+  wait_for_seeding(id);
+}
+
+TEST_F(DiskAway, ACopyThatIsPausedIsLookedForAfterItsPause) {
+  published("set");
+  fetched(job("set"));
+  files_.with([](auto& state) { state.verify_waits = true; });
+  const TransferId id = get(job("set", "/elsewhere"))->id;
+  ASSERT_TRUE(eventually([&] { return files_.count("verify /home/in/data") == 1; }));
+  ASSERT_TRUE(node_->pause(id).ok());
+  files_.with([&](auto& state) {
+    state.verify_waits = false;
+    state.existing.erase("/elsewhere/.gridtorrent-" + id.str());
+  });
+  ASSERT_TRUE(node_->resume(id).ok());
+  ASSERT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
+  EXPECT_EQ(files_.count("prepare /elsewhere"), 1) << "of the get";
 }
 
 TEST_F(DiskAway, ACopyIsNotMadeBelowAMountPoint) {
@@ -392,6 +414,7 @@ TEST_F(DiskAway, ACopyIsNotMadeBelowAMountPoint) {
   EXPECT_NE(node_->transfer(id)->error->message.find("is not there: is its disk mounted?"), std::string::npos);
   EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
   EXPECT_EQ(files_.count("copy /home/in /elsewhere"), 1) << "of the first time";
+  wait_for_seeding(other_than(id));
   files_.with([&](auto& state) { state.existing["/elsewhere/.gridtorrent-" + id.str()] = 1; });
   ASSERT_TRUE(eventually([&] { return files_.count("copy /home/in /elsewhere") == 2; }));
   wait_until_whole(id);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/core/target_told.h"
 #include "tests/support/tuner_input.h"
 
 namespace gridtorrent::client {
@@ -221,6 +222,43 @@ TEST_F(TuningLogTest, ATransferThatFetchesAgainGoesOnInItsRecord) {
   look(4);
   EXPECT_TRUE(record().running);
   EXPECT_EQ(record().decisions.size(), 1U);
+}
+
+class ToldOfATarget : public ::testing::Test {
+ protected:
+  std::optional<TargetTold::Line> look(bool held, seconds later) {
+    now_ += later;
+    TargetState state;
+    state.held = held;
+    state.text = held ? "holds 30 Mbit/s" : "7 % short of 30 Mbit/s";
+    return told_.look(now_, state);
+  }
+  MonoTime now_{std::chrono::hours(1)};
+  TargetTold told_;
+};
+TEST_F(ToldOfATarget, SaysOnceThatItIsMissed) {
+  EXPECT_EQ(look(false, seconds(1)), std::nullopt);
+  EXPECT_EQ(look(false, seconds(9)), std::nullopt) << "new lanes may hold it";
+  EXPECT_EQ(look(false, seconds(1)), (TargetTold::Line{false, "7 % short of 30 Mbit/s"}));
+  EXPECT_EQ(look(false, seconds(100)), std::nullopt);
+}
+TEST_F(ToldOfATarget, SaysThatItIsKeptAgainWhereItSaidThatItIsMissed) {
+  EXPECT_EQ(look(false, seconds(1)), std::nullopt);
+  EXPECT_EQ(look(true, seconds(9)), std::nullopt);
+  EXPECT_EQ(look(false, seconds(1)), std::nullopt);
+  EXPECT_TRUE(look(false, seconds(10)));
+  EXPECT_EQ(look(true, seconds(1)), (TargetTold::Line{true, "holds 30 Mbit/s"}));
+}
+TEST_F(ToldOfATarget, SaysSoOnceAMinuteWhereItComesAndGoes) {
+  look(false, seconds(1));
+  EXPECT_TRUE(look(false, seconds(10)));
+  EXPECT_TRUE(look(true, seconds(1)));
+  look(false, seconds(1));
+  EXPECT_EQ(look(false, seconds(30)), std::nullopt);
+  EXPECT_TRUE(look(false, seconds(30)));
+}
+TEST_F(ToldOfATarget, SaysNothingWhereNobodyAskedForOne) {
+  EXPECT_EQ(told_.look(now_, std::nullopt), std::nullopt);
 }
 
 TEST(RateByLanes, IsTheMedianWithItsRange) {
