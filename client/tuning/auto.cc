@@ -145,7 +145,16 @@ Plan AutoController::plan(const ControllerInput& input) {
                   ? even_plan(input, "auto")
                   : chosen_plan(known, input, sources, goal, others_try(known, input));
   plan.limit_bits_per_s = limit;
+  if (goal.target <= 0) plan.reason.text += pace_text(known, static_cast<double>(limit));
   return plan;
+}
+
+/// What it leaves to others, in steps: the pace itself moves each second.
+std::string AutoController::pace_text(Known& known, double pace) {
+  const bool other = pace > kPaceSteps * known.pace_told || pace * kPaceSteps < known.pace_told;
+  if (pace <= 0 || known.pace_told <= 0 || other) known.pace_told = pace;
+  if (known.pace_told <= 0) return "";
+  return formatted("; at most %.3g Mbit/s, since others on the path go first", mbit(known.pace_told));
 }
 
 bool AutoController::others_try(const Known& known, const ControllerInput& input) const {

@@ -46,6 +46,7 @@ class AutoController final : public TransferController {
     Refinement refinement;
     MonoTime refined{};  ///< when its lanes were last looked at for a change
     Pace pace;
+    double pace_told = 0;  ///< in the reason, for others' sake; 0: none
     Demand demand;
     Lateness lateness;
     bool late = false;              ///< as it said last
@@ -56,6 +57,8 @@ class AutoController final : public TransferController {
 
   /// Rates of targets are looked at over so long.
   static constexpr std::chrono::seconds kPaceSpan{1};
+  /// A pace for others' sake is told anew where it is so many times another.
+  static constexpr double kPaceSteps = 2;
   /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more.
   static constexpr std::chrono::seconds kStillTries{3};
   /// Neighbours that bring less than this part are none to speak of: what the seeders' lanes carry is what counts.
@@ -70,6 +73,7 @@ class AutoController final : public TransferController {
   bool others_try(const Known& known, const ControllerInput& input) const;
   static std::vector<RefinedSource> refined_sources(const Known& known, MonoTime now, const Sources& sources,
                                                     const std::vector<int>& start);
+  static std::string pace_text(Known& known, double pace);
   static Sources seeders_among(const Sources& sources, const StartFacts& facts);
   static void note_swarm(Known& known, MonoTime now, const Sources& sources, const Sources& seeders);
   /// Moves the lanes to complete sources; why, and what holds a lane up, of the last change.

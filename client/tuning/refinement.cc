@@ -10,6 +10,9 @@
 namespace gridtorrent::client::tuning {
 namespace {
 
+/// Of sources that change together, as many as a line of log has room for.
+constexpr std::size_t kSourcesTold = 3;
+
 const char* reader_text(Limit reader) {
   if (reader == Limit::kReceiverCpu) return "this node lacks processor time, so fewer are tried";
   if (reader == Limit::kDisk) return "this node's disk takes no more, so fewer are tried";
@@ -20,6 +23,18 @@ int in_all(const std::map<NodeId, int>& lanes) {
   int all = 0;
   for (const auto& [node, number] : lanes) all += number;
   return all;
+}
+
+/// Which of several sources it is about.
+std::string to_one_text(const NodeId& node, int before, int lanes) {
+  return node.str() + formatted(" %d → %d: ", before, lanes);
+}
+
+std::string joined_whys(const std::vector<std::string>& whys) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(whys.size(), kSourcesTold); ++i) text += (i == 0 ? "" : "; ") + whys[i];
+  if (whys.size() > kSourcesTold) text += "; " + std::to_string(whys.size() - kSourcesTold) + " more";
+  return text;
 }
 
 std::string why_text(const LaneNeed& need, const PathFigures& path) {
@@ -279,6 +294,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   Before before{.step = step, .rate = facts_.bits_per_s};
   std::map<NodeId, int> wanted;
   bool changed = false, more = false;
+  std::vector<std::string> whys;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const int lanes = lanes_of(sources[i]);
     before.lanes[sources[i].node] = wanted[sources[i].node] = lanes;
@@ -289,10 +305,11 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     changed = true;
     more = more || one.lanes > lanes;
     wanted[sources[i].node] = one.lanes;
-    why_ = one.why;
+    whys.push_back(sources.size() == 1 ? one.why : to_one_text(sources[i].node, lanes, one.lanes) + one.why);
     held_by_ = one.held_by;
   }
   if (!changed) return;
+  why_ = joined_whys(whys);
   before.lanes_at_rate = in_all(before.lanes);
   // Several steps for fewer are compared with the best rate that came before or between them.
   if (step == Step::kDown && before_ && !before_->more() && before_->rate > before.rate) {

@@ -329,6 +329,21 @@ TEST_F(AutoOnALossyPath, AddsLanesForAFloorAlsoWhereOthersFetch) {
   input_.floor_bits_per_s = 150'000'000;  // 76.8 come
   EXPECT_GE(seconds(20).lanes, 4) << plan_.reason.text;
 }
+TEST_F(AutoOnALossyPath, SaysWhatItLeavesToOthers) {
+  input_.mode = TuningMode::kBackground;
+  seconds(4);
+  EXPECT_EQ(plan_.reason.text.find("go first"), std::string::npos) << plan_.reason.text;
+  for (auto& lane : seeder().lanes) lane.theirs->srtt_us = 200'000;
+  for (int i = 0; i < 10 && plan_.limit_bits_per_s == 0; ++i) seconds(1);
+  const std::string before = plan_.reason.text;
+  EXPECT_NE(before.find("; at most "), std::string::npos) << before;
+  EXPECT_NE(before.find(" Mbit/s, since others on the path go first"), std::string::npos) << before;
+  const std::uint64_t pace = plan_.limit_bits_per_s;
+  for (int i = 0; i < 10 && plan_.limit_bits_per_s == pace; ++i) seconds(1);
+  EXPECT_LT(plan_.limit_bits_per_s, pace);
+  EXPECT_EQ(plan_.reason.text.substr(plan_.reason.text.find("; at")), before.substr(before.find("; at")))
+      << "it is told in steps";
+}
 TEST_F(AutoOnALossyPath, AsksForBbrToBeInTime) {
   input_.mode = TuningMode::kBackground;
   EXPECT_EQ(seconds(10).congestion_control, "") << "others go first";

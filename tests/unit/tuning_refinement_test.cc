@@ -351,6 +351,23 @@ TEST_F(Refining, BlamesNoNumberOfLanesForWhatASeederGivesLess) {
   source_.path.paced_bits_per_s = 0;
   EXPECT_GT(steps(4, 50e6), 7) << "seven did not break it";
 }
+TEST_F(Refining, NamesWhichOfSeveralSourcesItIsAbout) {
+  loses_at_random();
+  RefinedSource other = source_;
+  other.node = gridtorrent::testing::numbered_node(2);
+  other.path.loss_events = other.path.random_events = 0;
+  source_.node = gridtorrent::testing::numbered_node(1);
+  facts_.bits_per_s = 100e6;
+  for (auto* source : {&source_, &other}) source->path.bits_per_s = source->path.best_bits_per_s = 50e6;
+  Refined refined;
+  for (int i = 0; i < 10 && refined.why.empty(); ++i) refined = refinement_.step(now_ += 1s, {source_, other}, facts_);
+  ASSERT_GT(refined.lanes.at(0), 4) << refined.why;
+  EXPECT_TRUE(refined.why.starts_with(source_.node.str() + " 4 → " + std::to_string(refined.lanes.at(0)) + ": "))
+      << refined.why;
+  ASSERT_NE(refined.lanes.at(1), 4) << "without losses fewer will do";
+  const std::string of_other = "; " + other.node.str() + " 4 → " + std::to_string(refined.lanes.at(1)) + ": ";
+  EXPECT_NE(refined.why.find(of_other), std::string::npos) << refined.why;
+}
 TEST_F(Refining, TriesNothingWhileAnotherTransferOverThePathDoes) {
   source_.start = source_.path.lanes = 2;
   source_.path.segments = 1e6;
