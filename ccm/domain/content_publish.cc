@@ -7,6 +7,7 @@
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/names.h"
 #include "ccm/domain/once.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 
 // Publishing: begin, upload, checksums. The other use cases are in content_service.cc.
@@ -282,7 +283,8 @@ Result<std::optional<Content>> ContentService::begun_content(Tx& tx, const Actor
   if (content.state == ContentState::kWithdrawn || content.version > 1) return std::optional<Content>();
   if (!actor.node.is_nil() && content.publisher_node != actor.node) {
     return Error{Code::kConflict, "content " + content.owner_name + "/" + escape_for_display(content.name) +
-                                      " is published by another node now; withdraw it with: gridtorrent unpublish"};
+                                      " is published by another node now; withdraw it with: gridtorrent unpublish " +
+                                      shell_arguments({content.owner_name + "/" + content.name})};
   }
   return std::optional(std::move(content));
 }

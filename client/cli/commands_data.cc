@@ -160,7 +160,8 @@ Status get_here(Context& c) {
   GT_TRY(node_knows(c, *node, "if-seeded", "get.if_seeded"));
   GT_TRY(node_knows(c, *node, "version", "get.version"));
   GT_TRY(node_knows(c, *node, "update", "get.update"));
-  GT_ASSIGN(const v1::GetReply reply, node->get(std::move(request)));
+  GT_ASSIGN(const v1::GetReply reply,
+            begin_transfer(c, [&](std::stop_token stop) { return node->get(std::move(request), std::move(stop)); }));
   for (const std::string& glob : reply.unmatched()) warn(c, "no file matches '" + escape_for_display(glob) + "'");
   if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
     c.terminal.message(
@@ -242,7 +243,8 @@ Status seed(Context& c) {
   request.set_content(c.options.str("CONTENT"));
   GT_ASSIGN(*request.mutable_from(), Context::absolute(c.options.str("from")));
   GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
-  GT_ASSIGN(const v1::GetReply reply, node->seed(std::move(request)));
+  GT_ASSIGN(const v1::GetReply reply,
+            begin_transfer(c, [&](std::stop_token stop) { return node->seed(std::move(request), std::move(stop)); }));
   return follow_or_detach(c, reply.transfer());
 }
 

@@ -33,20 +33,21 @@ Json as_json(const v1::ListTransfersReply& reply) {
   return {{"transfers", std::move(array)}, {"limits", to_json(reply.limits())}};
 }
 
-std::string as_text(const v1::ListTransfersReply& reply, std::size_t width) {
+std::string as_text(const v1::ListTransfersReply& reply, std::size_t width, NamesInMessages& names) {
   const bool limited = reply.limits().upload_bits_per_s() > 0 || reply.limits().download_bits_per_s() > 0;
-  return transfers_table({reply.transfers().begin(), reply.transfers().end()}, width) +
+  return transfers_table(names.named(reply.transfers()), width) +
          (limited ? "\nlimits of the node: " + limits_text(reply.limits()) + "\n" : "");
 }
 
-void show_table(Context& c, const v1::ListTransfersReply& transfers) {
-  c.terminal.clear_screen();
+void show_table(Context& c, const v1::ListTransfersReply& transfers, NamesInMessages& names) {
   const std::size_t width = c.terminal.out_width();
-  c.terminal.result(cut_lines(as_text(transfers, width), width));
+  const std::string table = cut_lines(as_text(transfers, width, names), width);
+  c.terminal.clear_screen();
+  c.terminal.result(table);
 }
 
 /// For nodes that do not tell of changes.
-Status list_again_and_again(Context& c) {
+Status list_again_and_again(Context& c, NamesInMessages& names) {
   Interrupt interrupt;
   do {
     GT_ASSIGN(const v1::ListTransfersReply transfers, list(c));
@@ -55,7 +56,7 @@ Status list_again_and_again(Context& c) {
       json.update(as_json(transfers));
       c.emit(json);
     } else {
-      show_table(c, transfers);
+      show_table(c, transfers, names);
     }
     GT_TRY(c.terminal.finish());
   } while (!interrupt.wait_for(kWatchInterval));
@@ -63,8 +64,9 @@ Status list_again_and_again(Context& c) {
 }
 
 Status watch(Context& c) {
-  const Status ended = watch_transfers(c, [&](const v1::ListTransfersReply& all) { show_table(c, all); });
-  if (!ended && ended.error().code == Code::kUnsupported) return list_again_and_again(c);
+  NamesInMessages names(c);
+  const Status ended = watch_transfers(c, [&](const v1::ListTransfersReply& all) { show_table(c, all, names); });
+  if (!ended && ended.error().code == Code::kUnsupported) return list_again_and_again(c, names);
   return ended;
 }
 
@@ -74,7 +76,8 @@ Status transfers(Context& c) {
   if (c.json) {
     c.print(as_json(all));
   } else {
-    c.terminal.result(as_text(all, c.terminal.out_width()));
+    NamesInMessages names(c);
+    c.terminal.result(as_text(all, c.terminal.out_width(), names));
   }
   return {};
 }

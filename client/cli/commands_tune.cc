@@ -87,8 +87,10 @@ Status follow(Context& c, api::NodeApi& node, const std::string& id) {
       },
       interrupt.token());
   GT_TRY(written);
-  if (interrupt.stopped()) return Error{Code::kCancelled, "no longer followed; the transfer goes on"};
-  return ended;
+  if (!interrupt.stopped()) return ended;
+  Error detached{Code::kCancelled, "no longer followed; the transfer goes on"};
+  if (c.json) c.emit(detached_event("transfer", id, detached, c.clock.wall()));
+  return detached;
 }
 
 Status explain(Context& c) {

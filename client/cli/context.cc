@@ -14,7 +14,9 @@ namespace gridtorrent::client::cli {
 
 namespace {
 
-constexpr char kHowToLogIn[] = "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME'";
+constexpr char kHowToLogIn[] =
+    "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME', or by an invitation with 'gridtorrent "
+    "join STRING'";
 
 }  // namespace
 

@@ -54,7 +54,7 @@ class TransferPrinter {
       }
       return {};
     }
-    return outcome_of(transfer);
+    return outcome_of(context_.json ? transfer : names_.named(transfer));
   }
 
  private:
@@ -63,8 +63,7 @@ class TransferPrinter {
     if (told_closed_ || transfer.message().find("no path to ") == std::string::npos) return;
     told_closed_ = true;
     const auto node = context_.node();
-    const NodeNames names = node ? names_for_content(context_, **node, transfer.content_id()) : NodeNames();
-    context_.terminal.message(escape_for_display(named(transfer, names).message()));
+    context_.terminal.message(escape_for_display(names_.named(transfer).message()));
     const auto own = node ? own_nodes(context_, **node) : std::vector<v1::Node>();
     const std::string stone = stepping_stone(own, transfer.owner() + "/" + transfer.name());
     if (!stone.empty()) context_.terminal.message(stone);
@@ -75,13 +74,14 @@ class TransferPrinter {
     const bool reads = transfer.state() == "hashing" || transfer.state() == "verifying";
     const Speed speed =
         reads ? meter_.note(context_.clock.mono(), transfer.verified_bytes(), transfer.total_bytes()) : Speed();
-    return progress_line(transfer, context_.terminal.width(), context_.terminal.traits().colour, context_.clock.wall(),
-                         speed);
+    return progress_line(names_.named(transfer), context_.terminal.width(), context_.terminal.traits().colour,
+                         context_.clock.wall(), speed);
   }
 
   Context& context_;
   Pace pace_;
   SpeedMeter meter_;
+  NamesInMessages names_{context_};
   std::string last_state_;
   bool told_closed_ = false;
 };
@@ -169,6 +169,19 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
               return Status();
             }));
   return printer.end(last);
+}
+
+Result<v1::GetReply> begin_transfer(Context& context,
+                                    const std::function<Result<v1::GetReply>(std::stop_token)>& call) {
+  Interrupt interrupt;
+  Result<v1::GetReply> reply = call(interrupt.token());
+  if (!interrupt.stopped()) return reply;
+  if (reply) return stopped_watching(context, interrupt, "transfer", reply->transfer().transfer_id());
+  Error detached{Code::kCancelled,
+                 "the node has not answered yet and may go on with it: 'gridtorrent transfers' shows what it does"};
+  if (context.json) context.emit(detached_event("transfer", "", detached, context.clock.wall()));
+  context.end_told = context.json;
+  return detached;
 }
 
 Status detach(Context& context, const v1::Transfer& transfer) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,10 @@ std::optional<std::chrono::milliseconds> time_limit(const options::Parsed& optio
 /// the transfer running and says so (kCancelled); a node that goes away is waited for a while (then kUnreachable).
 Status follow_transfer(Context& context, const v1::Transfer& first,
                        std::optional<std::chrono::milliseconds> time_limit = std::nullopt);
+
+/// What the node answers to the call that begins a transfer. Ctrl-C meanwhile ends the wait and not the node's work,
+/// and says so (kCancelled).
+Result<v1::GetReply> begin_transfer(Context& context, const std::function<Result<v1::GetReply>(std::stop_token)>& call);
 
 /// What --detach does instead: says what the transfer is called.
 Status detach(Context& context, const v1::Transfer& transfer);

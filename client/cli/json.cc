@@ -370,7 +370,7 @@ Json failed_event(const Error& error, WallTime now) {
 
 Json detached_event(std::string_view kind, const std::string& id, const Error& why, WallTime now) {
   Json json = event("detached", now);
-  json[std::string(kind) + "_id"] = id;
+  if (!id.empty()) json[std::string(kind) + "_id"] = id;
   json["exit_code"] = static_cast<int>(exit_code(why.code));
   json["message"] = json_text(why.message);
   return json;

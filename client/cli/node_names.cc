@@ -9,6 +9,7 @@ namespace {
 
 /// A name is worth no longer wait.
 constexpr std::chrono::milliseconds kNamesDeadline{500};
+constexpr std::chrono::seconds kAskAgain{10};
 constexpr std::size_t kMostNames = 1000;
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
@@ -114,6 +115,30 @@ NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& c
   if (!found) return {};
   const auto replicas = server->contents().list_replicas(found->content_id(), kMostNames);
   return replicas ? node_names(replicas->items) : NodeNames();
+}
+
+NamesInMessages::Known& NamesInMessages::known_of(const std::string& content) {
+  const MonoTime now = context_.clock.mono();
+  const auto found = known_.find(content);
+  if (found != known_.end() && now - found->second.asked < kAskAgain) return found->second;
+  Known& known = known_[content];
+  known.asked = now;
+  const auto node = context_.node();
+  if (!node || (silent_until_ && now < *silent_until_)) return known;
+  known.names = names_for_content(context_, **node, content);
+  if (context_.clock.mono() - now >= kNamesDeadline) silent_until_ = now + kAskAgain;
+  return known;
+}
+
+v1::Transfer NamesInMessages::named(const v1::Transfer& transfer) {
+  if (transfer.message().find("n_") == std::string::npos) return transfer;
+  return cli::named(transfer, known_of(transfer.content_id()).names);
+}
+
+std::vector<v1::Transfer> NamesInMessages::named(const google::protobuf::RepeatedPtrField<v1::Transfer>& transfers) {
+  std::vector<v1::Transfer> all;
+  for (const v1::Transfer& transfer : transfers) all.push_back(named(transfer));
+  return all;
 }
 
 NodeNames names_for_history(Context& c, api::NodeApi& node, const v1::History& history) {

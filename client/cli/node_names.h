@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,26 @@ bool names_nodes(const v1::Transfer& transfer);
 /// Of the nodes that have this content (owner/name or id), as far as the server tells the caller. Nothing with --ids,
 /// where the login is not for the node's server, and where that does not answer within half a second.
 NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& content);
+/// Names for what transfers say of themselves ("n_… has not answered for 5 s"), as they go on. Asks the server where a
+/// message names a node, once for each content in ten seconds, and for ten seconds no more where it was slow.
+class NamesInMessages {
+ public:
+  explicit NamesInMessages(Context& context) : context_(context) {}
+  v1::Transfer named(const v1::Transfer& transfer);
+  std::vector<v1::Transfer> named(const google::protobuf::RepeatedPtrField<v1::Transfer>& transfers);
+
+ private:
+  struct Known {
+    NodeNames names;
+    MonoTime asked;
+  };
+  Known& known_of(const std::string& content);
+
+  Context& context_;
+  std::map<std::string, Known> known_;
+  std::optional<MonoTime> silent_until_;
+};
+
 /// Of the seeders of these paths, likewise: of the caller's own nodes, and of those that have what this node's
 /// transfers are of. Asks for half a second in all.
 NodeNames names_for_history(Context& c, api::NodeApi& node, const v1::History& history);

@@ -33,11 +33,24 @@ std::string bar(std::uint64_t done, std::uint64_t total, std::size_t columns, bo
   return colour ? "[\x1b[32m" + full + "\x1b[0m" + rest + "]" : "[" + full + rest + "]";
 }
 
-using Parts = std::vector<std::pair<std::string, std::size_t>>;
+/// What a line has room for is shown in the order of the line; what is worth least is left out first.
+enum class Worth : std::uint8_t { kBar, kLanes, kBytes, kLimit, kEta, kReason, kMost };
+
+struct Part {
+  Worth worth = Worth::kMost;
+  std::string text;
+  std::size_t columns = 0;
+};
+using Parts = std::vector<Part>;
+
+Part part(Worth worth, std::string text) {
+  const std::size_t columns = display_columns(text);
+  return {worth, std::move(text), columns};
+}
 
 std::size_t columns_of(const Parts& parts) {
   std::size_t columns = 0;
-  for (const auto& [text, width] : parts) columns += text.empty() ? 0 : width + (columns == 0 ? 0 : 2);
+  for (const Part& one : parts) columns += one.text.empty() ? 0 : one.columns + (columns == 0 ? 0 : 2);
   return columns;
 }
 
@@ -46,28 +59,23 @@ void add_bar(Parts& parts, std::size_t place, std::uint64_t done, std::uint64_t 
   const std::size_t used = columns_of(parts);
   for (const std::size_t columns : {kLongBar, kShortBar}) {
     if (used + 2 + columns + 2 > width) continue;
-    parts.emplace(parts.begin() + static_cast<std::ptrdiff_t>(place), bar(done, total, columns, colour), columns + 2);
+    parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(place),
+                 Part{Worth::kBar, bar(done, total, columns, colour), columns + 2});
     return;
   }
 }
 
-/// Joins what fits into `width`; parts further back are left out first.
-std::string fitted(const Parts& parts, std::size_t width) {
-  std::string line;
-  std::size_t used = 0;
-  for (const auto& [text, columns] : parts) {
-    if (text.empty()) continue;
-    const std::size_t gap = used == 0 ? 0 : 2;
-    if (used > 0 && used + gap + columns > width) break;
-    line += std::string(gap, ' ') + text;
-    used += gap + columns;
+/// Joins what fits into `width`, at least the first part; among equals the later one is left out first.
+std::string fitted(Parts parts, std::size_t width) {
+  std::erase_if(parts, [](const Part& one) { return one.text.empty(); });
+  while (parts.size() > 1 && columns_of(parts) > width) {
+    const auto least = std::min_element(parts.rbegin(), std::prev(parts.rend()),
+                                        [](const Part& a, const Part& b) { return a.worth < b.worth; });
+    parts.erase(std::next(least).base());
   }
+  std::string line;
+  for (const Part& one : parts) line += (line.empty() ? "" : "  ") + one.text;
   return line;
-}
-
-std::pair<std::string, std::size_t> part(std::string text) {
-  const std::size_t columns = display_columns(text);
-  return {std::move(text), columns};
 }
 
 std::string lanes_text(std::uint32_t lanes, std::uint32_t seeders) {
@@ -253,20 +261,21 @@ std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool 
     state += (state.empty() ? "" : ": ") + shown(transfer.message());
   state = shortened(state, width > 60 ? width - 50 : 20);
   Parts parts;
-  parts.push_back(part(shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4))));
-  parts.push_back(part(percent_text(done, total)));
-  if (moving) parts.push_back(part(format_bits_per_s(transfer.payload_bits_per_s())));
-  if (moving && transfer.eta_s() >= 0) parts.push_back(part(eta_text(std::chrono::seconds(transfer.eta_s()))));
+  const auto add = [&](Worth worth, std::string text) { parts.push_back(part(worth, std::move(text))); };
+  add(Worth::kMost, shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4)));
+  add(Worth::kMost, percent_text(done, total));
+  if (moving) add(Worth::kMost, format_bits_per_s(transfer.payload_bits_per_s()));
+  if (moving && transfer.eta_s() >= 0) add(Worth::kEta, eta_text(std::chrono::seconds(transfer.eta_s())));
   // Why it stands still is worth more than what it would say otherwise.
-  if (!moving) parts.push_back(part(state));
-  if (!moving) parts.push_back(part(speed_text(speed)));
-  if (!moving && speed.eta) parts.push_back(part(eta_text(*speed.eta)));
-  parts.push_back(part(format_bytes(done) + " of " + format_bytes(total)));
+  if (!moving) add(Worth::kReason, state);
+  if (!moving) add(Worth::kEta, speed_text(speed));
+  if (!moving && speed.eta) add(Worth::kEta, eta_text(*speed.eta));
+  add(Worth::kBytes, format_bytes(done) + " of " + format_bytes(total));
   const std::size_t place = parts.size();
-  if (moving) parts.push_back(part(lanes_text(transfer.lanes(), transfer.seeders())));
-  if (moving) parts.push_back(part(state));
-  if (moving) parts.push_back(part(target_words(transfer, now)));
-  if (moving && is_known(transfer.limit_word())) parts.push_back(part("limited by " + transfer.limit_word()));
+  if (moving) add(Worth::kLanes, lanes_text(transfer.lanes(), transfer.seeders()));
+  if (moving) add(Worth::kReason, state);
+  if (moving) add(Worth::kReason, target_words(transfer, now));
+  if (moving && is_known(transfer.limit_word())) add(Worth::kLimit, "limited by " + transfer.limit_word());
   add_bar(parts, place, done, total, room, colour);
   return fitted(parts, room);
 }
@@ -275,11 +284,11 @@ std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_
                          const Speed& speed) {
   const std::size_t room = width > 0 ? width - 1 : 0;
   Parts parts;
-  parts.push_back(part(std::string(what)));
-  parts.push_back(part(percent_text(done, total)));
-  parts.push_back(part(speed_text(speed)));
-  if (speed.eta) parts.push_back(part(eta_text(*speed.eta)));
-  parts.push_back(part(format_bytes(done) + " of " + format_bytes(total)));
+  parts.push_back(part(Worth::kMost, std::string(what)));
+  parts.push_back(part(Worth::kMost, percent_text(done, total)));
+  parts.push_back(part(Worth::kEta, speed_text(speed)));
+  if (speed.eta) parts.push_back(part(Worth::kEta, eta_text(*speed.eta)));
+  parts.push_back(part(Worth::kBytes, format_bytes(done) + " of " + format_bytes(total)));
   add_bar(parts, parts.size(), done, total, room, colour);
   return fitted(parts, room);
 }
@@ -396,7 +405,9 @@ std::string nodes_table(const std::vector<v1::Node>& nodes, bool ids) {
     table.row({shown(n.name()), n.node_id(), shown(n.owner()),
                std::string(n.online() ? "online" : "offline") + (n.ephemeral() ? ", ephemeral" : ""),
                short_time(n.last_seen_ms()), shown(n.program_version())});
-  return table.text("no nodes; 'gridtorrent node enroll-token' lets one join");
+  return table.text(
+      "no nodes; 'gridtorrent node start' makes one of this machine, 'gridtorrent node enroll-token' lets another "
+      "join");
 }
 
 std::string node_text(const v1::Node& n) {

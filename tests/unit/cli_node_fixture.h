@@ -8,6 +8,7 @@
 #include <deque>
 #include <fstream>
 #include <mutex>
+#include <semaphore>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -104,6 +105,7 @@ class PlayedNode final : public Node {
     return view;
   }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
+    signal_before_the_answer();
     const std::lock_guard lock(mutex_);
     if (get_error) return *get_error;
     got = job;
@@ -111,6 +113,7 @@ class PlayedNode final : public Node {
     return script.front();
   }
   Result<TransferView> seed(const std::string& content, const Place& from) override {
+    signal_before_the_answer();
     const std::lock_guard lock(mutex_);
     got.content = content;
     got.target = from.path;
@@ -188,6 +191,7 @@ class PlayedNode final : public Node {
   Result<TuningRecord> tuning(const TransferId& id) override {
     const std::lock_guard lock(mutex_);
     if (tuned.transfer != id) return Error{Code::kNotFound, "nothing is known; `gridtorrent tune list` lists"};
+    if (std::exchange(signal_at_tuning, false)) std::raise(SIGINT);
     return tuned;
   }
   Result<RateHistory> rates(const TransferId& id, WallTime from) override {
@@ -267,6 +271,9 @@ class PlayedNode final : public Node {
   std::uint64_t update_reads = 100;  ///< bytes of a new version that has 100 in changed files
   bool stop_publish_by_signal = false;
   bool signal_at_end = false;
+  bool signal_at_tuning = false;
+  bool signal_at_begin = false;  ///< get and seed wait for `may_answer` then
+  std::binary_semaphore may_answer{0};
   std::optional<Error> publish_error, get_error;
   std::optional<Error> start_error;  ///< of StartPublish; kUnsupported: a node that does not know it
   GetJob got;
@@ -275,6 +282,11 @@ class PlayedNode final : public Node {
   std::vector<EntryFault> faults;
 
  private:
+  void signal_before_the_answer() {
+    if (!std::exchange(signal_at_begin, false)) return;
+    std::raise(SIGINT);
+    may_answer.try_acquire_for(std::chrono::seconds(20));
+  }
   Result<TransferView> ask(const std::string& what, const TransferId& id) {
     asked.push_back(what);
     const std::lock_guard lock(mutex_);

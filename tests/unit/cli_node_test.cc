@@ -385,6 +385,32 @@ TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
   }
 }
 
+TEST_F(WithNode, AnInterruptOfWhatFollowsATunerEndsInDetached) {
+  node_.script = {view(TransferState::kFetching)};
+  node_.tuned.transfer = id_of(1);
+  node_.tuned.running = true;
+  node_.signal_at_tuning = true;
+  EXPECT_EQ(run({"tune", "explain", id_of(1).str(), "--follow", "--json"}), 10) << err_;
+  EXPECT_EQ(event_names().back(), "detached");
+  EXPECT_EQ(events().back()["transfer_id"], id_of(1).str());
+}
+
+TEST_F(WithNode, AnInterruptBeforeTheNodeAnswersSaysThatItMayGoOn) {
+  const std::vector<std::vector<std::string>> commands = {{"get", "run42", "--json"},
+                                                          {"seed", "run42", "--from", "/data", "--json"}};
+  for (const auto& command : commands) {
+    node_.script = {view(TransferState::kFetching)};
+    node_.signal_at_begin = true;
+    EXPECT_EQ(run(command), 10) << command.front() << err_;
+    node_.may_answer.release();
+    EXPECT_EQ(err_,
+              "gridtorrent: the node has not answered yet and may go on with it: 'gridtorrent transfers' shows what "
+              "it does\n");
+    EXPECT_THAT(event_names(), ::testing::ElementsAre("detached")) << command.front();
+    EXPECT_FALSE(events().back().contains("transfer_id"));
+  }
+}
+
 TEST_F(WithNode, VerifyTakesAContentFirstAndThenAPath) {
   EXPECT_EQ(run({"verify", "run42"}), 0);
   EXPECT_EQ(run({"verify", "/data/run42"}), 0);

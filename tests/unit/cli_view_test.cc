@@ -58,7 +58,23 @@ TEST(ProgressLine, EndsInWhatLimitsItWhereThatIsKnown) {
   EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("2 seeders × 4 lanes"));
   t.set_limit_word("loss");
   EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("2 seeders × 4 lanes  limited by loss"));
-  EXPECT_LT(display_columns(progress_line(t, 60, false, kNow)), 60u);
+  EXPECT_EQ(progress_line(t, 80, false, kNow),
+            "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  limited by loss");
+  EXPECT_EQ(progress_line(t, 60, false, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s  limited by loss");
+  EXPECT_LT(display_columns(progress_line(t, 40, false, kNow)), 40u);
+}
+
+TEST(ProgressLine, SaysOnEightyColumnsWhatIsNotHeld) {
+  v1::Transfer t = fetching();
+  t.set_name("experiment-run-2024-03");
+  t.set_eta_s(700);
+  t.set_limit_word("window");
+  t.mutable_target()->set_kind("target");
+  t.mutable_target()->set_wanted_bits_per_s(1'000'000'000);
+  t.mutable_target()->set_held(false);
+  t.mutable_target()->set_shortfall(0.16);
+  EXPECT_THAT(progress_line(t, 80, false, kNow), HasSubstr("16 % short of 1.00 Gbit/s"));
+  EXPECT_LT(display_columns(progress_line(t, 80, false, kNow)), 80u);
 }
 
 TEST(TransferText, SaysWhatLimitsItAndWhatHelps) {

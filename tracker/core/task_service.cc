@@ -115,7 +115,8 @@ Result<std::vector<NodeId>> TaskService::own_nodes(Tx& tx, const ccm::Actor& act
   std::vector<NodeId> ids;
   if (all) {
     GT_ASSIGN(ids, tx.nodes.ids_of_owner(actor.user, kMaxNodesAtOnce + 1));
-    if (ids.empty()) return Error{Code::kNotFound, "you have no nodes; make one: gridtorrent node enroll-token"};
+    if (ids.empty())
+      return Error{Code::kNotFound, "you have no nodes; 'gridtorrent node start' makes one of a machine"};
   }
   for (const std::string& reference : nodes) {
     GT_ASSIGN(const NodeRecord node, own_node(tx, actor.user, reference));

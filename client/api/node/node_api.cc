@@ -59,10 +59,15 @@ struct NodeApi::Impl {
   /// The asynchronous call `method`, waited for.
   template <class T, class Method, class... Arguments>
   Result<T> wait(Method method, Arguments&&... arguments) {
+    return wait_until<T>({}, method, std::forward<Arguments>(arguments)...);
+  }
+  template <class T, class Method, class... Arguments>
+  Result<T> wait_until(std::stop_token stop, Method method, Arguments&&... arguments) {
     CallLoop loop;
     AsyncNodeApi node(connection, loop);
     return loop.wait<T>(
-        [&](Answer<T> done) { return (node.*method)(std::forward<Arguments>(arguments)..., std::move(done)); });
+        [&](Answer<T> done) { return (node.*method)(std::forward<Arguments>(arguments)..., std::move(done)); },
+        std::move(stop));
   }
   template <class Method, class... Arguments>
   Status wait_for_end(std::stop_token stop, Method method, Arguments&&... arguments) {
@@ -121,16 +126,16 @@ Status NodeApi::publish(v1::PublishRequest request, const PublishEventFn& on_eve
   return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::publish, std::move(request), on_event);
 }
 
-Result<v1::GetReply> NodeApi::get(v1::GetRequest request) {
-  return impl_->wait<v1::GetReply>(&AsyncNodeApi::get, std::move(request));
+Result<v1::GetReply> NodeApi::get(v1::GetRequest request, std::stop_token stop) {
+  return impl_->wait_until<v1::GetReply>(std::move(stop), &AsyncNodeApi::get, std::move(request));
 }
 
 Status NodeApi::estimate(v1::EstimateRequest request, const EstimateEventFn& on_event, std::stop_token stop) {
   return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::estimate, std::move(request), on_event);
 }
 
-Result<v1::GetReply> NodeApi::seed(v1::SeedRequest request) {
-  return impl_->wait<v1::GetReply>(&AsyncNodeApi::seed, std::move(request));
+Result<v1::GetReply> NodeApi::seed(v1::SeedRequest request, std::stop_token stop) {
+  return impl_->wait_until<v1::GetReply>(std::move(stop), &AsyncNodeApi::seed, std::move(request));
 }
 
 Status NodeApi::watch_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop) {

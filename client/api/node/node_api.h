@@ -53,10 +53,11 @@ class NodeApi {
   /// Hashing, warnings, then `published`, after which it returns. A stop request (kCancelled) stops the hashing too; a
   /// later call with the same request_id goes on from there. An empty request_id is made here.
   Status publish(v1::PublishRequest request, const PublishEventFn& on_event, std::stop_token stop);
-  Result<v1::GetReply> get(v1::GetRequest request);
+  /// A stop request (kCancelled) ends the wait; what was asked for may go on. So with seed.
+  Result<v1::GetReply> get(v1::GetRequest request, std::stop_token stop = {});
   /// How a probe goes, if there is one, then the result, after which it returns.
   Status estimate(v1::EstimateRequest request, const EstimateEventFn& on_event, std::stop_token stop);
-  Result<v1::GetReply> seed(v1::SeedRequest request);
+  Result<v1::GetReply> seed(v1::SeedRequest request, std::stop_token stop = {});
   /// The state now, then changes (at most ten a second) until it ends: complete, failed, cancelled, or seeding.
   Status watch_transfer(const std::string& transfer_id, const TransferFn& on_change, std::stop_token stop);
   Result<v1::ListTransfersReply> list_transfers();
