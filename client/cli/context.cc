@@ -86,6 +86,18 @@ Result<api::ServerApi*> Context::server(std::chrono::milliseconds deadline) {
   return server_.get();
 }
 
+Result<api::ServerApi*> Context::server_for_names(std::chrono::milliseconds deadline) {
+  if (names_server_) return names_server_.get();
+  GT_ASSIGN(const Login found, known_login());
+  GT_ASSIGN(const std::string secret, token(found));
+  if (secret.empty()) return Error{Code::kUnauthenticated, "not logged in"};
+  GT_TRY(check_complete(found));
+  GT_ASSIGN(
+      names_server_,
+      api::ServerApi::open({.address = found.server, .ca_file = found.ca_file, .token = secret, .deadline = deadline}));
+  return names_server_.get();
+}
+
 Result<api::ServerApi*> Context::log_in_here(const ServerHere& here, std::chrono::milliseconds deadline) {
   GT_ASSIGN(const ProfileStore store, profiles());
   GT_ASSIGN(auto connected,

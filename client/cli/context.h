@@ -33,6 +33,9 @@ class Context {
 
   /// Logged in, or kUnauthenticated with how to do it. `deadline`: of each short call, where this one connects.
   Result<api::ServerApi*> server(std::chrono::milliseconds deadline = api::ServerApiOptions{}.deadline);
+  /// A connection of its own, for what is shown with names where they can be had within `deadline`, and with ids
+  /// otherwise. Logs nobody in.
+  Result<api::ServerApi*> server_for_names(std::chrono::milliseconds deadline);
   /// Who is logged in where, by the profile and what the command line puts in its place; fields are empty where nothing
   /// says.
   struct Login {
@@ -63,7 +66,7 @@ class Context {
   /// Who administers a server of this machine need not log in: the login is kept as if they had.
   Result<api::ServerApi*> log_in_here(const ServerHere& here, std::chrono::milliseconds deadline);
 
-  std::unique_ptr<api::ServerApi> server_;
+  std::unique_ptr<api::ServerApi> server_, names_server_;
   std::unique_ptr<api::NodeApi> node_;
 };
 

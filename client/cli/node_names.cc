@@ -10,11 +10,23 @@ namespace {
 /// A name is worth no longer wait.
 constexpr std::chrono::milliseconds kNamesDeadline{500};
 constexpr std::chrono::seconds kAskAgain{10};
+/// A server that was slow is not asked for so long: whoever looks on would wait for it each time.
+constexpr std::chrono::minutes kSilence{1};
+constexpr std::string_view kBase32 = "abcdefghijklmnopqrstuvwxyz234567";
+constexpr std::size_t kIdCharacters = 26;  ///< after its "n_"
 constexpr std::size_t kMostNames = 1000;
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
     text.replace(at, what.size(), with);
+}
+
+bool names_a_node(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find("n_", at)) != std::string_view::npos; at += 2) {
+    const std::string_view id = text.substr(at + 2, kIdCharacters);
+    if (id.size() == kIdCharacters && id.find_first_not_of(kBase32) == std::string_view::npos) return true;
+  }
+  return false;
 }
 
 NodeNames unique_names(NodeNames names) {
@@ -38,7 +50,7 @@ api::ServerApi* server_for_names(Context& c, api::NodeApi& node) {
   const auto status = node.status();
   const auto login = c.known_login();
   if (!status || !status->server_connected() || !login || login->server != status->server()) return nullptr;
-  const auto server = c.server(kNamesDeadline);
+  const auto server = c.server_for_names(kNamesDeadline);
   return server ? *server : nullptr;
 }
 
@@ -95,7 +107,7 @@ v1::Transfer named(v1::Transfer transfer, const NodeNames& names) {
 }
 
 bool names_nodes(const v1::Transfer& transfer) {
-  return transfer.peers_size() > 0 || transfer.message().find("n_") != std::string::npos;
+  return transfer.peers_size() > 0 || names_a_node(transfer.message());
 }
 
 v1::Task named(v1::Task task, const NodeNames& names) {
@@ -117,27 +129,34 @@ NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& c
   return replicas ? node_names(replicas->items) : NodeNames();
 }
 
-NamesInMessages::Known& NamesInMessages::known_of(const std::string& content) {
+const NodeNames& NamesInMessages::names_of(const std::string& content, MonoTime until) {
   const MonoTime now = context_.clock.mono();
-  const auto found = known_.find(content);
-  if (found != known_.end() && now - found->second.asked < kAskAgain) return found->second;
   Known& known = known_[content];
+  const bool rests = known.asked && now - *known.asked < kAskAgain;
+  if (rests || now >= until || (silent_until_ && now < *silent_until_)) return known.names;
   known.asked = now;
   const auto node = context_.node();
-  if (!node || (silent_until_ && now < *silent_until_)) return known;
-  known.names = names_for_content(context_, **node, content);
-  if (context_.clock.mono() - now >= kNamesDeadline) silent_until_ = now + kAskAgain;
-  return known;
+  if (!node) return known.names;
+  NodeNames names = names_for_content(context_, **node, content);
+  if (!names.empty()) known.names = std::move(names);
+  const MonoTime answered = context_.clock.mono();
+  if (answered - now >= kNamesDeadline) silent_until_ = answered + kSilence;
+  return known.names;
+}
+
+v1::Transfer NamesInMessages::named(const v1::Transfer& transfer, MonoTime until) {
+  if (!names_a_node(transfer.message())) return transfer;
+  return cli::named(transfer, names_of(transfer.content_id(), until));
 }
 
 v1::Transfer NamesInMessages::named(const v1::Transfer& transfer) {
-  if (transfer.message().find("n_") == std::string::npos) return transfer;
-  return cli::named(transfer, known_of(transfer.content_id()).names);
+  return named(transfer, context_.clock.mono() + kNamesDeadline);
 }
 
 std::vector<v1::Transfer> NamesInMessages::named(const google::protobuf::RepeatedPtrField<v1::Transfer>& transfers) {
+  const MonoTime until = context_.clock.mono() + kNamesDeadline;
   std::vector<v1::Transfer> all;
-  for (const v1::Transfer& transfer : transfers) all.push_back(named(transfer));
+  for (const v1::Transfer& transfer : transfers) all.push_back(named(transfer, until));
   return all;
 }
 

@@ -30,7 +30,8 @@ bool names_nodes(const v1::Transfer& transfer);
 /// where the login is not for the node's server, and where that does not answer within half a second.
 NodeNames names_for_content(Context& c, api::NodeApi& node, const std::string& content);
 /// Names for what transfers say of themselves ("n_… has not answered for 5 s"), as they go on. Asks the server where a
-/// message names a node, once for each content in ten seconds, and for ten seconds no more where it was slow.
+/// message names a node, once for each content in ten seconds, for half a second in all; and not for a minute where it
+/// was slow.
 class NamesInMessages {
  public:
   explicit NamesInMessages(Context& context) : context_(context) {}
@@ -40,9 +41,10 @@ class NamesInMessages {
  private:
   struct Known {
     NodeNames names;
-    MonoTime asked;
+    std::optional<MonoTime> asked;
   };
-  Known& known_of(const std::string& content);
+  const NodeNames& names_of(const std::string& content, MonoTime until);
+  v1::Transfer named(const v1::Transfer& transfer, MonoTime until);
 
   Context& context_;
   std::map<std::string, Known> known_;
