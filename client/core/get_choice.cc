@@ -150,7 +150,8 @@ Status GetFlow::take_choice(const TransferId& id, const Choice& choice) {
     transfer->file_sizes.reset();
     transfer->snapshot.reset();
     transfer->recheck = transfer->recheck || *recheck;
-    transfer->held_back = transfer->away = transfer->stalled = transfer->engine_paused = false;
+    transfer->held_back = transfer->away = transfer->anew = false;
+    transfer->stalled = transfer->engine_paused = false;
     transfer->disk_retry = {};
     transfer->announce.soon(c_.ports.clock.mono());
     c_.log(NodeLogLevel::kInfo, display_name(transfer->row) + ": other files are fetched from now on, " +

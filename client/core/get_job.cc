@@ -379,6 +379,7 @@ std::optional<Error> GetFlow::check_away(const Copy& copy) {
   if (row.replaces.is_nil() && row.old_place != row.id) return staging_away(row);
   Earlier there{row, copy.metadata, {}};
   if (!row.replaces.is_nil()) {
+    if (c_.ports.files.has_replaced(staging_of(row, copy.wanted), copy.metadata->manifest)) return std::nullopt;
     auto earlier = earlier_of(row);
     if (!earlier) return std::nullopt;
     there = *std::move(earlier);
@@ -404,7 +405,7 @@ void GetFlow::hold_back(const TransferId& id, const Error& away) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr) return;
   const TransferStep step = transfer->row.step;
-  if (step != TransferStep::kFetch && step != TransferStep::kCommit && step != TransferStep::kCheckLocal) return;
+  if (!waits_for_a_disk(step)) return;
   c_.log(NodeLogLevel::kWarning, display_name(transfer->row) + ": " + away.message);
   transfer->held_back = transfer->away = true;
   transfer->row.error = away;
@@ -425,6 +426,7 @@ void GetFlow::begin_anew(Transfer& transfer) {
   transfer.held_back = transfer.away = transfer.anew = false;
   transfer.recheck = transfer.asked = true;
   transfer.row.error.reset();
+  transfer.announce.soon(c_.ports.clock.mono());
   if (transfer.row.step == TransferStep::kCheckLocal) return c_.book.save_or_log(transfer);
   transfer.row.old_place = transfer.row.replaces;
   transfer.row.step = transfer.row.replaces.is_nil() ? TransferStep::kPrepare : TransferStep::kCheckLocal;

@@ -329,6 +329,7 @@ void NodeSteps::cancelled(Transfer& transfer, TransferStep before) {
   if (before == TransferStep::kCancel) return;
   transfer.stop.request_stop();
   transfer.sums_stop.request_stop();
+  transfer.held_back = transfer.away = transfer.anew = false;
   c_.take_out_of_engine(transfer);
   transfer.swarm.clear();
   transfer.retry_at = {};

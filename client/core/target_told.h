@@ -17,6 +17,8 @@ class TargetTold {
   static constexpr std::chrono::seconds kMissedFor{10};
   /// It is said no more often than this.
   static constexpr std::chrono::seconds kAgain{60};
+  /// Looks further apart: the transfer was paused, and has to get up speed again.
+  static constexpr std::chrono::seconds kPause{3};
 
   struct Line {
     bool held = false;  ///< it is kept again
@@ -27,7 +29,12 @@ class TargetTold {
   std::optional<Line> look(MonoTime now, const std::optional<TargetState>& state);
 
  private:
+  void begin_anew_where_another(MonoTime now, const TargetState& state);
+
   std::optional<MonoTime> missed_since_, told_;
+  MonoTime looked_{};
+  TargetState::Kind kind_ = TargetState::Kind::kTarget;
+  double wanted_ = 0;
   bool told_missed_ = false;
 };
 

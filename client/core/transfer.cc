@@ -206,6 +206,11 @@ bool in_progress(TransferStep step) {
   }
 }
 
+bool waits_for_a_disk(TransferStep step) {
+  return step == TransferStep::kCheckLocal || step == TransferStep::kFetch || step == TransferStep::kVerify ||
+         step == TransferStep::kCommit;
+}
+
 Result<std::vector<bool>> wanted_entries(const metainfo::Manifest& manifest, const std::vector<std::string>& globs) {
   std::vector<bool> wanted;
   if (globs.empty()) return wanted;

@@ -20,6 +20,8 @@ TransferState visible_state(const TransferRow& row, bool active, bool held_back,
 
 /// Not yet done, not given up: a second get of the same content has to deal with it.
 bool in_progress(TransferStep step);
+/// In these it can be held back until its disk is there.
+bool waits_for_a_disk(TransferStep step);
 
 /// Which entries `get --file PATTERN...` means: matched files, all below a matched folder, and the folders above them.
 /// A pattern that is the path of an entry, as it is or as it is shown (escaped, with BASE or without), means that one

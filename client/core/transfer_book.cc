@@ -298,7 +298,7 @@ void fold_counters(Transfer& transfer, MonoTime now) {
 void mark_failed(Transfer& transfer, const Error& error) {
   transfer.row.step = TransferStep::kFailed;
   transfer.row.error = error;
-  transfer.held_back = transfer.away = false;
+  transfer.held_back = transfer.away = transfer.anew = false;
   transfer.clock_runs = false;
   transfer.metadata.reset();
   transfer.file_sizes.reset();

@@ -404,7 +404,7 @@ void TransferLoop::step_held_back(Transfer& transfer, MonoTime now) {
     const auto check = gets_.look_at_space(id);
     const auto lock = c_.book.lock();
     auto* found = c_.book.find(id);
-    if (found == nullptr || !found->held_back || !check) return;
+    if (found == nullptr || !found->held_back || !check || !waits_for_a_disk(found->row.step)) return;
     const bool looks = found->row.step == TransferStep::kCheckLocal;  // it is asked for room later
     if (check->away && found->anew) return gets_.begin_anew(*found);
     found->anew = false;

@@ -211,6 +211,25 @@ TEST_F(DiskAway, AFetchBeginsAnewWhereAPersonSaysSo) {
   EXPECT_EQ(files_.count("prepare /home/in"), 2);
 }
 
+TEST_F(DiskAway, AFetchThatIsCancelledDoesNotBeginAnew) {
+  const TransferId id = restarted_without_its_staging();
+  ASSERT_TRUE(node_->resume(id).ok());
+  ASSERT_TRUE(node_->cancel(id).ok());
+  ASSERT_TRUE(eventually([&] { return files_.count("discard /home/in") == 1; }));
+  const auto view = node_->transfer(id);
+  EXPECT_TRUE(!view.ok() || view->state == TransferState::kCancelled);
+  EXPECT_TRUE(engine_->added().empty());
+}
+
+TEST_F(DiskAway, WhatIsThereAgainIsNotBegunAnew) {
+  const TransferId id = restarted_without_its_staging();
+  set_staging(id, true);
+  ASSERT_TRUE(node_->resume(id).ok());  // before anybody looked
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(id).has_value(); }));
+  EXPECT_EQ(engine_->added().back().trust, DiskTrust::kResumeData);
+  EXPECT_EQ(files_.count("prepare /home/in"), 1) << "of the first start";
+}
+
 TEST_F(DiskAway, AFetchWhoseDiskGoesMeanwhileWaitsForIt) {
   published("set");
   const TransferId id = get(job("set"))->id;

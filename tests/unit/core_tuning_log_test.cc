@@ -227,15 +227,31 @@ TEST_F(TuningLogTest, ATransferThatFetchesAgainGoesOnInItsRecord) {
 class ToldOfATarget : public ::testing::Test {
  protected:
   std::optional<TargetTold::Line> look(bool held, seconds later) {
-    now_ += later;
-    TargetState state;
-    state.held = held;
-    state.text = held ? "holds 30 Mbit/s" : "7 % short of 30 Mbit/s";
-    return told_.look(now_, state);
+    std::optional<TargetTold::Line> line;
+    for (auto each = seconds(0); each < later; each += seconds(1)) {
+      now_ += seconds(1);
+      TargetState state;
+      state.held = held;
+      state.wanted_bits_per_s = wanted_;
+      state.text = held ? "holds 30 Mbit/s" : "7 % short of 30 Mbit/s";
+      if (auto said = told_.look(now_, state)) line = std::move(said);
+    }
+    return line;
   }
   MonoTime now_{std::chrono::hours(1)};
+  double wanted_ = 30e6;
   TargetTold told_;
 };
+TEST_F(ToldOfATarget, SaysNothingAtOnceAfterAPauseOrOfAnotherTarget) {
+  look(false, seconds(9));
+  now_ += std::chrono::hours(1);
+  EXPECT_EQ(look(false, seconds(9)), std::nullopt) << "it gets up speed again";
+  wanted_ = 60e6;
+  EXPECT_EQ(look(false, seconds(9)), std::nullopt);
+  EXPECT_TRUE(look(false, seconds(9)));
+  wanted_ = 10e6;
+  EXPECT_EQ(look(true, seconds(9)), std::nullopt) << "that one was never missed";
+}
 TEST_F(ToldOfATarget, SaysOnceThatItIsMissed) {
   EXPECT_EQ(look(false, seconds(1)), std::nullopt);
   EXPECT_EQ(look(false, seconds(9)), std::nullopt) << "new lanes may hold it";
