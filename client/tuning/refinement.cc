@@ -25,18 +25,6 @@ int in_all(const std::map<NodeId, int>& lanes) {
   return all;
 }
 
-/// Which of several sources it is about.
-std::string to_one_text(const NodeId& node, int before, int lanes) {
-  return node.str() + formatted(" %d → %d: ", before, lanes);
-}
-
-std::string joined_whys(const std::vector<std::string>& whys) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(whys.size(), kSourcesTold); ++i) text += (i == 0 ? "" : "; ") + whys[i];
-  if (whys.size() > kSourcesTold) text += "; " + std::to_string(whys.size() - kSourcesTold) + " more";
-  return text;
-}
-
 std::string why_text(const LaneNeed& need, const PathFigures& path) {
   const double best = mbit(path.best_bits_per_s);
   switch (need.held_by) {
@@ -86,9 +74,26 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
     const auto held = lanes_.find(source.node);
     refined.lanes.push_back(held == lanes_.end() ? source.start : held->second);
   }
-  refined.why = why_;
+  refined.why = told_.empty() ? why_ : told_text(sources);
   refined.held_by = held_by_;
   return refined;
+}
+
+/// Which of several sources the last change was about, as far as they are still there.
+std::string Refinement::told_text(const std::vector<RefinedSource>& sources) const {
+  std::string text;
+  std::size_t left = 0, shown = 0;
+  for (const Told& one : told_) {
+    if (std::ranges::find(sources, one.node, &RefinedSource::node) == sources.end()) continue;
+    if (sources.size() == 1) return one.why;
+    if (shown == kSourcesTold) {
+      ++left;
+      continue;
+    }
+    ++shown;
+    text += (text.empty() ? "" : "; ") + one.node.str() + formatted(" %d → %d: ", one.before, one.lanes) + one.why;
+  }
+  return left == 0 ? text : text + "; " + std::to_string(left) + " more";
 }
 
 /// Where their owners give less than before, no number of lanes has broken anything.
@@ -172,6 +177,7 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   if (!worse_since_) worse_since_ = now;
   const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
   if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
+  told_.clear();
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more() ? "more" : "fewer", mbit(rate),
                    mbit(before_->rate));
   lanes_ = before_->lanes;
@@ -202,6 +208,7 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
     const auto held = from->lanes.find(node);
     if (held != from->lanes.end() && lanes > held->second) broke_[node] = lanes;
   }
+  told_.clear();
   why_ = formatted("%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_), mbit(rate),
                    in_all(from->lanes), mbit(from->rate));
   lanes_ = from->lanes;
@@ -294,7 +301,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   Before before{.step = step, .rate = facts_.bits_per_s};
   std::map<NodeId, int> wanted;
   bool changed = false, more = false;
-  std::vector<std::string> whys;
+  std::vector<Told> told;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const int lanes = lanes_of(sources[i]);
     before.lanes[sources[i].node] = wanted[sources[i].node] = lanes;
@@ -305,11 +312,12 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     changed = true;
     more = more || one.lanes > lanes;
     wanted[sources[i].node] = one.lanes;
-    whys.push_back(sources.size() == 1 ? one.why : to_one_text(sources[i].node, lanes, one.lanes) + one.why);
+    told.push_back({sources[i].node, lanes, one.lanes, one.why});
     held_by_ = one.held_by;
   }
   if (!changed) return;
-  why_ = joined_whys(whys);
+  why_.clear();
+  told_ = std::move(told);
   before.lanes_at_rate = in_all(before.lanes);
   // Several steps for fewer are compared with the best rate that came before or between them.
   if (step == Step::kDown && before_ && !before_->more() && before_->rate > before.rate) {

@@ -220,7 +220,16 @@ class Refinement {
   std::optional<MonoTime> worse_since_;  ///< than `before_`
   MonoTime believed_until_{};
   std::chrono::seconds believe_ = kBelieve;
-  std::string why_;
+  /// Of one source at the last change.
+  struct Told {
+    NodeId node;
+    int before = 0, lanes = 0;
+    std::string why;
+  };
+  std::string told_text(const std::vector<RefinedSource>& sources) const;
+
+  std::string why_;  ///< of all; where `told_` is empty
+  std::vector<Told> told_;
   Limit held_by_ = Limit::kUnknown;
 };
 
