@@ -1,6 +1,8 @@
 #include "tracker/rpc/node_watch.h"
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "base/logging/logging.h"
 #include "base/rpc/hello.h"
@@ -98,11 +100,12 @@ void NodeWatch::send_audiences() {
   const std::set<std::string> current = d_.audiences.current(node_);  // asked before they are read
   const std::vector<AudiencePtr> followed = d_.audiences.of_node(node_);
   std::map<std::string, std::uint64_t> sent;
+  std::vector<std::string> withheld;
   for (const AudiencePtr& audience : followed) {
     const auto before = audiences_sent_.find(audience->id);
     // A node counts a list that it gets as confirmed. A newer one goes out all the same: it may take somebody out.
     if (before == audiences_sent_.end() && !current.contains(audience->id)) {
-      d_.audiences.note_withheld(node_);
+      withheld.push_back(audience->id);
       continue;
     }
     if (before == audiences_sent_.end() || before->second != audience->version) {
@@ -118,6 +121,12 @@ void NodeWatch::send_audiences() {
   }
   audiences_sent_ = std::move(sent);
   audiences_waiting_ = false;
+  if (!withheld.empty()) {
+    d_.audiences.note_withheld(node_);
+    const std::set<std::string> now = d_.audiences.current(node_);
+    const auto is_read = [&](const std::string& id) { return now.contains(id); };
+    if (std::ranges::any_of(withheld, is_read)) return send_audiences();  // before it was noted: nobody wakes us
+  }
   if (!confirm_waiting_) return;
   v1::NodeEvent event;
   for (const auto& [id, version] : audiences_sent_) {
