@@ -300,7 +300,7 @@ TEST_F(NodeSide, AfterABreakItIsToldOnlyWhatChanged) {
   node_.add(client::transfer_id(2), client::TransferState::kSeeding);
   NodeSession session(options(), pool_, hands_);
   play(session);
-  ASSERT_TRUE(until([&] { return rows_.size() == 2; }));
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected && rows_.size() == 2; }));
   server_.reset();
   ASSERT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kSilent; }));
   node_.remove(client::transfer_id(2));
@@ -330,7 +330,7 @@ TEST_F(NodeSide, WhatASnapshotLacksIsGone) {
     node_.add(client::transfer_id(static_cast<std::uint8_t>(tag)), client::TransferState::kSeeding);
   NodeSession session(options(), pool_, hands_);
   play(session);
-  ASSERT_TRUE(until([&] { return rows_.size() == 3; }));
+  ASSERT_TRUE(until([&] { return session.link().state == LinkState::kConnected && rows_.size() == 3; }));
   server_.reset();
   ASSERT_TRUE(until_later(session, [&] { return session.link().state == LinkState::kSilent; }));
   client::FakeNode fresh;  // it has seen fewer changes than the window: another process
