@@ -25,12 +25,15 @@ def remounted(folder, options):
     return subprocess.run(['mount', '-o', f'remount,{options}', folder], capture_output=True).returncode == 0
 
 
-def published(scene):
+def published(scene, other=0):
+    """alice's content `data`, and one of `other` bytes, both served by her node; its file, and bob with a node."""
     scene.server()
     alice, bob = scene.user('alice'), scene.user('bob')
     alpha, beta = scene.node(alice, 'alpha'), scene.node(bob, 'beta')
     source = cases.make_file(scene.dir / 'in/data.bin', SIZE)
     alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+    if other:
+        alice.cli('publish', cases.make_file(scene.dir / 'in/other.bin', other, seed=2), '--name', 'other', '--access', 'public', node=alpha)
     return source, bob, beta
 
 
@@ -143,9 +146,7 @@ def mounted(folder, disk):
 
 def a_disk_that_is_not_mounted_yet_is_waited_for():
     with harness.Scene() as scene:
-        source, bob, beta = published(scene)
-        other = cases.make_file(scene.dir / 'in/other.bin', 1_000_000, seed=2)
-        scene.users['alice'].cli('publish', other, '--name', 'other', '--access', 'public')
+        source, bob, beta = published(scene, other=1_000_000)
         disk, folder = scene.dir / 'disk', scene.dir / 'mnt'
         disk.mkdir()
         folder.mkdir()
