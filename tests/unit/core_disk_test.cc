@@ -156,16 +156,22 @@ class DiskAway : public NodeFixture {
     start();
     EXPECT_TRUE(eventually([&] { return node_->transfer(id)->error.has_value(); }));
   }
-  void restarted_while_copied(const TransferId& id) {
-    files_.with([](auto& state) { state.existing.erase("/elsewhere/data"); });
-    restarted_while_checked(id, [&](auto& row) { row.old_place = other_than(id); });
-  }
   /// Which of two copies is seeded does not matter.
   void wait_until_whole(const TransferId& id) {
     ASSERT_TRUE(eventually([&] {
       const auto state = node_->transfer(id)->state;
       return state == TransferState::kComplete || state == TransferState::kSeeding;
     }));
+  }
+  /// The copy of what is held at /home/in.
+  TransferId restarted_while_copied() {
+    published("set");
+    fetched(job("set"));
+    const TransferId id = get(job("set", "/elsewhere"))->id;
+    wait_until_whole(id);
+    files_.with([](auto& state) { state.existing.erase("/elsewhere/data"); });
+    restarted_while_checked(id, [&](auto& row) { row.old_place = other_than(id); });
+    return id;
   }
   void wait_for_seeding(const TransferId& id) {
     ASSERT_TRUE(eventually([&] { return node_->transfer(id)->state == TransferState::kSeeding; }));
@@ -425,11 +431,7 @@ TEST_F(DiskAway, ACopyThatIsPausedIsLookedForAfterItsPause) {
 }
 
 TEST_F(DiskAway, ACopyIsNotMadeBelowAMountPoint) {
-  published("set");
-  fetched(job("set"));
-  const TransferId id = get(job("set", "/elsewhere"))->id;
-  wait_until_whole(id);
-  restarted_while_copied(id);
+  const TransferId id = restarted_while_copied();
   EXPECT_NE(node_->transfer(id)->error->message.find("is not there: is its disk mounted?"), std::string::npos);
   EXPECT_EQ(node_->transfer(id)->state, TransferState::kPaused);
   EXPECT_EQ(files_.count("copy /home/in /elsewhere"), 1) << "of the first time";
@@ -441,11 +443,7 @@ TEST_F(DiskAway, ACopyIsNotMadeBelowAMountPoint) {
 }
 
 TEST_F(DiskAway, ACopyBeginsAnewWhereAPersonSaysSo) {
-  published("set");
-  fetched(job("set"));
-  const TransferId id = get(job("set", "/elsewhere"))->id;
-  wait_until_whole(id);
-  restarted_while_copied(id);
+  const TransferId id = restarted_while_copied();
   ASSERT_TRUE(node_->resume(id).ok());
   wait_until_whole(id);
   EXPECT_EQ(files_.count("copy /home/in /elsewhere"), 2);
