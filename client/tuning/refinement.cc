@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "client/tuning/diagnosis.h"
 #include "client/tuning/lane_need.h"
@@ -39,6 +40,23 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
   }
 }
 
+/// What each source brings of `rate`.
+std::map<NodeId, double> parts_of(double rate, const std::vector<RefinedSource>& sources) {
+  double sum = 0;
+  for (const auto& source : sources) sum += source.path.bits_per_s;
+  std::map<NodeId, double> parts;
+  for (const auto& source : sources) parts[source.node] = sum > 0 ? rate * source.path.bits_per_s / sum : 0;
+  return parts;
+}
+
+/// Its node has left, or it brings nothing while others do.
+bool is_lost(const NodeId& node, const std::vector<RefinedSource>& sources) {
+  const auto found = std::ranges::find(sources, node, &RefinedSource::node);
+  if (found == sources.end()) return true;
+  const auto brings = [](const RefinedSource& source) { return source.path.bits_per_s > 0; };
+  return !brings(*found) && std::ranges::any_of(sources, brings);
+}
+
 /// Whether lanes may end.
 bool past_start(const PathFigures& path) {
   const std::chrono::duration<double> whole = kWatched, least = kLeastWatched;
@@ -62,6 +80,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   }
   set_proof(sources);
   expect_no_more_than_is_given(sources);
+  expect_nothing_of_lost(sources);
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < pause(sources);
   judge_collapse(now, facts.bits_per_s);
@@ -102,6 +121,16 @@ void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& 
   double given = 0;
   for (const auto& source : sources) given += source.path.paced_bits_per_s;
   for (auto& growth : grown_) growth.rate = std::min(growth.rate, given);
+}
+
+/// What a source brought that was lost meanwhile, no number of lanes to the others could bring.
+void Refinement::expect_nothing_of_lost(const std::vector<RefinedSource>& sources) {
+  if (!before_) return;
+  std::erase_if(before_->parts, [&](const auto& part) {
+    const bool lost = part.second > 0 && is_lost(part.first, sources);
+    if (lost) before_->rate -= part.second;
+    return lost;
+  });
 }
 
 void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
@@ -177,17 +206,38 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   if (!worse_since_) worse_since_ = now;
   const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
   if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
+  go_back(now, rate);
+  return true;
+}
+
+void Refinement::go_back(MonoTime now, double rate) {
+  const Before before = *std::exchange(before_, std::nullopt);
+  const bool more = before.more(), some = before.step == Step::kWindows && rate >= kSomeGain * before.rate;
   told_.clear();
-  why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s", before_->more() ? "more" : "fewer", mbit(rate),
-                   mbit(before_->rate));
-  lanes_ = before_->lanes;
-  if (!before_->more()) taken_back_ = TakenBack{now, before_->rate, floor_};
-  (before_->more() ? ceiling_ : floor_) = lanes_;
+  why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),
+                   mbit(before.rate), some ? ", for which fewer will do" : "");
+  if (!more) taken_back_ = TakenBack{now, before.rate, floor_};
+  const std::map<NodeId, int> after = std::exchange(lanes_, some ? enough(before, rate) : before.lanes);
+  if (some || !more) floor_ = lanes_;
+  // That more lanes to one source brought nothing says nothing of the others.
+  for (const auto& [node, lanes] : before.lanes) {
+    const auto grown = after.find(node);
+    if (more && grown != after.end() && grown->second > lanes) ceiling_[node] = lanes_[node];
+  }
   believed_until_ = now + believe_;
   believe_ *= 2;
   changed_ = now;
-  before_.reset();
-  return true;
+}
+
+/// Of the lanes that windows hold up, as many as bring this rate if each carries what it did before there were more.
+std::map<NodeId, int> Refinement::enough(const Before& before, double rate) const {
+  std::map<NodeId, int> lanes = lanes_;
+  for (auto& [node, number] : lanes) {
+    const auto held = before.lanes.find(node);
+    if (held == before.lanes.end()) continue;
+    number = std::min(number, static_cast<int>(std::ceil(held->second * rate / before.rate)));
+  }
+  return lanes;
 }
 
 /// More lanes than some number broke something: that number is remembered, and the transfer goes back to what it had
@@ -195,10 +245,9 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
 bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   std::erase_if(grown_, [&](const Growth& growth) {
     // Without one of its sources the rate falls for another reason.
-    const bool all_there = std::ranges::all_of(growth.lanes, [&](const auto& held) {
-      return std::ranges::find(sources, held.first, &RefinedSource::node) != sources.end();
-    });
-    return now - growth.at > kMayBreak || !all_there;
+    const bool any_lost = std::ranges::any_of(
+        growth.parts, [&](const auto& part) { return part.second > 0 && is_lost(part.first, sources); });
+    return now - growth.at > kMayBreak || any_lost;
   });
   if (grown_.empty() || now - grown_.back().at < kSettle) return false;
   const auto from = std::ranges::find_if(grown_, [&](const Growth& one) { return rate < kCollapse * one.rate; });
@@ -299,6 +348,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   for (const auto& source : sources) changes.push_back(change_of(source));
   const Step step = to_prove(changes);
   Before before{.step = step, .rate = facts_.bits_per_s};
+  before.parts = parts_of(before.rate, sources);
   std::map<NodeId, int> wanted;
   bool changed = false, more = false;
   std::vector<Told> told;
@@ -323,10 +373,11 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   if (step == Step::kDown && before_ && !before_->more() && before_->rate > before.rate) {
     before.rate = before_->rate;
     before.lanes_at_rate = before_->lanes_at_rate;
+    before.parts = before_->parts;
   }
   before_.reset();
   worse_since_.reset();
-  if (more) grown_.push_back({now, facts_.bits_per_s, before.lanes});
+  if (more) grown_.push_back({now, facts_.bits_per_s, before.lanes, before.parts});
   if (step != Step::kNone) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;

@@ -61,6 +61,9 @@ inline constexpr std::chrono::seconds kBelieve{60};
 /// Windows hold lanes up at once, not in the long run: more lanes that bring less than this part of what they would if
 /// each carried as much as before are taken back. Their reader is what limits, not their windows.
 inline constexpr double kNoGain = 0.3;
+/// Where they bring this much more, so many are kept as that takes: what the seeder has is all in use, not the reader's
+/// time. Less may be what rates vary by.
+inline constexpr double kSomeGain = 1.1;
 /// Where the path has become full meanwhile, so much more is enough: it had no more to bring.
 inline constexpr double kGainOfFull = 0.05;
 /// So long they have to show it, and so many round trips, the waits on the path included: lanes that are dialled, shake
@@ -156,6 +159,7 @@ class Refinement {
     double rate = 0;
     int lanes_at_rate = 0;  ///< in all; several steps for fewer are compared with the rate before the first one
     std::map<NodeId, int> lanes{};
+    std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought; those that are lost have none
     bool more() const { return step != Step::kDown; }
   };
   /// The transfer before it got more lanes.
@@ -163,6 +167,7 @@ class Refinement {
     MonoTime at{};
     double rate = 0;
     std::map<NodeId, int> lanes{};
+    std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought
   };
   /// Lanes were given up since the rate had collapsed.
   struct Collapse {
@@ -190,9 +195,13 @@ class Refinement {
   /// The rate if the lanes more brought `part` of what those before did.
   double with_more(const Before& before, double part) const;
   void expect_no_more_than_is_given(const std::vector<RefinedSource>& sources);
+  void expect_nothing_of_lost(const std::vector<RefinedSource>& sources);
   void accept_proof(MonoTime now, double rate);
   /// Whether this step is over: the lanes before are back, or may be in the next one.
   bool take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
+  /// To the lanes before the last change, or to as many of those after it as what they brought takes.
+  void go_back(MonoTime now, double rate);
+  std::map<NodeId, int> enough(const Before& before, double rate) const;
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   void judge_collapse(MonoTime now, double rate);
   void judge_taken_back(MonoTime now, double rate);

@@ -15,7 +15,7 @@ constexpr int kHold = 3, kLast = 30;
 
 struct Options {
   std::string controller = client::tuning::kDefaultTuner, scenario{}, model{};
-  int seeds = 3, links = 0, link = 0;
+  int seeds = 3, links = 0, link = 0, from = 1;
   bool log = false, compare = false;
 };
 
@@ -138,6 +138,7 @@ int print_table(const std::vector<std::string_view>& arguments) {
     if (argument.starts_with("--model=")) options.model = value;
     if (argument.starts_with("--seeds=")) options.seeds = std::max(1, std::atoi(std::string(value).c_str()));
     if (argument.starts_with("--links=")) options.links = std::max(1, std::atoi(std::string(value).c_str()));
+    if (argument.starts_with("--from=")) options.from = std::max(1, std::atoi(std::string(value).c_str()));
     if (argument.starts_with("--link=")) options.link = std::atoi(std::string(value).c_str());
     if (argument == "--log") options.log = true;
     if (argument == "--compare") options.compare = true;
@@ -151,8 +152,8 @@ int print_table(const std::vector<std::string_view>& arguments) {
     if (options.compare) {
       print_comparison(model, options);
     } else if (options.links + options.link > 0) {
-      print_links(model, options.controller, std::max(options.link, 1),
-                  options.link > 0 ? options.link : options.links);
+      const int first = options.link > 0 ? options.link : options.from;
+      print_links(model, options.controller, first, options.link > 0 ? first : first + options.links - 1);
     } else {
       print_rows(model, options);
     }

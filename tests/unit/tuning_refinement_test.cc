@@ -243,6 +243,38 @@ TEST_F(Refining, TakesBackMoreLanesThatBroughtNothingThoughWindowsHeldThemUp) {
   EXPECT_NE(refined_.why.find("more lanes brought"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(40, 65e6), 1) << "each lane costs the reader something";
 }
+TEST_F(Refining, KeepsAsManyLanesAsWhatMoreBroughtTakes) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  ASSERT_EQ(step(40e6), 8);
+  EXPECT_EQ(steps(4, 50e6), 5) << "a lane carried 10 of 40 Mbit/s, so five bring 50";
+  EXPECT_NE(refined_.why.find("more lanes brought 50 instead of 40 Mbit/s, for which fewer will do"), std::string::npos)
+      << refined_.why;
+  EXPECT_EQ(steps(40, 50e6), 5) << "neither more nor fewer are tried for a minute";
+}
+TEST_F(Refining, AddsLanesToOneSourceThoughMoreToAnotherBroughtNothing) {
+  source_.start = source_.path.lanes = 8;
+  source_.path.segments = 1e6;
+  source_.path.window_limited = 1;
+  RefinedSource other = source_;
+  other.node = numbered_node(2);
+  other.path.window_limited = 0;
+  const auto both = [&] {
+    for (auto* source : {&source_, &other}) source->path.bits_per_s = source->path.best_bits_per_s = 64e6;
+    facts_.bits_per_s = 128e6;
+    return refinement_.step(now_ += 1s, {source_, other}, facts_).lanes;
+  };
+  other.stays = true;
+  ASSERT_EQ(both().at(0), 16);
+  for (int i = 0; i < 4; ++i) both();
+  ASSERT_LE(both().at(0), 8) << "it brought nothing";
+  other.stays = false;
+  other.path.window_limited = 1;
+  int most = 0;
+  for (int i = 0; i < 10; ++i) most = std::max(most, both().at(1));
+  EXPECT_EQ(most, 16);
+}
 TEST_F(Refining, AddsNoLanesToANodeThatHasNoTimeToRead) {
   facts_.reader = Limit::kReceiverCpu;
   source_.start = source_.path.lanes = 8;
@@ -351,6 +383,60 @@ TEST_F(Refining, BlamesNoNumberOfLanesForWhatASeederGivesLess) {
   source_.path.paced_bits_per_s = 0;
   EXPECT_GT(steps(4, 50e6), 7) << "seven did not break it";
 }
+/// Two seeders of 100 Mbit/s, lanes that windows hold up, and one of the seeders lost while more lanes have to prove
+/// that they bring something. `left`: its node has left; else it brings nothing more.
+class RefiningWithoutOne : public Refining, public ::testing::WithParamInterface<bool> {
+ protected:
+  RefiningWithoutOne() {
+    source_.start = source_.path.lanes = 2;
+    source_.path.segments = 1e6;
+    source_.path.window_limited = 1;
+    other_ = source_;
+    other_.node = numbered_node(2);
+  }
+  std::vector<int> both(double one, double other) {
+    source_.path.bits_per_s = one;
+    other_.path.bits_per_s = other;
+    for (auto* source : {&source_, &other_}) {
+      source->path.best_bits_per_s = std::max(source->path.best_bits_per_s, source->path.bits_per_s);
+    }
+    facts_.bits_per_s = one + other;
+    std::vector<RefinedSource> sources{source_, other_};
+    if (other == 0 && GetParam()) sources.pop_back();
+    return refinement_.step(now_ += 1s, sources, facts_).lanes;
+  }
+  RefinedSource other_;
+};
+TEST_P(RefiningWithoutOne, KeepsMoreLanesThatBringMoreFromTheOther) {
+  ASSERT_EQ(both(40e6, 40e6), (std::vector{4, 4}));
+  for (int i = 0; i < 6; ++i) EXPECT_GE(both(78e6, 0).at(0), 4) << "78 of what were 40 Mbit/s";
+}
+TEST_P(RefiningWithoutOne, TakesMoreLanesBackThatBringNothingFromTheOtherEither) {
+  ASSERT_EQ(both(40e6, 40e6), (std::vector{4, 4}));
+  for (int i = 0; i < 4; ++i) both(41e6, 0);
+  EXPECT_EQ(both(41e6, 0).at(0), 2);
+}
+TEST_P(RefiningWithoutOne, RulesFewerLanesOutForWantOfWhatTheOtherBroughtNeither) {
+  for (auto* source : {&source_, &other_}) {
+    source->path.window_limited = 0;
+    source->path.round_trip = 80ms;
+    source->start = source->path.lanes = 16;
+  }
+  ASSERT_EQ(both(50e6, 50e6), (std::vector{8, 8}));
+  for (int i = 0; i < 3; ++i) EXPECT_LE(both(50e6, 0).at(0), 8) << "half of the rate went with its seeder";
+}
+TEST_P(RefiningWithoutOne, BlamesNoNumberOfLanesForTheRateThatWentWithIt) {
+  for (auto* source : {&source_, &other_}) {
+    source->path.window_limited = 0;
+    source->path.random_events = source->path.loss_events = 1000;
+  }
+  const int lanes = both(20e6, 60e6).at(0);
+  ASSERT_GT(lanes, 2);
+  for (int i = 0; i < 10; ++i) EXPECT_GE(both(21e6, 0).at(0), lanes) << "a quarter of the rate is left";
+}
+INSTANTIATE_TEST_SUITE_P(Lost, RefiningWithoutOne, ::testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "ItLeft" : "ItBringsNothing"; });
+
 TEST_F(Refining, NamesWhichOfSeveralSourcesItIsAbout) {
   loses_at_random();
   RefinedSource other = source_;
