@@ -130,6 +130,8 @@ Plan AutoController::plan(const ControllerInput& input) {
   std::erase_if(known.sources, [&](const auto& source) {
     return std::ranges::find(input.peers, source.first, &PeerSample::node) == input.peers.end();
   });
+  if (known.planned != MonoTime{} && input.now - known.planned > kStillTries) interrupted(known, input.now);
+  known.planned = input.now;
   const Goal goal = goal_of(input);
   const auto sources = choose_sources(input);
   for (const auto* source : sources) {
@@ -139,6 +141,7 @@ Plan AutoController::plan(const ControllerInput& input) {
     recollection.look(input, *source, path, meter);
   }
   const std::uint64_t limit = paced(known, input.now, goal, sources);
+  known.pace_now = static_cast<double>(limit);
   const double rate = rate_of(known, input.now, sources, kSettle);
   if (rate > 0 || goal.floor <= 0) known.late = known.lateness.step(input.now, goal, rate);
   Plan plan = input.lanes_wish > 0 || sources.empty()
@@ -147,6 +150,14 @@ Plan AutoController::plan(const ControllerInput& input) {
   plan.limit_bits_per_s = limit;
   if (goal.target <= 0) plan.reason.text += pace_text(known, static_cast<double>(limit));
   return plan;
+}
+
+void AutoController::interrupted(Known& known, MonoTime now) {
+  known.refinement.interrupted();
+  for (auto& [node, source] : known.sources) {
+    source.meter.interrupted();
+    source.congestion.interrupted(now);
+  }
 }
 
 /// What it leaves to others, in steps: the pace itself moves each second.
@@ -191,6 +202,7 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
   const std::map<NodeId, std::string> controls = congestion_controls(known, input, seeders, facts, others_try);
   if (!seeders.empty() && !known.swarms) {
     RefinementFacts whole = refinement_facts(input, facts, goal, rate_of(known, input.now, sources, kSettle));
+    whole.pace = known.pace_now;
     whole.others_try = others_try;
     whole.polite = goal.polite && !known.late;
     known.refined = input.now;
@@ -233,12 +245,16 @@ void AutoController::note_swarm(Known& known, MonoTime now, const Sources& sourc
 }
 
 std::string AutoController::refine(Known& known, MonoTime now, const Sources& sources, const StartFacts& facts,
-                                   const RefinementFacts& whole, std::vector<int>& lanes, Limit& limit) {
+                                   RefinementFacts whole, std::vector<int>& lanes, Limit& limit) {
   Sources seeders;
   std::vector<int> start;
   std::vector<std::size_t> places;
+  whole.most_lanes = most_in_all(facts);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!facts.sources[i].complete) continue;
+    if (!facts.sources[i].complete) {
+      whole.most_lanes -= lanes[i];
+      continue;
+    }
     seeders.push_back(sources[i]);
     start.push_back(lanes[i]);
     places.push_back(i);

@@ -44,11 +44,13 @@ class AutoController final : public TransferController {
     std::uint64_t bytes = 0;  ///< the most that was ever left
     std::map<NodeId, Source> sources;
     Refinement refinement;
+    MonoTime planned{};  ///< when it was last asked
     MonoTime refined{};  ///< when its lanes were last looked at for a change
     Pace pace;
     double pace_told = 0;  ///< in the reason, for others' sake; 0: none
     Demand demand;
     Lateness lateness;
+    double pace_now = 0;            ///< what it limits itself to; 0: nothing
     bool late = false;              ///< as it said last
     std::optional<MonoTime> began;  ///< the first data came
     bool swarms = false;            ///< neighbours bring a part of it, or may be about to
@@ -59,7 +61,8 @@ class AutoController final : public TransferController {
   static constexpr std::chrono::seconds kPaceSpan{1};
   /// A pace for others' sake is told anew where it is so many times another.
   static constexpr double kPaceSteps = 2;
-  /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more.
+  /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more, and what it
+  /// tried is void: it was paused, or the machine stood still.
   static constexpr std::chrono::seconds kStillTries{3};
   /// Neighbours that bring less than this part are none to speak of: what the seeders' lanes carry is what counts.
   /// Where they once brought so much, half of it counts still, so that lanes do not come and go around it.
@@ -67,6 +70,8 @@ class AutoController final : public TransferController {
   /// Neighbours that began at the same time have something to give after some seconds.
   static constexpr std::chrono::seconds kSwarmShows{10};
 
+  /// A time without plans is over.
+  static void interrupted(Known& known, MonoTime now);
   static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
                           bool others_try);
   /// Another transfer from one of this one's sources has something to prove.
@@ -78,7 +83,7 @@ class AutoController final : public TransferController {
   static void note_swarm(Known& known, MonoTime now, const Sources& sources, const Sources& seeders);
   /// Moves the lanes to complete sources; why, and what holds a lane up, of the last change.
   static std::string refine(Known& known, MonoTime now, const Sources& sources, const StartFacts& facts,
-                            const RefinementFacts& whole, std::vector<int>& lanes, Limit& limit);
+                            RefinementFacts whole, std::vector<int>& lanes, Limit& limit);
   static DemandFacts demand_facts(const Known& known, const ControllerInput& input, const Sources& sources,
                                   const Goal& goal, int lanes);
   /// What to ask each of these for.

@@ -101,7 +101,7 @@ void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
 void CongestionChoice::give_up(MonoTime now, std::string why) {
   enter(State::kLeft, now);
   not_before_ = now + wait_;
-  wait_ *= 2;
+  wait_ = std::min(2 * wait_, kMostBelieved);
   why_ = std::move(why);
 }
 

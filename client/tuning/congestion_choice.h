@@ -41,7 +41,7 @@ inline constexpr double kMuchMore = 1.25;
 inline constexpr double kResentInTrial = 0.1;
 /// A transfer that ends sooner does not ask: a trial takes half of that, and the rest has to make up for its cost.
 inline constexpr std::chrono::seconds kBbrPays{15};
-/// After a trial that failed, none for so long, doubled each time.
+/// After a trial that failed, none for so long, doubled each time, to kMostBelieved.
 inline constexpr std::chrono::seconds kTryBbrAgain{60};
 
 /// What is known of one source.
@@ -60,6 +60,10 @@ class CongestionChoice {
  public:
   /// About once a second. What to ask the source for: BBR, or empty: its kernel's default.
   std::string step(MonoTime now, const CongestionFacts& facts);
+  /// Nothing came for a time: a trial begins anew.
+  void interrupted(MonoTime now) {
+    if (changes()) since_ = now;
+  }
   /// BBR, as `step` said last.
   bool asks() const { return state_ == State::kAsked || state_ == State::kTried || state_ == State::kKept; }
   /// BBR is being tried or left: the number of lanes stays as it is, so that one thing changes at a time.

@@ -34,9 +34,15 @@ int Demand::step(MonoTime now, const DemandFacts& facts) {
     grown_.reset();
     in_vain_ = false;
     if (!held_since_) held_since_ = now;
+    if (!met_since_) met_since_ = now;
+    if (now - *met_since_ >= kHeldFor) {  // what was in vain is past
+      try_again_ = kTryAgain;
+      not_before_ = {};
+    }
     shrink(now, facts);
   } else {
     held_since_.reset();
+    met_since_.reset();
     if (!low_since_) low_since_ = now;
     grow(now, facts);
   }

@@ -61,6 +61,7 @@ class Demand {
   double wanted_ = 0;
   int lanes_ = 0;
   std::optional<MonoTime> begun_, low_since_, held_since_;
+  std::optional<MonoTime> met_since_;  ///< the rate is held, be the path full or not
   std::optional<Grown> grown_;
   std::optional<int> given_up_;  ///< lanes before some were given up
   MonoTime changed_{}, not_before_{}, kept_until_{};

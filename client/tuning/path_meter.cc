@@ -47,12 +47,22 @@ void PathMeter::look(MonoTime now, const PeerSample& peer) {
       kept.theirs = known->second.theirs;
     }
   }
+  if (anew_) {  // what came meanwhile counts for nothing
+    slice = {};
+    slice.at = now;
+    anew_ = false;
+  }
   slice.lane_us = slice.seconds * 1e6 * static_cast<double>(peer.lanes.size());
   if (slice.segments >= kSmoothedBy * static_cast<double>(peer.lanes.size())) note_mean(slice);
   lanes_ = std::move(lanes);
   slices_.push_back(std::move(slice));
   while (now - slices_.front().at > kBest) slices_.pop_front();
   looked_ = now;
+}
+
+void PathMeter::interrupted() {
+  slices_.clear();
+  anew_ = true;
 }
 
 void PathMeter::add(Slice& slice, const Lane& before, const LaneSample& lane) const {

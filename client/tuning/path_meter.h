@@ -69,6 +69,8 @@ class PathMeter {
 
   /// At least once a second while data comes. `peer`: the source with the lanes that are open.
   void look(MonoTime now, const PeerSample& peer);
+  /// The time until the next look counts for nothing: it was paused. What is known of the path stays.
+  void interrupted();
   /// Over the last `span`, at most `kBest`.
   PathFigures figures(MonoTime now, std::chrono::milliseconds span) const;
 
@@ -107,6 +109,7 @@ class PathMeter {
   };
   std::deque<Base> bases_;
   MonoTime looked_{};
+  bool anew_ = false;  ///< the next look has nothing before it
   std::uint32_t least_us_ = 0, median_us_ = 0;
   std::uint32_t delays_us_ =
       kNever;  ///< of single packets, in the mean; the least ever, for what comes later is a queue

@@ -74,10 +74,9 @@ Limit reader_limit(const HostLoad& load) {
 
 Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts) {
   facts_ = facts;
-  if (now >= believed_until_) {
-    floor_.clear();
-    ceiling_.clear();
-  }
+  if (now >= floors_.until) floor_.clear();
+  if (now >= ceilings_.until) ceiling_.clear();
+  if (now >= broken_.until && !collapse_) broke_.clear();
   set_proof(sources);
   expect_no_more_than_is_given(sources);
   expect_nothing_of_lost(sources);
@@ -96,6 +95,21 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   refined.why = told_.empty() ? why_ : told_text(sources);
   refined.held_by = held_by_;
   return refined;
+}
+
+void Refinement::Belief::failed(MonoTime now) {
+  if (now < until) return;  // that one follows from the other
+  until = now + next;
+  next = std::min(2 * next, most);
+}
+
+void Refinement::interrupted() {
+  before_.reset();
+  worse_since_.reset();
+  alone_since_.reset();
+  collapse_.reset();
+  taken_back_.reset();
+  grown_.clear();
 }
 
 /// Which of several sources the last change was about, as far as they are still there.
@@ -121,6 +135,9 @@ void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& 
   double given = 0;
   for (const auto& source : sources) given += source.path.paced_bits_per_s;
   for (auto& growth : grown_) growth.rate = std::min(growth.rate, given);
+  if (!before_) return;
+  if (before_->more()) before_.reset();  // nothing more can be proved
+  if (before_) before_->rate = std::min(before_->rate, given);
 }
 
 /// What a source brought that was lost meanwhile, no number of lanes to the others could bring.
@@ -148,6 +165,7 @@ std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>
   if (!before_ || worse(*before_, facts_.bits_per_s, /*full=*/true)) return kSettle;
   std::chrono::duration<double> settle = kLeastSettle;
   for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;
     if (!source.path.full()) return kSettle;
     settle = std::max<std::chrono::duration<double>>(settle, kSettleFull * source.path.least_round_trip);
   }
@@ -155,8 +173,7 @@ std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>
 }
 
 bool Refinement::worse(const Before& before, double rate, bool full) const {
-  // More than a person's limit is not to be brought.
-  if (before.more() && is_reached(facts_.limit, rate)) return false;
+  if (is_held_back(rate)) return false;
   if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
   if (before.step == Step::kTried) return rate < before.rate * shared(before, kShared);
   if (!before.more()) {
@@ -164,7 +181,11 @@ bool Refinement::worse(const Before& before, double rate, bool full) const {
     if (full) least = std::min(least, shared(before, kSharedByFewer));
     return rate < least * before.rate;
   }
-  return rate < (full ? before.rate * (1 + kGainOfFull) : with_more(before, kNoGain));
+  return rate < with_more(before, full ? kGainOfFull : kNoGain);
+}
+
+bool Refinement::is_held_back(double rate) const {
+  return is_reached(facts_.limit, rate) || is_reached(facts_.pace, rate);
 }
 
 double Refinement::shared(const Before& before, double power) const {
@@ -172,8 +193,13 @@ double Refinement::shared(const Before& before, double power) const {
 }
 
 double Refinement::with_more(const Before& before, double part) const {
-  const double more = static_cast<double>(in_all(lanes_)) / std::max(in_all(before.lanes), 1) - 1;
-  return before.rate * (1 + part * more);
+  double rate = before.rate;
+  for (const auto& [node, brought] : before.parts) {
+    const auto now = lanes_.find(node), then = before.lanes.find(node);
+    if (now == lanes_.end() || then == before.lanes.end()) continue;
+    rate += part * brought * (static_cast<double>(now->second) / std::max(then->second, 1) - 1);
+  }
+  return rate;
 }
 
 void Refinement::accept_proof(MonoTime now, double rate) {
@@ -181,33 +207,60 @@ void Refinement::accept_proof(MonoTime now, double rate) {
   const bool brought = rate >= before_->rate * shared(*before_, kShared) || is_reached(facts_.limit, rate);
   if (before_->step == Step::kTried && brought) {
     floor_ = lanes_;
-    believed_until_ = std::max(believed_until_, now + believe_);
+    floors_.until = std::max(floors_.until, now + floors_.next);
     before_.reset();
   } else if (rate >= with_more(*before_, kProved)) {
+    ceilings_.next = kBelieve;
     before_.reset();
   }
+}
+
+bool Refinement::is_full(const std::vector<RefinedSource>& sources) const {
+  // For fewer lanes a path counts as full if all are, for more lanes if one is to which there are more: in doubt, the
+  // lanes are taken back. A source that brings nothing tells nothing.
+  bool any = false, all = true;
+  for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;
+    const auto then = before_->lanes.find(source.node);
+    if (before_->more() && then != before_->lanes.end() && lanes_of(source) <= then->second) continue;
+    any = any || source.path.full();
+    all = all && source.path.full();
+  }
+  return before_->more() ? any : any && all;
 }
 
 bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   if (!before_ || !changed_) return false;
   const std::chrono::duration<double> since = now - *changed_;
   const std::chrono::duration<double> watched = before_->more() ? proof() + kWatch - kProof : kWatch;
-  if (since >= watched) before_.reset();
+  if (since >= watched && !worse_since_) before_.reset();
   // More lanes have some time to show that they bring something; fewer may do harm at once.
-  // For fewer lanes a path counts as full if all are, for more lanes if one is: in doubt, the lanes are taken back.
-  const auto is_full = [](const RefinedSource& source) { return source.path.full(); };
-  const bool more = before_ && before_->more();
-  const bool full = more ? std::ranges::any_of(sources, is_full) : std::ranges::all_of(sources, is_full);
-  const std::chrono::duration<double> shows = more ? proof() : kSettle;
-  if (!before_ || since < shows || !worse(*before_, rate, full)) {
+  const std::chrono::duration<double> shows = before_ && before_->more() ? proof() : kSettle;
+  if (!before_ || since < shows || !worse(*before_, rate, is_full(sources))) {
     worse_since_.reset();
     return false;
   }
   if (!worse_since_) worse_since_ = now;
   const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
   if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
+  if (falls_alone(now, before_->parts, sources)) return true;
   go_back(now, rate);
   return true;
+}
+
+bool Refinement::falls_alone(MonoTime now, const std::map<NodeId, double>& parts,
+                             const std::vector<RefinedSource>& sources) {
+  std::ptrdiff_t fall = 0;
+  for (const auto& source : sources) {
+    const auto part = parts.find(source.node);
+    fall += part != parts.end() && source.path.bits_per_s < kWorse * part->second ? 1 : 0;
+  }
+  if (fall == 0 || fall == std::ssize(sources)) {
+    alone_since_.reset();
+    return false;
+  }
+  if (!alone_since_) alone_since_ = now;
+  return now - *alone_since_ < kWindowSpan;
 }
 
 void Refinement::go_back(MonoTime now, double rate) {
@@ -217,16 +270,38 @@ void Refinement::go_back(MonoTime now, double rate) {
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),
                    mbit(before.rate), some ? ", for which fewer will do" : "");
   if (!more) taken_back_ = TakenBack{now, before.rate, floor_};
-  const std::map<NodeId, int> after = std::exchange(lanes_, some ? enough(before, rate) : before.lanes);
-  if (some || !more) floor_ = lanes_;
+  if (!more && before.rate > missed_) {
+    missed_ = before.rate;
+    missed_lanes_ = before.lanes_at_rate;
+  }
+  const std::map<NodeId, int> back = some ? enough(before, rate) : more ? before.lanes : missed(before, rate);
+  const std::map<NodeId, int> after = std::exchange(lanes_, back);
+  if (some || !more) {
+    floor_ = lanes_;
+    floors_.failed(now);
+  }
   // That more lanes to one source brought nothing says nothing of the others.
   for (const auto& [node, lanes] : before.lanes) {
     const auto grown = after.find(node);
     if (more && grown != after.end() && grown->second > lanes) ceiling_[node] = lanes_[node];
   }
-  believed_until_ = now + believe_;
-  believe_ *= 2;
+  if (more) ceilings_.failed(now);
+  if (more) std::erase_if(grown_, [&](const Growth& one) { return one.at == *changed_; });
+  worse_since_.reset();
   changed_ = now;
+}
+
+/// Several steps for fewer led here, and the rate is missed since the first: as many as it takes if each lane carries
+/// what it carries now, no more than there were, and no fewer than before the last step.
+std::map<NodeId, int> Refinement::missed(const Before& before, double rate) const {
+  std::map<NodeId, int> lanes = before.lanes;
+  for (auto& [node, number] : lanes) {
+    const auto now = lanes_.find(node), then = before.lanes_of_rate.find(node);
+    if (now == lanes_.end() || then == before.lanes_of_rate.end() || then->second <= number) continue;
+    const double takes = std::ceil(now->second * before.rate / std::max(rate, 1.0));
+    number = static_cast<int>(std::clamp<double>(takes, number, then->second));
+  }
+  return lanes;
 }
 
 /// Of the lanes that windows hold up, as many as bring this rate if each carries what it did before there were more.
@@ -250,9 +325,13 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
     return now - growth.at > kMayBreak || any_lost;
   });
   if (grown_.empty() || now - grown_.back().at < kSettle) return false;
-  const auto from = std::ranges::find_if(grown_, [&](const Growth& one) { return rate < kCollapse * one.rate; });
+  if (reader_busy() || is_held_back(rate)) return false;
+  const auto from = std::ranges::find_if(
+      grown_, [&](const Growth& one) { return in_all(lanes_) > in_all(one.lanes) && rate < kCollapse * one.rate; });
   if (from == grown_.end()) return false;
+  if (falls_alone(now, from->parts, sources)) return false;
   collapse_ = Collapse{now, from->rate, broke_};
+  broken_.failed(now);
   for (const auto& [node, lanes] : lanes_) {
     const auto held = from->lanes.find(node);
     if (held != from->lanes.end() && lanes > held->second) broke_[node] = lanes;
@@ -343,6 +422,15 @@ Refinement::Step Refinement::to_prove(const std::vector<Change>& changes) {
   return any(Step::kWindows) && !any(Step::kLosses) ? Step::kWindows : Step::kNone;
 }
 
+void Refinement::fit(std::map<NodeId, int>& wanted, const std::map<NodeId, int>& now) const {
+  const auto more = [&](const auto& one) { return one.second - now.at(one.first); };
+  for (int over = in_all(wanted) - facts_.most_lanes; over > 0; --over) {
+    const auto most = std::ranges::max_element(wanted, {}, more);
+    if (more(*most) <= 0) return;
+    --most->second;
+  }
+}
+
 void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
   std::vector<Change> changes;
   for (const auto& source : sources) changes.push_back(change_of(source));
@@ -350,29 +438,41 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   Before before{.step = step, .rate = facts_.bits_per_s};
   before.parts = parts_of(before.rate, sources);
   std::map<NodeId, int> wanted;
-  bool changed = false, more = false;
-  std::vector<Told> told;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const int lanes = lanes_of(sources[i]);
     before.lanes[sources[i].node] = wanted[sources[i].node] = lanes;
     const Change& one = changes[i];
     // What is tried has to prove itself, which it cannot beside fewer lanes to another source.
     const bool later = step == Step::kDown && (one.step == Step::kGreedy || one.step == Step::kTried);
-    if (one.step == Step::kNone || later) continue;
+    if (one.step != Step::kNone && !later) wanted[sources[i].node] = one.lanes;
+  }
+  fit(wanted, before.lanes);
+  bool changed = false, more = false;
+  std::vector<Told> told;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const int lanes = before.lanes[sources[i].node], next = wanted[sources[i].node];
+    if (next == lanes) continue;
     changed = true;
-    more = more || one.lanes > lanes;
-    wanted[sources[i].node] = one.lanes;
-    told.push_back({sources[i].node, lanes, one.lanes, one.why});
-    held_by_ = one.held_by;
+    more = more || next > lanes;
+    told.push_back({sources[i].node, lanes, next, changes[i].why});
+    held_by_ = changes[i].held_by;
   }
   if (!changed) return;
   why_.clear();
   told_ = std::move(told);
   before.lanes_at_rate = in_all(before.lanes);
+  before.lanes_of_rate = before.lanes;
   // Several steps for fewer are compared with the best rate that came before or between them.
+  if (before.rate < kWorse * missed_) missed_ = 0;  // the path is another one
+  if (step == Step::kDown && before.rate < missed_) {
+    before.rate = missed_;
+    before.lanes_at_rate = missed_lanes_;
+    before.parts = parts_of(before.rate, sources);
+  }
   if (step == Step::kDown && before_ && !before_->more() && before_->rate > before.rate) {
     before.rate = before_->rate;
     before.lanes_at_rate = before_->lanes_at_rate;
+    before.lanes_of_rate = before_->lanes_of_rate;
     before.parts = before_->parts;
   }
   before_.reset();

@@ -56,8 +56,11 @@ inline constexpr double kSharedByFewer = 0.75;
 /// And more lanes that were tried have to bring more than that to this power, which a greater part of a full path is.
 inline constexpr double kShared = 0.5;
 inline constexpr std::chrono::seconds kWatch{10};
-/// After that, so many lanes are the least for so long, doubled each time; and so where more brought nothing.
-inline constexpr std::chrono::seconds kBelieve{60};
+/// After that, so many lanes are the least for so long, doubled each time, to kMostBelieved; and so where more brought
+/// nothing.
+inline constexpr std::chrono::seconds kBelieve{60}, kMostBelieved{480};
+/// The same for lanes that broke something.
+inline constexpr std::chrono::seconds kBrokeBelieved{300}, kMostBroke{2400};
 /// Windows hold lanes up at once, not in the long run: more lanes that bring less than this part of what they would if
 /// each carried as much as before are taken back. Their reader is what limits, not their windows.
 inline constexpr double kNoGain = 0.3;
@@ -111,14 +114,16 @@ struct RefinedSource {
 
 /// The transfer as a whole.
 struct RefinementFacts {
-  double bits_per_s = 0;           ///< payload of all sources over the last seconds
-  double limit = 0;                ///< a rate that it need not exceed, bits a second; 0: none
-  double seconds_left = 0;         ///< at this rate; 0: not known
-  Limit reader = Limit::kUnknown;  ///< reader_limit
-  bool greedy = false;             ///< TuningMode::kGreedy
-  bool polite = false;             ///< others on the path go first
-  bool others_try = false;         ///< another transfer over one of its paths tries something: one at a time
-  bool no_fewer = false;           ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
+  double bits_per_s = 0;            ///< payload of all sources over the last seconds
+  double limit = 0;                 ///< a rate that it need not exceed, bits a second; 0: none
+  double pace = 0;                  ///< what it limits itself to for now, for others' sake; 0: nothing
+  double seconds_left = 0;          ///< at this rate; 0: not known
+  Limit reader = Limit::kUnknown;   ///< reader_limit
+  bool greedy = false;              ///< TuningMode::kGreedy
+  bool polite = false;              ///< others on the path go first
+  bool others_try = false;          ///< another transfer over one of its paths tries something: one at a time
+  bool no_fewer = false;            ///< a rate is to be held: what lanes that takes is decided elsewhere (demand.h)
+  int most_lanes = kMaxLanesInAll;  ///< to all sources; more are not opened, so they could prove nothing
 };
 
 struct Refined {
@@ -132,6 +137,8 @@ struct Refined {
 class Refinement {
  public:
   Refined step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts);
+  /// Nothing came for a time, since it was paused: the rate of before tells nothing of what lanes bring.
+  void interrupted();
   /// More lanes have still to prove that they take a greater part of the path, or find more there, as of the last step:
   /// whoever else changes lanes on it would be taken for what they bring.
   bool tries() const { return before_ && (before_->step == Step::kGreedy || before_->step == Step::kTried); }
@@ -158,7 +165,7 @@ class Refinement {
     Step step = Step::kDown;
     double rate = 0;
     int lanes_at_rate = 0;  ///< in all; several steps for fewer are compared with the rate before the first one
-    std::map<NodeId, int> lanes{};
+    std::map<NodeId, int> lanes{}, lanes_of_rate{};  ///< before this step; at `rate`
     std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought; those that are lost have none
     bool more() const { return step != Step::kDown; }
   };
@@ -175,6 +182,12 @@ class Refinement {
     double rate = 0;                ///< before it
     std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
   };
+  /// What a proof that failed rules out for a time.
+  struct Belief {
+    MonoTime until{};
+    std::chrono::seconds next = kBelieve, most = kMostBelieved;
+    void failed(MonoTime now);
+  };
   /// Fewer lanes were taken back.
   struct TakenBack {
     MonoTime at{};
@@ -190,9 +203,13 @@ class Refinement {
   void set_proof(const std::vector<RefinedSource>& sources);
   bool reader_busy() const { return facts_.reader != Limit::kUnknown; }
   bool worse(const Before& before, double rate, bool full) const;
+  /// More than is allowed is not to be brought, by any number of lanes.
+  bool is_held_back(double rate) const;
+  /// Takes from sources that get more lanes, until all are no more than may be.
+  void fit(std::map<NodeId, int>& wanted, const std::map<NodeId, int>& now) const;
   /// The lanes' ratio, now to before, to this power.
   double shared(const Before& before, double power) const;
-  /// The rate if the lanes more brought `part` of what those before did.
+  /// The rate if each source's lanes more brought `part` of what those before did.
   double with_more(const Before& before, double part) const;
   void expect_no_more_than_is_given(const std::vector<RefinedSource>& sources);
   void expect_nothing_of_lost(const std::vector<RefinedSource>& sources);
@@ -202,6 +219,11 @@ class Refinement {
   /// To the lanes before the last change, or to as many of those after it as what they brought takes.
   void go_back(MonoTime now, double rate);
   std::map<NodeId, int> enough(const Before& before, double rate) const;
+  std::map<NodeId, int> missed(const Before& before, double rate) const;
+  /// One source brings far less than its part, which others do not: whether it is lost shows within kWindowSpan.
+  bool falls_alone(MonoTime now, const std::map<NodeId, double>& parts, const std::vector<RefinedSource>& sources);
+  /// The path is, as far as the last change is concerned.
+  bool is_full(const std::vector<RefinedSource>& sources) const;
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   void judge_collapse(MonoTime now, double rate);
   void judge_taken_back(MonoTime now, double rate);
@@ -219,7 +241,7 @@ class Refinement {
 
   RefinementFacts facts_;
   std::map<NodeId, int> lanes_, floor_, ceiling_;
-  std::map<NodeId, int> broke_;  ///< so many lanes were too many, for the rest of the transfer
+  std::map<NodeId, int> broke_;  ///< so many lanes were too many
   std::deque<Growth> grown_;     ///< within kMayBreak
   std::optional<Collapse> collapse_;
   std::optional<TakenBack> taken_back_;
@@ -227,8 +249,12 @@ class Refinement {
   std::optional<MonoTime> changed_;
   std::optional<Before> before_;
   std::optional<MonoTime> worse_since_;  ///< than `before_`
-  MonoTime believed_until_{};
-  std::chrono::seconds believe_ = kBelieve;
+  std::optional<MonoTime> alone_since_;  ///< one source falls
+  Belief floors_, ceilings_, broken_{.next = kBrokeBelieved, .most = kMostBroke};
+  /// A rate that fewer lanes did not bring, and with how many it came, as long as the path shows it: what is tolerated
+  /// of each step for fewer must not add up.
+  double missed_ = 0;
+  int missed_lanes_ = 0;
   /// Of one source at the last change.
   struct Told {
     NodeId node;

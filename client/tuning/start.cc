@@ -15,14 +15,8 @@ std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
   return part == 0 ? 0 : whole / part + (whole % part == 0 ? 0 : 1);
 }
 
-/// All lanes together; at least `kFewLanes`, so that one port that is blocked does not cost the start.
-int most_by_bytes(const StartFacts& facts) {
-  const std::uint64_t by_bytes = std::max<std::uint64_t>(parts(facts.bytes, kLeastBytesPerLane), kFewLanes);
-  return static_cast<int>(std::min(static_cast<std::uint64_t>(most_lanes(facts.host)), by_bytes));
-}
-
 int most_at_start(const StartFacts& facts) {
-  auto most = static_cast<std::uint64_t>(most_by_bytes(facts));
+  auto most = static_cast<std::uint64_t>(most_in_all(facts));
   if (facts.limit_bits_per_s > 0) {
     most = std::min(most, std::max<std::uint64_t>(parts(facts.limit_bits_per_s, kLeastBitsPerLane), kFewLanes));
   }
@@ -104,9 +98,15 @@ std::vector<int> spread(std::vector<int> lanes, int in_all) {
   return lanes;
 }
 
+/// At least `kFewLanes`, so that one port that is blocked does not cost the start.
+int most_in_all(const StartFacts& facts) {
+  const std::uint64_t by_bytes = std::max<std::uint64_t>(parts(facts.bytes, kLeastBytesPerLane), kFewLanes);
+  return static_cast<int>(std::min(static_cast<std::uint64_t>(most_lanes(facts.host)), by_bytes));
+}
+
 std::vector<int> within_bytes(const StartFacts& facts, std::vector<int> lanes) {
   const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
-  return spread(std::move(lanes), std::min(all, most_by_bytes(facts)));
+  return spread(std::move(lanes), std::min(all, most_in_all(facts)));
 }
 
 std::vector<int> start_lanes(const StartFacts& facts) {

@@ -83,6 +83,9 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// the transfers. All together have no more than the limit, the bytes to come and the kernel's buffers have use for.
 std::vector<int> start_lanes(const StartFacts& facts);
 
+/// So many lanes in all the bytes to come have use for, and the machine allows; at least 2.
+int most_in_all(const StartFacts& facts);
+
 /// The same number of lanes or fewer: all together no more than the bytes to come have use for, but at least 1 each.
 /// Who has most gives up first. What each lane carries and holds in buffers is a guess that counts at the start alone.
 std::vector<int> within_bytes(const StartFacts& facts, std::vector<int> lanes);

@@ -284,6 +284,14 @@ TEST_F(AutoOnALossyPath, GivesLanesUpOnceBbrHasProvedItself) {
   EXPECT_EQ(share.lanes, 1) << plan_.reason.text;
   EXPECT_NE(plan_.reason.text.find("BBR brought"), std::string::npos) << plan_.reason.text;
 }
+TEST_F(AutoOnALossyPath, JudgesNoBbrByATimeInWhichItWasPaused) {
+  ASSERT_EQ(seconds(6).congestion_control, "bbr");
+  sender_uses("bbr");
+  seconds(1);
+  input_.now += 1min;
+  EXPECT_EQ(seconds(1).congestion_control, "bbr") << "BBR brought nothing while nothing was asked for";
+  EXPECT_EQ(seconds(20).congestion_control, "bbr") << plan_.reason.text;
+}
 TEST_F(AutoOnALossyPath, TriesWithOneTransferAtATime) {
   ControllerInput other = input_;
   other.transfer = TransferId(TransferId::Bytes{2});

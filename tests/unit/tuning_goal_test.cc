@@ -265,6 +265,14 @@ TEST_F(Demanding, StopsWhereMoreLanesBringNothing) {
   EXPECT_LE(seconds(60, 0), 5);
   EXPECT_TRUE(demand_.in_vain());
 }
+TEST_F(Demanding, TriesAtOnceAgainOnceTheRateWasHeldThoughItWasInVainForAnHour) {
+  most_ = 20 * kMbit;
+  seconds(3600, 0);
+  most_ = 30 * kMbit;
+  seconds(60, 0);
+  const int before = lanes_;
+  EXPECT_GT(seconds(10, 8), before);
+}
 TEST_F(Demanding, SaysThatItIsInVainAtTheMostLanes) {
   facts_.wanted = 90 * kMbit;
   most_ = 95 * kMbit;

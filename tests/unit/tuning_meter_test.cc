@@ -49,6 +49,19 @@ TEST_F(Meter, KnowsNothingAtFirst) {
   EXPECT_EQ(figures().seconds, 0);
   EXPECT_EQ(figures().lanes, 0);
 }
+TEST_F(Meter, CountsNothingOfATimeInWhichItWasPaused) {
+  meter_.look(now_, seeder_);
+  open(7);
+  for (int i = 0; i < 5; ++i) second();
+  const auto least = figures().least_round_trip;
+  meter_.interrupted();
+  now_ += 1min;
+  second(50);
+  EXPECT_EQ(figures().bits_per_s, 0) << "nobody looked at these 50 MB";
+  EXPECT_EQ(figures().least_round_trip, least) << "the path is what it was";
+  second(), second();
+  EXPECT_DOUBLE_EQ(figures().bits_per_s, 8e6);
+}
 TEST_F(Meter, AddsUpLanesThatComeAndGo) {
   meter_.look(now_, seeder_);
   open(7);

@@ -52,6 +52,12 @@ TEST(NeededLanes, MakeUpForRandomLosses) {
   EXPECT_GE(need.least, 10);
   EXPECT_LE(need.most, 16);
 }
+TEST(NeededLanes, AreFewWhereOneLossIsNotWhatHoldsThemUp) {
+  PathFigures disk = path(100 * kMbit, 8, 1, 50ms);
+  disk.round_trip = disk.least_round_trip;
+  disk.segments = 172'000;
+  EXPECT_LE(lane_need(disk, 0).least, 2) << "a lane could carry 218 Mbit/s, so the path is not what limits";
+}
 TEST(NeededLanes, AreTwoAtMostWhereLossesComeFromAFullQueueOnly) {
   PathFigures full = path(95 * kMbit, 16, 0, 40ms);
   full.loss_events = 60;
