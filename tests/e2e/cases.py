@@ -129,11 +129,16 @@ def same(a, b):
     check(found is None, found)
 
 
-def transfer_of(user, node, content):
-    """The node's one transfer of that content (name or id), as `transfers --json` tells it."""
+def transfers_of(user, node, content):
+    """The node's transfers of that content (name or id), as `transfers --json` tells them."""
     listed = user.cli('transfers', '--json', node=node).json['transfers']
-    found = [t for t in listed if content in (t['name'], t['content_id'], f'{t["owner"]}/{t["name"]}')]
-    check(len(found) == 1, f'{len(found)} transfers of {content} on {node.name}: {listed}')
+    return [t for t in listed if content in (t['name'], t['content_id'], f'{t["owner"]}/{t["name"]}')]
+
+
+def transfer_of(user, node, content):
+    """The one there is."""
+    found = transfers_of(user, node, content)
+    check(len(found) == 1, f'{len(found)} transfers of {content} on {node.name}: {found}')
     return found[0]
 
 
@@ -142,7 +147,11 @@ def wait_transfer(user, node, content, condition, what, timeout_s=60):
     last = {}
 
     def fulfilled():
-        last.update(transfer_of(user, node, content))
+        found = transfers_of(user, node, content)
+        check(len(found) < 2, f'{len(found)} transfers of {content}: {found}')
+        if not found:  # what another node or a program asks for begins a moment later
+            return False
+        last.update(found[0])
         return condition(last)
     try:
         harness.wait_until(fulfilled, what, timeout_s)

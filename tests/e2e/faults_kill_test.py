@@ -11,7 +11,7 @@ SIZE = cases.scaled('KILL_BYTES', 64_000_000)
 KILLS = cases.scaled('KILLS', 3)
 MBIT = cases.scaled('KILL_MBIT', 200)
 SEED = cases.scaled('SEED', int(time.time()))
-REFETCH_LIMIT = 64 << 20
+REFETCH_LIMIT = min(64 << 20, SIZE // 4)
 BLOCK = 16 << 10
 
 
@@ -65,6 +65,7 @@ def a_killed_seeder_seeds_again_without_hashing():
         alpha.start()
         bob.cli('get', 'data', '--to', scene.dir / 'out', node=beta)
         cases.same(source, scene.dir / 'out/data.bin')
+        cases.check('verifying' not in alpha.log(100_000), f'it was hashed anew:\n{alpha.log()}')
 
 
 cases.run(a_killed_node_goes_on_where_it_was, a_killed_seeder_seeds_again_without_hashing)

@@ -84,11 +84,11 @@ def what_is_shared_follows_groups_and_buddies_down_to_the_node():
             return [user.cli('transfers', '--json', node=node).json['transfers'][0]['state'] for user, node in ((bob, beta), (carol, gamma))]
         harness.wait_until(lambda: states() == ['seeding', 'seeding'], 'both to seed')
         alice.cli('buddy', 'remove', 'bob')
-        harness.wait_until(lambda: states() == ['complete', 'seeding'], 'bob to stop', 8)
+        harness.wait_until(lambda: states() == ['complete', 'seeding'], 'bob to stop', harness.SOON_S)
         carol.cli('group', 'leave', 'lab')
-        harness.wait_until(lambda: states() == ['complete', 'complete'], 'carol to stop', 8)
+        harness.wait_until(lambda: states() == ['complete', 'complete'], 'carol to stop', harness.SOON_S)
         alice.cli('buddy', 'add', 'bob')
-        harness.wait_until(lambda: states() == ['seeding', 'complete'], 'bob to seed again', 8)
+        harness.wait_until(lambda: states() == ['seeding', 'complete'], 'bob to seed again', harness.SOON_S)
 
 
 def the_inbox_tells_a_program_as_it_happens():

@@ -13,6 +13,7 @@ from relays import Relays
 
 MBIT = cases.scaled('ECLIPSE_MBIT', 24)
 WATCH_S = 24  # a side that gives way does so within 15 s; ef69d6b stood still after 10
+LONGEST_S = 10  # printed is less than 1; a slow disk may hold a node up for some
 
 
 def raw(identifier):
@@ -65,7 +66,7 @@ class Target:
 
 
 def flows_on(target, strangers, what):
-    """Over WATCH_S the transfer never stands still for 3 s together."""
+    """Over WATCH_S the transfer never stands still for LONGEST_S together."""
     at, started, longest = time.monotonic(), time.monotonic(), 0.0
     last = target.now()['verified_bytes']
     while time.monotonic() < started + WATCH_S:
@@ -73,7 +74,7 @@ def flows_on(target, strangers, what):
         if told['verified_bytes'] > last or told['state'] != 'fetching':
             at, last = time.monotonic(), told['verified_bytes']
         longest = max(longest, time.monotonic() - at)
-        cases.check(longest < 6, lambda: f'{what}: nothing came for {longest:.0f} s; {told}\n{target.beta.log()}')
+        cases.check(longest < LONGEST_S, lambda: f'{what}: nothing came for {longest:.0f} s; {told}\n{target.beta.log()}')
         time.sleep(0.2)
     cases.check(strangers.greeted >= strangers.count, f'{what}: only {strangers.greeted} connections were answered')
     print(f'        {what}: at most {longest:.1f} s without new data; {strangers.opened} connections, {strangers.greeted} answered', flush=True)
@@ -87,9 +88,10 @@ def idle_connections_under_the_seeders_id_displace_no_lane():
             flows_on(target, strangers, '16 idle connections')
         with target.strangers(1, grant=0) as strangers:
             flows_on(target, strangers, 'one that grants no lane')
-        told = target.now()
-        lanes = [lane for peer in told['peers'] for lane in peer['lane_stats']]
-        cases.check(sum(lane['receive_bits_per_s'] > 0 for lane in lanes) >= 4, told)
+
+        def four_lanes_carry(told):
+            return sum(lane['receive_bits_per_s'] > 0 for peer in told['peers'] for lane in peer['lane_stats']) >= 4
+        cases.wait_transfer(target.bob, target.beta, 'data', four_lanes_carry, 'four lanes that carry')
 
 
 def garbage_under_the_seeders_id_is_not_blamed_on_the_seeder():

@@ -28,7 +28,7 @@ def both_count(user, name, count):
 
 def wait_for_count(user, count, what):
     since = time.monotonic()
-    harness.wait_until(lambda: both_count(user, 'data', count), what, 12)  # the usual announce comes after 30 s
+    harness.wait_until(lambda: both_count(user, 'data', count), what, harness.SOON_S)  # the usual announce comes after 30 s
     print(f'        waited {time.monotonic() - since:.2f} s for {what} (asked: 5 s)', flush=True)
 
 
@@ -81,7 +81,7 @@ def what_is_whole_but_not_served_is_told_apart():
             return now['beta']['verified'] >= before['beta']['verified'] and now['beta']['served']
         harness.wait_until(verified_again, 'the time of the verification')
         beta.kill()
-        harness.wait_until(lambda: both_count(alice, 'data', 1), 'a dead node to count no more', 10)
+        harness.wait_until(lambda: both_count(alice, 'data', 1), 'a dead node to count no more', harness.SOON_S)
         cases.check(heading(alice, 'data') == (1, 2), 'the copy of the dead node is still known')
 
 

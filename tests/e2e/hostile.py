@@ -98,6 +98,7 @@ class Target:
     def gets_nothing(self, what, *args, **kwargs):
         got = self.attack(*args, **kwargs)
         cases.check(got['payload_bytes'] == 0 and got['bitfields'] == 0 and got['pieces'] == 0, f'{what}: {got}')
+        cases.check(got['connected'] > 0, f'{what}: nobody was reached: {got}')
         cases.check(self.alpha.running(), f'{what}: the seeder died')
         print(f'        {what}: 0 bytes, 0 bitfields in {got["connected"]} connections; the last: {(got["errors"] or ["none"])[-1][-90:]}')
         return got

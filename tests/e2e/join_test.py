@@ -122,7 +122,7 @@ def a_removed_node_starts_as_a_new_one():
             first = mia.cli('node', 'start', '--name', 'desk', '--json').json
             mia.cli('node', 'remove', 'desk', '--yes')
             log = mia.home / '.local/state/gridtorrent/node/log'
-            harness.wait_until(lambda: 'gridtorrentd: this node' in log.read_text(), 'the removed node to end', 10)
+            harness.wait_until(lambda: 'gridtorrentd: this node' in log.read_text(), 'the removed node to end', 60)
             last = log.read_text().strip().splitlines()[-1]
             cases.check('was removed' in last and 'node start' in last, last)
             second = mia.cli('node', 'start', '--name', 'desk', '--json').json

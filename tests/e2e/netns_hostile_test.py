@@ -48,7 +48,7 @@ def nobody_without_a_listed_key_gets_a_byte_and_each_is_written_down():
         lanes = t.gets_nothing('a node without the right', *t.papers(t.gamma))['connected']
         t.gets_nothing('a plain port', *stolen, tls=False)
         t.alice.cli('access', 'data', '--set', 'private')
-        harness.wait_until(lambda: cases.transfer_of(t.bob, t.beta, 'data')['state'] == 'complete', 'the list to change', 10)
+        harness.wait_until(lambda: cases.transfer_of(t.bob, t.beta, 'data')['state'] == 'complete', 'the list to change', harness.SOON_S)
         lanes += t.gets_nothing('a stolen key that was removed', *stolen)['connected']
 
         def told(action, least):

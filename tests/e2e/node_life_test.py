@@ -37,7 +37,7 @@ def a_removed_node_ends_and_its_name_is_free():
         cases.check(removed == {'node_id': beta.node_id, 'node': 'beta', 'removed': True}, removed)
         started = time.monotonic()
         harness.wait_until(lambda: all(t['lanes'] == 0 for t in alice.cli('transfers', '--json', node=alpha).json['transfers']),
-                           'the lanes to the removed node to end', 12)
+                           'the lanes to the removed node to end', harness.SOON_S)
         print(f'        lanes ended after {time.monotonic() - started:.2f} s (asked: 5 s)')
         cases.ended_with(beta, 4, beta.node_id, 'was removed', 'beta of alice', 'node start', '--enroll-token-file')
         cases.check(not beta.socket.exists() and not beta.ready_file.exists(), 'it ended in order')
@@ -77,12 +77,12 @@ def a_renamed_node_knows_its_name():
 
         def told():
             return alice.cli('node', 'status', '--json', node=beta).json['node']
-        harness.wait_until(lambda: told() == 'desk', 'the running node to hear of it', 10)
+        harness.wait_until(lambda: told() == 'desk', 'the running node to hear of it', harness.SOON_S)
         alpha.stop()
         alice.cli('node', 'rename', 'alpha', 'beta')
         alpha.start()
         harness.wait_until(lambda: alice.cli('node', 'status', '--json', node=alpha).json['node'] == 'beta',
-                           'the node that was away to hear of it', 10)
+                           'the node that was away to hear of it', harness.SOON_S)
         beta.stop()
         beta.start()
         cases.check(beta.ready['node_name'] == 'desk', beta.ready)

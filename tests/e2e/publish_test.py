@@ -49,7 +49,8 @@ def hashing(scene, alice, alpha):
             now = shown(alice, alpha, transfer)
             return now['state'] in ('seeding', 'failed') or now['verified_bytes'] > 0
         harness.wait_until(begun, 'the hashing to begin', 60)
-        if shown(alice, alpha, transfer)['state'] == 'hashing':
+        now = shown(alice, alpha, transfer)
+        if now['state'] == 'hashing' and now['verified_bytes'] < now['total_bytes'] // 4:  # time is left for what follows
             return path, name, transfer
     raise AssertionError(f'{larger * GB} bytes were hashed at once')
 
@@ -130,7 +131,6 @@ def a_cancelled_publish_frees_its_name_on_every_node():
         cases.check(name not in found(alice), 'it is published already')
         small = cases.make_file(scene.dir / 'in/small.bin', 100_000)
         cases.refused(alice.cli('publish', small, '--name', name, node=beta, expect=None), 6, name)
-        alice.cli('transfer', 'resume', transfer, node=alpha)
         alice.cli('transfer', 'cancel', transfer, node=alpha)
         alice.cli('transfer', 'cancel', transfer, node=alpha, expect=None)  # gone by now, or not
         harness.wait_until(lambda: transfer not in listed(alice, alpha), 'the transfer to go')

@@ -23,7 +23,7 @@ def only_a_listed_key_gets_anything():
         t.gets_nothing('a node without the right', *t.papers(t.gamma))
         t.gets_nothing('a plain port', *stolen, tls=False)
         t.alice.cli('access', 'data', '--set', 'private')
-        harness.wait_until(lambda: cases.transfer_of(t.bob, t.beta, 'data')['state'] == 'complete', 'the list to change', 10)
+        harness.wait_until(lambda: cases.transfer_of(t.bob, t.beta, 'data')['state'] == 'complete', 'the list to change', harness.SOON_S)
         t.gets_nothing('a stolen key that was removed', *stolen)
 
 

@@ -50,7 +50,7 @@ def a_cancelled_transfer_leaves_nothing_behind():
         transfer = begun(bob, beta, target, '--limit', '8Mbit')
         bob.cli('transfer', 'cancel', transfer, node=beta)
         harness.wait_until(lambda: os.listdir(target) == [], 'the staging folder to go')
-        cases.check(bob.cli('transfers', '--json', node=beta).json['transfers'] == [], 'it is still listed')
+        harness.wait_until(lambda: bob.cli('transfers', '--json', node=beta).json['transfers'] == [], 'it to leave the list')
         cases.check(bob.cli('transfer', 'show', transfer, '--json', node=beta).json['state'] == 'cancelled', 'it is not known as cancelled')
 
 

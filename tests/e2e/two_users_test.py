@@ -43,7 +43,7 @@ def each_has_a_node_of_their_own():
             for user in (mia, ben):
                 said.append(user.join(admin.cli('invite', user.name, '--json').json['link']).err)
                 cases.check(user.node_runs(), f'the node of {user.name} runs')
-            cases.check('listens on free ports' in said[1], said)
+            cases.check(any('listens on free ports' in one for one in said), said)  # a node of another test may have the usual ones
             places = [user.cli('node', 'status', '--json').json for user in (mia, ben)]
             cases.check(places[0]['node_id'] != places[1]['node_id'], places)
             cases.check(places[0]['lane_ports'] and not set(places[0]['lane_ports']) & set(places[1]['lane_ports']), places)

@@ -33,10 +33,10 @@ def events(drops, since, until, apart_s):
 
 
 def told(user, node, transfer):
-    """(when, loss events of each lane so far), as its seeder tells."""
+    """(when at the earliest, when at the latest, loss events of each lane so far), as its seeder tells."""
     at = time.monotonic()
     peers = user.cli('transfer', 'show', transfer, '--json', node=node).json['peers']
-    return at, {lane['local']: lane['loss_events'] for peer in peers for lane in peer['lane_stats']}
+    return at, time.monotonic(), {lane['local']: lane['loss_events'] for peer in peers for lane in peer['lane_stats']}
 
 
 def compare(queue_s, by, **seed):
@@ -61,9 +61,9 @@ def compare(queue_s, by, **seed):
         transfer = get.event('started')['transfer_id']
         cases.wait_transfer(gt.bob, node, 'data', lambda t: t['verified_bytes'] > 0, 'the first bytes')
         time.sleep(SLOW_START_S)
-        since, before = told(gt.bob, node, transfer)
+        since, since_latest, before = told(gt.bob, node, transfer)
         time.sleep(COUNTED_S)
-        until, after = told(gt.bob, node, transfer)
+        until, until_latest, after = told(gt.bob, node, transfer)
         explained = gt.bob.cli('tune', 'explain', transfer, '--json', node=node).json['sources'][0]
         drops = [d for d in net.drops() if d['address'] == net['seed'].address and d['way'] == 'up' and d['bytes'] >= DATA_BYTES]
         sent = next(link['up_packets'] for link in net.stats()['links'].values() if link['host'] == 'seed')
@@ -74,7 +74,8 @@ def compare(queue_s, by, **seed):
     cases.check(drops and all(d['by'] == by for d in drops), f'not only dropped by {by}: {[d for d in drops if d["by"] != by][:3]}')
     round_trip = ROUND_TRIP_S + queue_s
     number = sum(after.values()) - sum(before.values())
-    least, most = events(drops, since, until - TOLD_WITHIN_S, 2 * round_trip), events(drops, since - TOLD_WITHIN_S, until, round_trip)
+    least = events(drops, since_latest, until - TOLD_WITHIN_S, 2 * round_trip)
+    most = events(drops, since - TOLD_WITHIN_S, until_latest, round_trip)
     at_random = explained['loss_events_per_segment'] * sent / events(drops, 0, until, 2 * round_trip)
     print(f'        {number} events told; {least} to {most} by {len(drops)} packets dropped ({by}); {at_random:.0%} taken for random', flush=True)
     cases.check(least >= 10, f'no more than {least} events to compare')

@@ -54,18 +54,19 @@ def count(address, packets):
     for i in range(packets):
         udp.sendto(b'x' * 100, (address, PORT))
         if i % 20 == 19:
-            udp.settimeout(0.02)
-            back += drain(udp)
-    udp.settimeout(1)
-    return back + drain(udp)
+            back += drain(udp, 2)
+    return back + drain(udp, 5)
 
 
-def drain(udp):
+def drain(udp, first_s):
+    """What has come back. Waits so long for the first of them: a machine that stands still must not fill a queue."""
     got = 0
+    udp.settimeout(first_s)
     try:
         while True:
             udp.recv(200)
             got += 1
+            udp.settimeout(0.02)
     except TimeoutError:
         return got
 

@@ -111,14 +111,17 @@ TEST(LanePlans, DialAgainWhoWasCompleteAndFetchesAnew) {
   const TransferId transfer = new_transfer();
   Node seeder, leecher;
   seeder.seed(sample, folder / "seed", transfer);
-  for (const std::string place : {"first", "again"}) {
+  // Who has all may end its lanes before the seeder has heard of the last piece: then it was not seen complete.
+  for (int round = 0, complete = 0; complete < 2; ++round) {
+    ASSERT_LT(round, 5) << "it was seen complete " << complete << " times";
+    const std::string place = "out" + std::to_string(round);
     SCOPED_TRACE(place);
     leecher.fetch(sample, folder / place, transfer);
     leecher.plan(transfer, {seeder.peer(4, false)});
     seeder.plan(transfer, {leecher.peer(1)});  // nobody can dial it
     ASSERT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
     EXPECT_THAT(sample.differing(folder / place), testing::IsEmpty());
-    ASSERT_TRUE(eventually([&] { return sees_complete(seeder.snapshot(transfer), leecher.id); }));
+    if (eventually([&] { return sees_complete(seeder.snapshot(transfer), leecher.id); })) ++complete;
     seeder.plan(transfer, {});
     leecher.engine->remove(transfer);
   }
