@@ -194,6 +194,9 @@ class Refinement {
     double rate = 0;                ///< that fewer did not bring
     std::map<NodeId, int> floor{};  ///< `floor_` before it
   };
+  static int in_all(const std::map<NodeId, int>& lanes);
+  /// What each source brings of `rate`.
+  static std::map<NodeId, double> parts_of(double rate, const std::vector<RefinedSource>& sources);
   /// As many of the lanes as may be left after one step.
   static int shrunk(const PathFigures& path, int lanes, bool reader);
   /// Between the last change and the next.

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "client/tuning/diagnosis.h"
+#include "client/tuning/refinement.h"
+#include "client/tuning/wording.h"
+
+// What the steps of a refinement are compared with, and what follows where they brought less.
+namespace gridtorrent::client::tuning {
+namespace {
+
+/// Its node has left, or it brings nothing while others do.
+bool is_lost(const NodeId& node, const std::vector<RefinedSource>& sources) {
+  const auto found = std::ranges::find(sources, node, &RefinedSource::node);
+  if (found == sources.end()) return true;
+  const auto brings = [](const RefinedSource& source) { return source.path.bits_per_s > 0; };
+  return !brings(*found) && std::ranges::any_of(sources, brings);
+}
+
+}  // namespace
+
+int Refinement::in_all(const std::map<NodeId, int>& lanes) {
+  int all = 0;
+  for (const auto& [node, number] : lanes) all += number;
+  return all;
+}
+
+std::map<NodeId, double> Refinement::parts_of(double rate, const std::vector<RefinedSource>& sources) {
+  double sum = 0;
+  for (const auto& source : sources) sum += source.path.bits_per_s;
+  std::map<NodeId, double> parts;
+  for (const auto& source : sources) parts[source.node] = sum > 0 ? rate * source.path.bits_per_s / sum : 0;
+  return parts;
+}
+
+void Refinement::Belief::failed(MonoTime now) {
+  if (now < until) return;  // that one follows from the other
+  until = now + next;
+  next = std::min(2 * next, most);
+}
+
+void Refinement::interrupted() {
+  before_.reset();
+  worse_since_.reset();
+  alone_since_.reset();
+  collapse_.reset();
+  taken_back_.reset();
+  grown_.clear();
+}
+
+/// Where their owners give less than before, no number of lanes has broken anything.
+void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& sources) {
+  if (!std::ranges::all_of(sources, is_paced, &RefinedSource::path)) return;
+  double given = 0;
+  for (const auto& source : sources) given += source.path.paced_bits_per_s;
+  for (auto& growth : grown_) growth.rate = std::min(growth.rate, given);
+  if (!before_) return;
+  if (before_->more()) before_.reset();  // nothing more can be proved
+  if (before_) before_->rate = std::min(before_->rate, given);
+}
+
+/// What a source brought that was lost meanwhile, no number of lanes to the others could bring.
+void Refinement::expect_nothing_of_lost(const std::vector<RefinedSource>& sources) {
+  if (!before_) return;
+  std::erase_if(before_->parts, [&](const auto& part) {
+    const bool lost = part.second > 0 && is_lost(part.first, sources);
+    if (lost) before_->rate -= part.second;
+    return lost;
+  });
+}
+
+void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
+  proof_ = kProof;
+  for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;
+    proof_ = std::max<std::chrono::duration<double>>(proof_, kProofRoundTrips * source.path.round_trip);
+  }
+  proof_ = std::min<std::chrono::duration<double>>(proof_, kLongestProof);
+}
+
+std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
+  if (before_ && before_->more()) return proof();
+  // What looks as if fewer lanes brought less is for take_back to judge.
+  if (!before_ || worse(*before_, facts_.bits_per_s, /*full=*/true)) return kSettle;
+  std::chrono::duration<double> settle = kLeastSettle;
+  for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;
+    if (!source.path.full()) return kSettle;
+    settle = std::max<std::chrono::duration<double>>(settle, kSettleFull * source.path.least_round_trip);
+  }
+  return std::min<std::chrono::duration<double>>(settle, kSettle);
+}
+
+bool Refinement::worse(const Before& before, double rate, bool full) const {
+  if (is_held_back(rate)) return false;
+  if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
+  if (before.step == Step::kTried) return rate < before.rate * shared(before, kShared);
+  if (!before.more()) {
+    double least = ceiling_.empty() && !reader_busy() ? kWorse : kWorseForReader;
+    if (full) least = std::min(least, shared(before, kSharedByFewer));
+    return rate < least * before.rate;
+  }
+  return rate < with_more(before, full ? kGainOfFull : kNoGain);
+}
+
+bool Refinement::is_held_back(double rate) const {
+  return is_reached(facts_.limit, rate) || is_reached(facts_.pace, rate);
+}
+
+double Refinement::shared(const Before& before, double power) const {
+  return std::pow(in_all(lanes_) / std::max<double>(before.lanes_at_rate, 1), power);
+}
+
+double Refinement::with_more(const Before& before, double part) const {
+  double rate = before.rate;
+  for (const auto& [node, brought] : before.parts) {
+    const auto now = lanes_.find(node), then = before.lanes.find(node);
+    if (now == lanes_.end() || then == before.lanes.end()) continue;
+    rate += part * brought * (static_cast<double>(now->second) / std::max(then->second, 1) - 1);
+  }
+  return rate;
+}
+
+void Refinement::accept_proof(MonoTime now, double rate) {
+  if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
+  const bool brought = rate >= before_->rate * shared(*before_, kShared) || is_reached(facts_.limit, rate);
+  if (before_->step == Step::kTried && brought) {
+    floor_ = lanes_;
+    floors_.until = std::max(floors_.until, now + floors_.next);
+    before_.reset();
+  } else if (rate >= with_more(*before_, kProved)) {
+    ceilings_.next = kBelieve;
+    before_.reset();
+  }
+}
+
+bool Refinement::is_full(const std::vector<RefinedSource>& sources) const {
+  // For fewer lanes a path counts as full if all are, for more lanes if one is to which there are more: in doubt, the
+  // lanes are taken back. A source that brings nothing tells nothing.
+  bool any = false, all = true;
+  for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;
+    const auto then = before_->lanes.find(source.node);
+    if (before_->more() && then != before_->lanes.end() && lanes_of(source) <= then->second) continue;
+    any = any || source.path.full();
+    all = all && source.path.full();
+  }
+  return before_->more() ? any : any && all;
+}
+
+bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
+  if (!before_ || !changed_) return false;
+  const std::chrono::duration<double> since = now - *changed_;
+  const std::chrono::duration<double> watched = before_->more() ? proof() + kWatch - kProof : kWatch;
+  if (since >= watched && !worse_since_) before_.reset();
+  // More lanes have some time to show that they bring something; fewer may do harm at once.
+  const std::chrono::duration<double> shows = before_ && before_->more() ? proof() : kSettle;
+  if (!before_ || since < shows || !worse(*before_, rate, is_full(sources))) {
+    worse_since_.reset();
+    return false;
+  }
+  if (!worse_since_) worse_since_ = now;
+  const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
+  if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
+  if (falls_alone(now, before_->parts, sources)) return true;
+  go_back(now, rate);
+  return true;
+}
+
+bool Refinement::falls_alone(MonoTime now, const std::map<NodeId, double>& parts,
+                             const std::vector<RefinedSource>& sources) {
+  std::ptrdiff_t fall = 0;
+  for (const auto& source : sources) {
+    const auto part = parts.find(source.node);
+    fall += part != parts.end() && source.path.bits_per_s < kWorse * part->second ? 1 : 0;
+  }
+  if (fall == 0 || fall == std::ssize(sources)) {
+    alone_since_.reset();
+    return false;
+  }
+  if (!alone_since_) alone_since_ = now;
+  return now - *alone_since_ < kWindowSpan;
+}
+
+void Refinement::go_back(MonoTime now, double rate) {
+  const Before before = *std::exchange(before_, std::nullopt);
+  const bool more = before.more(), some = before.step == Step::kWindows && rate >= kSomeGain * before.rate;
+  told_.clear();
+  why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),
+                   mbit(before.rate), some ? ", for which fewer will do" : "");
+  if (!more) taken_back_ = TakenBack{now, before.rate, floor_};
+  if (!more && before.rate > missed_) {
+    missed_ = before.rate;
+    missed_lanes_ = before.lanes_at_rate;
+  }
+  const std::map<NodeId, int> back = some ? enough(before, rate) : more ? before.lanes : missed(before, rate);
+  const std::map<NodeId, int> after = std::exchange(lanes_, back);
+  if (some || !more) {
+    floor_ = lanes_;
+    floors_.failed(now);
+  }
+  // That more lanes to one source brought nothing says nothing of the others.
+  for (const auto& [node, lanes] : before.lanes) {
+    const auto grown = after.find(node);
+    if (more && grown != after.end() && grown->second > lanes) ceiling_[node] = lanes_[node];
+  }
+  if (more) ceilings_.failed(now);
+  if (more) std::erase_if(grown_, [&](const Growth& one) { return one.at == *changed_; });
+  worse_since_.reset();
+  changed_ = now;
+}
+
+/// Several steps for fewer led here, and the rate is missed since the first: as many as it takes if each lane carries
+/// what it carries now, no more than there were, and no fewer than before the last step.
+std::map<NodeId, int> Refinement::missed(const Before& before, double rate) const {
+  std::map<NodeId, int> lanes = before.lanes;
+  for (auto& [node, number] : lanes) {
+    const auto now = lanes_.find(node), then = before.lanes_of_rate.find(node);
+    if (now == lanes_.end() || then == before.lanes_of_rate.end() || then->second <= number) continue;
+    const double takes = std::ceil(now->second * before.rate / std::max(rate, 1.0));
+    number = static_cast<int>(std::clamp<double>(takes, number, then->second));
+  }
+  return lanes;
+}
+
+/// Of the lanes that windows hold up, as many as bring this rate if each carries what it did before there were more.
+std::map<NodeId, int> Refinement::enough(const Before& before, double rate) const {
+  std::map<NodeId, int> lanes = lanes_;
+  for (auto& [node, number] : lanes) {
+    const auto held = before.lanes.find(node);
+    if (held == before.lanes.end()) continue;
+    number = std::min(number, static_cast<int>(std::ceil(held->second * rate / before.rate)));
+  }
+  return lanes;
+}
+
+/// More lanes than some number broke something: that number is remembered, and the transfer goes back to what it had
+/// before the first of the steps that led there.
+bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
+  std::erase_if(grown_, [&](const Growth& growth) {
+    // Without one of its sources the rate falls for another reason.
+    const bool any_lost = std::ranges::any_of(
+        growth.parts, [&](const auto& part) { return part.second > 0 && is_lost(part.first, sources); });
+    return now - growth.at > kMayBreak || any_lost;
+  });
+  if (grown_.empty() || now - grown_.back().at < kSettle) return false;
+  if (reader_busy() || is_held_back(rate)) return false;
+  const auto from = std::ranges::find_if(
+      grown_, [&](const Growth& one) { return in_all(lanes_) > in_all(one.lanes) && rate < kCollapse * one.rate; });
+  if (from == grown_.end()) return false;
+  if (falls_alone(now, from->parts, sources)) return false;
+  collapse_ = Collapse{now, from->rate, broke_};
+  broken_.failed(now);
+  for (const auto& [node, lanes] : lanes_) {
+    const auto held = from->lanes.find(node);
+    if (held != from->lanes.end() && lanes > held->second) broke_[node] = lanes;
+  }
+  told_.clear();
+  why_ = formatted("%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_), mbit(rate),
+                   in_all(from->lanes), mbit(from->rate));
+  lanes_ = from->lanes;
+  changed_ = now;
+  before_.reset();
+  grown_.clear();
+  return true;
+}
+
+/// Where the lanes before do not bring the rate back either, it did not fall for the lanes' sake.
+void Refinement::judge_collapse(MonoTime now, double rate) {
+  if (!collapse_ || now - collapse_->at < proof()) return;
+  if (rate < kCollapse * collapse_->rate) broke_ = std::move(collapse_->broke);
+  collapse_.reset();
+}
+
+/// The same for lanes that were missed: where they do not bring the rate back, fewer are not ruled out.
+void Refinement::judge_taken_back(MonoTime now, double rate) {
+  if (!taken_back_ || now - taken_back_->at < proof()) return;
+  if (rate < kWorse * taken_back_->rate) floor_ = std::move(taken_back_->floor);
+  taken_back_.reset();
+}
+
+}  // namespace gridtorrent::client::tuning
