@@ -116,9 +116,9 @@ std::string bash_offer(const Program& program, const Offered& offered) {
     case Offer::kWords:
       return "COMPREPLY=($(compgen -W " + single_quoted(offered.words) + " -- \"$cur\"))";
     case Offer::kFiles:
-      return "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\"))";
+      return "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")";
     case Offer::kFolders:
-      return "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$cur\"))";
+      return "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")";
     case Offer::kNothing:
       break;
   }

@@ -149,7 +149,7 @@ Status AccountService::change_password(const Actor& actor, const std::string& re
     GT_ASSIGN(const User found, resolve_user(tx, user.str()));
     if (found.service) {
       return Error{Code::kConflict, "user " + found.name + " is a service account and has no password; make a token: " +
-                                        "gridtorrent token create --for " + found.name};
+                                        "gridtorrent token create --for " + found.name + " --scope content:read"};
     }
     GT_ASSIGN(const bool done, was_done(tx, actor.user, request_id, method, found.id.str()));
     if (done) return {};
@@ -289,7 +289,8 @@ Status AccountService::make_room(Tx& tx, const Actor& actor, const User& owner, 
   }
   if (full == FullQuota::kRefuse || idle == nullptr) {
     return Error{Code::kExhausted, "user " + owner.name + " has " + std::to_string(count) +
-                                       " tokens, as many as are allowed; revoke some: gridtorrent token revoke"};
+                                       " tokens, as many as are allowed; gridtorrent token list shows them, "
+                                       "gridtorrent token revoke TOKEN_ID frees one"};
   }
   GT_TRY(tx.tokens.revoke(idle->id, now));
   return tx.audit.append(audit_record(actor, now, "token.revoke", idle->id, ""));

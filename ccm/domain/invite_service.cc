@@ -14,7 +14,7 @@ namespace {
 
 Error invite_refused() {
   return {Code::kUnauthenticated,
-          "the invitation is not valid, used up or out of date; ask for another: gridtorrent invite"};
+          "the invitation is not valid, used up or out of date; ask who invited you for another one"};
 }
 
 }  // namespace
@@ -86,9 +86,9 @@ Result<Token> InviteService::add(const Actor& actor, const NewInvite& invite) {
     GT_ASSIGN(const std::uint64_t open, tx.tokens.count_good(actor.user, TokenKind::kInvite, now));
     GT_ASSIGN(const Quotas quotas, quotas_of(tx, d_.quotas, actor.user));
     if (open >= quotas.open_requests_and_invitations) {
-      return Error{Code::kExhausted,
-                   "user " + actor.name + " has " + std::to_string(open) +
-                       " invitations open, as many as are allowed; revoke some: gridtorrent token revoke"};
+      return Error{Code::kExhausted, "user " + actor.name + " has " + std::to_string(open) +
+                                         " invitations open, as many as are allowed; gridtorrent token list shows "
+                                         "them, gridtorrent token revoke TOKEN_ID frees one"};
     }
     GT_TRY(tx.tokens.insert(kept));
     GT_TRY(keep_answer(tx, actor.user, invite.request_id, kMethod, kept.id, now));

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "client/engine/wire.h"
+#include "client/plan/wish.h"
 #include "client/tuning/registry.h"
 #include "common/text.h"
 
@@ -204,7 +205,9 @@ const options::Program& program() {
                        {"4", "the server refuses this node or its token, or this node was removed"},
                        {"5", "server unreachable at the first start"},
                        {"6", "data folder, port or socket in use"},
-                       {"8", "disk full or not writable"}};
+                       {"7", "credential or database damaged"},
+                       {"8", "disk full or not writable"},
+                       {"1", "anything else, as a data folder on a network file system"}};
     made.man_section = 8;
     made.see_also = {"gridtorrent(1)", "gridtorrent-server(8)"};
     return made;
@@ -244,6 +247,10 @@ Result<Config> read_config(const options::Parsed& parsed) {
   GT_ASSIGN(config.limit_hours, read_limit_hours(parsed.list("limits")));
   config.lane_congestion_controls = options::split_commas(parsed.str("lane-congestion-control"));
   config.tuning = {parsed.str("tuner"), mode_of(parsed.str("tuning-mode")).value_or(TuningMode::kBalanced)};
+  if (config.tuning.mode != TuningMode::kBalanced) {
+    const Status heeded = check_tuner({.mode = config.tuning.mode}, config.tuning.tuner);
+    if (!heeded) return heeded.error().with_context("--tuning-mode " + parsed.str("tuning-mode"));
+  }
   config.list_lifetime = parsed.duration("list-lifetime");
   if (config.list_lifetime < kShortestListLifetime) {
     return Error{Code::kInvalid, "--list-lifetime " + parsed.str("list-lifetime") +

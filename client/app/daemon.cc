@@ -222,8 +222,10 @@ Status make_node(const Config& config, Parts& parts) {
   options.credential_expires = identity.expires;
   options.tuning = config.tuning;
   options.list_lifetime = config.list_lifetime;
-  options.host = {engine::receive_bytes_of_lane(kMaxLanesPerPeer, engine::receive_limits()),
-                  engine::tcp_memory_pressure(), engine::most_descriptors()};
+  const engine::ReceiveLimits limits = engine::receive_limits();
+  const std::uint64_t lane_bytes = engine::receive_bytes_of_lane(kMaxLanesPerPeer, limits);
+  options.host = {lane_bytes, engine::tcp_memory_pressure(), engine::most_descriptors(),
+                  lane_bytes < limits.autotuned_max};
   options.load = [threads = ThreadLoad(), quota = CpuQuota(), &engine = *parts.engine](MonoTime now) mutable {
     const Busiest busiest = threads.busiest(now);
     return HostLoad{busiest.share, engine.load().held_by_disk, thread_name(busiest.thread), quota.stopped(now)};

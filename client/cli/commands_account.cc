@@ -237,7 +237,7 @@ std::vector<CommandEntry> account_commands() {
             .options = {{.name = "label", .value = "TEXT", .help = "what it is for"},
                         {.name = "scope",
                          .value = "SCOPE",
-                         .help = "what it may do, as in content:read; without any: all that you may",
+                         .help = "what it may do, as in content:read; without any: all that you may, but admin",
                          .repeatable = true,
                          .suggestions = {"content:read", "content:publish", "task:read", "task:write", "account",
                                          "group", "admin"}},

@@ -319,7 +319,7 @@ Status verify(Context& c) {
                                      name + (result.fault_count() == 1 ? " is" : " are") +
                                      " not as published: move away what differs, then fetch what is missing to the "
                                      "same place: gridtorrent get " +
-                                     shell_arguments({result.name()})};
+                                     shell_arguments({result.name()}) + " --to FOLDER"};
   if (!c.json && !c.options.flag("sha256"))
     c.terminal.result(name + ": " + std::to_string(result.files()) + (result.files() == 1 ? " file, " : " files, ") +
                       format_bytes(result.bytes()) + ", all as published");

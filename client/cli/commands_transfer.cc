@@ -242,7 +242,7 @@ std::vector<CommandEntry> transfer_commands() {
         .group = group},
        pause},
       {{.name = "transfer resume",
-        .summary = "let a paused one go on",
+        .summary = "let a paused one go on, or try a failed one again",
         .positionals = any,
         .options = {all_option("all that are paused")},
         .group = group},

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kHowToLogIn[] =
     "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME', or by an invitation with 'gridtorrent "
-    "join STRING'";
+    "join LINK'";
 
 }  // namespace
 

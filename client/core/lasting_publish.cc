@@ -152,7 +152,7 @@ Result<std::optional<TransferView>> LastingPublishFlow::join(const std::vector<P
     if (other.done && c_.book.find(other.transfer) == nullptr) {
       return Error{Code::kConflict, other.name +
                                         " was published by this request before, and its transfer has ended: "
-                                        "`gridtorrent seed` seeds it again"};
+                                        "`gridtorrent seed CONTENT --from PATH` seeds it again"};
     }
     if (c_.book.find(other.transfer) != nullptr) {
       GT_ASSIGN(TransferView view, join_lasting(other, match.relation));

@@ -115,7 +115,7 @@ Status verify(TransferRow& row) {
   }
   if (row.paused) {
     return Error{Code::kConflict, which + " is paused: resume it with `gridtorrent transfer resume " + row.id.str() +
-                                      "`, or verify it where it is with `gridtorrent verify`"};
+                                      "`, or verify it where it is with `gridtorrent verify CONTENT`"};
   }
   row.step = TransferStep::kAttach;
   row.error.reset();

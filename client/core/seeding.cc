@@ -297,7 +297,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (report->fault_count > 0) {
     return fail(id, {Code::kCorrupt,
                      place + " is not what was published as " + display_name(*row) + " (" + describe_faults(*report) +
-                         "); put the files right and `gridtorrent seed --from` them, or move away what differs "
+                         "); put the files right and `gridtorrent seed CONTENT --from PATH`, or move away what differs "
                          "and get it again to the same place"});
   }
   const auto lock = c_.book.lock();

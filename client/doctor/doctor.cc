@@ -164,7 +164,7 @@ std::vector<Finding> judge_listeners(const v1::StatusReply& node) {
   if (!unreachable.empty())
     return {bad("lanes",
                 "the server cannot reach " + unreachable + ": others cannot dial this node, it must dial them" + states,
-                "nft add rule inet filter input tcp dport " + range_text({least, most}) + " accept")};
+                "ufw allow " + std::to_string(least) + (most > least ? ":" + std::to_string(most) : "") + "/tcp")};
   const std::string count = std::to_string(node.listeners_size()) + " listeners" + states;
   if (all.untried == 0) return {good("lanes", count)};
   return {good("lanes", count +

@@ -46,6 +46,7 @@ struct HostFacts {
   std::uint64_t lane_bytes = 0;   ///< the most that the receive buffer of one of many lanes may grow to
   std::uint64_t tcp_bytes = 0;    ///< of all TCP sockets, above which the kernel shrinks them (tcp_mem's second number)
   std::uint64_t descriptors = 0;  ///< files and sockets that this process may have open at once (RLIMIT_NOFILE)
+  bool lanes_share = false;  ///< a transfer's lanes share 64 MiB of receive buffers, which is less than tcp_rmem allows
   friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
 

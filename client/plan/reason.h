@@ -16,7 +16,7 @@ enum class Limit : std::uint8_t {
   kReceiverCpu,  ///< a core of this machine
   kDisk,         ///< this machine's disk
   kTarget,       ///< the rate that a person asked for
-  kCap,          ///< the most lanes or seeders that are allowed
+  kCap,          ///< fewer lanes or seeders that a person asked for
 };
 
 /// The word as it stands in logs and JSON.

@@ -183,8 +183,16 @@ int NodeService::running_pid() const {
   return arguments.find(home_.data_folder) != std::string::npos ? pid : 0;
 }
 
+/// It runs, or is started again and again, as where the server cannot be reached at its first start.
+bool NodeService::systemd_keeps() const {
+  const Result<Ended> state = run_program({"systemctl", "--user", "show", "-P", "ActiveState", kUnit});
+  if (!state || state->exit_code != 0) return false;
+  const std::string word = last_line(state->output);
+  return word != "inactive" && word != "failed";
+}
+
 Status NodeService::stop(std::chrono::milliseconds patience) const {
-  if (keeper_ == NodeKeeper::kSystemd && systemctl_succeeds({"is-active", "--quiet", kUnit})) {
+  if (keeper_ == NodeKeeper::kSystemd && systemd_keeps()) {
     GT_ASSIGN(const Ended ended, run_program({"systemctl", "--user", "disable", "--now", kUnit}));
     if (ended.exit_code == 0) return {};
     return Error{Code::kInternal, "systemd could not stop the node: " + last_line(ended.output)};

@@ -69,6 +69,7 @@ class NodeService {
   std::string ready_file() const { return home_.state_folder + "/ready.json"; }
   /// Of the ready file, where a gridtorrentd of this person runs under it; 0: none.
   int running_pid() const;
+  bool systemd_keeps() const;
 
   NodeHome home_;
   std::string program_;

@@ -94,6 +94,8 @@ Result<int> start_detached(const std::vector<std::string>& arguments, const std:
   ::posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files.actions, log.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files.actions, log.get(), STDERR_FILENO);
+  // It outlives the caller, whose folder may be on a disk that is to be unmounted.
+  ::posix_spawn_file_actions_addchdir_np(&files.actions, "/");
   Attributes how;
   ::posix_spawnattr_setflags(&how.attributes, POSIX_SPAWN_SETSID);
   return spawn(arguments, environment, files, how);

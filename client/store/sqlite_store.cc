@@ -262,7 +262,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
   sql_options.readers = 2;
   sql_options.group_window = std::chrono::microseconds(200);
   sql_options.restore_hint =
-      "move node.db away: the node starts anew and `gridtorrent seed --from` attaches its files again";
+      "move node.db away: the node starts anew and `gridtorrent seed CONTENT --from PATH` attaches its files again";
   sql_options.on_fatal = options.on_fatal;
   GT_ASSIGN(std::unique_ptr<sql::Database> db, sql::Database::open(std::move(sql_options)));
   return std::unique_ptr<SqliteStore>(new SqliteStore(metadata, std::move(db)));

@@ -37,26 +37,39 @@ std::string losses_text(const DiagnosedSource& source) {
 void explain_loss(Findings& findings, const DiagnosedSource& source) {
   findings.detail = losses_text(source);
   if (beyond_lanes(source)) findings.detail += formatted("; %d lanes are the most to one seeder", kMaxLanesPerPeer);
-  findings.advice = {
-      "BBR at the seeder does not slow down for such losses: its owner can let this node ask for it, where the sysctl "
-      "tcp_allowed_congestion_control there has bbr",
-      "gridtorrentd --lane-congestion-control bbr"};
+  if (source.grants_bbr) {
+    findings.advice = {
+        "the seeder may send with BBR, which does not slow down for such losses: the tuner auto asks for it, but for "
+        "the mode background, and leaves it where a trial brought less"};
+  } else {
+    findings.advice = {
+        "BBR at the seeder does not slow down for such losses: its owner can let this node ask for it, where the "
+        "sysctl tcp_allowed_congestion_control there has bbr, by this line in the seeder's gridtorrentd.toml and a new "
+        "start of its node",
+        "lane-congestion-control = \"bbr\""};
+  }
   if (beyond_lanes(source)) findings.advice.text += "; a second seeder helps as well";
 }
 
-void explain_window(Findings& findings, const DiagnosedSource& source) {
+void explain_window(Findings& findings, const DiagnosedSource& source, const HostFacts& host) {
   const PathFigures& path = source.path;
   const std::string node = source.node.str();
   if (path.buffer_limited > path.window_limited) {
     findings.detail = formatted("the send buffers of %s are full for %.0f %% of the time (RTT %.1f ms)", node.c_str(),
                                 100 * path.buffer_limited, milliseconds(path.least_round_trip));
-    findings.advice = {"allow larger send buffers on the seeder's machine",
+    findings.advice = {"allow larger send buffers on the seeder's machine, as root there",
                        "sysctl -w net.ipv4.tcp_wmem='4096 16384 67108864'"};
     return;
   }
   findings.detail = formatted("the lanes to %s wait for receive windows %.0f %% of the time (RTT %.1f ms)",
                               node.c_str(), 100 * path.window_limited, milliseconds(path.least_round_trip));
-  findings.advice = {"allow larger receive buffers on this machine",
+  if (host.lanes_share) {
+    findings.advice = {
+        "nothing to do: the lanes of a transfer share 64 MiB of receive buffers, less than this machine "
+        "allows"};
+    return;
+  }
+  findings.advice = {"allow larger receive buffers on this machine, as root, and start the node anew",
                      "sysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'"};
 }
 
@@ -163,7 +176,7 @@ void explain_source(Findings& findings, Limit behind, const DiagnosedSource& sou
       explain_loss(findings, source);
       break;
     case Limit::kWindow:
-      explain_window(findings, source);
+      explain_window(findings, source, transfer.host);
       break;
     case Limit::kSeeder:
       explain_seeder(findings, source);

@@ -1,9 +1,11 @@
 #include "client/tuning/diagnosis.h"
+#include "client/tuning/congestion_choice.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "client/tuning/advice.h"
+#include "client/tuning/congestion_choice.h"
 #include "client/tuning/goal.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
@@ -197,6 +199,7 @@ DiagnosedSource Diagnosis::watch(Source& source, MonoTime now, const PeerSample&
   source.meter.look(now, peer);
   DiagnosedSource seen;
   seen.node = peer.node;
+  seen.grants_bbr = std::ranges::find(peer.grants, kBbrName) != peer.grants.end();
   seen.path = source.meter.figures(now, kNow);
   const PathFigures longer = source.meter.figures(now, kLossSpan);
   seen.path.segments = longer.segments;
@@ -237,6 +240,7 @@ Findings Diagnosis::look(const ControllerInput& input) {
   transfer.lanes_wish = input.lanes_wish;
   transfer.seeders_wish = input.seeders_wish;
   transfer.load = input.load;
+  transfer.host = input.host;
   double seconds = 0;
   for (const auto& peer : input.peers) {
     transfer.nodes_with_data += peer.has_data ? 1 : 0;

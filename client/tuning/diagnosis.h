@@ -19,6 +19,7 @@ struct DiagnosedSource {
   int outstanding_blocks = 0;  ///< asked of it and not yet here
   /// Shares of the time in which the source's network thread wanted a core, and in which it read from its disk, 0 to 1.
   double network_thread = 0, reads_disk = 0;
+  bool grants_bbr = false;  ///< its owner lets it send with BBR where it is asked to
 };
 
 /// A rate is what the transfer is held to. 0 is no limit.
@@ -36,6 +37,7 @@ struct DiagnosedTransfer {
   int lanes_wish = 0, seeders_wish = 0;    ///< a person's; 0: none
   int nodes_with_data = 0;                 ///< those that are no sources of it included
   HostLoad load;                           ///< of this node
+  HostFacts host{};                        ///< of its machine
   std::vector<DiagnosedSource> sources{};  ///< those that lanes stand to
 };
 
@@ -52,9 +54,9 @@ struct DiagnosedTransfer {
 ///   (lane_need.h);
 /// - path again, where nothing else is left: a full queue dropped something, the path is near, or the sender uses BBR.
 ///
-/// `cap` in place of loss where more lanes would bring more and a person, or the most lanes to a node, are against it;
-/// in place of window where a person is; in place of seeder where a person asked for fewer seeders than there are.
-/// A source of an older version tells no more than round trips: it is held by its path or by what is not known.
+/// `cap` in place of loss or window where more lanes would bring more and a person asked for fewer; in place of seeder
+/// where a person asked for fewer seeders than there are. A source of an older version tells no more than round trips:
+/// it is held by its path or by what is not known.
 Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer);
 
 /// Watches the transfers of a node. A word has to hold for three looks, which are a second apart, before it takes the

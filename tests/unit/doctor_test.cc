@@ -149,7 +149,7 @@ TEST(DoctorNode, TellsWhichLanesCannotBeReached) {
   listener->set_reachability(v1::UNREACHABLE);
   const Finding finding = find(judge_node(node, {0}), "lanes");
   EXPECT_THAT(finding.message, HasSubstr("the server cannot reach 198.18.0.1:50000"));
-  EXPECT_EQ(finding.fix, "nft add rule inet filter input tcp dport 50000 accept");
+  EXPECT_EQ(finding.fix, "ufw allow 50000/tcp");
 }
 
 TEST(DoctorNode, TellsWhichStateEachAddressHas) {

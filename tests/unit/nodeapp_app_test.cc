@@ -46,6 +46,9 @@ TEST(NodeOptions, RefuseWhatMakesNoSense) {
   EXPECT_EQ(configured({"--max-fetching", "0"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--tuner", "guess"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--tuning-mode", "quiet"}).error().code, Code::kInvalid);
+  const auto unheeded = configured({"--tuner", "fixed", "--tuning-mode", "background"});
+  ASSERT_FALSE(unheeded.ok());
+  EXPECT_NE(unheeded.error().message.find("--tuning-mode background"), std::string::npos) << unheeded.error().message;
   EXPECT_EQ(configured({"--lane-congestion-control", "BBR"}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--lane-congestion-control", ","}).error().code, Code::kInvalid);
   EXPECT_EQ(configured({"--upload-limit", "fast"}).error().code, Code::kInvalid);

@@ -101,11 +101,11 @@ _s_p() {
     esac
   done
   case "$place:$prev" in
-    ':--config') compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    'get:--to') compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")); return ;;
-    'get:--config') compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    'node:--config') compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    'node ls:--config') compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    ':--config') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    'get:--to') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    'get:--config') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    'node:--config') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    'node ls:--config') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
   esac
   if [[ "$cur" == -* ]]; then
     case "$place" in
@@ -120,7 +120,7 @@ _s_p() {
     '') COMPREPLY=($(compgen -W 'get node' -- "$cur")) ;;
     'get') COMPREPLY=() ;;
     'node') COMPREPLY=($(compgen -W 'ls' -- "$cur")) ;;
-    'node ls') compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+    'node ls') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
   esac
 }
 complete -F _s_p s-p

@@ -160,6 +160,9 @@ TEST(Diagnosed, AsWindowWhereLanesWaitForReceiveWindowsHere) {
   Findings findings = findings_of(transfer_from({window}));
   EXPECT_EQ(findings.limit, Limit::kWindow);
   EXPECT_TRUE(says(findings.advice.command, "tcp_rmem")) << findings.advice.command;
+  DiagnosedTransfer shared = transfer_from({window});
+  shared.host.lanes_share = true;
+  EXPECT_EQ(findings_of(shared).advice.command, "") << "tcp_rmem allows more than the lanes use";
   window.path.lanes = 16;
   EXPECT_EQ(word(transfer_from({window})), Limit::kWindow) << "larger buffers help, whatever the number of lanes";
 }

@@ -42,10 +42,11 @@ Status check_content(Tx& tx, const ccm::Actor& actor, const TaskWork& work) {
 Status make_room(Tx& tx, const ccm::Actor& actor, const ccm::Quotas& everybodys, std::uint64_t wanted = 1) {
   GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, everybodys, actor.user));
   const auto full = [&](const std::string& what) {
-    return Error{Code::kExhausted, "the quota of user " + actor.name + " allows " + std::to_string(quotas.tasks) +
-                                       " tasks: " + what + std::to_string(wanted) +
-                                       " asked for; cancel some (gridtorrent task cancel), name fewer nodes, or ask "
-                                       "the administrator for more"};
+    return Error{Code::kExhausted,
+                 "the quota of user " + actor.name + " allows " + std::to_string(quotas.tasks) + " tasks: " + what +
+                     std::to_string(wanted) +
+                     " asked for; cancel some (gridtorrent task list, then task cancel ID), name fewer nodes, or ask "
+                     "the administrator for more"};
   };
   if (wanted > quotas.tasks) return full("");
   GT_ASSIGN(std::uint64_t count, tx.node_effects.count_tasks(actor.user));
