@@ -12,9 +12,9 @@ sources=/etc/apt/sources.list.d/debian.sources
 [ -e "$sources" ] || sources=/etc/apt/sources.list
 mkdir "$work/debs"
 cp "$debs"/gridtorrent-{server,node,cli}_*.deb "$work/debs"
-# Essential packages and what ours depend on; there is no apt in it.
+# Essential packages and what ours depend on; there is no apt in it. tzdata: the hours of `limits` follow TZ.
 needed=$(for deb in "$work"/debs/*.deb; do dpkg-deb -f "$deb" Depends; echo; done | tr ',' '\n' | sed 's/^ *//; s/[ (|].*//' | sort -u | grep . | paste -sd,)
-mmdebstrap --quiet --variant=essential --include="$needed" \
+mmdebstrap --quiet --variant=essential --include="$needed,tzdata" \
   --customize-hook="copy-in $work/debs /" \
   --customize-hook='chroot "$1" sh -ec "dpkg --install /debs/*.deb >/dev/null; rm -r /debs /etc/gridtorrent"' \
   --customize-hook="copy-in $here/gridtorrent-container /usr/bin" \

@@ -9,10 +9,14 @@
 #         shell: "cat {input}/* | wc -l > {output}"
 #
 # `folders` and `files` map the name that arrives (`gridtorrent show CONTENT` tells it as base name) to the content. `options` are those of
-# `gridtorrent get`, as "--limit 200Mbit". A content that was fetched stays as it is; to fetch it anew, remove it.
+# `gridtorrent get`, as "--limit 200Mbit". A content that was fetched stays as it is; to fetch it anew, or a new version, remove it.
+# (`gridtorrent get --update` refuses such a folder: Snakemake keeps a file .snakemake_timestamp in it, which counts as an addition.)
 import re
+import types
 
 gridtorrent = {"to": "data", "folders": {}, "files": {}, "options": "", **config.get("gridtorrent", {})}
+# An object, since Snakemake records none: where a param that it has recorded changes, it deletes what was fetched and runs the rule again.
+gridtorrent_how = types.SimpleNamespace(to=gridtorrent["to"], options=gridtorrent["options"])
 
 
 def gridtorrent_names(kind):
@@ -27,10 +31,9 @@ rule gridtorrent_folder:
         base=gridtorrent_names("folders"),
     params:
         content=lambda wildcards: gridtorrent["folders"][wildcards.base],
-        to=gridtorrent["to"],
-        options=gridtorrent["options"],
+        how=gridtorrent_how,
     shell:
-        "gridtorrent get {params.content:q} --to {params.to:q} {params.options}"
+        "gridtorrent get {params.content:q} --to {params.how.to:q} {params.how.options}"
 
 
 rule gridtorrent_file:
@@ -40,7 +43,6 @@ rule gridtorrent_file:
         base=gridtorrent_names("files"),
     params:
         content=lambda wildcards: gridtorrent["files"][wildcards.base],
-        to=gridtorrent["to"],
-        options=gridtorrent["options"],
+        how=gridtorrent_how,
     shell:
-        "gridtorrent get {params.content:q} --to {params.to:q} {params.options}"
+        "gridtorrent get {params.content:q} --to {params.how.to:q} {params.how.options}"

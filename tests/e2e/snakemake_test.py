@@ -11,11 +11,11 @@ import harness
 RULE = pathlib.Path(__file__).resolve().parents[2] / 'packaging/snakemake/gridtorrent.smk'
 
 
-def workflow(folder, folders, files=None):
+def workflow(folder, folders, files=None, options=''):
     """A Snakefile that counts the lines of run42 and of notes.txt, and how to run it."""
     folder.mkdir(exist_ok=True)
     (folder / 'Snakefile').write_text(f'''
-config["gridtorrent"] = {{"folders": {folders!r}, "files": {files or {}!r}}}
+config["gridtorrent"] = {{"folders": {folders!r}, "files": {files or {}!r}, "options": {options!r}}}
 include: "{RULE}"
 rule lines:
     input: "data/run42", "data/notes.txt"
@@ -26,7 +26,7 @@ rule lines:
 
 
 def run(user, node, folder, command):
-    env = {**user.env, 'PATH': f'{user.scene.bin}:{os.environ["PATH"]}', 'GRIDTORRENT_SOCKET': str(node.socket)}
+    env = {**user.env, 'PATH': f'{user.scene.bin.resolve()}:{os.environ["PATH"]}', 'GRIDTORRENT_SOCKET': str(node.socket)}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
 
 
@@ -51,8 +51,16 @@ def a_workflow_fetches_its_input_once():
         for path in [*source.iterdir(), notes]:  # Snakemake gives what it made times of its own
             there_path = folder / 'data' / path.relative_to(scene.dir / 'in')
             cases.check(there_path.read_bytes() == path.read_bytes(), f'{there_path} differs')
-        again = run(ben, there, folder, command)
-        cases.check(again.returncode == 0 and 'Nothing to be done' in again.stdout + again.stderr, f'{again.stdout}{again.stderr}')
+        inode = (folder / 'data/run42').stat().st_ino
+        for options in ('', '--limit 200Mbit'):  # other options are for what is not there yet
+            again = run(ben, there, folder, workflow(folder, {'run42': 'mia/run42'}, {'notes.txt': 'mia/notes'}, options))
+            cases.check(again.returncode == 0 and 'Nothing to be done' in again.stdout + again.stderr, f'{again.stdout}{again.stderr}')
+            cases.check((folder / 'data/run42').stat().st_ino == inode, f'what was fetched is another folder with {options!r}')
+        for name in ('data/notes.txt', 'lines.txt'):
+            (folder / name).unlink()
+        fetched = run(ben, there, folder, [*command, '--printshellcmds'])
+        cases.check(fetched.returncode == 0 and '--limit 200Mbit' in fetched.stdout + fetched.stderr, f'{fetched.stdout}{fetched.stderr}')
+        cases.check((folder / 'data/run42').stat().st_ino == inode, 'a content that is there was fetched again')
 
 
 def a_workflow_says_which_content_is_missing():

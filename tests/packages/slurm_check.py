@@ -2,7 +2,8 @@
 """./dev slurm-check: an array of 32 jobs on two hosts of a real Slurm fetches a data set once a host and leaves nothing behind.
 
 One slurmctld and two slurmd run here as root, each with a host name and a network namespace of its own. The scripts are those of
-packaging/slurm. What each host received is read from its link's counter.
+packaging/slurm. The hosts are in a partition that is not the default one. One job asks for a second, small data set, whose folder has the
+name of the first one's. What each host received is read from its link's counter.
 """
 import argparse
 import os
@@ -20,8 +21,16 @@ import cases  # noqa: E402
 import harness  # noqa: E402
 import netns  # noqa: E402
 
-JOBS, HOSTS, MEGABYTES = 32, ('c1', 'c2'), 500
+JOBS, HOSTS, MEGABYTES, SMALL = 32, ('c1', 'c2'), 500, 100_000
 SLURM = ROOT / 'packaging/slurm'
+SCRIPT = f'''#!/bin/bash
+set -e
+if [ "$SLURM_ARRAY_TASK_ID" = {JOBS} ]; then  # the last one, when the hosts have the first data set
+  for content in mia/run42 mia/small mia/run42; do gridtorrent-once "$content"; done >paths.out
+  stat -c %s $(cat paths.out) >sizes.out
+fi
+exec {SLURM}/analyse.sh
+'''
 
 
 def conf(folder, hosts):
@@ -46,7 +55,9 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 SchedulerParameters=sched_min_interval=100000
 MinJobAge=300
-{nodes}PartitionName=all Nodes={",".join(HOSTS)} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+{nodes}NodeName=away CPUs=1 State=DOWN
+PartitionName=usual Nodes=away Default=YES MaxTime=INFINITE State=UP
+PartitionName=data Nodes={",".join(HOSTS)} MaxTime=INFINITE State=UP OverSubscribe=NO
 '''
 
 
@@ -119,8 +130,10 @@ def received(host):
 def submit(cluster, user, server, work, local):
     env = {**user.env, **{k: v for k, v in cluster.env.items() if k == 'SLURM_CONF'}, 'PATH': f'{SLURM}:{user.scene.bin}:{os.environ["PATH"]}',
            'GRIDTORRENT_SERVER': server.address, 'GRIDTORRENT_CA': server.ready['ca_file'], 'GRIDTORRENT_LOCAL': str(local), 'CONTENT': 'mia/run42'}
-    done = subprocess.run(harness.inside(cluster.network['ctl'].ns) + [str(SLURM / 'gridtorrent-array'), str(SLURM / 'analyse.sh'), f'--array=1-{JOBS}',
-                          f'--output={work}/%a.out'], cwd=work, env=env, capture_output=True, text=True)
+    script = user.scene.dir / 'job.sh'
+    script.write_text(SCRIPT)
+    done = subprocess.run(harness.inside(cluster.network['ctl'].ns) + [str(SLURM / 'gridtorrent-array'), str(script), f'--array=1-{JOBS}',
+                          '--partition=data', f'--output={work}/%a.out'], cwd=work, env=env, capture_output=True, text=True)
     cases.check(done.returncode == 0, f'gridtorrent-array: {done.stdout}{done.stderr}')
     return done.stdout.strip()
 
@@ -130,6 +143,7 @@ def check(cluster, scene, mia, megabytes):
     source = cases.make_file(scene.dir / 'in/run42', size)
     seeder = scene.node(mia, 'seeder', netns=cluster.network['data'].ns)
     mia.cli('publish', source, '--name', 'run42', '--access', 'private', node=seeder)
+    mia.cli('publish', cases.make_file(scene.dir / 'in/small/run42', SMALL), '--name', 'small', '--access', 'private', node=seeder)
     work, local = scene.dir / 'work', scene.dir / 'local'
     for folder in (work, local):
         folder.mkdir()
@@ -138,7 +152,7 @@ def check(cluster, scene, mia, megabytes):
     submit(cluster, mia, scene.the_server, work, local)
     harness.wait_until(lambda: not cluster.ask('squeue', '-h', '-o', '%i').split(), 'all jobs to end', 600)
     seconds = time.monotonic() - started
-    lines = [(work / f'{job}.out').read_text().split() for job in range(1, JOBS + 1)]
+    lines = [(work / f'{job}.out').read_text().splitlines()[-1].split() for job in range(1, JOBS + 1)]
     cases.check(all(line[0] == str(job) and line[2] == str(size) for job, line in enumerate(lines, 1)), f'what the jobs say: {lines}')
     ran = {name: sum(line[1] == name for line in lines) for name in HOSTS}
     cases.check(all(ran.values()), f'both hosts had jobs: {ran}')
@@ -146,6 +160,9 @@ def check(cluster, scene, mia, megabytes):
         ratio = (received(cluster.network[name]) - before[name]) / size
         print(f'  {name}: {ran[name]} jobs, received {ratio:.3f} times the data set', flush=True)
         cases.check(0.99 < ratio <= 1.05, f'{name} received {ratio:.3f} times the data set')
+    first, second, again = (work / 'paths.out').read_text().split()
+    sizes = (work / 'sizes.out').read_text().split()
+    cases.check(first == again != second and sizes == [str(size), str(SMALL), str(size)], f'two contents of one job: {first} {second} {again} {sizes}')
     harness.wait_until(lambda: not list(local.iterdir()), 'the folders of the hosts to go', 5)
     left = [path.name for path in work.iterdir() if path.suffix != '.out']
     cases.check(not left, f'left in the folder of the submission: {left}')
