@@ -73,7 +73,7 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
       change(now, grown_->lanes);
       in_vain_ = true;
       not_before_ = now + try_again_;
-      try_again_ *= 2;
+      try_again_ = std::min(2 * try_again_, kMostTryAgain);
       grown_.reset();
       return;
     }

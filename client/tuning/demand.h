@@ -21,9 +21,10 @@ inline constexpr std::chrono::seconds kLongestNewLanes{20};
 inline constexpr double kMoreThanInProportion = 1.2;
 /// More lanes that bring less than this part of what they would bring in proportion bring nothing.
 inline constexpr double kBroughtNothing = 0.1;
-/// Then no more are tried for so long, twice as long each time. The rate may have fallen meanwhile for others' sake:
-/// with 20 s instead, the same simulation beside 8 flows held the floor in 78 instead of 86 % of the windows.
-inline constexpr std::chrono::seconds kTryAgain{5};
+/// Then no more are tried for so long, twice as long each time, to kMostTryAgain. The rate may have fallen meanwhile
+/// for others' sake: with 20 s instead, the same simulation beside 8 flows held the floor in 78 instead of 86 % of the
+/// windows.
+inline constexpr std::chrono::seconds kTryAgain{5}, kMostTryAgain{60};
 /// The rate was held for so long on a path that is not full: two thirds of the lanes may do. Where they do not, the
 /// number is kept for a minute, then two, and so on.
 inline constexpr std::chrono::seconds kHeldFor{20}, kKept{60};

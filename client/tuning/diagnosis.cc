@@ -19,6 +19,8 @@ using std::chrono::microseconds;
 
 /// Rates and shares of the last seconds; losses are rare, so they are counted over kLossSpan.
 constexpr std::chrono::seconds kNow{5};
+/// Looks are a second apart; longer between two of them, nothing was fetched.
+constexpr std::chrono::seconds kGap{3};
 /// Before that much was seen, nothing is said.
 constexpr double kLeastSeconds = 2;
 /// A rate that was asked for counts as reached from this part of it on.
@@ -196,6 +198,8 @@ Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer) {
 }
 
 DiagnosedSource Diagnosis::watch(Source& source, MonoTime now, const PeerSample& peer) {
+  // It was paused, or had no lanes.
+  if (!source.round_trips.empty() && now - source.round_trips.back().first > kGap) source.meter.interrupted();
   source.meter.look(now, peer);
   DiagnosedSource seen;
   seen.node = peer.node;

@@ -47,7 +47,8 @@ void PathMeter::look(MonoTime now, const PeerSample& peer) {
       kept.theirs = known->second.theirs;
     }
   }
-  if (anew_) {  // what came meanwhile counts for nothing
+  if (looked_ == MonoTime{}) slice.bytes = 0;  // of a time that nobody measured
+  if (anew_) {                                 // what came meanwhile counts for nothing
     slice = {};
     slice.at = now;
     anew_ = false;

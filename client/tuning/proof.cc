@@ -41,6 +41,13 @@ void Refinement::Belief::failed(MonoTime now) {
 }
 
 void Refinement::interrupted() {
+  if (before_) {  // what has not proved itself
+    lanes_ = before_->more() ? before_->lanes : before_->lanes_of_rate;
+    told_.clear();
+    why_.clear();
+  }
+  if (collapse_) broke_ = std::move(collapse_->broke);
+  if (taken_back_) floor_ = std::move(taken_back_->floor);
   before_.reset();
   worse_since_.reset();
   alone_since_.reset();
@@ -51,9 +58,15 @@ void Refinement::interrupted() {
 
 /// Where their owners give less than before, no number of lanes has broken anything.
 void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& sources) {
-  if (!std::ranges::all_of(sources, is_paced, &RefinedSource::path)) return;
+  bool any = false;
   double given = 0;
-  for (const auto& source : sources) given += source.path.paced_bits_per_s;
+  for (const auto& source : sources) {
+    if (source.path.bits_per_s <= 0) continue;  // tells nothing
+    if (!is_paced(source.path)) return;
+    any = true;
+    given += source.path.paced_bits_per_s;
+  }
+  if (!any) return;
   for (auto& growth : grown_) growth.rate = std::min(growth.rate, given);
   if (!before_) return;
   if (before_->more()) before_.reset();  // nothing more can be proved
@@ -62,12 +75,16 @@ void Refinement::expect_no_more_than_is_given(const std::vector<RefinedSource>& 
 
 /// What a source brought that was lost meanwhile, no number of lanes to the others could bring.
 void Refinement::expect_nothing_of_lost(const std::vector<RefinedSource>& sources) {
-  if (!before_) return;
-  std::erase_if(before_->parts, [&](const auto& part) {
-    const bool lost = part.second > 0 && is_lost(part.first, sources);
-    if (lost) before_->rate -= part.second;
-    return lost;
-  });
+  const auto forget = [&](double& rate, std::map<NodeId, double>& parts) {
+    std::erase_if(parts, [&](const auto& part) {
+      const bool lost = part.second > 0 && is_lost(part.first, sources);
+      if (lost) rate -= part.second;
+      return lost;
+    });
+  };
+  if (before_) forget(before_->rate, before_->parts);
+  if (missed_) forget(missed_->rate, missed_->parts);
+  for (auto& growth : grown_) forget(growth.rate, growth.parts);
 }
 
 void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
@@ -164,37 +181,37 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
   const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
   if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
   if (falls_alone(now, before_->parts, sources)) return true;
-  go_back(now, rate);
+  go_back(now, sources, rate);
   return true;
 }
 
 bool Refinement::falls_alone(MonoTime now, const std::map<NodeId, double>& parts,
                              const std::vector<RefinedSource>& sources) {
-  std::ptrdiff_t fall = 0;
+  int fall = 0, all = 0;
   for (const auto& source : sources) {
     const auto part = parts.find(source.node);
-    fall += part != parts.end() && source.path.bits_per_s < kWorse * part->second ? 1 : 0;
+    if (part == parts.end() || part->second <= 0) continue;
+    ++all;
+    fall += source.path.bits_per_s < kWorse * part->second ? 1 : 0;
   }
-  if (fall == 0 || fall == std::ssize(sources)) {
+  if (fall == 0 || fall == all) {
     alone_since_.reset();
     return false;
   }
-  if (!alone_since_) alone_since_ = now;
+  if (!alone_since_ || now - alone_asked_ > kSettle) alone_since_ = now;  // another fall
+  alone_asked_ = now;
   return now - *alone_since_ < kWindowSpan;
 }
 
-void Refinement::go_back(MonoTime now, double rate) {
+void Refinement::go_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   const Before before = *std::exchange(before_, std::nullopt);
   const bool more = before.more(), some = before.step == Step::kWindows && rate >= kSomeGain * before.rate;
   told_.clear();
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),
                    mbit(before.rate), some ? ", for which fewer will do" : "");
-  if (!more) taken_back_ = TakenBack{now, before.rate, floor_};
-  if (!more && before.rate > missed_) {
-    missed_ = before.rate;
-    missed_lanes_ = before.lanes_at_rate;
-  }
-  const std::map<NodeId, int> back = some ? enough(before, rate) : more ? before.lanes : missed(before, rate);
+  if (!more) taken_back_ = TakenBack{now, before.rate, floor_, floors_};
+  if (!more && (!missed_ || before.rate > missed_->rate)) missed_ = before;
+  const std::map<NodeId, int> back = some ? enough(before, rate) : more ? before.lanes : missed(before, sources);
   const std::map<NodeId, int> after = std::exchange(lanes_, back);
   if (some || !more) {
     floor_ = lanes_;
@@ -211,14 +228,17 @@ void Refinement::go_back(MonoTime now, double rate) {
   changed_ = now;
 }
 
-/// Several steps for fewer led here, and the rate is missed since the first: as many as it takes if each lane carries
-/// what it carries now, no more than there were, and no fewer than before the last step.
-std::map<NodeId, int> Refinement::missed(const Before& before, double rate) const {
+/// Several steps for fewer led here, and the rate is missed since the first: as many as each source takes for its part
+/// if a lane carries what it carries now, no more than there were, and no fewer than before the last step.
+std::map<NodeId, int> Refinement::missed(const Before& before, const std::vector<RefinedSource>& sources) const {
   std::map<NodeId, int> lanes = before.lanes;
+  const std::map<NodeId, double> brought = parts_of(facts_.bits_per_s, sources);
   for (auto& [node, number] : lanes) {
     const auto now = lanes_.find(node), then = before.lanes_of_rate.find(node);
     if (now == lanes_.end() || then == before.lanes_of_rate.end() || then->second <= number) continue;
-    const double takes = std::ceil(now->second * before.rate / std::max(rate, 1.0));
+    const auto part = before.parts.find(node), own = brought.find(node);
+    if (part == before.parts.end() || own == brought.end()) continue;
+    const double takes = std::ceil(now->second * part->second / std::max(own->second, 1.0));
     number = static_cast<int>(std::clamp<double>(takes, number, then->second));
   }
   return lanes;
@@ -238,19 +258,14 @@ std::map<NodeId, int> Refinement::enough(const Before& before, double rate) cons
 /// More lanes than some number broke something: that number is remembered, and the transfer goes back to what it had
 /// before the first of the steps that led there.
 bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
-  std::erase_if(grown_, [&](const Growth& growth) {
-    // Without one of its sources the rate falls for another reason.
-    const bool any_lost = std::ranges::any_of(
-        growth.parts, [&](const auto& part) { return part.second > 0 && is_lost(part.first, sources); });
-    return now - growth.at > kMayBreak || any_lost;
-  });
+  std::erase_if(grown_, [&](const Growth& growth) { return now - growth.at > kMayBreak; });
   if (grown_.empty() || now - grown_.back().at < kSettle) return false;
-  if (reader_busy() || is_held_back(rate)) return false;
+  if (is_held_back(rate)) return false;
   const auto from = std::ranges::find_if(
       grown_, [&](const Growth& one) { return in_all(lanes_) > in_all(one.lanes) && rate < kCollapse * one.rate; });
   if (from == grown_.end()) return false;
   if (falls_alone(now, from->parts, sources)) return false;
-  collapse_ = Collapse{now, from->rate, broke_};
+  collapse_ = Collapse{now, from->rate, broke_, broken_};
   broken_.failed(now);
   for (const auto& [node, lanes] : lanes_) {
     const auto held = from->lanes.find(node);
@@ -269,14 +284,20 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
 /// Where the lanes before do not bring the rate back either, it did not fall for the lanes' sake.
 void Refinement::judge_collapse(MonoTime now, double rate) {
   if (!collapse_ || now - collapse_->at < proof()) return;
-  if (rate < kCollapse * collapse_->rate) broke_ = std::move(collapse_->broke);
+  if (rate < kCollapse * collapse_->rate) {
+    broke_ = std::move(collapse_->broke);
+    broken_ = collapse_->belief;
+  }
   collapse_.reset();
 }
 
 /// The same for lanes that were missed: where they do not bring the rate back, fewer are not ruled out.
 void Refinement::judge_taken_back(MonoTime now, double rate) {
   if (!taken_back_ || now - taken_back_->at < proof()) return;
-  if (rate < kWorse * taken_back_->rate) floor_ = std::move(taken_back_->floor);
+  if (rate < kWorse * taken_back_->rate) {
+    floor_ = std::move(taken_back_->floor);
+    floors_ = taken_back_->belief;
+  }
   taken_back_.reset();
 }
 

@@ -125,7 +125,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   Change change{.lanes = next_lanes(source, lanes, need), .held_by = need.held_by};
   change.why = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
   change.step = need.held_by == Limit::kWindow ? Step::kWindows : Step::kLosses;
-  const bool may_try = limit <= 0 || (!facts_.no_fewer && !is_reached(limit, rate));
+  const bool may_try = !is_held_back(rate) && (limit <= 0 || !facts_.no_fewer);
   if (change.lanes <= lanes && may_try) {
     if (const int greedy = greedy_lanes(source, lanes); greedy > lanes) {
       change = {greedy, Step::kGreedy, "the path is full: more lanes may have a greater part of it", need.held_by};
@@ -194,17 +194,20 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   before.lanes_at_rate = in_all(before.lanes);
   before.lanes_of_rate = before.lanes;
   // Several steps for fewer are compared with the best rate that came before or between them.
-  if (before.rate < kWorse * missed_) missed_ = 0;  // the path is another one
-  if (step == Step::kDown && before.rate < missed_) {
-    before.rate = missed_;
-    before.lanes_at_rate = missed_lanes_;
-    before.parts = parts_of(before.rate, sources);
-  }
-  if (step == Step::kDown && before_ && !before_->more() && before_->rate > before.rate) {
-    before.rate = before_->rate;
-    before.lanes_at_rate = before_->lanes_at_rate;
-    before.lanes_of_rate = before_->lanes_of_rate;
-    before.parts = before_->parts;
+  // The path is another one, or as many lanes as then bring what they bring now.
+  if (missed_ && (before.rate < kWorse * missed_->rate || before.lanes_at_rate >= missed_->lanes_at_rate))
+    missed_.reset();
+  // Several steps for fewer are compared with the best rate that came before or between them.
+  const auto compare_with = [&](const std::optional<Before>& then) {
+    if (!then || then->more() || then->rate <= before.rate) return;
+    before.rate = then->rate;
+    before.lanes_at_rate = then->lanes_at_rate;
+    before.lanes_of_rate = then->lanes_of_rate;
+    before.parts = then->parts;
+  };
+  if (step == Step::kDown) {
+    compare_with(missed_);
+    compare_with(before_);
   }
   before_.reset();
   worse_since_.reset();

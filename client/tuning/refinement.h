@@ -176,23 +176,25 @@ class Refinement {
     std::map<NodeId, int> lanes{};
     std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought
   };
-  /// Lanes were given up since the rate had collapsed.
-  struct Collapse {
-    MonoTime at{};
-    double rate = 0;                ///< before it
-    std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
-  };
   /// What a proof that failed rules out for a time.
   struct Belief {
     MonoTime until{};
     std::chrono::seconds next = kBelieve, most = kMostBelieved;
     void failed(MonoTime now);
   };
+  /// Lanes were given up since the rate had collapsed.
+  struct Collapse {
+    MonoTime at{};
+    double rate = 0;                ///< before it
+    std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
+    Belief belief{};                ///< `broken_` before it
+  };
   /// Fewer lanes were taken back.
   struct TakenBack {
     MonoTime at{};
     double rate = 0;                ///< that fewer did not bring
     std::map<NodeId, int> floor{};  ///< `floor_` before it
+    Belief belief{};                ///< `floors_` before it
   };
   static int in_all(const std::map<NodeId, int>& lanes);
   /// What each source brings of `rate`.
@@ -220,9 +222,9 @@ class Refinement {
   /// Whether this step is over: the lanes before are back, or may be in the next one.
   bool take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   /// To the lanes before the last change, or to as many of those after it as what they brought takes.
-  void go_back(MonoTime now, double rate);
+  void go_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   std::map<NodeId, int> enough(const Before& before, double rate) const;
-  std::map<NodeId, int> missed(const Before& before, double rate) const;
+  std::map<NodeId, int> missed(const Before& before, const std::vector<RefinedSource>& sources) const;
   /// One source brings far less than its part, which others do not: whether it is lost shows within kWindowSpan.
   bool falls_alone(MonoTime now, const std::map<NodeId, double>& parts, const std::vector<RefinedSource>& sources);
   /// The path is, as far as the last change is concerned.
@@ -253,11 +255,11 @@ class Refinement {
   std::optional<Before> before_;
   std::optional<MonoTime> worse_since_;  ///< than `before_`
   std::optional<MonoTime> alone_since_;  ///< one source falls
+  MonoTime alone_asked_{};
   Belief floors_, ceilings_, broken_{.next = kBrokeBelieved, .most = kMostBroke};
-  /// A rate that fewer lanes did not bring, and with how many it came, as long as the path shows it: what is tolerated
-  /// of each step for fewer must not add up.
-  double missed_ = 0;
-  int missed_lanes_ = 0;
+  /// The best rate that fewer lanes did not bring, as long as the path shows it: what is tolerated of each step for
+  /// fewer must not add up.
+  std::optional<Before> missed_;
   /// Of one source at the last change.
   struct Told {
     NodeId node;

@@ -8,6 +8,12 @@
 #include "client/tuning/start.h"
 
 namespace gridtorrent::client::tuning {
+namespace {
+
+/// Plans are made about once a second. What is longer was a pause.
+constexpr std::chrono::seconds kLongestStep{3};
+
+}  // namespace
 
 void SearchController::update(std::vector<Seeder>& known, const std::vector<const PeerSample*>& seen, MonoTime now) {
   std::erase_if(known, [&](const Seeder& seeder) {
@@ -34,10 +40,14 @@ Plan SearchController::plan(const ControllerInput& input) {
   Known& known = transfers_[input.transfer];
   if (known.search == nullptr) known.search = make_();
   known.meter.look(input.peers);
-  update(known.seeders, seeders, input.now);
+  if (known.planned != MonoTime{}) {
+    known.clock += std::clamp<MonoTime::duration>(input.now - known.planned, {}, kLongestStep);
+  }
+  known.planned = input.now;
+  update(known.seeders, seeders, known.clock);
 
   SearchInput facts;
-  facts.now = input.now;
+  facts.now = known.clock;
   double round_trips = 0;
   int measured = 0;
   for (const auto& seeder : known.seeders) {

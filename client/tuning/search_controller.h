@@ -37,6 +37,8 @@ class SearchController final : public TransferController {
   };
   struct Known {
     std::unique_ptr<TransferSearch> search;
+    MonoTime planned{};                     ///< when it was last asked
+    MonoTime clock{std::chrono::hours(1)};  ///< the search's own, which stands still while the transfer is paused
     ByteMeter meter;
     std::vector<Seeder> seeders;  ///< their order stays, so that lanes do not move from one to another
   };

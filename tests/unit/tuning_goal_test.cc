@@ -273,6 +273,12 @@ TEST_F(Demanding, TriesAtOnceAgainOnceTheRateWasHeldThoughItWasInVainForAnHour) 
   const int before = lanes_;
   EXPECT_GT(seconds(10, 8), before);
 }
+TEST_F(Demanding, TriesAgainWithinAMinuteThoughItWasInVainForAnHour) {
+  most_ = 20 * kMbit;
+  seconds(3600, 0);
+  most_ = 30 * kMbit;
+  EXPECT_GE(seconds(90, 8), 3);
+}
 TEST_F(Demanding, SaysThatItIsInVainAtTheMostLanes) {
   facts_.wanted = 90 * kMbit;
   most_ = 95 * kMbit;

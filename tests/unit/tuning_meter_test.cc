@@ -49,6 +49,12 @@ TEST_F(Meter, KnowsNothingAtFirst) {
   EXPECT_EQ(figures().seconds, 0);
   EXPECT_EQ(figures().lanes, 0);
 }
+TEST_F(Meter, CountsNothingThatCameBeforeItsFirstLook) {
+  carry(open(0), 5'000);
+  meter_.look(now_, seeder_);
+  second();
+  EXPECT_DOUBLE_EQ(figures().bits_per_s, 8e6);
+}
 TEST_F(Meter, CountsNothingOfATimeInWhichItWasPaused) {
   meter_.look(now_, seeder_);
   open(7);

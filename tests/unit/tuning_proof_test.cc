@@ -262,6 +262,83 @@ TEST_F(Proving, AddsNoLanesWhereTheirRateFellWithFewer) {
   EXPECT_LE(lanes(), few) << said_;
   EXPECT_FALSE(said("had brought")) << said_;
 }
+TEST_F(Proving, ComparesFewerLanesWithWhatAsManyBringNow) {
+  facts_.reader = Limit::kDisk;
+  double rate = 100 * kMbit;
+  held_seeder(16, [&rate](int) { return rate; });
+  second();
+  ASSERT_EQ(lanes(), 10);
+  rate = 93 * kMbit;
+  seconds(2);
+  ASSERT_EQ(lanes(), 16);
+  rate = 90 * kMbit;
+  seconds(90);
+  EXPECT_LE(lanes(), 2) << said_;
+}
+TEST_F(Proving, GoesBackOverAllStepsTheSecondTimeToo) {
+  seeder(16, [](int lanes) { return 25 * kMbit * lanes; });
+  seconds(80);
+  EXPECT_EQ(lanes(), 16) << said_;
+}
+TEST_F(Proving, KeepsNoStepThatAPauseKeptFromProvingItself) {
+  full_seeder(16, [](int lanes) { return 25 * kMbit * lanes; });
+  seconds(3);
+  ASSERT_LE(lanes(), 4);
+  now_ += 1min;
+  refinement_.interrupted();
+  past_[0].clear();
+  sources_[0].path.seconds = 1;  // its meter begins anew
+  seconds(3);
+  sources_[0].path.seconds = 10;
+  seconds(40);
+  EXPECT_GE(lanes(), 14) << said_;
+}
+TEST_F(Proving, WaitsEachTimeUntilItShowsWhetherOneOfTwoIsLost) {
+  bool stalls = false;
+  seeder(16, [](int) { return 50 * kMbit; });
+  seeder(16, [&stalls](int) { return stalls ? 0 : 50 * kMbit; });
+  second();
+  ASSERT_EQ(lanes(), 15);
+  stalls = true;
+  seconds(2);
+  stalls = false;
+  seconds(12);
+  stalls = true;
+  seconds(40);
+  EXPECT_FALSE(said("fewer lanes brought")) << said_;
+  EXPECT_EQ(lanes(), 2);
+}
+TEST_F(Proving, GoesBackFromWhatBrokeThoughASmallSourceLeft) {
+  facts_.most_lanes = 7;
+  bool breaks = false, gone = false;
+  seeder(4, [&breaks](int lanes) { return breaks && lanes > 4 ? 10 * kMbit : 10 * kMbit * lanes; });
+  seeder(1, [&gone](int) { return gone ? 0 : 0.5 * kMbit; });
+  sources_[0].path.loss_events = sources_[0].path.random_events = 1000;
+  second();
+  ASSERT_EQ(lanes(), 6);
+  gone = true;
+  seconds(4);
+  breaks = true;
+  seconds(4);
+  EXPECT_LE(lanes(), 5) << said_;
+  EXPECT_TRUE(said("had brought")) << said_;
+}
+TEST_F(Proving, TakesAsManyBackAsTheSourceItselfMissed) {
+  seeder(16, [](int lanes) { return 25 * kMbit * lanes; });
+  seeder(2, [](int) { return 560 * kMbit; });
+  seconds(20);
+  EXPECT_GE(lanes(), 15) << said_;
+}
+TEST_F(Proving, BlamesNoLanesForAnOwnersPaceThoughASeederThatIsListedBringsNothing) {
+  held_seeder(4, ten_each);
+  seeder(1, [](int) { return 0; }).path = {};
+  seconds(2);
+  ASSERT_EQ(lanes(), 8);
+  sources_[0].path.paced_bits_per_s = 20 * kMbit;
+  brings_[0] = [](int) { return 20 * kMbit; };
+  seconds(8);
+  EXPECT_FALSE(said("more lanes brought")) << said_;
+}
 TEST_F(Proving, BlamesNoLanesThatAreNoLongerThere) {
   double rate = 50 * kMbit;
   PathFigures& path = seeder(4, [&rate](int) { return rate; }).path;

@@ -329,6 +329,19 @@ TEST_F(Refining, GoesBackAndRemembersTheNumberWhereMoreLanesMadeTheRateCollapse)
   EXPECT_NE(refined_.why.find("7 lanes brought 20 Mbit/s, where 4 had brought 50"), std::string::npos) << refined_.why;
   EXPECT_EQ(steps(120, 50e6), 6) << "7 are never tried again";
 }
+TEST_F(Refining, GoesBackWhereMoreLanesBrokeTheDisk) {
+  source_.start = source_.path.lanes = 4;
+  source_.path.segments = 1e6;
+  source_.path.random_events = 1000;
+  ASSERT_EQ(step(50e6), 7);
+  facts_.reader = Limit::kDisk;
+  EXPECT_EQ(steps(2, 20e6), 4);
+}
+TEST_F(Refining, TriesNothingAtAPaceThatItSetsItself) {
+  loses_on_a_near_path();
+  facts_.pace = 160e6;
+  EXPECT_EQ(steps(30, 150e6), 2);
+}
 TEST_F(Refining, BlamesNoLanesForARateThatStaysLowWithoutThem) {
   source_.start = source_.path.lanes = 4;
   source_.path.segments = 1e6;
