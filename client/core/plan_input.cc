@@ -124,7 +124,9 @@ ControllerInput controller_input(const NodeOptions& node, const Transfer& transf
   input.tuner_limit_bits_per_s = transfer.tuner_limit;
   input.host = node.host;
   for (const auto& [id, known] : transfer.swarm) {
-    if (!id.is_nil() && id != node.node) input.peers.push_back(sample_of(known.info, transfer.snapshot));
+    if (id.is_nil() || id == node.node) continue;
+    input.peers.push_back(sample_of(known.info, transfer.snapshot));
+    input.peers.back().in_vain = known.in_vain;
   }
   return input;
 }

@@ -26,6 +26,7 @@ using MetadataPtr = std::shared_ptr<const metainfo::VersionMetadata>;
 struct SwarmPeer {
   PeerInfo info;
   MonoTime nothing_since, no_outgoing_since;
+  int in_vain = 0;  ///< how often it was planned while nothing came to the transfer
 };
 
 /// When a transfer's next announce is due, and what the server knows.
@@ -72,6 +73,7 @@ struct Transfer {
   bool active = false, stalled = false;
   std::uint64_t came = 0;  ///< bytes received, at the last plan
   MonoTime came_at{};      ///< when there were more, or it got its slot
+  MonoTime turned_at{};    ///< when other nodes had their turn, since nothing came
   bool held_back = false;  ///< waits for its disk; row.error says for what
   bool away = false;       ///< likewise: what it needs is not there, since its disk is not mounted or it was removed
   bool anew = false;       ///< away, and a person says that it is gone: looked for once more, then begun anew

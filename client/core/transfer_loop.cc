@@ -25,6 +25,21 @@ constexpr std::uint64_t kSaveBytes = std::uint64_t{48}
 constexpr int kDiskAttempts = 3;
 /// Who received nothing for so long has nobody to fetch from, whoever is in its swarm: it takes no slot from others.
 constexpr seconds kNothingComes{30};
+/// Then others are planned, and each turn lasts so long: a dial is given up after two seconds.
+constexpr seconds kTurn{10};
+constexpr char kNothingSent[] =
+    "seeders are connected and send nothing: a process or a disk of theirs stands still, or large packets are lost on "
+    "the way (MTU)";
+
+/// Blocks were asked for over a lane that stands and answers.
+bool awaits_blocks(const Transfer& transfer) {
+  const auto asked = [](const LaneSnapshot& lane) {
+    return lane.state == LaneState::kOpen && !lane.silent && lane.outstanding_blocks > 0;
+  };
+  return transfer.snapshot && std::ranges::any_of(transfer.snapshot->peers, [&](const auto& peer) {
+           return std::ranges::any_of(peer.lanes, asked);
+         });
+}
 
 /// All that it wanted is here.
 bool has_fetched(TransferStep step) {
@@ -516,6 +531,15 @@ void TransferLoop::note_no_paths(Transfer& transfer, const DialFacts& facts) {
   }
 }
 
+/// More nodes may have it than are planned at a time, and those that are planned may not be reached.
+void TransferLoop::give_others_a_turn(Transfer& transfer, const LanePlan& plan, MonoTime now) {
+  transfer.turned_at = now;
+  for (const auto& peer : plan.peers) {
+    const auto known = transfer.swarm.find(peer.node);
+    if (known != transfer.swarm.end()) ++known->second.in_vain;
+  }
+}
+
 void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   if (!transfer.plan_due && (transfer.swarm.empty() || now - transfer.plan_at < kPlanEvery)) return;
   transfer.plan_due = false;
@@ -530,6 +554,7 @@ void TransferLoop::update_plan(Transfer& transfer, MonoTime now) {
   transfer.came = came;
   const bool brings = !plan.peers.empty() && now - transfer.came_at < kNothingComes;
   transfer.stalled = facts.wants_data && transfer.announce.heard && !brings;
+  if (transfer.stalled && now - transfer.turned_at >= kTurn) give_others_a_turn(transfer, plan, now);
   note_no_paths(transfer, facts);
   plan.revision = transfer.plan.revision;
   if (plan == transfer.plan) return;
@@ -566,7 +591,7 @@ void TransferLoop::say_what_is_missing(Transfer& transfer) {
     text = "waits for the server's list of who may have it";
   }
   if (text.empty() && transfer.row.step == TransferStep::kFetch && transfer.active && transfer.stalled) {
-    text = "no seeders online";
+    text = awaits_blocks(transfer) ? kNothingSent : "no seeders online";
   }
   if (text == transfer.waiting_for) return;
   transfer.waiting_for = text;

@@ -68,6 +68,7 @@ class TransferLoop {
   void set_engine_paused(Transfer& transfer, bool paused, MonoTime now);
   void choose();
   void update_plan(Transfer& transfer, MonoTime now);
+  static void give_others_a_turn(Transfer& transfer, const LanePlan& plan, MonoTime now);
   void note_no_paths(Transfer& transfer, const DialFacts& facts);
   LanePlan wished_plan(Transfer& transfer, const DialFacts& facts, MonoTime now);
   /// Keeps them for people; a line of log where they have another word, and where a target is missed.

@@ -63,6 +63,7 @@ struct Lane {
   int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0, congestion_id = 0;
   std::optional<int> peer_wants;  ///< its last gt_lanes over this lane
   int peer_grant = kMaxLanes;
+  bool patient = false;     ///< a dial that may take long: kPatientConnect
   bool unanswered = false;  ///< being connected, and TCP at the other end has not answered yet, as last measured
   TcpLiveness liveness;     ///< as last measured
   MonoTime carried{};       ///< when payload last went over it
@@ -71,7 +72,8 @@ struct Lane {
   std::uint64_t receive_bits_per_s = 0, send_bits_per_s = 0;
   LaneMeter meter;
   int outstanding_blocks = 0;
-  bool has_to_send = false;  ///< asked for or written, and not out yet
+  std::optional<MonoTime> awaits_first;  ///< it was asked for blocks then, and has brought nothing yet
+  bool has_to_send = false;              ///< asked for or written, and not out yet
   /// Too many by the plan: it is asked for nothing more, and closed once what it was asked for has come. Written under
   /// the mutex, read for each block.
   std::atomic<bool> drains = false;

@@ -6,7 +6,7 @@
 namespace gridtorrent::client::engine {
 namespace {
 
-/// A stranger that has not shown our key by then is a foreign client.
+/// A stranger that has not shown our key by then, and by four round trips more, is a foreign client.
 constexpr auto kForeignAfter = std::chrono::seconds(2);
 /// Sixteen nodes on one host with sixteen lanes each are welcome.
 constexpr int kMaxInboundPerAddress = 256;
@@ -176,7 +176,7 @@ void LaneAdmission::check_strangers(MonoTime now, Orders& orders) {
 
 void LaneAdmission::look_at_stranger(Lane& lane, MonoTime now) {
   const bool waits = lane.established && !lane.greeted && !lane.foreign && lane.state != LaneState::kClosing;
-  if (waits && now - lane.since > kForeignAfter) {
+  if (waits && now - lane.since > kForeignAfter + 4 * lane.liveness.round_trip) {
     // It will not greet any more; one that sends no extended handshake at all is a foreign client, too.
     lane.state = welcome_stranger(lane) ? LaneState::kOpen : LaneState::kClosing;
   }

@@ -17,6 +17,9 @@ constexpr auto kDialForgotten = std::chrono::seconds(3);
 constexpr auto kDrainFor = std::chrono::seconds(1);
 /// A lane that the peer ended sooner counts as a failed dial, so that refusals are not redialled hot.
 constexpr auto kShortLife = std::chrono::seconds(5);
+/// So long after it was asked for blocks a lane that is acknowledged and brings not one byte counts as mute: large
+/// packets vanish on its path (RFC 2923), or nobody is at home at its end. A disk that hangs takes less mostly.
+constexpr auto kMuteAfter = std::chrono::seconds(20);
 /// libtorrent's round is not exactly a second.
 constexpr std::chrono::milliseconds kRoundJitter{200};
 
@@ -41,6 +44,7 @@ void LaneMover::look_for_silence() {
     }
     if (!lane->node.is_nil() && lane->state != LaneState::kClosing) by_node[key_of(*lane)].push_back(lane);
     end_unanswered_dial(lane);
+    end_mute(lane);
   }
   for (const auto& [key, lanes] : by_node) {
     std::vector<LaneStanding> standings;
@@ -49,13 +53,28 @@ void LaneMover::look_for_silence() {
   }
 }
 
-/// TLS handshakes take their time on a busy machine; TCP's does not.
+/// TLS handshakes take their time on a busy machine; TCP's does not, but on a long path.
 void LaneMover::end_unanswered_dial(const std::shared_ptr<Lane>& lane) {
   if (!lane->outgoing || lane->state != LaneState::kConnecting) return;
-  if (now_ - lane->opened < kConnectTimeout - kRoundJitter || !lane->unanswered) return;
+  const auto patience = lane->patient ? kPatientConnect : lane->unanswered ? kConnectTimeout : kTlsTimeout;
+  if (now_ - lane->opened < patience - kRoundJitter) return;
   if (auto [link, target] = table_.target_of(*lane); target != nullptr) {
-    dial_went_wrong(*lane, *link, *target, "no answer", /*unanswered=*/true);
+    dial_went_wrong(*lane, *link, *target, lane->unanswered ? "no answer" : "no TLS handshake", lane->unanswered);
   }
+  orders_.close.push_back(lane);
+}
+
+/// Where the node has another address: that one may be another path.
+void LaneMover::end_mute(const std::shared_ptr<Lane>& lane) {
+  if (lane->state != LaneState::kOpen || lane->outstanding_blocks == 0 || lane->received_bytes > 0) {
+    lane->awaits_first.reset();
+    return;
+  }
+  if (!lane->awaits_first) lane->awaits_first = now_;
+  if (!lane->outgoing || now_ - *lane->awaits_first < kMuteAfter) return;
+  auto [link, target] = table_.target_of(*lane);
+  if (target == nullptr || !link->has_another_address(target->endpoint.address)) return;
+  link->dial_failed(*target, "it is connected, and no data comes", now_);
   orders_.close.push_back(lane);
 }
 
@@ -73,7 +92,9 @@ void LaneMover::lane_ended(const Lane& lane, const std::string& error, bool unan
   if (link == nullptr || !lane.outgoing || lane.state == LaneState::kClosing) return;
   DialTarget* const target = table_.target_of(lane).second;
   if (target == nullptr) return;
-  const bool lived = lane.state == LaneState::kOpen && now_ - lane.since >= kShortLife;
+  // What was asked for and never came is no success.
+  const bool mute = lane.awaits_first && now_ - *lane.awaits_first >= kMuteAfter;
+  const bool lived = lane.state == LaneState::kOpen && !mute && (lane.delivered || now_ - lane.since >= kShortLife);
   if (lived || (facts_.complete && lane.complete)) return;
   dial_went_wrong(lane, *link, *target, error, unanswered && lane.state == LaneState::kConnecting);
 }
@@ -82,6 +103,7 @@ void LaneMover::forget_failures() {
   for (const auto& lane : table_.lanes()) {
     if (!lane->outgoing || lane->silent() || lane->state != LaneState::kOpen || now_ - lane->since < kShortLife)
       continue;
+    if (lane->awaits_first) continue;  // it may be mute
     if (DialTarget* const target = table_.target_of(*lane).second) target->failures = 0;
   }
 }

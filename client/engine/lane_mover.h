@@ -54,6 +54,7 @@ class LaneMover {
   void ask_for_congestion_control(const NodeId& node, NodeLink& link);
   void apply_request_depth(const NodeId& node, const NodeLink& link);
   void end_unanswered_dial(const std::shared_ptr<Lane>& lane);
+  void end_mute(const std::shared_ptr<Lane>& lane);
   void dial_went_wrong(const Lane& lane, NodeLink& link, DialTarget& target, const std::string& error, bool unanswered);
 
   LaneTable& table_;

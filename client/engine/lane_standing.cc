@@ -53,7 +53,7 @@ bool is_silent(const TcpLiveness& tcp) {
 }
 
 bool wants_keep_alive(const TcpLiveness& tcp, bool waits) {
-  return waits && !tcp.unacknowledged && tcp.quiet >= std::max(kAskAfter, 2 * tcp.round_trip);
+  return !tcp.unacknowledged && tcp.quiet >= (waits ? std::max(kAskAfter, 2 * tcp.round_trip) : kIdleFor);
 }
 
 std::vector<std::size_t> silent_lanes_to_end(std::span<const LaneStanding> lanes) {

@@ -52,8 +52,17 @@ inline constexpr std::chrono::milliseconds kSilentAfter{2500};
 /// Who waits for data for this long sends a keep-alive (BEP 3), so that TCP has something that wants an
 /// acknowledgement: without it a cut path looks like a node that is slow.
 inline constexpr std::chrono::milliseconds kAskAfter{1000};
+/// A lane that waits for nothing sends one after this long: there are NATs that forget a connection which carries
+/// nothing for 30 s, and the next piece's HAVE would be lost on it.
+inline constexpr std::chrono::milliseconds kIdleFor{25'000};
 /// A TCP connection that does not stand by then is given up, and another is tried. SYN is repeated after 1 s.
 inline constexpr std::chrono::milliseconds kConnectTimeout{2000};
+/// One dial in so many to an address from which no lane stands may take so long: a satellite's round trip behind a full
+/// uplink is longer than kConnectTimeout, and each dial would be given up just before its answer.
+inline constexpr int kPatientEach = 4;
+inline constexpr std::chrono::milliseconds kPatientConnect{10'000};
+/// A connection whose TCP stands and whose TLS does not is given up then.
+inline constexpr std::chrono::milliseconds kTlsTimeout{6000};
 /// Between two tries to reach a node of which no lane answers.
 inline constexpr std::chrono::milliseconds kTryAgain{1000};
 

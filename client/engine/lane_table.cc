@@ -49,13 +49,19 @@ void LaneTable::add(const std::shared_ptr<Lane>& lane) {
   lane->number = next_number_++ & 0xFFFF;
   lanes_.push_back(lane);
   if (!lane->outgoing) return;
+  const NodeLink* dialled = nullptr;
   for (auto& [key, link] : links_) {
     DialTarget* target = link.find(address_of(*lane), lane->remote.port());
     if (target == nullptr || key.first.is_nil()) continue;
     // Nodes behind one address are told apart by who was dialled last; the greeting settles it.
-    if (lane->node.is_nil() || target->dialled) lane->node = key.first;
+    if (lane->node.is_nil() || target->dialled) {
+      lane->node = key.first;
+      dialled = &link;
+    }
     target->dialled.reset();
   }
+  if (dialled == nullptr || contact_with(lane->node) != Contact::kNone) return;
+  lane->patient = dialled->address_failures(address_of(*lane)) % kPatientEach == kPatientEach - 1;
 }
 
 std::shared_ptr<Lane> LaneTable::take_out(const Lane& lane) {
@@ -132,7 +138,7 @@ int LaneTable::open_lanes(const PeerKey& key) const {
 int LaneTable::outgoing_lanes(const NodeId& node) const {
   return static_cast<int>(std::ranges::count_if(lanes_, [&](const auto& lane) {
     return lane->node == node && lane->outgoing && lane->state != LaneState::kClosing && !lane->silent() &&
-           !lane->drains;
+           !lane->drains && !(lane->patient && lane->state == LaneState::kConnecting);  // which keeps no other from it
   }));
 }
 

@@ -102,6 +102,10 @@ int NodeLink::address_failures(const std::string& address_text) const {
   return failures;
 }
 
+bool NodeLink::has_another_address(const std::string& address_text) const {
+  return std::ranges::any_of(targets, [&](const auto& target) { return target.endpoint.address != address_text; });
+}
+
 bool NodeLink::address_rests(const std::string& address_text, MonoTime now) const {
   bool paused = false;
   for (const auto& target : targets) {

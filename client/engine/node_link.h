@@ -73,6 +73,7 @@ struct NodeLink {
   bool gives_way(int outgoing, int inbound_open, bool we_have_lower_id, MonoTime now);
   /// Failures in a row over all ports of an address, so that a dead address is tried last.
   int address_failures(const std::string& address_text) const;
+  bool has_another_address(const std::string& address_text) const;
   /// Each port of an address has failed, and the pause of the last to do so is not over. A peer has sixteen ports: with
   /// pauses of their own alone, one that refuses us would be dialled without any.
   bool address_rests(const std::string& address_text, MonoTime now) const;

@@ -47,7 +47,7 @@ void set_connections(Pack& p) {
   p.set_int(Pack::peer_turnover_cutoff, 100);
   p.set_int(Pack::min_reconnect_time, 0);
   p.set_int(Pack::max_failcount, 31);
-  p.set_int(Pack::peer_connect_timeout, 4);
+  p.set_int(Pack::peer_connect_timeout, 12);  // beyond those of LaneMover, which ends dials before
   p.set_int(Pack::handshake_timeout, 10);
   p.set_int(Pack::mixed_mode_algorithm, Pack::prefer_tcp);
   p.set_int(Pack::peer_dscp, 0);

@@ -53,6 +53,7 @@ struct PeerSample {
   bool fetches = false;               ///< it still fetches; what it has got so far it gives
   bool has_data = false;              ///< some of it or all, or soon
   bool stands = false;                ///< a lane to it stands and answers
+  int in_vain = 0;                    ///< how often it was planned while nothing came to the transfer
   std::vector<std::string> grants{};  ///< congestion controls that it sends with where asked (PeerShare); "bbr", …
   std::uint64_t receive_bits_per_s = 0;
   std::vector<LaneSample> lanes;  ///< those that are open and answer, the oldest first

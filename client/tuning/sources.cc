@@ -21,6 +21,7 @@ struct Source {
 };
 
 bool better(const Source& a, const Source& b) {
+  if (a.peer->in_vain != b.peer->in_vain) return a.peer->in_vain < b.peer->in_vain;
   if (a.peer->stands != b.peer->stands) return a.peer->stands;
   if (a.peer->complete != b.peer->complete) return a.peer->complete;
   return a.tie < b.tie;

@@ -10,6 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -117,6 +118,46 @@ TEST_F(Dialling, TakesALaneThatWasSoonEndedForARefusal) {
   end(*lane, "End of file");
   EXPECT_EQ(link().targets[0].failures, 1);
 }
+TEST_F(Dialling, LetsOneDialInFourTakeItsTimeWhereNoLaneStands) {
+  plan(1, 1);
+  for (const int failures : {0, 1, 2, 3, 4, 7}) {
+    SCOPED_TRACE(failures);
+    link().targets[0].failures = failures;
+    const auto lane = add({lt::make_address("192.0.2.1"), port(0)}, true);
+    lane->unanswered = true;
+    const bool patient = failures % 4 == 3;
+    EXPECT_THAT(round(seconds(2)).close, SizeIs(patient ? 0 : 1));
+    EXPECT_EQ(table_.outgoing_lanes(seeder_), patient ? 0 : 1) << "it keeps no other from being dialled";
+    if (patient) {
+      EXPECT_THAT(round(seconds(8)).close, SizeIs(1));
+    }
+    table_.take_out(*lane);
+  }
+}
+TEST_F(Dialling, HasNoPatienceBesideALaneThatStands) {
+  plan(2, 2);
+  const auto stands = ours(1);
+  fall_silent(*stands, 5);
+  link().targets[0].failures = 3;
+  const auto lane = add({lt::make_address("192.0.2.1"), port(0)}, true);
+  lane->unanswered = true;
+  EXPECT_THAT(round(seconds(2)).close, Contains(lane)) << "a cut path is dialled anew each second";
+}
+TEST_F(Dialling, GivesUpAConnectionWithoutTls) {
+  plan(1, 1);
+  add({lt::make_address("192.0.2.1"), port(0)}, true);
+  EXPECT_THAT(round(seconds(5)).close, IsEmpty());
+  EXPECT_THAT(round(seconds(1)).close, SizeIs(1));
+  EXPECT_EQ(link().targets[0].failures, 1);
+}
+TEST_F(Dialling, TakesALaneThatBroughtSomethingForNoRefusal) {
+  plan(1);
+  const auto lane = ours(0);
+  lane->delivered = true;
+  now_ += seconds(1);
+  end(*lane, "Connection reset by peer");
+  EXPECT_EQ(link().targets[0].failures, 0);
+}
 TEST_F(Dialling, ForgetsRefusalsOnceALaneHasStood) {
   plan(1);
   link().targets[0].failures = 3;
@@ -131,10 +172,58 @@ TEST_F(Dialling, ForgetsRefusalsOnceALaneHasStood) {
 
 class CutPaths : public LanesInTime {};
 
-TEST_F(CutPaths, AreNotLookedForOnLanesThatOweNothing) {
+TEST_F(CutPaths, AreHardlyLookedForOnLanesThatOweNothing) {
   plan(1);
-  ours(0)->liveness.quiet = seconds(60);
+  const auto lane = ours(0);
+  lane->liveness.quiet = seconds(24);
   EXPECT_THAT(round().send, IsEmpty());
+  lane->liveness.quiet = seconds(25);
+  EXPECT_THAT(round().send, SizeIs(1)) << "before a NAT forgets it";
+}
+/// Of two addresses, lanes over the first one are acknowledged and bring nothing.
+class MuteLanes : public LanesInTime {
+ protected:
+  MuteLanes() {
+    plan_ = plan_of(2, 2);
+    plan_.endpoints.push_back({"192.0.2.2", port(0), false, ""});
+    plan_.endpoints.push_back({"192.0.2.2", port(1), false, ""});
+    link().set_plan(plan_, now_);
+    lanes_ = ours_up_to(2);
+  }
+  PeerPlan plan_;
+  std::vector<std::shared_ptr<Lane>> lanes_;
+};
+TEST_F(MuteLanes, AreEndedAndDialledAtTheOtherAddress) {
+  for (const auto& lane : lanes_) lane->outstanding_blocks = 4;
+  round();
+  EXPECT_THAT(round(seconds(19)).close, IsEmpty());
+  EXPECT_THAT(round(seconds(1)).close, SizeIs(2));
+  for (const auto& lane : lanes_) {
+    lane->state = LaneState::kClosing;
+    end(*lane, "closed");
+  }
+  const Orders orders = round();
+  ASSERT_THAT(orders.dial, SizeIs(2));
+  for (const auto& endpoint : orders.dial) EXPECT_EQ(endpoint.address().to_string(), "192.0.2.2");
+}
+TEST_F(MuteLanes, AreNoneThatWereAskedForNothingOrBroughtSomething) {
+  lanes_[1]->outstanding_blocks = 4;
+  lanes_[1]->received_bytes = 1;
+  for (int i = 0; i < 60; ++i) EXPECT_THAT(round().close, IsEmpty());
+  lanes_[0]->outstanding_blocks = 4;
+  EXPECT_THAT(round().close, IsEmpty()) << "it is asked for the first time now";
+}
+TEST_F(MuteLanes, AreKeptWhereTheNodeHasOneAddress) {
+  plan(2, 2);
+  for (const auto& lane : lanes_) lane->outstanding_blocks = 4;
+  for (int i = 0; i < 60; ++i) EXPECT_THAT(round().close, IsEmpty());
+}
+TEST_F(MuteLanes, AreNoSuccess) {
+  for (const auto& lane : lanes_) lane->outstanding_blocks = 4;
+  round();
+  now_ += seconds(120);
+  end(*lanes_[0], "timed out: no activity");
+  EXPECT_EQ(link().targets[0].failures, 1);
 }
 TEST_F(CutPaths, AreLookedForByAKeepAlive) {
   plan(1);

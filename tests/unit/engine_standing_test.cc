@@ -108,7 +108,8 @@ TEST(Silence, IsWhatIsNotAcknowledgedForLong) {
 }
 
 TEST(Silence, IsAskedAboutWhereBlocksAreAwaited) {
-  EXPECT_FALSE(wants_keep_alive({false, seconds(100), {}}, false));
+  EXPECT_FALSE(wants_keep_alive({false, seconds(24), {}}, false));
+  EXPECT_TRUE(wants_keep_alive({false, seconds(25), {}}, false)) << "before a NAT forgets the lane";
   EXPECT_FALSE(wants_keep_alive({true, seconds(100), {}}, true)) << "something is on its way";
   EXPECT_FALSE(wants_keep_alive({false, milliseconds(999), {}}, true));
   EXPECT_TRUE(wants_keep_alive({false, milliseconds(1000), {}}, true));

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "client/tuning/fixed.h"
 #include "tests/support/tuner_input.h"
@@ -43,6 +45,23 @@ TEST(FixedController, HasFewerPeersRatherThanFewerLanesThanAskedFor) {
     EXPECT_EQ(plan.peers.size(), static_cast<std::size_t>(peers)) << wish;
     for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << wish;
   }
+}
+TEST(FixedController, GoesOnToOthersWhereThosePlannedBringNothing) {
+  FixedController controller;
+  auto input = input_with(41);
+  std::set<NodeId> planned;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const auto& share : controller.plan(input).peers) {
+      planned.insert(share.node);
+      ++std::ranges::find(input.peers, share.node, &PeerSample::node)->in_vain;
+    }
+  }
+  EXPECT_EQ(planned.size(), 41U);
+  input.seeders_wish = 1;
+  for (auto& peer : input.peers) peer.in_vain = 0;
+  stands(input.peers[3], 10'000);
+  input.peers[3].in_vain = 1;
+  EXPECT_NE(controller.plan(input).peers.front().node, input.peers[3].node) << "its disk hangs, and its lanes stand";
 }
 TEST(FixedController, KeepsThosePeersThatStand) {
   FixedController controller;
