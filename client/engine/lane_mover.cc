@@ -74,6 +74,7 @@ void LaneMover::end_mute(const std::shared_ptr<Lane>& lane) {
   if (!lane->outgoing || now_ - *lane->awaits_first < kMuteAfter) return;
   auto [link, target] = table_.target_of(*lane);
   if (target == nullptr || !link->has_another_address(target->endpoint.address)) return;
+  target->was_mute = true;
   link->dial_failed(*target, "it is connected, and no data comes", now_);
   orders_.close.push_back(lane);
 }

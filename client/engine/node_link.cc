@@ -103,7 +103,13 @@ int NodeLink::address_failures(const std::string& address_text) const {
 }
 
 bool NodeLink::has_another_address(const std::string& address_text) const {
-  return std::ranges::any_of(targets, [&](const auto& target) { return target.endpoint.address != address_text; });
+  const auto was_mute = [&](const std::string& text) {
+    return std::ranges::any_of(targets,
+                               [&](const auto& target) { return target.endpoint.address == text && target.was_mute; });
+  };
+  return std::ranges::any_of(targets, [&](const auto& target) {
+    return target.endpoint.address != address_text && !was_mute(target.endpoint.address);
+  });
 }
 
 bool NodeLink::address_rests(const std::string& address_text, MonoTime now) const {

@@ -14,7 +14,8 @@ namespace gridtorrent::client::engine {
 /// Where a planned node listens, and how dialling it went.
 struct DialTarget {
   LaneEndpoint endpoint;
-  int failures = 0;  ///< in a row
+  int failures = 0;       ///< in a row
+  bool was_mute = false;  ///< a lane to it was acknowledged and brought nothing
   std::string last_error;
   MonoTime not_before{};            ///< the pause after a failure
   MonoTime held_until{};            ///< bad data came from there, unproven whose
@@ -73,6 +74,7 @@ struct NodeLink {
   bool gives_way(int outgoing, int inbound_open, bool we_have_lower_id, MonoTime now);
   /// Failures in a row over all ports of an address, so that a dead address is tried last.
   int address_failures(const std::string& address_text) const;
+  /// Of which no lane was mute yet: a node that is slow must not have its lanes ended again and again.
   bool has_another_address(const std::string& address_text) const;
   /// Each port of an address has failed, and the pause of the last to do so is not over. A peer has sixteen ports: with
   /// pauses of their own alone, one that refuses us would be dialled without any.

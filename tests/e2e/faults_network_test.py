@@ -65,5 +65,18 @@ def a_node_that_is_parted_from_seeder_and_server_goes_on_where_it_was():
         cases.check(parted['verified_bytes'] >= before, 'what was verified was lost')
 
 
+def a_round_trip_of_more_than_two_seconds_is_crossed():
+    """A dial that is given up after two seconds would be given up each time."""
+    with lab.Lab(network(), BIN) as net, ours.Ours(net.hosts, BIN) as gt:
+        source = gt.scene.dir / 'small.bin'
+        data.random_file(source, 300_000)
+        gt.publish(source, 'small', 'public')
+        net.change('get', delay_ms=1100)
+        (gt.scene.dir / 'far').mkdir()
+        get = gt.bob.start_cli('get', 'alice/small', '--to', gt.scene.dir / 'far', '--json', node=gt.nodes['get'])
+        ended_well(get, source, gt.scene.dir / 'far/small.bin')
+
+
 lab.require_root()
-cases.run(both_editions_come_whole_through_loss, a_node_that_is_parted_from_seeder_and_server_goes_on_where_it_was)
+cases.run(both_editions_come_whole_through_loss, a_node_that_is_parted_from_seeder_and_server_goes_on_where_it_was,
+          a_round_trip_of_more_than_two_seconds_is_crossed)

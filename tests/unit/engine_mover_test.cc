@@ -206,6 +206,11 @@ TEST_F(MuteLanes, AreEndedAndDialledAtTheOtherAddress) {
   ASSERT_THAT(orders.dial, SizeIs(2));
   for (const auto& endpoint : orders.dial) EXPECT_EQ(endpoint.address().to_string(), "192.0.2.2");
 }
+TEST_F(MuteLanes, AreEndedOnceAnAddress) {
+  for (DialTarget& target : link().targets) target.was_mute = target.endpoint.address == "192.0.2.2";
+  for (const auto& lane : lanes_) lane->outstanding_blocks = 4;
+  for (int i = 0; i < 60; ++i) EXPECT_THAT(round().close, IsEmpty()) << "the node is slow, on both";
+}
 TEST_F(MuteLanes, AreNoneThatWereAskedForNothingOrBroughtSomething) {
   lanes_[1]->outstanding_blocks = 4;
   lanes_[1]->received_bytes = 1;
