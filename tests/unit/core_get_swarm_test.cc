@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "tests/support/node_fixture.h"
 
@@ -56,6 +57,31 @@ TEST_F(GetInASwarm, SaysOnceInTheLogThatTheServerWasNotToldWhereItListens) {
   link_.with([](auto& state) { state.down = Error{Code::kUnreachable, "connection refused"}; });
   clock_.advance(std::chrono::minutes(10));
   EXPECT_TRUE(eventually([&] { return lines() == 3; }));
+}
+
+TEST_F(GetInASwarm, GivesOthersATurnWhereNothingComes) {
+  published("set");
+  std::vector<client::PeerInfo> peers(2);
+  for (auto& peer : peers) {
+    peer.node = NodeId::make(clock_.wall(), rng_);
+    peer.complete = true;
+  }
+  link_.with([&](auto& state) { state.peers = peers; });
+  auto wanted = job("set");
+  wanted.seeders = 1;
+  const auto view = get(wanted);
+  std::set<NodeId> planned;
+  EXPECT_TRUE(eventually([&] {
+    clock_.advance(std::chrono::seconds(1));
+    events_->torrent_changed({});
+    const auto torrent = engine_->torrent(view->id);
+    if (!torrent) return false;
+    for (const auto& peer : torrent->plan.peers) {
+      if (peer.lanes > 0) planned.insert(peer.node);
+    }
+    return planned.size() == 2;
+  })) << planned.size()
+      << " of two were planned";
 }
 
 TEST_F(GetInASwarm, LetsAPeerThatBeginsToWantDataDialFirst) {
