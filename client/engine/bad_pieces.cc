@@ -5,7 +5,7 @@
 namespace gridtorrent::client::engine {
 namespace {
 
-/// So long after a bad peer's last pause a piece may still hold blocks of his.
+/// So long after a bad peer's last pause a piece may still hold of its blocks.
 constexpr auto kBadBlocksLinger = std::chrono::minutes(1);
 
 }  // namespace

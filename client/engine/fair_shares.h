@@ -30,8 +30,8 @@ struct Allowance {
 
 /// How a node's uplink is shared out while several nodes want more than it has: by node, not by lane (docs/decisions,
 /// 2026-11-22), so that one with 16 lanes and one with a single lane get like shares. As long as nobody stays at a
-/// disadvantage, or the uplink is not what limits them, it keeps out of it: nodes of a swarm ask for now more, now
-/// less, and what one leaves is the others' as long as none is held back.
+/// disadvantage, or the uplink is not what limits them, nothing is limited: the demand of nodes in a swarm varies,
+/// and what one leaves is the others' as long as none is held back.
 ///
 /// The uplink's rate is not known: it is what went out at most of late, and now and then a little more is tried. Shares
 /// are max-min fair (Bertsekas and Gallager, Data Networks, 6.5.2). A single lane's window takes long to grow, and does

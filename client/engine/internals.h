@@ -28,7 +28,8 @@ PayloadCounters payload_of(const lt::peer_connection_handle& peer);
 /// each, and tells the plugin right after. Within what the peer's `reqq` allows.
 void set_request_depth(const lt::peer_connection_handle& peer, int blocks);
 
-/// The same while a block arrives, which no longer counts; but where fewer than `at_once` lack, none is asked for yet.
+/// The same while a block arrives, which is not counted. Requests wait until at least `at_once` blocks can be asked
+/// for.
 void set_request_depth_at_arrival(const lt::peer_connection_handle& peer, int blocks, int at_once);
 
 /// Whether libtorrent may choose further blocks for this connection. What was asked for still comes.

@@ -29,8 +29,9 @@ struct LaneMeter {
   bool look(MonoTime now, std::uint64_t received, std::uint64_t sent);
 };
 
-/// One connection of a torrent. Guarded by its Swarm's mutex, but for `peer`, `socket`, `nagle` and `losses`, which are
-/// used in the network thread alone.
+/// One connection of a torrent. Guarded by its Swarm's mutex; in the network thread, which alone changes them,
+/// `peer`, `socket`, `nagle`, `losses`, the peer's numbers for our messages, `delivered`, and the rates and the pace of
+/// what is sent are used without it.
 struct Lane {
   Lane(lt::peer_connection_handle handle, std::unique_ptr<LaneSocket> socket_below)
       : peer(std::move(handle)), socket(std::move(socket_below)) {}
@@ -74,6 +75,7 @@ struct Lane {
   int outstanding_blocks = 0;
   std::optional<MonoTime> awaits_first;  ///< it was asked for blocks then, and has brought nothing yet
   bool has_to_send = false;              ///< asked for or written, and not out yet
+  int unread_bytes = 0;                  ///< written, and not taken by the kernel yet: the other end does not read
   /// Too many by the plan: it is asked for nothing more, and closed once what it was asked for has come. Written under
   /// the mutex, read for each block.
   std::atomic<bool> drains = false;

@@ -42,7 +42,7 @@ class LaneAdmission {
   bool admit(Lane& lane, const std::optional<TlsProof>& proof, MonoTime now, WallTime wall);
   /// The other end's first greeting, nothing if it is that of a client without our extension. False: it must end.
   bool greet(Lane& lane, const std::optional<Hello>& hello, MonoTime now);
-  /// Proves to the other end who we are, if it asks for that and nothing but strangers' haste is against it.
+  /// Proves to the other end who we are, if it asks for that and the budget for strangers (ProofBudget) allows it.
   void prove_if_due(const std::shared_ptr<Lane>& lane, MonoTime now, Orders& orders);
   /// The other end's proof. False: the lane must end.
   bool take_proof(Lane& lane, LaneProof proof, MonoTime now);

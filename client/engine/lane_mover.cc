@@ -18,8 +18,11 @@ constexpr auto kDrainFor = std::chrono::seconds(1);
 /// A lane that the peer ended sooner counts as a failed dial, so that refusals are not redialled hot.
 constexpr auto kShortLife = std::chrono::seconds(5);
 /// So long after it was asked for blocks a lane that is acknowledged and brings not one byte counts as mute: large
-/// packets vanish on its path (RFC 2923), or nobody is at home at its end. A disk that hangs takes less mostly.
+/// packets vanish on its path (RFC 2923), or its program does not answer. A disk usually recovers sooner.
 constexpr auto kMuteAfter = std::chrono::seconds(20);
+/// What is written to a lane waits in memory until its other end reads. Data stops at two MiB (settings.cc); answers to
+/// messages do not, and who never reads could ask for any number of them. So a lane ends where so much waits.
+constexpr int kMostUnread = 4 << 20;
 /// libtorrent's round is not exactly a second.
 constexpr std::chrono::milliseconds kRoundJitter{200};
 
@@ -45,6 +48,7 @@ void LaneMover::look_for_silence() {
     if (!lane->node.is_nil() && lane->state != LaneState::kClosing) by_node[key_of(*lane)].push_back(lane);
     end_unanswered_dial(lane);
     end_mute(lane);
+    if (lane->unread_bytes > kMostUnread) orders_.close.push_back(lane);
   }
   for (const auto& [key, lanes] : by_node) {
     std::vector<LaneStanding> standings;

@@ -69,11 +69,16 @@ class LanePlugin final : public lt::peer_plugin {
       lane_->proof_id = message_id(messages, kProofMessage);
       lane_->congestion_id = message_id(messages, kCongestionMessage);
     }
-    if (swarm_->lane_greeted(*lane_, hello)) {
-      swarm_->tell_tcp(lane_);
-      swarm_->prove(lane_);
-    } else {
-      end();
+    switch (swarm_->lane_greeted(*lane_, hello)) {
+      case Greeting::kFirst:
+        swarm_->tell_tcp(lane_);
+        swarm_->prove(lane_);
+        break;
+      case Greeting::kRepeated:
+        break;
+      case Greeting::kRefused:
+        end();
+        break;
     }
     return true;  // false would end the measuring, too
   }

@@ -32,11 +32,13 @@
 namespace gridtorrent::client::engine {
 namespace {
 
+/// Between two attempts at a port that is taken.
 constexpr auto kPortPause = std::chrono::milliseconds(250);
-/// 20,000 torrents take some three minutes.
+/// A renewed certificate is shown to so many torrents each kShowPause, so that others are served meanwhile: 20,000
+/// torrents take 200 s.
 constexpr int kShownAtOnce = 20;
 constexpr auto kShowPause = std::chrono::milliseconds(200);
-/// Both are over before what should take a moment is given up.
+/// At the end, open handshakes get so much time, and so many rounds.
 constexpr auto kHandshakesEnd = std::chrono::seconds(1);
 constexpr int kRoundsToEnd = 20;
 

@@ -77,7 +77,7 @@ bool NodeLink::all_targets_held(MonoTime now) const {
 
 void NodeLink::bad_piece(MonoTime now) {
   ++bad_pieces;
-  // A quiet minute after the last pause wipes the slate.
+  // A quiet minute after the last pause resets the count.
   if (bad_in_a_row > 0 && now > held_until + std::chrono::minutes(1)) bad_in_a_row = 0;
   ++bad_in_a_row;
   held_until = now + bad_data_pause(bad_in_a_row);

@@ -20,7 +20,8 @@ class RequestDepth {
   void set_round_trip(std::uint32_t us);
   /// A block came.
   void received(MonoTime now, std::uint64_t bytes);
-  /// Blocks. What waits at a slow peer can no longer be asked of one that has it meanwhile, so that is little.
+  /// Blocks. What waits at a slow peer can no longer be asked of one that has it meanwhile, so the depth is kept
+  /// small.
   int blocks() const { return depth_; }
   /// The same where in so many seconds nothing will be left to ask for: what comes at the present rate until then and
   /// for a round trip after. A lane that holds more would go on alone when the others have nothing left to do.

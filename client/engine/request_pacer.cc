@@ -6,14 +6,23 @@
 namespace gridtorrent::client::engine {
 namespace {
 
-/// What was missed within this time is made up for: a busy machine wakes nobody on the millisecond.
+/// What was missed within this time is made up for: timers fire late on a busy machine.
 constexpr auto kMadeUp = std::chrono::milliseconds(50);
 
 }  // namespace
 
 void RequestPacer::set_rate(std::uint64_t bytes_per_s) {
-  if (rate_ != bytes_per_s) clock_ = {};
+  if (rate_ == bytes_per_s) return;
   rate_ = bytes_per_s;
+  // The last block takes its time at the new rate: a rate that changes each second must not give a block away each
+  // time.
+  clock_ = last_began_ + duration_of(last_bytes_);
+}
+
+std::chrono::nanoseconds RequestPacer::duration_of(std::uint64_t bytes) const {
+  if (rate_ == 0) return {};
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(rate_)));
 }
 
 bool RequestPacer::passes(MonoTime now, std::uint64_t bytes) {
@@ -24,9 +33,9 @@ bool RequestPacer::passes(MonoTime now, std::uint64_t bytes) {
 
 void RequestPacer::take(MonoTime now, std::uint64_t bytes) {
   if (rate_ == 0) return;
-  if (clock_ == MonoTime{}) clock_ = now;
-  const auto takes = static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(rate_));
-  clock_ = std::max(clock_, now - kMadeUp) + std::chrono::nanoseconds(takes);
+  last_began_ = clock_ == MonoTime{} ? now : std::max(clock_, now - kMadeUp);
+  last_bytes_ = bytes;
+  clock_ = last_began_ + duration_of(bytes);
 }
 
 }  // namespace gridtorrent::client::engine

@@ -24,6 +24,13 @@
 
 namespace gridtorrent::client::engine {
 
+/// What to do where the other end of a lane has sent an extended handshake.
+enum class Greeting : std::uint8_t {
+  kFirst,     ///< it may have an answer
+  kRepeated,  ///< no answer: who greets again and again and reads nothing would have answers fill the memory
+  kRefused,   ///< end the connection
+};
+
 /// The lanes of one torrent: holds them in a table, has its parts decide about them once a second and as they come and
 /// go, and carries out what these order. All dialling is decided here; libtorrent is kept from dialling by itself.
 /// Thread-safe by one private mutex, which guards all parts. `tick` and the lane_* methods are called in libtorrent's
@@ -62,12 +69,12 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// Before anything of ours goes out on it. False: end the connection, its other end may not have this content.
   bool lane_admitted(Lane& lane);
   void lane_established(Lane& lane);
-  /// False: end the connection. A nil greeting is that of a client without our extension.
-  bool lane_greeted(Lane& lane, const std::optional<Hello>& hello);
+  /// An extended handshake came. A nil greeting is that of a client without our extension.
+  Greeting lane_greeted(Lane& lane, const std::optional<Hello>& hello);
   /// Tells the other end, once it has greeted, of TCP on ours: the congestion control that our data will have, before
   /// the first of it. Later figures go with the rounds.
   void tell_tcp(const std::shared_ptr<Lane>& lane);
-  /// Proves to the other end who we are, if it asks for that and nothing but strangers' haste is against it.
+  /// Proves to the other end who we are, if it asks for that and the budget for strangers (ProofBudget) allows it.
   void prove(const std::shared_ptr<Lane>& lane);
   /// False: end the connection, its other end is not whom it named.
   bool lane_proof(Lane& lane, LaneProof proof);
@@ -79,11 +86,12 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void lane_wants_congestion(Lane& lane, std::string name);
   Hello hello_for(const Lane& lane) const;
 
-  /// A block was asked of us, or came, over the lane. Network thread.
+  /// A block was asked of us over the lane. Network thread.
   void data_goes(const Lane& lane) { loop_->data_goes(lane.least_round_trip_us); }
   /// Which block was asked of us, and that it will not be sent. `torrent`: libtorrent's object. Network thread.
   void asked_of_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block);
   void refused_by_us(const Lane& lane, HeldReads::TorrentKey torrent, const Block& block);
+  /// A block came over the lane. Network thread.
   void data_comes(const Lane& lane);
   /// What is asked of the lanes; network thread only.
   Requests& requests() { return requests_; }

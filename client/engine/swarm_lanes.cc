@@ -68,20 +68,21 @@ void Swarm::lane_established(Lane& lane) {
   lane.size_receive_buffer(table_.expected_lanes());
 }
 
-bool Swarm::lane_greeted(Lane& lane, const std::optional<Hello>& hello) {
+Greeting Swarm::lane_greeted(Lane& lane, const std::optional<Hello>& hello) {
   bool news = false;
   {
     const std::lock_guard lock(mutex_);
-    if (lane.state == LaneState::kClosing) return false;
-    if (lane.greeted || lane.foreign) return true;  // only the first greeting counts
+    if (lane.state == LaneState::kClosing) return Greeting::kRefused;
+    // BEP 10 allows more of them; what they say of ours is not looked at, and they are not answered.
+    if (lane.greeted || lane.foreign) return Greeting::kRepeated;
     const MonoTime now = now_mono();
-    if (!admission_.greet(lane, hello, now)) return false;
+    if (!admission_.greet(lane, hello, now)) return Greeting::kRefused;
     // How many lanes there should be may follow from them.
     news = !facts_.complete && table_.is_first_to_tell(lane, &Lane::own);
     if (news) publish(now);
   }
   if (news) listener_.torrent_changed(id_);
-  return true;
+  return Greeting::kFirst;
 }
 
 void Swarm::tell_tcp(const std::shared_ptr<Lane>& lane) {

@@ -22,6 +22,7 @@ void read_libtorrent(Lane& lane) {
   lt::peer_info info;
   lane.peer.get_peer_info(info);
   lane.outstanding_blocks = info.download_queue_length;
+  lane.unread_bytes = info.used_send_buffer;
   lane.has_to_send = info.upload_queue_length > 0 || info.used_send_buffer > 0 || lane.socket->unsent_bytes() > 0;
   lane.client = escape_for_display(info.client);
 }

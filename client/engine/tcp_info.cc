@@ -103,7 +103,8 @@ bool set_congestion_control(int fd, const std::string& algorithm) {
 }
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
-/// Of all lanes of a torrent, and of one lane where a long path is not to be held up.
+/// Of up to 16 lanes of a torrent, and what one lane is told at least: the kernel doubles it, and 4 MiB a round trip
+/// are 559 Mbit/s on a path of 60 ms.
 constexpr std::uint64_t kInAll = 64 * kMiB, kTooSmall = 2 * kMiB;
 
 ReceiveLimits receive_limits() {

@@ -56,8 +56,9 @@ struct ReceiveLimits {
 ReceiveLimits receive_limits();
 
 /// libtorrent takes all that a socket holds in one read, so what the kernel may queue is memory of ours, too. How large
-/// a buffer (SO_RCVBUF, bytes) each of `lanes` lanes may have for 64 MiB in all; nothing: the kernel's own sizing is
-/// within that, or the largest that we may set would be too small for long paths.
+/// a buffer (SO_RCVBUF, bytes) each of `lanes` lanes may have for 64 MiB in all, and 4 MiB each where there are more
+/// than 16; nothing: the kernel's own sizing is within that, or the largest that we may set would be too small for long
+/// paths.
 std::optional<int> receive_buffer_for(int lanes, const ReceiveLimits& limits);
 /// The same for a lane whose buffer was set by hand and so is no longer sized by the kernel: never more than the kernel
 /// would have given it, nor than we may set.

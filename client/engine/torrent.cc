@@ -31,8 +31,6 @@ std::shared_ptr<const UniqueFd> opened_folder(const std::string& path) {
 
 /// A write that failed before room was made may be told after the resume; a disk that is full again says so later, too.
 constexpr lt::seconds kLateErrors{10};
-/// Below this a block on each of 16 lanes is seconds' worth, and requests would time out: libtorrent's limiter.
-constexpr int kLeastPacedBytes = 125'000;
 /// A first plan later than this starts over the slower way: libtorrent's one-second round.
 constexpr int kSecondsForPlan = 2;
 
@@ -251,7 +249,7 @@ lt::add_torrent_params Torrent::parameters() {
   lt::add_torrent_params p;
   p.ti = std::move(info_);
   p.save_path = io_path_;
-  p.download_limit = receive_limit_ < kLeastPacedBytes ? receive_limit_ : 0;
+  p.download_limit = paces_requests_ ? 0 : receive_limit_;
   p.upload_limit = send_limit_;
   p.flags = lt::torrent_flags::paused | lt::torrent_flags::disable_dht | lt::torrent_flags::disable_lsd |
             lt::torrent_flags::disable_pex | lt::torrent_flags::update_subscribe |
@@ -293,9 +291,9 @@ void Torrent::set_rate_limit(int receive, int send) {
   const std::lock_guard lock(mutex_);
   receive_limit_ = receive;
   send_limit_ = send;
-  const bool paced = receive >= kLeastPacedBytes;
-  swarm_->requests().set_limit(paced ? static_cast<std::uint64_t>(receive) : 0);
-  handle_.set_download_limit(paced ? 0 : receive);
+  paces_requests_ = paces_requests(receive, paces_requests_);
+  swarm_->requests().set_limit(paces_requests_ ? static_cast<std::uint64_t>(receive) : 0);
+  handle_.set_download_limit(paces_requests_ ? 0 : receive);
   handle_.set_upload_limit(send);
 }
 

@@ -132,7 +132,8 @@ class Torrent {
   bool paused_;
   bool checking_ = true, planned_ = false, started_ = false, failed_ = false;
   int seconds_waited_ = 0, receive_limit_ = 0, send_limit_ = 0;
-  std::string warning_;  ///< to be told once it is checked
+  bool paces_requests_ = false;  ///< to keep to `receive_limit_`; libtorrent's limiter does it otherwise
+  std::string warning_;          ///< to be told once it is checked
   Error error_;
   lt::time_point resumed_at_{};  ///< older disk errors are settled
   std::vector<bool> have_, synced_;

@@ -16,6 +16,9 @@ std::string text(std::string_view value) {
   return std::to_string(value.size()) + ":" + std::string(value);
 }
 
+/// No true figure is larger, and the bits of so many bytes, of 16 lanes together, still fit into 64 bits.
+constexpr std::int64_t kLargestFigure = std::int64_t{1} << 56;
+
 /// Bencode nests; ours does not. A low limit keeps hostile input cheap.
 constexpr int kMaxDepth = 4, kMaxTokens = 100;
 
@@ -180,7 +183,7 @@ std::optional<TcpFigures> decode_stats(std::string_view bytes) {
     if (dict->dict_find(key).type() == lt::bdecode_node::none_t) continue;
     const auto value = number(*dict, key, 0, std::numeric_limits<std::int64_t>::max());
     if (!value) return std::nullopt;
-    *into = static_cast<std::uint64_t>(*value);
+    *into = static_cast<std::uint64_t>(std::min(*value, kLargestFigure));
   }
   return figures;
 }

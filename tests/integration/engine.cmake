@@ -4,6 +4,7 @@ if(TARGET gt_client_engine)
       ${CMAKE_CURRENT_LIST_DIR}/engine_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_congestion_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_disk_test.cc
+      ${CMAKE_CURRENT_LIST_DIR}/engine_hostile_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_tls_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_limits_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_lab.cc

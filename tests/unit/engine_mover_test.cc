@@ -230,6 +230,14 @@ TEST_F(MuteLanes, AreNoSuccess) {
   end(*lanes_[0], "timed out: no activity");
   EXPECT_EQ(link().targets[0].failures, 1);
 }
+class UnreadLanes : public LanesInTime {};
+TEST_F(UnreadLanes, AreEndedWhereMoreWaitsThanDataEverDoes) {
+  const auto lane = theirs();
+  lane->unread_bytes = 3 << 20;
+  EXPECT_THAT(round().close, IsEmpty()) << "a slow reader of data";
+  lane->unread_bytes = 5 << 20;
+  EXPECT_THAT(round().close, ElementsAre(lane));
+}
 TEST_F(CutPaths, AreLookedForByAKeepAlive) {
   plan(1);
   const auto lane = ours(0);

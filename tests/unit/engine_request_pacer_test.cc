@@ -57,6 +57,16 @@ TEST_F(RequestPacerTest, MakesUpForAShortPauseAndNotForALongOne) {
       << "a burst after a pause would overflow a queue on the way";
 }
 
+TEST_F(RequestPacerTest, KeepsToItsRateThoughItChangesEachSecond) {
+  constexpr std::uint64_t kSlow = 125'000;  // 1 Mbit/s: 7.6 blocks a second
+  std::uint64_t bytes = 0;
+  for (int second = 0; second < 60; ++second) {
+    pacer.set_rate(kSlow + static_cast<std::uint64_t>(second % 2));
+    bytes += bytes_in(seconds(1), milliseconds(5));
+  }
+  EXPECT_NEAR(static_cast<double>(bytes), 60.0 * kSlow, 0.01 * 60 * kSlow);
+}
+
 TEST_F(RequestPacerTest, TakesUpAnotherRateAtOnce) {
   pacer.set_rate(1'000);
   ASSERT_TRUE(pacer.passes(now, kBlock));
@@ -66,6 +76,14 @@ TEST_F(RequestPacerTest, TakesUpAnotherRateAtOnce) {
   EXPECT_TRUE(pacer.passes(now, kBlock));
   pacer.set_rate(0);
   for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(pacer.passes(now, kBlock));
+}
+
+TEST(LimitsOfRequests, StayInForceWhereTheRateMovesAroundTheLeast) {
+  EXPECT_FALSE(paces_requests(124'000, false));
+  EXPECT_TRUE(paces_requests(126'000, false));
+  EXPECT_TRUE(paces_requests(121'000, true)) << "a target of 1 Mbit/s, corrected";
+  EXPECT_FALSE(paces_requests(100'000, true));
+  EXPECT_FALSE(paces_requests(0, true)) << "no limit";
 }
 
 }  // namespace

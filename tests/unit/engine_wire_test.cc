@@ -124,6 +124,12 @@ TEST(Stats, IgnoreKeysOfLaterVersions) {
   EXPECT_TRUE(decode_stats("d2:cc5:cubic4:cwndi4e6:minrtti1e4:retri3e4:srtti2e1:zi-1ee"));
 }
 
+TEST(Stats, TakeNoFigureThatWouldNotFitAsBits) {
+  const auto figures = decode_stats("d2:cc3:bbr4:cwndi1e6:minrtti1e4:pacei9223372036854775807e4:retri1e4:srtti1ee");
+  ASSERT_TRUE(figures);
+  EXPECT_LE(static_cast<double>(figures->paced_bytes_per_s) * 8 * 16, 0x1p63);
+}
+
 TEST(Stats, RefuseNegativeNumbersAndStrangeNames) {
   EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi-1e6:minrtti1e4:retri1e4:srtti1ee"));
   EXPECT_FALSE(decode_stats("d2:cc3:bbr4:cwndi1e6:minrtti4294967296e4:retri1e4:srtti1ee"));
