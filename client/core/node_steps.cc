@@ -286,6 +286,7 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
   const TransferStep before = transfer.row.step;
   const bool was_paused = transfer.row.paused;
   const bool other_limit = transfer.row.limit_bits_per_s != after.limit_bits_per_s;
+  const bool other_wish = transfer.row.wish != after.wish;
   transfer.row = std::move(after);
   switch (kind) {
     case ChangeKind::kPause:
@@ -307,6 +308,7 @@ void NodeSteps::take_effect(Transfer& transfer, TransferRow after, ChangeKind ki
       break;
     case ChangeKind::kSet:
       if (other_limit) set_limit(transfer);
+      if (other_wish) transfer.target_told = {};  // whether the new one is missed has not been told
       break;
     case ChangeKind::kVerify:
       break;  // the next round begins it

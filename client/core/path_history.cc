@@ -83,6 +83,11 @@ void PathHistory::finished(std::uint64_t bytes, std::chrono::milliseconds time) 
   finish_bytes_per_s_ = finish_bytes_per_s_ > 0 ? (finish_bytes_per_s_ + rate) / 2 : rate;
 }
 
+std::chrono::milliseconds PathHistory::to_finish(std::uint64_t bytes) const {
+  if (finish_bytes_per_s_ <= 0) return {};
+  return std::chrono::milliseconds(static_cast<std::int64_t>(static_cast<double>(bytes) * 1e3 / finish_bytes_per_s_));
+}
+
 double PathHistory::best_bits_per_s(const std::string& network) const {
   std::uint64_t best = 0;
   for (const auto& [key, record] : records_) {

@@ -36,6 +36,8 @@ class PathHistory {
   void finished(std::uint64_t bytes, std::chrono::milliseconds time);
   /// Bytes a second, the mean of the last gets; 0: not known.
   double finish_bytes_per_s() const { return finish_bytes_per_s_; }
+  /// How long that takes for so many bytes; 0: not known.
+  std::chrono::milliseconds to_finish(std::uint64_t bytes) const;
   /// The best second that this node has had on one of its networks; 0: none is remembered.
   double best_bits_per_s(const std::string& network) const;
 

@@ -487,6 +487,7 @@ LanePlan TransferLoop::wished_plan(Transfer& transfer, const DialFacts& facts, M
   }
   input.part_bits_per_s = limit_beside(transfer.row.limit_bits_per_s, c_.settings().limits.receive_bits_per_s, input);
   input.memories = c_.history.memories(input, c_.ports.clock.wall());
+  input.to_finish = c_.history.to_finish(input.total_bytes);
   controlled_.insert(transfer.row.id);
   note_limit(transfer, c_.ports.watcher.look(input));
   const Plan plan = c_.ports.controller.plan(input);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,7 +47,7 @@ struct HostFacts {
   std::uint64_t lane_bytes = 0;   ///< the most that the receive buffer of one of many lanes may grow to
   std::uint64_t tcp_bytes = 0;    ///< of all TCP sockets, above which the kernel shrinks them (tcp_mem's second number)
   std::uint64_t descriptors = 0;  ///< files and sockets that this process may have open at once (RLIMIT_NOFILE)
-  bool lanes_share = false;  ///< a transfer's lanes share 64 MiB of receive buffers, which is less than tcp_rmem allows
+  bool lanes_share = false;       ///< a transfer's lanes share 64 MiB of receive buffers, less than tcp_rmem allows
   friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
 
@@ -94,6 +95,7 @@ struct ControllerInput {
   std::uint64_t target_bits_per_s = 0;       ///< to be held; 0: as fast as it goes
   std::uint64_t floor_bits_per_s = 0;        ///< politeness ends below it; 0: none
   std::optional<MonoTime> deadline;          ///< when it is to be done
+  std::chrono::milliseconds to_finish{0};    ///< from its last byte to its files at their place; 0: not known
   std::uint64_t tuner_limit_bits_per_s = 0;  ///< that its last plan set (Plan::limit_bits_per_s); 0: none
   std::vector<PeerSample> peers;             ///< each node once; not this node, and no foreign clients
   std::vector<OtherTransfer> others;
@@ -101,6 +103,10 @@ struct ControllerInput {
   HostFacts host;
   HostLoad load;
 };
+
+/// Plans are made about once a second. Longer after the last one, the transfer was paused, nobody was there to fetch
+/// from, or the machine stood still: rates before it are no measure of what is now, and what was tried is void.
+inline constexpr std::chrono::seconds kPausedAfter{3};
 
 /// Decides how many lanes a transfer that fetches has to which nodes. One object a node, called on its "gt-transfers"
 /// thread alone: about once a second for each transfer that fetches, and on events (a peer came, a lane came up).

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/lane_need.h"
-#include "client/tuning/refinement.h"
 #include "client/tuning/tcp_rate.h"
 #include "client/tuning/wording.h"
 
@@ -65,8 +65,8 @@ void explain_window(Findings& findings, const DiagnosedSource& source, const Hos
                               node.c_str(), 100 * path.window_limited, milliseconds(path.least_round_trip));
   if (host.lanes_share) {
     findings.advice = {
-        "nothing to do: the lanes of a transfer share 64 MiB of receive buffers, less than this machine "
-        "allows"};
+        "nothing to do: up to 16 lanes of a transfer share 64 MiB of receive buffers, and each further one has 4 MiB, "
+        "less than this machine allows"};
     return;
   }
   findings.advice = {"allow larger receive buffers on this machine, as root, and start the node anew",
@@ -152,13 +152,16 @@ void explain_processor(Findings& findings, const HostLoad& load) {
 
 void explain_here(Findings& findings, const DiagnosedTransfer& transfer) {
   if (findings.limit == Limit::kTarget) {
-    findings.detail = is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
-                          ? formatted("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
-                      : is_reached(transfer.part_bits_per_s, transfer.bits_per_s)
-                          ? formatted("this node's limit is shared: %.3g Mbit/s are left beside its other transfers",
-                                      mbit(transfer.part_bits_per_s))
-                          : formatted("%.3g Mbit/s are enough to be in time; the rest is left to others",
-                                      mbit(transfer.tuner_limit_bits_per_s));
+    findings.detail =
+        is_reached(transfer.target_bits_per_s, transfer.bits_per_s)
+            ? formatted("the rate that was asked for is reached: %.3g Mbit/s", mbit(transfer.target_bits_per_s))
+        : is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
+            ? formatted("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
+        : is_reached(transfer.part_bits_per_s, transfer.bits_per_s)
+            ? formatted("this node's limit is shared: %.3g Mbit/s are left beside its other transfers",
+                        mbit(transfer.part_bits_per_s))
+            : formatted("%.3g Mbit/s are enough to be in time; the rest is left to others",
+                        mbit(transfer.tuner_limit_bits_per_s));
   } else if (findings.limit == Limit::kReceiverCpu) {
     explain_processor(findings, transfer.load);
   } else if (findings.limit == Limit::kDisk) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/fixed.h"
 #include "client/tuning/sources.h"
 #include "client/tuning/wording.h"
@@ -11,14 +12,8 @@
 namespace gridtorrent::client::tuning {
 namespace {
 
-std::string bytes_text(std::uint64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  return bytes >= 1'000'000'000 ? formatted("%.1f GB", number / 1e9) : formatted("%.1f MB", number / 1e6);
-}
-
-std::string count(int number, const char* noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
+/// A pace below this part of a target is for others' sake: what corrects the limiter is less (pace.cc).
+constexpr double kForOthers = 0.95;
 
 std::string path_text(const Path& path) {
   const std::string text = formatted("RTT %.1f ms", static_cast<double>(path.round_trip.count()) / 1e3) +
@@ -45,10 +40,10 @@ std::string lanes_text(const StartFacts& facts, const std::vector<int>& lanes) {
   const int all = std::accumulate(lanes.begin(), lanes.end(), 0);
   int seeders = 0, neighbours = 0;
   for (const auto& source : facts.sources) ++(source.complete ? seeders : neighbours);
-  std::string text = count(all, "lane") + " to ";
-  if (seeders > 0) text += count(seeders, "seeder");
+  std::string text = counted(all, "lane") + " to ";
+  if (seeders > 0) text += counted(seeders, "seeder");
   if (seeders > 0 && neighbours > 0) text += " and ";
-  if (neighbours > 0) text += count(neighbours, "neighbour");
+  if (neighbours > 0) text += counted(neighbours, "neighbour");
   return text;
 }
 
@@ -56,7 +51,7 @@ std::string lanes_text(const StartFacts& facts, const std::vector<int>& lanes) {
 /// (1.2 GB to come; 1 of 3 paths near or with BBR)".
 std::string reason_text(const StartFacts& facts, const std::vector<int>& lanes, const std::vector<Path>& paths) {
   std::string text = "auto: " + lanes_text(facts, lanes);
-  text += " (" + bytes_text(facts.bytes) + " to come; ";
+  text += " (" + size_text(static_cast<double>(facts.bytes)) + " to come; ";
   if (paths.size() == 1) {
     text += path_text(paths.front());
   } else {
@@ -73,10 +68,10 @@ int in_all(const std::vector<int>& lanes) {
   return std::accumulate(lanes.begin(), lanes.end(), 0);
 }
 
-/// "auto: 6 lanes to 1 seeder (it takes so many to hold 30.0 Mbit/s beside others)".
+/// "auto: 6 lanes to 1 seeder (it takes so many to hold 30 Mbit/s)".
 std::string demand_text(const StartFacts& facts, const std::vector<int>& lanes, const Goal& goal) {
   return "auto: " + lanes_text(facts, lanes) +
-         formatted(" (it takes so many to hold %.3g Mbit/s)", mbit(goal.wanted()));
+         formatted(" (it takes so many to hold %.3g Mbit/s)", mbit(goal.target > 0 ? goal.target : goal.floor));
 }
 
 /// What the lanes need not exceed: a person's limit, or the target.
@@ -101,8 +96,11 @@ RefinementFacts refinement_facts(const ControllerInput& input, const StartFacts&
   return facts;
 }
 
-bool grants_bbr(const PeerSample& peer) {
-  return std::ranges::find(peer.grants, kBbrName) != peer.grants.end();
+/// To bring its part of what is wanted, as its random losses prove; at least the one that stands anyway.
+int lanes_that_losses_take(const PathFigures& path, double bits_per_s, const DemandFacts& facts) {
+  if (facts.bits_per_s <= 0 || bits_per_s <= 0) return 1;
+  const LaneNeed need = lane_need(path, facts.wanted * std::min(bits_per_s / facts.bits_per_s, 1.0));
+  return need.held_by == Limit::kLoss ? need.least : 1;
 }
 
 int transfers_from(const NodeId& node, const ControllerInput& input) {
@@ -130,7 +128,7 @@ Plan AutoController::plan(const ControllerInput& input) {
   std::erase_if(known.sources, [&](const auto& source) {
     return std::ranges::find(input.peers, source.first, &PeerSample::node) == input.peers.end();
   });
-  if (known.planned != MonoTime{} && input.now - known.planned > kStillTries) interrupted(known, input.now);
+  if (known.planned != MonoTime{} && input.now - known.planned > kPausedAfter) interrupted(known, input.now);
   known.planned = input.now;
   const Goal goal = goal_of(input);
   const auto sources = choose_sources(input);
@@ -153,11 +151,14 @@ Plan AutoController::plan(const ControllerInput& input) {
 }
 
 void AutoController::interrupted(Known& known, MonoTime now) {
+  for (auto& [node, source] : known.sources) source.meter.interrupted();
+  known.demand.interrupted();
+  trials_end(known, now);
+}
+
+void AutoController::trials_end(Known& known, MonoTime now) {
   known.refinement.interrupted();
-  for (auto& [node, source] : known.sources) {
-    source.meter.interrupted();
-    source.congestion.interrupted(now);
-  }
+  for (auto& [node, source] : known.sources) source.congestion.interrupted(now);
 }
 
 /// What it leaves to others, in steps: the pace itself moves each second.
@@ -172,7 +173,7 @@ bool AutoController::others_try(const Known& known, const ControllerInput& input
   return std::ranges::any_of(input.others, [&](const OtherTransfer& one) {
     const auto other = transfers_.find(one.id);
     if (one.id == input.transfer || other == transfers_.end()) return false;
-    if (input.now - other->second.refined > kStillTries) return false;
+    if (input.now - other->second.refined > kPausedAfter) return false;
     return std::ranges::any_of(other->second.sources, [&](const auto& source) {
       const bool is_shared = known.sources.contains(source.first);
       return is_shared && (other->second.refinement.tries() || source.second.congestion.changes());
@@ -199,8 +200,11 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
       with_recollection(recollections, "auto: " + lanes_text(facts, lanes), reason_text(facts, lanes, paths));
   const Sources seeders = seeders_among(sources, facts);
   note_swarm(known, input.now, sources, seeders);
+  const bool refines = !seeders.empty() && !known.swarms;
+  // Meanwhile a person chose the lanes, or neighbours were there: what is now is no outcome of what was tried.
+  if (refines && input.now - known.refined > kPausedAfter) trials_end(known, input.now);
   const std::map<NodeId, std::string> controls = congestion_controls(known, input, seeders, facts, others_try);
-  if (!seeders.empty() && !known.swarms) {
+  if (refines) {
     RefinementFacts whole = refinement_facts(input, facts, goal, rate_of(known, input.now, sources, kSettle));
     whole.pace = known.pace_now;
     whole.others_try = others_try;
@@ -270,12 +274,17 @@ DemandFacts AutoController::demand_facts(const Known& known, const ControllerInp
                                          const Goal& goal, int lanes) {
   const MonoTime now = input.now;
   DemandFacts facts{.wanted = goal.wanted(), .exact = goal.target > 0, .full = full(known, now, sources)};
+  if (input.limit_bits_per_s > 0) facts.wanted = std::min(facts.wanted, static_cast<double>(input.limit_bits_per_s));
+  facts.held_back = known.pace_now > 0 && known.pace_now < kForOthers * facts.wanted;
   facts.bits_per_s = rate_of(known, now, sources, kSettle);
   facts.lanes = lanes;
   facts.most = std::min(kMaxLanesPerPeer * static_cast<int>(sources.size()), most_lanes(input.host));
+  facts.least = 0;
   for (const auto* source : sources) {
-    const PathFigures path = known.sources.at(source->node).meter.figures(now, kSettle);
+    const PathMeter& meter = known.sources.at(source->node).meter;
+    const PathFigures path = meter.figures(now, kSettle);
     if (path.bits_per_s > 0) facts.round_trip = std::max(facts.round_trip, path.round_trip);
+    facts.least += lanes_that_losses_take(meter.figures(now, kLossSpan), path.bits_per_s, facts);
   }
   return facts;
 }

@@ -61,9 +61,6 @@ class AutoController final : public TransferController {
   static constexpr std::chrono::seconds kPaceSpan{1};
   /// A pace for others' sake is told anew where it is so many times another.
   static constexpr double kPaceSteps = 2;
-  /// Plans are made about once a second; a transfer of which none was for so long tries nothing any more, and what it
-  /// tried is void: it was paused, or the machine stood still.
-  static constexpr std::chrono::seconds kStillTries{3};
   /// Neighbours that bring less than this part are none to speak of: what the seeders' lanes carry is what counts.
   /// Where they once brought so much, half of it counts still, so that lanes do not come and go around it.
   static constexpr double kOfNeighbours = 0.1, kLeastOfNeighbours = 0.05;
@@ -72,6 +69,8 @@ class AutoController final : public TransferController {
 
   /// A time without plans is over.
   static void interrupted(Known& known, MonoTime now);
+  /// What is being tried is void.
+  static void trials_end(Known& known, MonoTime now);
   static Plan chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
                           bool others_try);
   /// Another transfer from one of this one's sources has something to prove.

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/tuning/diagnosis.h"
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {
-
-bool uses_bbr(const PathFigures& path) {
-  return path.congestion_control.starts_with(kBbrName);
-}
 
 std::string resent_text(double now, double before) {
   return formatted("with BBR %.3g %% were sent again, before %.3g %%", 100 * now, 100 * before);
@@ -81,12 +77,12 @@ void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
   rate_before_ = facts.recent.bits_per_s;
   resent_before_ = facts.path.resent;
   why_ = formatted("%.3g %% of packets lost at random: BBR is tried against %.3g Mbit/s",
-                   100 * facts.path.random_events / facts.path.segments, rate_before_ / 1e6);
+                   100 * facts.path.random_events / facts.path.segments, mbit(rate_before_));
 }
 
 void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
   const std::string rates =
-      formatted("BBR brought %.3g instead of %.3g Mbit/s", facts.recent.bits_per_s / 1e6, rate_before_ / 1e6);
+      formatted("BBR brought %.3g instead of %.3g Mbit/s", mbit(facts.recent.bits_per_s), mbit(rate_before_));
   const bool much_more = facts.recent.bits_per_s >= kMuchMore * rate_before_;
   if (facts.recent.resent > resent_before_ + (much_more ? kResentInTrial : kResentMore)) {
     give_up(now, resent_text(facts.recent.resent, resent_before_));
@@ -101,7 +97,7 @@ void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
 void CongestionChoice::give_up(MonoTime now, std::string why) {
   enter(State::kLeft, now);
   not_before_ = now + wait_;
-  wait_ = std::min(2 * wait_, kMostBelieved);
+  wait_ = std::min(2 * wait_, kLongestRuledOut);
   why_ = std::move(why);
 }
 

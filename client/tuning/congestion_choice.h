@@ -13,11 +13,10 @@ namespace gridtorrent::client::tuning {
 /// BBR paces at the rate that it measured and does not answer a random loss with a smaller window (Cardwell and others,
 /// CACM 60(2), 2017). So it brings something where such losses hold CUBIC or Reno up, and there alone: on a full queue
 /// it takes more than its part from others (Ware and others, IMC 2019).
-inline constexpr char kBbrName[] = "bbr";
-/// So many of its lanes, the oldest ones, are asked for. Several
-/// flows of BBR keep more on the way than a queue of one bandwidth-delay product holds (Hock and others, ICNP 2017).
-/// Measured, 100 Mbit/s, 50 ms, 0.1 % of loss, queue 1 BDP: one, two and four such lanes sent 0.10, 4.8 and 7.5 % of
-/// their bytes again, and each number filled the link.
+///
+/// It is asked for on so many lanes, the oldest ones. Several flows of BBR keep more on the way than a queue of one
+/// bandwidth-delay product holds (Hock and others, ICNP 2017). Measured, 100 Mbit/s, 50 ms, 0.1 % of loss, queue 1 BDP:
+/// one, two and four such lanes sent 0.10, 4.8 and 7.5 % of their bytes again, and each number filled the link.
 inline constexpr int kBbrLanes = 1;
 /// The sender has so long to change: what it is asked travels with the engine's next round of a second, and so does its
 /// answer.
@@ -41,7 +40,7 @@ inline constexpr double kMuchMore = 1.25;
 inline constexpr double kResentInTrial = 0.1;
 /// A transfer that ends sooner does not ask: a trial takes half of that, and the rest has to make up for its cost.
 inline constexpr std::chrono::seconds kBbrPays{15};
-/// After a trial that failed, none for so long, doubled each time, to kMostBelieved.
+/// After a trial that failed, none for so long, doubled each time, to kLongestRuledOut.
 inline constexpr std::chrono::seconds kTryBbrAgain{60};
 
 /// What is known of one source.

@@ -20,15 +20,12 @@ int Demand::step(MonoTime now, const DemandFacts& facts) {
     *this = Demand();
     return 0;
   }
-  if (facts.wanted > kAnother * wanted_ || facts.wanted < wanted_ / kAnother) {
-    const int lanes = lanes_;
-    *this = Demand();
-    wanted_ = facts.wanted;
-    lanes_ = lanes;
-  }
+  if (facts.wanted > kAnother * wanted_ || facts.wanted < wanted_ / kAnother) want(facts.wanted);
   if (!begun_) begun_ = now;
   if (facts.exact && lanes_ == 0) lanes_ = facts.lanes;
-  if (now - *begun_ < kBegun) return lanes_;
+  if (facts.exact && lanes_ < std::min(facts.least, facts.most)) change(now, std::min(facts.least, facts.most));
+  if (facts.held_back) low_since_ = held_since_ = met_since_ = std::nullopt;
+  if (now - *begun_ < kBegun || facts.held_back) return lanes_;
   if (facts.bits_per_s >= kHeld * facts.wanted) {
     low_since_.reset();
     grown_.reset();
@@ -47,6 +44,25 @@ int Demand::step(MonoTime now, const DemandFacts& facts) {
     grow(now, facts);
   }
   return lanes_;
+}
+
+void Demand::want(double bits_per_s) {
+  Demand anew;
+  anew.wanted_ = bits_per_s;
+  anew.lanes_ = lanes_;
+  anew.begun_ = begun_;
+  anew.changed_ = changed_;
+  anew.grown_ = grown_;
+  if (bits_per_s > wanted_) anew.low_since_ = low_since_;
+  *this = anew;
+}
+
+void Demand::interrupted() {
+  begun_.reset();
+  low_since_.reset();
+  held_since_.reset();
+  met_since_.reset();
+  grown_.reset();
 }
 
 void Demand::change(MonoTime now, int lanes) {
@@ -79,21 +95,27 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
     }
   }
   if (now < not_before_) return;
-  const double lack = std::min(facts.wanted / std::max(facts.bits_per_s, 1.0), 2.0);
-  const int wished = std::max(lanes + 1, static_cast<int>(std::ceil(kMoreThanInProportion * lanes * lack)));
-  const int next = std::min({wished, 2 * lanes, facts.most});
+  const int next = std::min(wished(lanes, facts), facts.most);
   in_vain_ = next <= lanes;
   if (in_vain_) return;
   grown_ = Grown{facts.bits_per_s, lanes};
   change(now, next);
 }
 
+int Demand::wished(int lanes, const DemandFacts& facts) const {
+  const double lack = facts.wanted / std::max(facts.bits_per_s, 1.0);
+  const int most = (lack > 2 ? kGrowFarBelow : kGrowAtMost) * lanes;
+  return std::clamp(static_cast<int>(std::ceil(kMoreThanInProportion * lanes * std::min<double>(lack, kGrowFarBelow))),
+                    lanes + 1, std::max(most, lanes + 1));
+}
+
 void Demand::shrink(MonoTime now, const DemandFacts& facts) {
   if (!facts.exact && lanes_ <= facts.lanes) lanes_ = 0;
   if (facts.full) held_since_ = now;
-  if (lanes_ <= 1 || now - *held_since_ < kHeldFor || now - changed_ < kHeldFor || now < kept_until_) return;
+  const int least = std::max(facts.least, 1);
+  if (lanes_ <= least || now - *held_since_ < kHeldFor || now - changed_ < kHeldFor || now < kept_until_) return;
   given_up_ = lanes_;
-  change(now, std::max(static_cast<int>(std::floor(lanes_ * kFewer)), 1));
+  change(now, std::max(static_cast<int>(std::floor(lanes_ * kFewer)), least));
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -19,6 +19,9 @@ inline constexpr int kNewLanesRoundTrips = 20;
 inline constexpr std::chrono::seconds kLongestNewLanes{20};
 /// A fifth more than what the lanes now would have to bring alike: others lose a part, but not all of it, to new ones.
 inline constexpr double kMoreThanInProportion = 1.2;
+/// At most so many times the lanes in one step, and so many where they bring less than half of what is wanted: after a
+/// long time alone on the path one lane is left, and a target has to be back within ten seconds.
+inline constexpr int kGrowAtMost = 2, kGrowFarBelow = 4;
 /// More lanes that bring less than this part of what they would bring in proportion bring nothing.
 inline constexpr double kBroughtNothing = 0.1;
 /// Then no more are tried for so long, twice as long each time, to kMostTryAgain. The rate may have fallen meanwhile
@@ -38,6 +41,8 @@ struct DemandFacts {
   int lanes = 0;                            ///< in all, that the transfer would have otherwise
   int most = 0;                             ///< in all, as it is allowed
   std::chrono::microseconds round_trip{0};  ///< the longest now, of a source; 0: not known
+  int least = 1;           ///< in all: a lane to each source stands, and losses prove that it takes some
+  bool held_back = false;  ///< it is slower for others' sake: more lanes would not make it faster
 };
 
 /// Adds lanes while a rate that is to be held is missed, and gives some up while it is held. A value: no thread, no
@@ -47,6 +52,8 @@ class Demand {
   /// About once a second. Lanes in all: exactly so many where the rate is to be held exactly, else at least; 0: it asks
   /// for none.
   int step(MonoTime now, const DemandFacts& facts);
+  /// Nothing came for a time: lanes have to get up speed again.
+  void interrupted();
   /// The rate is missed, and more lanes bring nothing or are not allowed.
   bool in_vain() const { return in_vain_; }
 
@@ -55,7 +62,10 @@ class Demand {
     double bits_per_s = 0;
     int lanes = 0;
   };
+  /// Another rate is another question. What the lanes now bring is not.
+  void want(double bits_per_s);
   void grow(MonoTime now, const DemandFacts& facts);
+  int wished(int lanes, const DemandFacts& facts) const;
   void shrink(MonoTime now, const DemandFacts& facts);
   void change(MonoTime now, int lanes);
 

@@ -1,11 +1,10 @@
 #include "client/tuning/diagnosis.h"
-#include "client/tuning/congestion_choice.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "client/tuning/advice.h"
-#include "client/tuning/congestion_choice.h"
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/goal.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/refinement.h"
@@ -19,12 +18,8 @@ using std::chrono::microseconds;
 
 /// Rates and shares of the last seconds; losses are rare, so they are counted over kLossSpan.
 constexpr std::chrono::seconds kNow{5};
-/// Looks are a second apart; longer between two of them, nothing was fetched.
-constexpr std::chrono::seconds kGap{3};
 /// Before that much was seen, nothing is said.
 constexpr double kLeastSeconds = 2;
-/// A rate that was asked for counts as reached from this part of it on.
-constexpr double kReached = 0.9;
 /// From this part of a limit on, requests are held back: a sender that rests then says nothing.
 constexpr double kNearLimit = 0.5;
 /// A seeder that has data to send for less of the time than this is waited for.
@@ -51,7 +46,8 @@ struct Surroundings {
 Surroundings surroundings_of(const DiagnosedTransfer& transfer) {
   Surroundings around;
   around.alone = transfer.sources.size() == 1;
-  for (const double limit : {transfer.limit_bits_per_s, transfer.part_bits_per_s, transfer.tuner_limit_bits_per_s}) {
+  for (const double limit : {transfer.target_bits_per_s, transfer.limit_bits_per_s, transfer.part_bits_per_s,
+                             transfer.tuner_limit_bits_per_s}) {
     around.held_back = around.held_back || (limit > 0 && transfer.bits_per_s >= kNearLimit * limit);
   }
   for (const auto& source : transfer.sources) {
@@ -74,7 +70,7 @@ bool is_full(const PathFigures& path, const Surroundings& around) {
 /// More is asked of it than it sends, and nothing on the way holds it up.
 bool has_too_little(const DiagnosedSource& source, const Surroundings& around) {
   const PathFigures& path = source.path;
-  if (around.held_back || source.outstanding_blocks == 0 || path.segments <= 0) return false;
+  if (around.held_back || !source.has_requests || path.segments <= 0) return false;
   return path.busy < kIdle || (!is_full(path, around) && (path.empty > kIdle || source.network_thread > kNeverRests));
 }
 
@@ -93,8 +89,8 @@ Limit held_by(const DiagnosedSource& source, const Surroundings& around) {
   if (need.held_by == Limit::kWindow || path.buffer_limited > kHeldUp) return Limit::kWindow;
   const double lanes = lanes_for_losses(path);
   if (lanes >= kLossLanes || lanes > path.lanes) return Limit::kLoss;
-  const bool nothing_else = path.least_round_trip < kNearBelow || path.congestion_control.starts_with("bbr");
-  const bool asked = source.outstanding_blocks > 0 && !around.held_back;
+  const bool nothing_else = path.least_round_trip < kNearBelow || uses_bbr(path);
+  const bool asked = source.has_requests && !around.held_back;
   if (path.loss_events > 0 || (nothing_else && asked)) return Limit::kPath;
   return Limit::kUnknown;
 }
@@ -156,21 +152,14 @@ bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransf
 
 /// What this node itself is, before its sources matter.
 Limit held_here(const DiagnosedTransfer& transfer) {
-  if (is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
-  if (is_reached(transfer.part_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
+  for (const double limit : {transfer.target_bits_per_s, transfer.limit_bits_per_s, transfer.part_bits_per_s}) {
+    if (is_reached(limit, transfer.bits_per_s)) return Limit::kTarget;
+  }
   if (transfer.has_deadline && is_reached(transfer.tuner_limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
   return reader_limit(transfer.load);
 }
 
 }  // namespace
-
-bool is_reached(double limit_bits_per_s, double bits_per_s) {
-  return limit_bits_per_s > 0 && bits_per_s >= kReached * limit_bits_per_s;
-}
-
-bool is_paced(const PathFigures& path) {
-  return is_reached(path.paced_bits_per_s, path.bits_per_s);
-}
 
 Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer) {
   Findings findings;
@@ -199,11 +188,11 @@ Findings diagnose(MonoTime now, const DiagnosedTransfer& transfer) {
 
 DiagnosedSource Diagnosis::watch(Source& source, MonoTime now, const PeerSample& peer) {
   // It was paused, or had no lanes.
-  if (!source.round_trips.empty() && now - source.round_trips.back().first > kGap) source.meter.interrupted();
+  if (!source.round_trips.empty() && now - source.round_trips.back().first > kPausedAfter) source.meter.interrupted();
   source.meter.look(now, peer);
   DiagnosedSource seen;
   seen.node = peer.node;
-  seen.grants_bbr = std::ranges::find(peer.grants, kBbrName) != peer.grants.end();
+  seen.grants_bbr = grants_bbr(peer);
   seen.path = source.meter.figures(now, kNow);
   const PathFigures longer = source.meter.figures(now, kLossSpan);
   seen.path.segments = longer.segments;
@@ -220,7 +209,7 @@ DiagnosedSource Diagnosis::watch(Source& source, MonoTime now, const PeerSample&
   std::ranges::nth_element(sorted, middle);
   seen.path.round_trip = std::max(*middle, seen.path.least_round_trip);
   for (const auto& lane : peer.lanes) {
-    seen.outstanding_blocks += lane.outstanding_blocks > 0 ? 1 : 0;
+    seen.has_requests = seen.has_requests || lane.outstanding_blocks > 0;
     if (!lane.theirs) continue;
     const auto share = [](std::uint64_t permille) { return std::min(static_cast<double>(permille) / 1000, 1.0); };
     seen.network_thread = std::max(seen.network_thread, share(lane.theirs->thread_permille));
@@ -236,9 +225,9 @@ Findings Diagnosis::look(const ControllerInput& input) {
   });
   DiagnosedTransfer transfer;
   transfer.transfer = input.transfer;
-  transfer.limit_bits_per_s =
-      static_cast<double>(input.target_bits_per_s > 0 ? input.target_bits_per_s : input.limit_bits_per_s);
-  transfer.part_bits_per_s = static_cast<double>(input.target_bits_per_s > 0 ? 0 : input.part_bits_per_s);
+  transfer.target_bits_per_s = static_cast<double>(input.target_bits_per_s);
+  transfer.limit_bits_per_s = static_cast<double>(input.limit_bits_per_s);
+  transfer.part_bits_per_s = static_cast<double>(input.part_bits_per_s);
   transfer.tuner_limit_bits_per_s = static_cast<double>(input.tuner_limit_bits_per_s);
   transfer.has_deadline = input.deadline.has_value();
   transfer.lanes_wish = input.lanes_wish;
@@ -258,8 +247,17 @@ Findings Diagnosis::look(const ControllerInput& input) {
   transfer.best_bits_per_s = known.best_bits_per_s;
   const bool ends = static_cast<double>(input.bytes_left) * 8 < kEndSeconds * transfer.bits_per_s;
   Findings findings = steady(known, diagnose(input.now, transfer), ends);
-  if (seconds >= kLeastSeconds) findings.target = state_of(input, transfer.bits_per_s);
+  const bool nothing = nothing_comes(known, input.now, transfer.sources.empty());
+  if (nothing || seconds >= kLeastSeconds) findings.target = state_of(input, transfer.bits_per_s);
   return findings;
+}
+
+/// For a time there was no lane: that is a rate, too, and what was asked for is missed.
+bool Diagnosis::nothing_comes(Known& known, MonoTime now, bool nothing_stands) {
+  if (!nothing_stands || now - known.looked > kPausedAfter) known.nothing_stands.reset();
+  known.looked = now;
+  if (nothing_stands && !known.nothing_stands) known.nothing_stands = now;
+  return known.nothing_stands && now - *known.nothing_stands >= std::chrono::duration<double>(kLeastSeconds);
 }
 
 Findings Diagnosis::steady(Known& known, Findings found, bool ends) {

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "client/plan/controller.h"
@@ -15,21 +16,17 @@ namespace gridtorrent::client::tuning {
 /// One source as the diagnosis sees it.
 struct DiagnosedSource {
   NodeId node;
-  PathFigures path;            ///< its round trip is the median of the last seconds
-  int outstanding_blocks = 0;  ///< asked of it and not yet here
+  PathFigures path;           ///< its round trip is the median of the last seconds
+  bool has_requests = false;  ///< blocks are asked of it that are not here yet
   /// Shares of the time in which the source's network thread wanted a core, and in which it read from its disk, 0 to 1.
   double network_thread = 0, reads_disk = 0;
   bool grants_bbr = false;  ///< its owner lets it send with BBR where it is asked to
 };
 
-/// A rate is what the transfer is held to. 0 is no limit.
-bool is_reached(double limit_bits_per_s, double bits_per_s);
-/// Its owner's shares are what it sends at.
-bool is_paced(const PathFigures& path);
-
 struct DiagnosedTransfer {
   TransferId transfer;
   double bits_per_s = 0, best_bits_per_s = 0;
+  double target_bits_per_s = 0;       ///< to be held; 0: none
   double limit_bits_per_s = 0;        ///< a person's; 0: none
   double part_bits_per_s = 0;         ///< what the node's other transfers leave of its limit; 0: no such limit
   double tuner_limit_bits_per_s = 0;  ///< the tuner's own, as it is polite; 0: none
@@ -74,12 +71,15 @@ class Diagnosis final : public TransferWatcher {
   };
   struct Known {
     double best_bits_per_s = 0;
-    Findings told;  ///< whose word is told
+    MonoTime looked{};
+    std::optional<MonoTime> nothing_stands;  ///< since then there is no lane
+    Findings told;                           ///< whose word is told
     Limit last_word = Limit::kUnknown;
     int held = 0;  ///< looks on end that had it
     std::map<NodeId, Source> sources;
   };
   static DiagnosedSource watch(Source& source, MonoTime now, const PeerSample& peer);
+  static bool nothing_comes(Known& known, MonoTime now, bool nothing_stands);
   static Findings steady(Known& known, Findings found, bool ends);
   std::map<TransferId, Known> transfers_;
 };

@@ -18,7 +18,7 @@ inline constexpr double kFirstWindowBytes = 10 * 1448;
 inline constexpr double kHandshakes = 3;
 /// libtorrent dials once a second, so a lane waits for half of one on average.
 inline constexpr double kDialSeconds = 0.5;
-/// CUBIC lives off the windows that slow start has opened for so long at least, until losses have taken them back
+/// CUBIC sends with the windows that slow start has opened for so long at least, until losses have taken them back
 /// (measured on `long-6GB`: eight streams carry 740 Mbit/s for 10 s, and 400 later on).
 inline constexpr double kOpeningSeconds = 10;
 /// Rates of a path that was used before vary by this factor and, where one transfer alone tells, by this much more.

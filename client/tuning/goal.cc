@@ -14,14 +14,12 @@ namespace {
 /// Where nobody set a limit: a rate that no network has.
 constexpr double kNoLimit = 1e15;
 
-/// Calls further apart: the transfer was paused, or nobody was there to fetch from.
-constexpr std::chrono::seconds kPauseOfCalls{3};
-
 /// What is promised of a target.
 constexpr double kBand = 0.05;
 
-double finish_seconds() {
-  return std::chrono::duration<double>(kToFinish).count();
+/// Until the last byte has to be here; there is a deadline.
+std::chrono::nanoseconds time_to_fetch(const ControllerInput& input) {
+  return *input.deadline - input.now - std::max<std::chrono::nanoseconds>(kToFinish, input.to_finish);
 }
 
 /// "8 s", "12 min", "3.5 h".
@@ -44,11 +42,12 @@ TargetState state_of_target(double target, double rate) {
   return state;
 }
 
-TargetState state_of_deadline(std::uint64_t bytes, double seconds, double rate) {
-  const double bits = static_cast<double>(bytes) * 8, usable = std::max(seconds - finish_seconds(), 0.0);
+TargetState state_of_deadline(const ControllerInput& input, double rate) {
+  const double bits = static_cast<double>(input.bytes_left) * 8;
+  const double usable = std::max(std::chrono::duration<double>(time_to_fetch(input)).count(), 0.0);
   TargetState state{TargetState::Kind::kDeadline, false, usable > 0 ? bits / usable : kNoLimit, 0, {}};
   state.shortfall = std::clamp(1 - rate / state.wanted_bits_per_s, 0.0, 1.0);
-  if (seconds <= 0) {
+  if (*input.deadline <= input.now) {
     state.text = "late: the time is past";
   } else if (rate <= 0) {
     state.text = formatted("late: nothing comes, %.3g Mbit/s would be in time", mbit(state.wanted_bits_per_s));
@@ -71,8 +70,8 @@ TargetState state_of_floor(double floor, double rate) {
 
 }  // namespace
 
-double needed_for(std::uint64_t bytes, std::chrono::nanoseconds left) {
-  const double seconds = std::chrono::duration<double>(left - kToFinish).count() * kOfTheTime;
+double needed_for(std::uint64_t bytes, std::chrono::nanoseconds time) {
+  const double seconds = std::chrono::duration<double>(time).count() * kOfTheTime;
   if (bytes == 0) return 0;
   return seconds > 0 ? static_cast<double>(bytes) * 8 / seconds : std::numeric_limits<double>::infinity();
 }
@@ -84,8 +83,8 @@ Goal goal_of(const ControllerInput& input) {
   goal.floor = std::min(static_cast<double>(input.floor_bits_per_s), limit);
   goal.polite = input.mode == TuningMode::kBackground;
   if (input.deadline) {
-    goal.floor = std::min(std::max(goal.floor, needed_for(input.bytes_left, *input.deadline - input.now)), limit);
-    goal.polite = input.mode != TuningMode::kGreedy;
+    goal.floor = std::min(std::max(goal.floor, needed_for(input.bytes_left, time_to_fetch(input))), limit);
+    goal.polite = input.mode != TuningMode::kGreedy && time_to_fetch(input) >= kNoTimeForOthers;
   }
   return goal;
 }
@@ -93,7 +92,7 @@ Goal goal_of(const ControllerInput& input) {
 bool Lateness::step(MonoTime now, const Goal& goal, double bits_per_s) {
   if (goal.floor <= 0) *this = Lateness();
   if (goal.floor <= 0 || late_) return late_;
-  if (now - stepped_ > kPauseOfCalls) begun_.reset();
+  if (now - stepped_ > kPausedAfter) begun_.reset();
   stepped_ = now;
   if (!begun_) begun_ = now;
   if (now - *begun_ < kBegun || bits_per_s >= kHeld * goal.floor) {
@@ -106,14 +105,12 @@ bool Lateness::step(MonoTime now, const Goal& goal, double bits_per_s) {
 }
 
 std::optional<TargetState> state_of(const ControllerInput& input, double bits_per_s) {
-  const Goal goal = goal_of(input);
-  if (goal.target > 0) return state_of_target(goal.target, bits_per_s);
-  if (input.deadline && input.bytes_left > 0) {
-    const double left = std::chrono::duration<double>(*input.deadline - input.now).count();
-    return state_of_deadline(input.bytes_left, left, bits_per_s);
-  }
-  if (goal.floor > 0) return state_of_floor(goal.floor, bits_per_s);
-  return std::nullopt;
+  if (input.target_bits_per_s > 0) return state_of_target(static_cast<double>(input.target_bits_per_s), bits_per_s);
+  std::optional<TargetState> floor, deadline;
+  if (input.floor_bits_per_s > 0) floor = state_of_floor(static_cast<double>(input.floor_bits_per_s), bits_per_s);
+  if (input.deadline && input.bytes_left > 0) deadline = state_of_deadline(input, bits_per_s);
+  const bool only_floor_missed = deadline && deadline->held && floor && !floor->held;
+  return deadline && !only_floor_missed ? deadline : floor;
 }
 
 }  // namespace gridtorrent::client::tuning

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "client/tuning/wording.h"
 #include "common/units.h"
 
 namespace gridtorrent::client::tuning {
@@ -17,10 +18,6 @@ double mean(double before, double counted, double now) {
 }
 std::uint64_t mean(std::uint64_t before, double counted, std::uint64_t now) {
   return static_cast<std::uint64_t>(mean(static_cast<double>(before), counted, static_cast<double>(now)));
-}
-
-std::string counted(std::int64_t number, const char* unit) {
-  return std::to_string(number) + " " + unit + (number == 1 ? "" : "s");
 }
 
 bool fits(const PathKey& key, const PathQuery& query, int relaxed) {

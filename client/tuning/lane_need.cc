@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "client/plan/controller.h"
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/start.h"
 #include "client/tuning/tcp_rate.h"
 
@@ -77,7 +78,7 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   if (path.full() && need.held_by == Limit::kWindow) need.least = std::min(need.least, std::max(path.lanes, 1));
   need.most =
       lanes_for(rate, std::min(long_run(path, most_events + kSigmasOfMost * std::sqrt(most_events) + kUnseen), window));
-  const bool one_will_do = path.congestion_control.starts_with("bbr") && path.least_round_trip >= kNearBelow;
+  const bool one_will_do = uses_bbr(path) && path.least_round_trip >= kNearBelow;
   need.most = std::max({need.most, need.least, one_will_do ? 1 : kLeastLanes});
   return need;
 }

@@ -24,7 +24,7 @@ inline constexpr double kLeastEvents = 10;
 /// Lanes are held up by windows where their senders waited for them for more than half of the time.
 inline constexpr double kHeldUp = 0.5;
 
-/// Between `least` and `most` the measurements do not say that another number is better.
+/// Every number from `least` to `most` agrees with the measurements.
 struct LaneNeed {
   int least = 1, most = 1;
   double lane_bits_per_s = 0;       ///< what one lane comes to; infinite: nothing holds it up
@@ -36,10 +36,9 @@ struct LaneNeed {
 /// twice where windows alone hold its lanes), when a lane carries what random losses (long_run_bits_per_s) and its
 /// window let it. The number of losses seen is a sample: `least` and `most` go with the lowest and the highest rate of
 /// losses that it does not contradict (95 % and one standard deviation of a Poisson distribution; doubtful events count
-/// for the highest only, half). So a path without
-/// losses needs fewer lanes the longer it was watched, and one with losses soon has a narrow range. Where no packet
-/// waits on the path, `least` goes with the losses that were seen: a lane too many takes nothing from anybody there.
-/// `limit_bits_per_s`: a person's; 0: none.
+/// for the highest only, half). So a path without losses needs fewer lanes the longer it was watched, and one with
+/// losses soon has a narrow range. Where no packet waits on the path, `least` goes with the losses that were seen: a
+/// lane too many takes nothing from anybody there. `limit_bits_per_s`: a person's; 0: none.
 LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s);
 
 /// The lanes that it takes to carry 1.1 times what the path has shown, by losses alone, however many there may be; 1

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "client/tuning/file_rules.h"
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 

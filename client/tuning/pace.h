@@ -25,7 +25,7 @@ inline constexpr double kTakeBack = 1.25, kTakeBackSlowly = 1.03, kAround = 0.1;
 /// It never stops: a tenth of the best rate that it has had is less than anybody's part beside a few flows of others,
 /// and lets a transfer end. 1 Mbit/s is the least that the engine's own pacing holds.
 inline constexpr double kLeastPart = 0.1, kLeastPace = 1e6;
-/// A floor is promised for what arrives, a limiter brings a little less than it is set to (0.97, `limit`), and beside
+/// A floor is promised for what arrives, a limiter brings a little less than it is set to (0.97), and beside
 /// others a rate swings. Simulated, 30 Mbit/s beside 4 and 8 flows, 12 seeds: 0.95 of it in 85 % of windows of 5 s with
 /// 1.05, in 90 % with 1.08, in 90 % with 1.12.
 inline constexpr double kAboveFloor = 1.08;

@@ -13,6 +13,8 @@ constexpr double kBestSeconds = 2;
 /// A smoothed round trip is a mean after so many samples (RFC 6298: each counts for an eighth). The first of all is
 /// that of the handshake alone.
 constexpr double kSmoothedBy = 32;
+/// What it says now is of now after so many: what was before counts for (7/8)^8, a third.
+constexpr double kRenewedBy = 8;
 
 double grown(std::uint64_t before, std::uint64_t after) {
   return after > before ? static_cast<double>(after - before) : 0;
@@ -36,6 +38,7 @@ void PathMeter::look(MonoTime now, const PeerSample& peer) {
   slice.seconds = looked_ == MonoTime{} ? 0 : seconds(looked_, now);
   note_round_trips(slice, peer);
   std::map<int, Lane> lanes;
+  double sent = 0;  // segments, over the lanes' lives
   for (const auto& lane : peer.lanes) {
     const auto known = lanes_.find(lane.number);
     add(slice, known == lanes_.end() ? Lane{} : known->second, lane);
@@ -46,6 +49,7 @@ void PathMeter::look(MonoTime now, const PeerSample& peer) {
     } else if (known != lanes_.end()) {
       kept.theirs = known->second.theirs;
     }
+    sent += static_cast<double>(kept.theirs.sent_segments);
   }
   if (looked_ == MonoTime{}) slice.bytes = 0;  // of a time that nobody measured
   if (anew_) {                                 // what came meanwhile counts for nothing
@@ -54,7 +58,8 @@ void PathMeter::look(MonoTime now, const PeerSample& peer) {
     anew_ = false;
   }
   slice.lane_us = slice.seconds * 1e6 * static_cast<double>(peer.lanes.size());
-  if (slice.segments >= kSmoothedBy * static_cast<double>(peer.lanes.size())) note_mean(slice);
+  const auto number = static_cast<double>(peer.lanes.size());
+  if (slice.segments >= kRenewedBy * number && sent >= kSmoothedBy * number) note_mean(slice);
   lanes_ = std::move(lanes);
   slices_.push_back(std::move(slice));
   while (now - slices_.front().at > kBest) slices_.pop_front();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "client/tuning/file_rules.h"
+#include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "client/tuning/diagnosis.h"
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/refinement.h"
 #include "client/tuning/wording.h"
 
@@ -34,10 +34,14 @@ std::map<NodeId, double> Refinement::parts_of(double rate, const std::vector<Ref
   return parts;
 }
 
-void Refinement::Belief::failed(MonoTime now) {
+void Refinement::RuledOut::failed(MonoTime now) {
   if (now < until) return;  // that one follows from the other
   until = now + next;
-  next = std::min(2 * next, most);
+  next = std::min(2 * next, longest);
+}
+
+void Refinement::RuledOut::expire(MonoTime now) {
+  if (now >= until) lanes.clear();
 }
 
 void Refinement::interrupted() {
@@ -46,8 +50,8 @@ void Refinement::interrupted() {
     told_.clear();
     why_.clear();
   }
-  if (collapse_) broke_ = std::move(collapse_->broke);
-  if (taken_back_) floor_ = std::move(taken_back_->floor);
+  if (collapse_) broke_ = std::move(collapse_->before);
+  if (taken_back_) floor_ = std::move(taken_back_->before);
   before_.reset();
   worse_since_.reset();
   alone_since_.reset();
@@ -114,7 +118,7 @@ bool Refinement::worse(const Before& before, double rate, bool full) const {
   if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
   if (before.step == Step::kTried) return rate < before.rate * shared(before, kShared);
   if (!before.more()) {
-    double least = ceiling_.empty() && !reader_busy() ? kWorse : kWorseForReader;
+    double least = ceiling_.lanes.empty() && !reader_busy() ? kWorse : kWorseForReader;
     if (full) least = std::min(least, shared(before, kSharedByFewer));
     return rate < least * before.rate;
   }
@@ -143,11 +147,11 @@ void Refinement::accept_proof(MonoTime now, double rate) {
   if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
   const bool brought = rate >= before_->rate * shared(*before_, kShared) || is_reached(facts_.limit, rate);
   if (before_->step == Step::kTried && brought) {
-    floor_ = lanes_;
-    floors_.until = std::max(floors_.until, now + floors_.next);
+    floor_.lanes = lanes_;
+    floor_.until = std::max(floor_.until, now + floor_.next);
     before_.reset();
   } else if (rate >= with_more(*before_, kProved)) {
-    ceilings_.next = kBelieve;
+    ceiling_.next = kRuledOut;
     before_.reset();
   }
 }
@@ -178,7 +182,7 @@ bool Refinement::take_back(MonoTime now, const std::vector<RefinedSource>& sourc
     return false;
   }
   if (!worse_since_) worse_since_ = now;
-  const auto has_bbr = [](const RefinedSource& source) { return source.path.congestion_control.starts_with("bbr"); };
+  const auto has_bbr = [](const RefinedSource& source) { return uses_bbr(source.path); };
   if (std::ranges::any_of(sources, has_bbr) && now - *worse_since_ < kSettle) return true;
   if (falls_alone(now, before_->parts, sources)) return true;
   go_back(now, sources, rate);
@@ -209,20 +213,20 @@ void Refinement::go_back(MonoTime now, const std::vector<RefinedSource>& sources
   told_.clear();
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),
                    mbit(before.rate), some ? ", for which fewer will do" : "");
-  if (!more) taken_back_ = TakenBack{now, before.rate, floor_, floors_};
+  if (!more) taken_back_ = Undone{now, before.rate, floor_};
   if (!more && (!missed_ || before.rate > missed_->rate)) missed_ = before;
   const std::map<NodeId, int> back = some ? enough(before, rate) : more ? before.lanes : missed(before, sources);
   const std::map<NodeId, int> after = std::exchange(lanes_, back);
   if (some || !more) {
-    floor_ = lanes_;
-    floors_.failed(now);
+    floor_.lanes = lanes_;
+    floor_.failed(now);
   }
   // That more lanes to one source brought nothing says nothing of the others.
   for (const auto& [node, lanes] : before.lanes) {
     const auto grown = after.find(node);
-    if (more && grown != after.end() && grown->second > lanes) ceiling_[node] = lanes_[node];
+    if (more && grown != after.end() && grown->second > lanes) ceiling_.lanes[node] = lanes_[node];
   }
-  if (more) ceilings_.failed(now);
+  if (more) ceiling_.failed(now);
   if (more) std::erase_if(grown_, [&](const Growth& one) { return one.at == *changed_; });
   worse_since_.reset();
   changed_ = now;
@@ -265,11 +269,11 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
       grown_, [&](const Growth& one) { return in_all(lanes_) > in_all(one.lanes) && rate < kCollapse * one.rate; });
   if (from == grown_.end()) return false;
   if (falls_alone(now, from->parts, sources)) return false;
-  collapse_ = Collapse{now, from->rate, broke_, broken_};
-  broken_.failed(now);
+  collapse_ = Undone{now, from->rate, broke_};
+  broke_.failed(now);
   for (const auto& [node, lanes] : lanes_) {
     const auto held = from->lanes.find(node);
-    if (held != from->lanes.end() && lanes > held->second) broke_[node] = lanes;
+    if (held != from->lanes.end() && lanes > held->second) broke_.lanes[node] = lanes;
   }
   told_.clear();
   why_ = formatted("%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_), mbit(rate),
@@ -281,24 +285,10 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
   return true;
 }
 
-/// Where the lanes before do not bring the rate back either, it did not fall for the lanes' sake.
-void Refinement::judge_collapse(MonoTime now, double rate) {
-  if (!collapse_ || now - collapse_->at < proof()) return;
-  if (rate < kCollapse * collapse_->rate) {
-    broke_ = std::move(collapse_->broke);
-    broken_ = collapse_->belief;
-  }
-  collapse_.reset();
-}
-
-/// The same for lanes that were missed: where they do not bring the rate back, fewer are not ruled out.
-void Refinement::judge_taken_back(MonoTime now, double rate) {
-  if (!taken_back_ || now - taken_back_->at < proof()) return;
-  if (rate < kWorse * taken_back_->rate) {
-    floor_ = std::move(taken_back_->floor);
-    floors_ = taken_back_->belief;
-  }
-  taken_back_.reset();
+void Refinement::judge(std::optional<Undone>& undone, RuledOut& ruled_out, double part, MonoTime now) const {
+  if (!undone || now - undone->at < proof()) return;
+  if (facts_.bits_per_s < part * undone->rate) ruled_out = std::move(undone->before);
+  undone.reset();
 }
 
 }  // namespace gridtorrent::client::tuning

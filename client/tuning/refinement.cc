@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "client/tuning/diagnosis.h"
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/lane_need.h"
 #include "client/tuning/wording.h"
 
@@ -44,30 +44,24 @@ bool past_start(const PathFigures& path) {
 
 }  // namespace
 
-Limit reader_limit(const HostLoad& load) {
-  if (load.busiest_thread > kNeverRests || load.held_by_quota > kHeldByQuota) return Limit::kReceiverCpu;
-  return load.held_by_disk > kHeldByDisk ? Limit::kDisk : Limit::kUnknown;
-}
-
 Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources, const RefinementFacts& facts) {
   facts_ = facts;
-  if (now >= floors_.until) floor_.clear();
-  if (now >= ceilings_.until) ceiling_.clear();
-  if (now >= broken_.until && !collapse_) broke_.clear();
+  floor_.expire(now);
+  ceiling_.expire(now);
+  if (!collapse_) broke_.expire(now);
   set_proof(sources);
   expect_no_more_than_is_given(sources);
   expect_nothing_of_lost(sources);
   accept_proof(now, facts.bits_per_s);
   const bool waits = changed_ && now - *changed_ < pause(sources);
-  judge_collapse(now, facts.bits_per_s);
-  judge_taken_back(now, facts.bits_per_s);
+  judge(collapse_, broke_, kCollapse, now);
+  judge(taken_back_, floor_, kWorse, now);
   if (!undo_collapse(now, sources, facts.bits_per_s) && !take_back(now, sources, facts.bits_per_s) && !waits) {
     change(now, sources);
   }
   Refined refined;
   for (const auto& source : sources) {
-    const auto held = lanes_.find(source.node);
-    refined.lanes.push_back(held == lanes_.end() ? source.start : held->second);
+    refined.lanes.push_back(lanes_of(source));
   }
   refined.why = told_.empty() ? why_ : told_text(sources);
   refined.held_by = held_by_;
@@ -92,7 +86,7 @@ std::string Refinement::told_text(const std::vector<RefinedSource>& sources) con
 }
 
 int Refinement::greedy_lanes(const RefinedSource& source, int lanes) const {
-  if (!facts_.greedy || !source.path.full() || ceiling_.contains(source.node) || reader_busy()) return lanes;
+  if (!facts_.greedy || !source.path.full() || ceiling_.lanes.contains(source.node) || reader_busy()) return lanes;
   return std::min(static_cast<int>(std::ceil(lanes * kGreedyStep)), kMaxLanesPerPeer);
 }
 
@@ -103,7 +97,7 @@ int Refinement::tried_lanes(const RefinedSource& source, int lanes) const {
   const bool short_of_time =
       path.seconds < std::chrono::duration<double>(kWatched).count() ||
       (facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count());
-  if (can_tell || short_of_time || facts_.polite || reader_busy() || ceiling_.contains(source.node)) return lanes;
+  if (can_tell || short_of_time || facts_.polite || reader_busy() || ceiling_.lanes.contains(source.node)) return lanes;
   return std::min(kTryTimes * lanes, kMaxLanesPerPeer);
 }
 
@@ -134,7 +128,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
                 need.held_by};
     }
   }
-  if (const auto broke = broke_.find(source.node); broke != broke_.end()) {
+  if (const auto broke = broke_.lanes.find(source.node); broke != broke_.lanes.end()) {
     change.lanes = std::min(change.lanes, std::max(broke->second - 1, 1));
   }
   // Its owner gives no more, to however many lanes.
@@ -193,7 +187,6 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   told_ = std::move(told);
   before.lanes_at_rate = in_all(before.lanes);
   before.lanes_of_rate = before.lanes;
-  // Several steps for fewer are compared with the best rate that came before or between them.
   // The path is another one, or as many lanes as then bring what they bring now.
   if (missed_ && (before.rate < kWorse * missed_->rate || before.lanes_at_rate >= missed_->lanes_at_rate))
     missed_.reset();
@@ -218,14 +211,14 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {
-  return need.held_by == Limit::kWindow && (reader_busy() || ceiling_.contains(source.node));
+  return need.held_by == Limit::kWindow && (reader_busy() || ceiling_.lanes.contains(source.node));
 }
 
 int Refinement::shrunk(const PathFigures& path, int lanes, bool reader) {
   int next = static_cast<int>(std::floor(lanes * kShrink));
   // Who reads, or shares its uplink, is what limits there, and BBR takes up at once what others leave: no queue has to
   // bridge anything.
-  const bool bbr = path.congestion_control.starts_with("bbr");
+  const bool bbr = uses_bbr(path);
   if (!reader && !bbr && path.round_trip.count() > 0 && path.paced_bits_per_s <= 0) {
     const double bridged =
         static_cast<double>(path.least_round_trip.count()) / static_cast<double>(path.round_trip.count());
@@ -246,7 +239,8 @@ int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNee
   const bool holds = facts_.no_fewer || (facts_.greedy && source.path.full());
   if (lanes <= most || !past_start(source.path) || ends || holds) return lanes;
   int next = std::max(most, shrunk(source.path, lanes, reader));
-  if (const auto floor = floor_.find(source.node); floor != floor_.end()) next = std::max(next, floor->second);
+  if (const auto floor = floor_.lanes.find(source.node); floor != floor_.lanes.end())
+    next = std::max(next, floor->second);
   return std::min(next, lanes);
 }
 

@@ -37,17 +37,18 @@ inline constexpr std::chrono::seconds kFirstLook{1};
 inline constexpr int kGrowByLosses = 4, kGrowByWindows = 2;
 /// Windows show at once that they hold lanes up. Over a longer time lanes that have ended would count as well.
 inline constexpr std::chrono::seconds kWindowSpan{3};
-/// Where a queue is seen, only so many lanes end in one step that what waits there keeps the path full while the
-/// windows of the others grow, since lanes take their windows along; and at most half of them. Where nothing waits, one
-/// at a time. Simulated on 650 Mbit/s, 58 ms and a queue of half a bandwidth-delay product: 16 to 6 lanes in 4 s halved
-/// the rate. Measured on 100 Mbit/s, 40 ms and a queue of one: where a third was the most and began after 4 s, one flow
-/// of another had 0.35 of what it has beside one like it; with this and kSlowStart, 0.48 to 1.05 in six rounds. Where
-/// no queue has to bridge it (BBR, a reader that limits, a seeder that paces), a third of the lanes end.
+/// In one step at most a third of the lanes end where no queue has to bridge it (BBR, a reader that limits, a seeder
+/// that paces). Elsewhere fewer: lanes take their windows along, so only so many that what waits in the queue keeps the
+/// path full while the windows of the others grow, and at most half of them; one at a time where nothing waits.
+/// Simulated on 650 Mbit/s, 58 ms and a queue of half a bandwidth-delay product: 16 to 6 lanes in 4 s halved the rate.
+/// Measured on 100 Mbit/s, 40 ms and a queue of one: where a third was the most and began after 4 s, one flow of
+/// another had 0.35 of what it has beside one like it; with this and kSlowStart, 0.48 to 1.05 in six rounds.
 inline constexpr double kShrink = 2.0 / 3;
-/// Fewer lanes that bring less than this part of the rate before are taken back; looked at for so long after the step.
+/// Fewer lanes that bring less than this part of the rate before are taken back; looked at for kWatch after the step.
 /// BBR empties the queue for 200 ms each ten seconds, which takes a seventh of two seconds' mean: there it has to last
 /// for kSettle.
 inline constexpr double kWorse = 0.85;
+inline constexpr std::chrono::seconds kWatch{10};
 /// Where packets still wait with fewer lanes, others have what was lost, unless each lane has a rate of its own (a
 /// shaper by connection). So they are taken back there where the rate fell by more than the lanes to this power: 1 is
 /// in proportion, as behind such a shaper; from 4 to 2 lanes beside one flow of another it is 0.26, and from 5 to 3
@@ -55,12 +56,12 @@ inline constexpr double kWorse = 0.85;
 inline constexpr double kSharedByFewer = 0.75;
 /// And more lanes that were tried have to bring more than that to this power, which a greater part of a full path is.
 inline constexpr double kShared = 0.5;
-inline constexpr std::chrono::seconds kWatch{10};
-/// After that, so many lanes are the least for so long, doubled each time, to kMostBelieved; and so where more brought
-/// nothing.
-inline constexpr std::chrono::seconds kBelieve{60}, kMostBelieved{480};
+/// After lanes were taken back, so many lanes are the least for so long, doubled each time, to kLongestRuledOut; and so
+/// where more brought nothing. A path that has changed is tried anew after a minute; one that stays is disturbed once
+/// in eight.
+inline constexpr std::chrono::seconds kRuledOut{60}, kLongestRuledOut{480};
 /// The same for lanes that broke something.
-inline constexpr std::chrono::seconds kBrokeBelieved{300}, kMostBroke{2400};
+inline constexpr std::chrono::seconds kBrokeRuledOut{300}, kLongestBrokeRuledOut{2400};
 /// Windows hold lanes up at once, not in the long run: more lanes that bring less than this part of what they would if
 /// each carried as much as before are taken back. Their reader is what limits, not their windows.
 inline constexpr double kNoGain = 0.3;
@@ -78,16 +79,6 @@ inline constexpr std::chrono::seconds kLongestProof{20};
 inline constexpr double kProved = 0.8;
 /// Then fewer are tried, for each lane costs the reader something. The same as kWorse for these.
 inline constexpr double kWorseForReader = 0.95;
-/// A node's thread that wants a core for more of the time than this is what limits; more lanes do not help it.
-inline constexpr double kNeverRests = 0.9;
-/// A disk that holds reception up does so nearly all of the time, for what sockets hold meanwhile fills its queue again
-/// at once; bursts onto one that keeps up are short.
-inline constexpr double kHeldByDisk = 0.5;
-/// The same of its quota: what is stopped in most periods gets less than it wants.
-inline constexpr double kHeldByQuota = 0.5;
-/// What keeps a node from reading faster than it does: kReceiverCpu, kDisk, or kUnknown.
-Limit reader_limit(const HostLoad& load);
-
 /// After more lanes the rate may fall for their sake within so long: a middlebox, a disk or a server that more lanes
 /// break does not break at once. Below this part of the rate before, the transfer goes back to the lanes before.
 inline constexpr std::chrono::seconds kMayBreak{30};
@@ -176,25 +167,20 @@ class Refinement {
     std::map<NodeId, int> lanes{};
     std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought
   };
-  /// What a proof that failed rules out for a time.
-  struct Belief {
+  /// Numbers of lanes that a proof which failed rules out for a time.
+  struct RuledOut {
+    std::map<NodeId, int> lanes{};
     MonoTime until{};
-    std::chrono::seconds next = kBelieve, most = kMostBelieved;
+    std::chrono::seconds next = kRuledOut, longest = kLongestRuledOut;
     void failed(MonoTime now);
+    void expire(MonoTime now);
   };
-  /// Lanes were given up since the rate had collapsed.
-  struct Collapse {
+  /// The transfer went back to lanes that had brought more. Where they do not bring it again, it was not lost for the
+  /// lanes' sake, and nothing is ruled out.
+  struct Undone {
     MonoTime at{};
-    double rate = 0;                ///< before it
-    std::map<NodeId, int> broke{};  ///< what was there before `broke_` got its part of it
-    Belief belief{};                ///< `broken_` before it
-  };
-  /// Fewer lanes were taken back.
-  struct TakenBack {
-    MonoTime at{};
-    double rate = 0;                ///< that fewer did not bring
-    std::map<NodeId, int> floor{};  ///< `floor_` before it
-    Belief belief{};                ///< `floors_` before it
+    double rate = 0;  ///< that they had brought
+    RuledOut before{};
   };
   static int in_all(const std::map<NodeId, int>& lanes);
   /// What each source brings of `rate`.
@@ -230,8 +216,8 @@ class Refinement {
   /// The path is, as far as the last change is concerned.
   bool is_full(const std::vector<RefinedSource>& sources) const;
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
-  void judge_collapse(MonoTime now, double rate);
-  void judge_taken_back(MonoTime now, double rate);
+  /// `part` of the rate has to be back.
+  void judge(std::optional<Undone>& undone, RuledOut& ruled_out, double part, MonoTime now) const;
   /// Windows hold its lanes up, but this node has no time to read, or more lanes brought nothing of late: who reads
   /// from them is what limits.
   bool reader_limits(const RefinedSource& source, const LaneNeed& need) const;
@@ -245,18 +231,19 @@ class Refinement {
   void change(MonoTime now, const std::vector<RefinedSource>& sources);
 
   RefinementFacts facts_;
-  std::map<NodeId, int> lanes_, floor_, ceiling_;
-  std::map<NodeId, int> broke_;  ///< so many lanes were too many
-  std::deque<Growth> grown_;     ///< within kMayBreak
-  std::optional<Collapse> collapse_;
-  std::optional<TakenBack> taken_back_;
+  std::map<NodeId, int> lanes_;
+  RuledOut floor_;                                                            ///< fewer brought less
+  RuledOut ceiling_;                                                          ///< more brought nothing
+  RuledOut broke_{.next = kBrokeRuledOut, .longest = kLongestBrokeRuledOut};  ///< so many broke something
+  std::deque<Growth> grown_;                                                  ///< within kMayBreak
+  std::optional<Undone> collapse_;                                            ///< more lanes, for which the rate fell
+  std::optional<Undone> taken_back_;                                          ///< fewer lanes, which brought less
   std::chrono::duration<double> proof_ = kProof;
   std::optional<MonoTime> changed_;
   std::optional<Before> before_;
   std::optional<MonoTime> worse_since_;  ///< than `before_`
   std::optional<MonoTime> alone_since_;  ///< one source falls
   MonoTime alone_asked_{};
-  Belief floors_, ceilings_, broken_{.next = kBrokeBelieved, .most = kMostBroke};
   /// The best rate that fewer lanes did not bring, as long as the path shows it: what is tolerated of each step for
   /// fewer must not add up.
   std::optional<Before> missed_;

@@ -53,11 +53,4 @@ std::string rate_text(double bits_per_s) {
   return formatted("%.1f Mbit/s", mbit(bits_per_s));
 }
 
-std::string size_text(double bytes) {
-  if (bytes >= 1e9) return formatted("%.1f GB", bytes / 1e9);
-  if (bytes >= 1e8) return formatted("%.0f MB", bytes / 1e6);
-  if (bytes >= 1e6) return formatted("%.1f MB", bytes / 1e6);
-  return formatted("%.0f kB", bytes / 1e3);
-}
-
 }  // namespace gridtorrent::client::tuning

@@ -71,6 +71,5 @@ double seconds_between(MonoTime from, MonoTime to);
 
 /// "41.0 Mbit/s"; "625 kB", "1.5 MB", "160 MB": as reasons name them.
 std::string rate_text(double bits_per_s);
-std::string size_text(double bytes);
 
 }  // namespace gridtorrent::client::tuning

@@ -1,19 +1,12 @@
 #include "client/tuning/search_controller.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "client/tuning/fixed.h"
 #include "client/tuning/sources.h"
 #include "client/tuning/start.h"
 
 namespace gridtorrent::client::tuning {
-namespace {
-
-/// Plans are made about once a second. What is longer was a pause.
-constexpr std::chrono::seconds kLongestStep{3};
-
-}  // namespace
 
 void SearchController::update(std::vector<Seeder>& known, const std::vector<const PeerSample*>& seen, MonoTime now) {
   std::erase_if(known, [&](const Seeder& seeder) {
@@ -41,7 +34,7 @@ Plan SearchController::plan(const ControllerInput& input) {
   if (known.search == nullptr) known.search = make_();
   known.meter.look(input.peers);
   if (known.planned != MonoTime{}) {
-    known.clock += std::clamp<MonoTime::duration>(input.now - known.planned, {}, kLongestStep);
+    known.clock += std::clamp<MonoTime::duration>(input.now - known.planned, {}, kPausedAfter);
   }
   known.planned = input.now;
   update(known.seeders, seeders, known.clock);

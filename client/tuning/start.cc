@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/congestion_choice.h"
 #include "client/tuning/sources.h"
 
@@ -51,7 +52,9 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   }
   if (!source.complete) return even;
   if (facts.polite) return std::min(even, kFewLanes);
-  if (source.grants_bbr) return std::min(even, kFarLanesWithBbr);
+  // Where the sender grants BBR, sixteen lanes would fill the queue of a path with losses, which hides that these are
+  // random; four do not, and on a path without losses they are enough.
+  if (source.grants_bbr) return even;
   const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
   const std::uint64_t sharers = facts.sources.size() * transfers;
   const int part = static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers));
@@ -74,7 +77,7 @@ Path path_of(const PeerSample& peer) {
     if (lane.theirs) path.congestion_control = lane.theirs->congestion_control;
   }
   path.round_trip = std::chrono::microseconds(least);
-  if (path.congestion_control.starts_with("bbr")) {
+  if (is_bbr(path.congestion_control)) {
     path.kind = PathKind::kBbr;
   } else if (least > 0) {
     path.kind = path.round_trip < kNearBelow ? PathKind::kNear : PathKind::kFar;

@@ -24,13 +24,10 @@ inline constexpr double kUnheldBitsPerS = 1e9;
 /// In all over a path that is far, for which the loss rate is not known yet. What they carry lies between 5 and 100
 /// Mbit/s each at 0.1 to 0.001 % of loss and 50 ms (RFC 9438, 5.1, figure 4). Measured: `long-300MB`, `long-1200MB`.
 inline constexpr int kFarLanes = 8;
-/// From this many bytes on twice as many. CUBIC lives off slow start's windows in the first seconds, so a shorter
+/// From this many bytes on twice as many. CUBIC still has slow start's windows in the first seconds, so a shorter
 /// transfer ends before the second half is needed.
 inline constexpr std::uint64_t kLongBytes = 100'000'000;
 inline constexpr int kFarLanesForLong = 16;
-/// Where the sender grants BBR (congestion_choice.h). Sixteen lanes fill the queue of a path with losses, which hides
-/// that these are random; four do not, and on a path without losses they are enough.
-inline constexpr int kFarLanesWithBbr = 4;
 /// A lane has at least its first requests to do (RequestDepth::kFirst blocks of 16 KiB).
 inline constexpr std::uint64_t kLeastBytesPerLane = 65'536;
 /// Below a limit no more lanes than it takes to reach it, if each carries this: CUBIC at 50 ms and 0.1 % of loss

@@ -16,7 +16,7 @@ namespace gridtorrent::client::tuning {
 inline constexpr std::chrono::seconds kUnsettled{5};
 /// A look counts for the time since the one before, but for no more than this: looks are a second apart.
 inline constexpr std::chrono::seconds kLookCounts{2};
-/// So much settled time makes a record: CUBIC lives off slow start's windows for 10 to 40 s.
+/// So much settled time makes a record: CUBIC still has slow start's windows for 10 to 40 s.
 inline constexpr std::chrono::seconds kRemembered{30};
 /// A shorter transfer makes one as well where it fetched all it wanted, ran so long, and was settled half of the time.
 inline constexpr std::chrono::seconds kShortest{10};

@@ -19,4 +19,15 @@ std::string formatted(const char* format, ...) {
   return text;
 }
 
+std::string size_text(double bytes) {
+  if (bytes >= 1e9) return formatted("%.1f GB", bytes / 1e9);
+  if (bytes >= 1e8) return formatted("%.0f MB", bytes / 1e6);
+  if (bytes >= 1e6) return formatted("%.1f MB", bytes / 1e6);
+  return formatted("%.0f kB", bytes / 1e3);
+}
+
+std::string counted(std::int64_t number, const char* noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
 }  // namespace gridtorrent::client::tuning

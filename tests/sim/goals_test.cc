@@ -11,18 +11,21 @@ namespace {
 
 constexpr double kMbit = 1e6, kPath = 96 * kMbit;
 constexpr int kCome = 15, kGo = 45;  ///< seconds at which rivals come and go
+constexpr int kStay = kGo - kCome;
 
-/// So many flows of others from second 15 to second 45; or all the time.
-Scenario shared(int rivals, bool always = false) {
+/// So many flows of others for 30 seconds; or all the time.
+Scenario shared(int rivals, bool always = false, int come = kCome, int seeders = 1) {
   Scenario scenario;
   scenario.name = "shared";
-  scenario.world.seeders = {{.uplink = 1e9, .round_trip = 0.04, .window_bytes = 64e6}};
+  for (int i = 0; i < seeders; ++i) {
+    scenario.world.seeders.push_back({.uplink = 1e9, .round_trip = 0.04, .window_bytes = 64e6});
+  }
   scenario.world.paths = {{.rate = kPath}};
   if (always) {
     scenario.world.paths[0].rivals = rivals;
     return scenario;
   }
-  scenario.events = {kCome, kGo};
+  scenario.events = {static_cast<double>(come), static_cast<double>(come + kStay)};
   scenario.change = [rivals](int phase, World& world) { world.paths[0].rivals = phase == 0 ? rivals : 0; };
   return scenario;
 }
@@ -37,6 +40,8 @@ struct Case {
   Model model;
   int rivals;
   std::uint64_t mbit;
+  int seeders = 1;
+  int come = kCome;  ///< when others do
 };
 
 std::vector<Case> cases() {
@@ -45,6 +50,10 @@ std::vector<Case> cases() {
     for (const int rivals : {0, 4, 8}) {
       for (const std::uint64_t mbit : {15U, 30U, 60U}) all.push_back({model, rivals, mbit});
     }
+    // By then the lanes that nobody needed have ended, down to one to each seeder.
+    for (const int seeders : {1, 2, 8}) {
+      for (const std::uint64_t mbit : {30U, 60U}) all.push_back({model, 8, mbit, seeders, 100});
+    }
   }
   return all;
 }
@@ -52,20 +61,24 @@ std::vector<Case> cases() {
 class Targets : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Targets, AreHeldWithinFivePercentAndBackWithinTenSecondsAfterOthersCame) {
-  const auto [model, rivals, mbit] = GetParam();
+  const auto [model, rivals, mbit, seeders, come] = GetParam();
   const double target = static_cast<double>(mbit) * kMbit;
-  const auto brought = of(shared(rivals), {.target = mbit * 1'000'000}, 70, 3, model);
-  for (int second = 5; second + 5 <= 70; second += 5) {
+  const int end = come + kStay + 25;
+  const auto brought = of(shared(rivals, false, come, seeders), {.target = mbit * 1'000'000}, end, 3, model);
+  for (int second = 5; second + 5 <= end; second += 5) {
     const double mean = brought.mean(second, second + 5);
     EXPECT_LE(mean, 1.05 * target) << "from second " << second;
-    const bool others_came = rivals > 0 && second >= kCome && second < kCome + 10;
-    EXPECT_GE(mean, (others_came ? 0.7 : 0.95) * target) << "from second " << second;
+    const bool others_came = rivals > 0 && second >= come && second < come + 10;
+    // Their windows still grow when the lanes are enough for the first time: a step more is due for some seconds.
+    const bool late = come > kCome && second >= come && second < come + kStay;
+    EXPECT_GE(mean, (others_came ? 0.7 : late ? 0.9 : 0.95) * target) << "from second " << second;
   }
-  EXPECT_NEAR(brought.mean(5, kCome), target, 0.03 * target);
+  EXPECT_NEAR(brought.mean(5, come), target, 0.03 * target);
 }
 INSTANTIATE_TEST_SUITE_P(Beside, Targets, ::testing::ValuesIn(cases()), [](const auto& tested) {
   return model_name(tested.param.model) + std::to_string(tested.param.rivals) + "Rivals" +
-         std::to_string(tested.param.mbit) + "Mbit";
+         std::to_string(tested.param.mbit) + "Mbit" + std::to_string(tested.param.seeders) + "SeedersAt" +
+         std::to_string(tested.param.come);
 });
 
 TEST(Floors, AreHeldInTheBackgroundBesideOthers) {
@@ -81,7 +94,7 @@ TEST(Floors, AreHeldInTheBackgroundBesideOthers) {
       }
       mean += brought.mean(kCome + 12, kGo) / kSeeds;
     }
-    EXPECT_GE(held, 0.8 * windows) << rivals << " rivals";
+    EXPECT_GE(held, 0.9 * windows) << rivals << " rivals";
     EXPECT_GE(mean, 30 * kMbit) << rivals << " rivals";
     EXPECT_LE(mean, 36 * kMbit) << "no more than that is taken from " << rivals;
   }

@@ -292,6 +292,19 @@ TEST_F(AutoOnALossyPath, JudgesNoBbrByATimeInWhichItWasPaused) {
   EXPECT_EQ(seconds(1).congestion_control, "bbr") << "BBR brought nothing while nothing was asked for";
   EXPECT_EQ(seconds(20).congestion_control, "bbr") << plan_.reason.text;
 }
+TEST_F(AutoOnALossyPath, JudgesNoBbrByATimeInWhichAPersonChoseTheLanes) {
+  ASSERT_EQ(seconds(6).congestion_control, "bbr");
+  sender_uses("bbr");
+  seconds(1);
+  input_.lanes_wish = 1;
+  for (int i = 0; i < 10; ++i) {  // which bring nothing
+    input_.now += 1s;
+    auto_.plan(input_);
+  }
+  input_.lanes_wish = 0;
+  EXPECT_EQ(seconds(1).congestion_control, "bbr");
+  EXPECT_EQ(seconds(20).congestion_control, "bbr") << plan_.reason.text;
+}
 TEST_F(AutoOnALossyPath, TriesWithOneTransferAtATime) {
   ControllerInput other = input_;
   other.transfer = TransferId(TransferId::Bytes{2});

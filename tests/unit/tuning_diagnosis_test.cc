@@ -18,7 +18,7 @@ constexpr double kMbit = 1e6;
 DiagnosedSource source(std::uint8_t number, double rate, int lanes = 4) {
   DiagnosedSource source;
   source.node = numbered_node(number);
-  source.outstanding_blocks = 10;
+  source.has_requests = true;
   PathFigures& path = source.path;
   path.seconds = 5;
   path.lanes = lanes;
@@ -141,7 +141,7 @@ TEST(Diagnosed, AsPathOnANearFullLinkWithoutAVisibleQueue) {
   const Findings findings = findings_of(transfer_from({near}));
   EXPECT_EQ(findings.limit, Limit::kPath) << "the queue is the sender's own: no packet waits on the way, none is lost";
   EXPECT_TRUE(says(findings.detail, "has more to send than the path takes")) << findings.detail;
-  near.outstanding_blocks = 0;
+  near.has_requests = false;
   EXPECT_EQ(word(transfer_from({near})), Limit::kUnknown) << "nothing is asked of it";
 }
 TEST(Diagnosed, AsPathWhereBbrFillsItAndLeavesNoQueue) {
@@ -205,7 +205,7 @@ TEST(Diagnosed, AsSeederThatHasAnUploadLimit) {
   DiagnosedSource limited = source(1, 30 * kMbit);
   limited.path.empty = 0.95;
   EXPECT_EQ(word(transfer_from({limited})), Limit::kSeeder);
-  limited.outstanding_blocks = 0;
+  limited.has_requests = false;
   EXPECT_NE(word(transfer_from({limited})), Limit::kSeeder) << "nothing is asked of it";
 }
 TEST(Diagnosed, AsSeederThatWaitsForItsDisk) {
@@ -266,6 +266,15 @@ TEST(Diagnosed, AsTargetWhereTheRateThatWasAskedForIsReached) {
   EXPECT_EQ(word(transfer), Limit::kTarget);
   transfer.limit_bits_per_s = 60 * kMbit;
   EXPECT_NE(word(transfer), Limit::kTarget);
+}
+TEST(Diagnosed, AsTargetWithTheNumberThatHoldsIt) {
+  DiagnosedTransfer transfer = transfer_from({source(1, 30 * kMbit)});
+  transfer.target_bits_per_s = 31 * kMbit;
+  EXPECT_TRUE(says(findings_of(transfer).detail, "the rate that was asked for")) << findings_of(transfer).detail;
+  transfer.target_bits_per_s = 100 * kMbit;
+  transfer.limit_bits_per_s = 31 * kMbit;
+  EXPECT_EQ(word(transfer), Limit::kTarget) << "the node's limit is below what was asked for";
+  EXPECT_TRUE(says(findings_of(transfer).detail, "limit of 31 Mbit/s")) << findings_of(transfer).detail;
 }
 TEST(Diagnosed, AsTargetWhereNoMoreIsTakenThanADeadlineNeeds) {
   DiagnosedSource idle = source(1, 30 * kMbit);
@@ -346,6 +355,19 @@ TEST(TheDiagnosis, KeepsItsWordUntilAnotherOneHasHeldForThreeLooks) {
   EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
   EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
   EXPECT_EQ(second(1'000'000, 1), Limit::kReceiverCpu);
+}
+TEST(TheDiagnosis, SaysWhatIsMissedWhereNobodySends) {
+  Diagnosis diagnosis;
+  auto input = input_with(1, 100'000'000);
+  input.deadline = input.now + 60s;
+  EXPECT_FALSE(diagnosis.look(input).target) << "it has just begun";
+  input.now += 1s;
+  EXPECT_FALSE(diagnosis.look(input).target);
+  input.now += 1s;
+  ASSERT_TRUE(diagnosis.look(input).target);
+  EXPECT_TRUE(says(diagnosis.look(input).target->text, "nothing comes")) << diagnosis.look(input).target->text;
+  input.now += 600s;
+  EXPECT_FALSE(diagnosis.look(input).target) << "it was paused";
 }
 TEST(TheDiagnosis, KeepsItsWordAtTheEndWhenLanesRunDry) {
   Diagnosis diagnosis;

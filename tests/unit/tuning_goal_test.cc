@@ -45,6 +45,25 @@ TEST(Goal, OfADeadlineThatIsPastIsAsFastAsItGoes) {
   EXPECT_GT(goal_of(input).floor, 1e12);
 }
 
+TEST(Goal, OfADeadlineInSecondsIsNotPolite) {
+  auto input = input_with(1);
+  input.deadline = input.now + 14s;
+  EXPECT_TRUE(goal_of(input).polite);
+  input.deadline = input.now + 12s;
+  EXPECT_FALSE(goal_of(input).polite) << "there is no time to see that it is too slow";
+}
+TEST(Goal, OfADeadlineLeavesTheTimeThatFinishingTakes) {
+  auto input = input_with(1, 100'000'000);
+  input.deadline = input.now + 120s;
+  input.to_finish = 20s;
+  EXPECT_NEAR(goal_of(input).floor / kMbit, 8 / 0.95, 0.01) << "800 Mbit in 100 s";
+  EXPECT_EQ(state_of(input, 20 * kMbit)->text, "in time, with 60 s to spare");
+}
+TEST(Goal, WantsLanesThatBringSomewhatMoreThanAFloor) {
+  EXPECT_GT(kHeld * Goal{.floor = 30 * kMbit}.wanted(), 30 * kMbit);
+  EXPECT_EQ((Goal{.target = 30 * kMbit}.wanted()), 30 * kMbit);
+}
+
 TEST(TargetState, IsNoneWhereNobodyAsked) {
   EXPECT_FALSE(state_of(input_with(1), 10 * kMbit).has_value());
 }
@@ -74,6 +93,23 @@ TEST(TargetState, OfAFloorIsHeldAboveIt) {
   input.floor_bits_per_s = 30'000'000;
   EXPECT_TRUE(state_of(input, 90 * kMbit)->held);
   EXPECT_EQ(state_of(input, 15 * kMbit)->text, "50 % short of 30 Mbit/s");
+}
+
+TEST(TargetState, OfWhatALimitForbidsSaysWhatLacks) {
+  auto input = input_with(1);
+  input.limit_bits_per_s = 20'000'000;
+  input.target_bits_per_s = 50'000'000;
+  EXPECT_EQ(state_of(input, 20 * kMbit)->text, "60 % short of 50 Mbit/s");
+  input.target_bits_per_s = 0;
+  input.floor_bits_per_s = 40'000'000;
+  EXPECT_EQ(state_of(input, 20 * kMbit)->text, "50 % short of 40 Mbit/s");
+}
+TEST(TargetState, OfAFloorThatIsMissedBesideADeadlineThatIsNot) {
+  auto input = input_with(1, 100'000'000);
+  input.deadline = input.now + 48h;
+  input.floor_bits_per_s = 30'000'000;
+  EXPECT_EQ(state_of(input, 10 * kMbit)->text, "67 % short of 30 Mbit/s");
+  EXPECT_EQ(state_of(input, 40 * kMbit)->kind, TargetState::Kind::kDeadline);
 }
 
 /// A limiter that brings a little less than it is set to, or what the path leaves.
@@ -289,6 +325,49 @@ TEST_F(Demanding, AsksForAsManyAsThereMayBeWhereTheTimeIsPast) {
   facts_.wanted = 1e15;
   most_ = 95 * kMbit;
   EXPECT_GE(seconds(40, 8), 8);
+}
+
+TEST_F(Demanding, KeepsALaneToEachSourceAndThoseThatLossesTake) {
+  facts_.exact = true;
+  facts_.least = 2;
+  facts_.lanes = lanes_ = 7;
+  EXPECT_EQ(seconds(200, 0), 2) << "fewer are not open anyway";
+  EXPECT_GE(seconds(12, 8), 4) << "of which more are counted from";
+  facts_.least = 10;
+  EXPECT_EQ(second(8), 10);
+}
+TEST_F(Demanding, IsBackWithinTenSecondsAfterALongQuiet) {
+  facts_.exact = true;
+  facts_.wanted = most_ = 60 * kMbit;
+  facts_.lanes = lanes_ = 14;
+  ASSERT_EQ(seconds(150, 0), 1);
+  seconds(11, 8);
+  EXPECT_GE(facts_.bits_per_s, 0.95 * 60 * kMbit) << lanes_ << " lanes";
+}
+TEST_F(Demanding, GoesOnAddingLanesAsADeadlineComesNearer) {
+  most_ = 95 * kMbit;
+  double left = 400 * kMbit;
+  for (int passed = 0; passed < 10; ++passed) {
+    facts_.wanted = left / (0.95 * (12 - passed));
+    second(8);
+    left -= facts_.bits_per_s;
+  }
+  EXPECT_GE(lanes_, 8) << "the rate that would be in time has doubled several times";
+}
+TEST_F(Demanding, WaitsAnewAfterAPause) {
+  const int before = seconds(20, 8);
+  demand_.interrupted();
+  now_ += 600s;
+  most_ = 5 * kMbit;
+  EXPECT_EQ(seconds(5, 8), before) << "lanes get up speed";
+  EXPECT_GT(seconds(3, 8), before);
+}
+TEST_F(Demanding, AddsNothingWhereOthersGoFirst) {
+  facts_.held_back = true;
+  EXPECT_EQ(seconds(60, 8), 2);
+  facts_.held_back = false;
+  EXPECT_EQ(seconds(2, 8), 2) << "it has to be too slow for a time again";
+  EXPECT_GT(seconds(3, 8), 2);
 }
 
 }  // namespace

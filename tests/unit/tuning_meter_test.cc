@@ -160,6 +160,25 @@ TEST_F(Meter, TellsAQueueThatStandsFromPacketsThatWereDelayed) {
   second(), second();
   EXPECT_NEAR(static_cast<double>(figures().standing_queue.count()), 30'500, 1);
 }
+TEST_F(Meter, TellsAQueueThatStandsOnALaneOfTwentyPacketsASecond) {
+  auto& lane = open(0);
+  const auto slow_seconds = [&](int count, std::uint32_t smoothed) {
+    for (int i = 0; i < count; ++i) {
+      lane.theirs->sent_segments += 20;
+      lane.theirs->srtt_us = smoothed;
+      now_ += 1s;
+      meter_.look(now_, seeder_);
+    }
+  };
+  slow_seconds(5, 60'000);
+  EXPECT_EQ(figures().standing_queue, 0us);
+  slow_seconds(3, 160'000);
+  EXPECT_EQ(figures().standing_queue, 100ms);
+  slow_seconds(3, 60'000);
+  lane.theirs->srtt_us = 160'000;
+  for (int i = 0; i < 3; ++i) meter_.look(now_ += 1s, seeder_);
+  EXPECT_EQ(figures().standing_queue, 0us) << "nothing was sent: that is an old figure";
+}
 TEST_F(Meter, TellsNoPaceWhereALaneThatCarriesSomethingHasNone) {
   open(0).theirs->paced_bytes_per_s = 250'000;
   open(1).theirs->paced_bytes_per_s = 125'000;

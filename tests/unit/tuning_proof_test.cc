@@ -165,6 +165,32 @@ TEST_F(Proving, TakesAPauseForNoDoingOfLanes) {
   EXPECT_GE(lanes(), more) << said_;
   EXPECT_FALSE(said("brought")) << said_;
 }
+TEST_F(Proving, CountsABreakdownAsTheFirstWhereAPauseHidThatOfBefore) {
+  RefinedSource& source = seeder(4, ten_each);
+  source.path.loss_events = source.path.random_events = 1000;
+  bool stalled = false;
+  brings_[0] = [&stalled](int lanes) { return stalled ? 0 : 12 * kMbit * lanes; };
+  const auto break_down = [&] {
+    stalled = true;
+    seconds(3);
+    stalled = false;
+  };
+  seconds(2);
+  const int more = lanes();
+  ASSERT_GT(more, 4);
+  break_down();
+  ASSERT_LT(lanes(), more) << said_;
+  refinement_.interrupted();
+  facts_.reader = Limit::kReceiverCpu;  // no lanes are added
+  seconds(200);
+  facts_.reader = Limit::kUnknown;
+  seconds(2);
+  ASSERT_GE(lanes(), more) << said_;
+  break_down();
+  ASSERT_TRUE(said("16 lanes brought 0")) << said_;
+  seconds(150);
+  EXPECT_EQ(lanes(), 15) << "16 are ruled out for five minutes: " << said_;
+}
 TEST_F(Proving, WaitsUntilItShowsWhetherOneOfTwoIsLost) {
   seeder(16, [](int) { return 50 * kMbit; });
   seeder(16, [](int) { return 50 * kMbit; });

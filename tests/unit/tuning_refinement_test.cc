@@ -1,6 +1,7 @@
 // How the lanes of a transfer move on from its start.
 #include <gtest/gtest.h>
 
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/refinement.h"
 #include "tests/support/numbered_node.h"
 
