@@ -343,6 +343,34 @@ TEST_F(SwarmTable, AForgottenNodeLeavesNothing) {
   EXPECT_FALSE(swarms_.knows_endpoints(a_));
 }
 
+TEST_F(SwarmTable, ANodeThatIsForgottenIsNotKnownAnewByWhatEnds) {
+  swarms_.set_connected(a_, true);
+  swarms_.forget(a_);
+  swarms_.set_connected(a_, false);
+  EXPECT_EQ(swarms_.last_sign(a_), WallTime{}) << "its stream has ended";
+  swarms_.announce(of(a_, SwarmRole::kGone));
+  EXPECT_EQ(swarms_.last_sign(a_), WallTime{}) << "it was refused";
+  EXPECT_THAT(swarms_.take_signs(std::chrono::minutes(5)), IsEmpty());
+}
+
+TEST_F(SwarmTable, OfNodesThatAreLongAwayNothingIsKeptOnceTheirLastSignIsTaken) {
+  for (const NodeId& node : {a_, b_}) swarms_.set_endpoints(node, at("198.18.0.1", Reachability::kReachable));
+  Announce late = of(a_, SwarmRole::kSeeding, 1000);  // as one that was under way when the node was removed
+  late.traffic = {{b_, 10, 0}};
+  swarms_.announce(late);
+  swarms_.set_connected(b_, true);
+  clock_.advance(std::chrono::hours(2));
+  swarms_.expire();
+  EXPECT_TRUE(swarms_.knows_endpoints(a_)) << "when it was seen last is not written down yet";
+  swarms_.take_signs(std::chrono::minutes(5));
+  swarms_.expire();
+  EXPECT_FALSE(swarms_.knows_endpoints(a_));
+  EXPECT_EQ(swarms_.last_sign(a_), WallTime{});
+  EXPECT_EQ(swarms_.traffic(a_), TrafficTotals{});
+  EXPECT_TRUE(swarms_.knows_endpoints(b_)) << "it is connected";
+  EXPECT_EQ(swarms_.traffic(b_), (TrafficTotals{0, 0, 10, 0}));
+}
+
 // Streams to nodes
 
 class Hub : public testing::Test {

@@ -9,7 +9,8 @@ namespace gridtorrent::tracker {
 namespace {
 constexpr auto kWriteProgressAfter = std::chrono::minutes(1);
 constexpr auto kWriteSeenAfter = std::chrono::minutes(10);
-constexpr std::uint64_t kWriteShare = 20;  // a twentieth: 5 %
+constexpr auto kKnownFor = std::chrono::hours(1);  // since a node's last sign of life; no call takes so long
+constexpr std::uint64_t kWriteShare = 20;          // a twentieth: 5 %
 // An age that is told twice differs by the time that the messages took. Below this it is the same moment.
 constexpr auto kSameMoment = std::chrono::seconds(5);
 }  // namespace
@@ -141,6 +142,8 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   const Key key(announce.content, announce.version);
   AnnounceResult result;
   result.next = limits_.interval;
+  // Of a node that was removed while it called nothing is to stay.
+  if (announce.role == SwarmRole::kGone && !nodes_.contains(announce.node)) return result;
   LiveNode& node = nodes_[announce.node];
   node.last_seen = now;
   node.sign = clock_.wall();
@@ -210,6 +213,7 @@ std::vector<Swarms::Tell> Swarms::set_endpoints(const NodeId& node, const std::v
   const std::lock_guard lock(mutex_);
   const MonoTime now = clock_.mono();
   LiveNode& live = nodes_[node];
+  live.sign = clock_.wall();
   const bool same = live.knows_endpoints && live.endpoints == endpoints;
   live.endpoints = endpoints;
   live.knows_endpoints = true;
@@ -238,6 +242,7 @@ bool Swarms::knows_endpoints(const NodeId& node) const {
 
 void Swarms::set_connected(const NodeId& node, bool connected) {
   const std::lock_guard lock(mutex_);
+  if (!connected && !nodes_.contains(node)) return;  // it was forgotten, and its stream ends for that
   LiveNode& live = nodes_[node];
   live.connected = std::max(0, live.connected + (connected ? 1 : -1));
   live.sign = clock_.wall();
@@ -296,7 +301,17 @@ std::vector<std::pair<ContentId, NodeId>> Swarms::expire() {
     leave(key, id);
     dropped.emplace_back(key.first, id);
   }
+  drop_long_away(now);
   return dropped;
+}
+
+void Swarms::drop_long_away(MonoTime now) {
+  std::erase_if(nodes_, [&](const auto& entry) {
+    const LiveNode& live = entry.second;
+    if (is_online(live, now) || !live.swarms.empty() || live.sign > live.taken_sign) return false;
+    return clock_.wall() - live.sign > kKnownFor;
+  });
+  std::erase_if(traffic_, [&](const auto& entry) { return !nodes_.contains(entry.first); });
 }
 
 std::vector<NodeId> Swarms::members(const ContentId& content) const {
@@ -347,9 +362,11 @@ bool Swarms::seeds(const NodeId& node, const Member& member, MonoTime now) const
 
 bool Swarms::is_online(const NodeId& node, MonoTime now) const {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end()) return false;
-  const LiveNode& live = found->second;
-  return live.connected > 0 || (live.last_seen && now - *live.last_seen <= limits_.expiry);
+  return found != nodes_.end() && is_online(found->second, now);
+}
+
+bool Swarms::is_online(const LiveNode& node, MonoTime now) const {
+  return node.connected > 0 || (node.last_seen && now - *node.last_seen <= limits_.expiry);
 }
 
 bool Swarms::online(const NodeId& node) const {

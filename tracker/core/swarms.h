@@ -109,9 +109,9 @@ class Swarms final : public ccm::LiveView {
   /// The node is no longer enrolled.
   void forget(const NodeId& node);
 
-  /// Drops members that stayed silent, swarms that are empty. Call every few seconds; announces and counts do not
-  /// show expired members in between either.
-  /// Returns those dropped.
+  /// Drops members that stayed silent, swarms that are empty, and nodes that are long away, of which the store knows
+  /// the rest. Call every few seconds; announces and counts do not show expired members in between either.
+  /// Returns the members dropped.
   std::vector<std::pair<ContentId, NodeId>> expire();
 
   Counts counts(const ContentId& content, std::uint32_t version) const override;
@@ -159,6 +159,9 @@ class Swarms final : public ccm::LiveView {
   static bool due_for_write(const Member& member, MonoTime now);
   bool expired(const NodeId& node, const Member& member, MonoTime now) const;
   bool is_online(const NodeId& node, MonoTime now) const;
+  bool is_online(const LiveNode& node, MonoTime now) const;
+  /// A call that was under way when a node was forgotten has put it back; that goes here as well.
+  void drop_long_away(MonoTime now);
   /// It holds everything and offers it at this moment.
   bool seeds(const NodeId& node, const Member& member, MonoTime now) const;
   std::chrono::milliseconds interval_of(const LiveNode& node) const;
