@@ -48,7 +48,7 @@ gt_allow(client/api/call   common base/rpc)
 gt_allow(client/api/server common proto base/crypto base/rpc metainfo base/logging base/metrics client/api/call)
 gt_allow(client/api/node   common proto base/rpc base/logging base/metrics client/api/call)
 gt_allow(client/profile  common)
-gt_allow(client/service  common)
+gt_allow(client/service  common client/profile)
 gt_allow(client/doctor   common proto)
 gt_allow(client/cli      common base/options base/logging base/metrics client/plan client/profile client/service client/doctor client/api/server client/api/node)
 gt_allow(client/app      common metainfo proto client/plan client/tuning client/core client/store client/files client/security client/engine

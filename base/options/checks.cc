@@ -2,6 +2,7 @@
 
 #include "base/options/options.h"
 #include "common/clock.h"
+#include "common/server_address.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -82,6 +83,15 @@ Status is_time(std::string_view text) {
 Status is_host_port(std::string_view text) {
   if (!try_host_port(text))
     return invalid(in_quotes(text) + " is no HOST:PORT; write it like lab.example.org:7443 or [::1]:7443");
+  return {};
+}
+
+Status is_server_address(std::string_view text) {
+  GT_TRY(is_host_port(text));
+  if (!gridtorrent::is_server_address(text))
+    return invalid(in_quotes(text) +
+                   " is no address that other machines can dial: a host of letters, digits, '.', '-' and '_', and a "
+                   "port from 1 to 65535, as in lab.example.org:7443");
   return {};
 }
 

@@ -48,4 +48,9 @@ std::vector<Option> join(std::initializer_list<std::vector<Option>> parts) {
   return all;
 }
 
+std::vector<Option> on_command_line_only(std::vector<Option> options) {
+  for (Option& option : options) option.command_line_only = true;
+  return options;
+}
+
 }  // namespace gridtorrent::options

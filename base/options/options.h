@@ -127,6 +127,10 @@ class Parsed {
   /// The first line of the file that a `secret_file` option names. The file's content is never printed.
   Result<std::string> secret(std::string_view name) const;
   Source source(std::string_view name) const;
+  /// Set on this very command line. What a file or a variable says is a habit, and no reason to refuse what is asked.
+  bool given(std::string_view name) const;
+  /// Of two that exclude each other: `name` is a habit, and `other` was asked for.
+  bool gives_way(std::string_view name, std::string_view other) const { return given(other) && !given(name); }
   /// Lines for people about what was read, each naming a thing and the way out; `run` writes them to stderr.
   const std::vector<std::string>& notes() const { return notes_; }
   /// The command line as it was, without the program's name; for `reload`.
@@ -187,6 +191,8 @@ std::vector<Option> logging_options(std::string level = "info");
 std::vector<Option> daemon_options();
 /// Joins fragments into one table.
 std::vector<Option> join(std::initializer_list<std::vector<Option>> parts);
+/// These, none of which a file or a variable may set: each of them changes something.
+std::vector<Option> on_command_line_only(std::vector<Option> options);
 
 // Checks for values. All refuse with a line that shows the right form.
 
@@ -195,6 +201,8 @@ Status is_rate(std::string_view text);
 Status is_duration(std::string_view text);
 /// "host:port", "1.2.3.4:0", "[::1]:7443".
 Status is_host_port(std::string_view text);
+/// Likewise, of a server as other machines dial it, and as it can stand in a link: no port 0.
+Status is_server_address(std::string_view text);
 /// "50000-50015", "50000" or "0" (free ones); at most 64 ports.
 Status is_port_range(std::string_view text);
 /// "NAME=DIR", the name as [a-z0-9][a-z0-9._-]*, the folder absolute.

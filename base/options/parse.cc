@@ -87,6 +87,7 @@ class Resolver {
     GT_TRY(require_command());
     GT_TRY(load_files());
     Parsed parsed;
+    parsed.notes_ = std::move(file_notes_);
     parsed.command_ = line_.command;
     parsed.arguments_.assign(arguments.begin(), arguments.end());
     for (const Option& option : standard_options())
@@ -137,7 +138,7 @@ class Resolver {
     return value;
   }
 
-  Status load_file(const std::string& path, bool must_exist, ConfigFile& file) const {
+  Status load_file(const std::string& path, bool must_exist, ConfigFile& file) {
     file.path = escape_for_display(path);
     const auto text = environment_.read_file(path);
     if (!text) return text.error().with_context("configuration file " + file.path);
@@ -149,7 +150,16 @@ class Resolver {
     return refuse_unknown_keys(file);
   }
 
-  Status refuse_unknown_keys(const ConfigFile& file) const {
+  /// Of a command's option that is for the command line alone: a file may have it from before that was so.
+  bool is_passed_over(const std::string& key) const {
+    return std::ranges::any_of(program_.commands, [&](const Command& command) {
+      return std::ranges::any_of(command.options, [&](const Option& option) {
+        return option.command_line_only && key == file_section(command.name) + option.name;
+      });
+    });
+  }
+
+  Status refuse_unknown_keys(const ConfigFile& file) {
     std::vector<std::string> known;
     const auto add = [&](const std::string& section, const std::vector<Option>& options) {
       for (const Option& option : options)
@@ -159,10 +169,15 @@ class Resolver {
     for (const Command& command : program_.commands) add(file_section(command.name), command.options);
     for (const auto& [key, entry] : file.values) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      const std::string where =
+          file.path + ", line " + std::to_string(entry.line) + ": '" + escape_for_display(key) + "' ";
+      if (is_passed_over(key)) {
+        file_notes_.push_back(where + "is for the command line alone; ignored");
+        continue;
+      }
       const std::string near = nearest(key, known);
-      return Error{Code::kInvalid, file.path + ", line " + std::to_string(entry.line) + ": '" +
-                                       escape_for_display(key) + "' is no option of " + program_.name +
-                                       (near.empty() ? "" : ", did you mean '" + near + "'?")};
+      return Error{Code::kInvalid,
+                   where + "is no option of " + program_.name + (near.empty() ? "" : ", did you mean '" + near + "'?")};
     }
     return {};
   }
@@ -280,6 +295,7 @@ class Resolver {
   const Environment& environment_;
   const Command* command_ = nullptr;
   ConfigFile user_file_, system_file_;
+  std::vector<std::string> file_notes_;
 };
 
 namespace {

@@ -63,6 +63,10 @@ Source Parsed::source(std::string_view name) const {
   return at(name).source;
 }
 
+bool Parsed::given(std::string_view name) const {
+  return source(name) == Source::kCommandLine;
+}
+
 Result<std::string> Parsed::secret(std::string_view name) const {
   const std::string& path = str(name);
   const std::string shown = "--" + std::string(name) + " " + escape_for_display(path);

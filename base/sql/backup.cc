@@ -2,7 +2,6 @@
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,9 +10,9 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/sql/maintenance.h"
+#include "common/host.h"
 #include "common/text.h"
 
 namespace gridtorrent::sql {
@@ -65,24 +64,7 @@ Status sync_folder_of(const std::string& path) {
 }
 
 Status require_local_file_system(const std::string& path) {
-  static constexpr std::array<std::pair<long, const char*>, 9> kNetworked = {{{0x6969, "NFS"},
-                                                                              {0x0BD00BD0, "Lustre"},
-                                                                              {0x47504653, "GPFS"},
-                                                                              {0x19830326, "BeeGFS"},
-                                                                              {0xFF534D42, "CIFS"},
-                                                                              {0xFE534D42, "SMB"},
-                                                                              {0x517B, "SMB"},
-                                                                              {0x00C36400, "Ceph"},
-                                                                              {0x5346414F, "AFS"}}};
-  struct statfs found = {};
-  if (::statfs(path.c_str(), &found) != 0) return disk_error("look at", path, errno);
-  for (const auto& [type, name] : kNetworked) {
-    if (static_cast<unsigned long>(found.f_type & 0xFFFFFFFF) == static_cast<unsigned long>(type)) {
-      return Error{Code::kUnsupported,
-                   path + " lies on " + name + ", where a database is not safe; choose a data folder on a local disk"};
-    }
-  }
-  return {};
+  return require_local_disk(path, "choose a data folder on a local disk");
 }
 
 Result<UniqueFd> lock_for_writing(const std::string& path) {

@@ -14,7 +14,9 @@ namespace {
 
 Error invite_refused() {
   return {Code::kUnauthenticated,
-          "the invitation is not valid, used up or out of date; ask who invited you for another one"};
+          "the invitation is not valid, used up or out of date; ask who invited you for another one. Who has an "
+          "account needs none: 'gridtorrent invite --no-code', where somebody is logged in, prints a link for another "
+          "machine"};
 }
 
 }  // namespace
@@ -79,8 +81,9 @@ Result<Token> InviteService::add(const Actor& actor, const NewInvite& invite) {
       return Error{Code::kConflict, "user " + invite.user + " is a service account, which joins nothing by itself"};
     }
     if (invited && invite.group.empty()) {
-      return Error{Code::kConflict,
-                   "user " + invite.user + " has an account; name a group that the invitation is to, with --group"};
+      return Error{Code::kConflict, "user " + invite.user +
+                                        " has an account: for another machine of theirs, 'gridtorrent invite " +
+                                        "--no-code' prints a link; to invite them to a group, name it with --group"};
     }
     GT_TRY(check_may_invite(by, !invite.group.empty(), !invited));
     GT_ASSIGN(const std::uint64_t open, tx.tokens.count_good(actor.user, TokenKind::kInvite, now));
@@ -109,6 +112,18 @@ Result<InviteService::Opened> InviteService::open(Tx& tx, const Joining& joining
   return Opened{std::move(*token), std::move(*inviter)};
 }
 
+/// An account whose password was shown, and that is in the group, to which the code gives nothing more.
+Result<std::optional<User>> InviteService::who_needs_nothing(Tx& tx, const Joining& joining) const {
+  if (!joining.proven) return std::optional<User>();
+  GT_ASSIGN(const auto token, tx.tokens.by_id(joining.token_id));
+  GT_ASSIGN(auto present, tx.users.by_name(joining.user));
+  if (!present || !token || token->kind != TokenKind::kInvite) return std::optional<User>();
+  if (!token->only_name.empty() && token->only_name != joining.user) return std::optional<User>();
+  if (token->group.is_nil()) return present;
+  GT_ASSIGN(const auto membership, tx.groups.membership(token->group, present->id));
+  return membership && is_active(membership->standing) ? std::move(present) : std::optional<User>();
+}
+
 Result<User> InviteService::account(Tx& tx, const Joining& joining, const Opened& invite, bool& makes) const {
   GT_ASSIGN(auto present, tx.users.by_name(joining.user));
   makes = false;
@@ -133,6 +148,11 @@ Result<User> InviteService::join(const Joining& joining) {
   std::optional<GroupService::Changed> admitted;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     admitted.reset();
+    GT_ASSIGN(auto has_all, who_needs_nothing(tx, joining));
+    if (has_all) {
+      user = *std::move(has_all);
+      return {};
+    }
     GT_ASSIGN(const Opened invite, open(tx, joining));
     bool makes = false;
     GT_ASSIGN(user, account(tx, joining, invite, makes));

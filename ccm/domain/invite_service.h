@@ -63,8 +63,9 @@ class InviteService {
   Result<Token> add(const Actor& actor, const NewInvite& invite);
 
   /// Makes the account where there is none of that name, and the membership. A person who joins again with the same
-  /// code changes nothing, and takes no further use. kUnauthenticated: the code is used up, out of date or revoked, or
-  /// who made it may no longer invite. kConflict: the name is taken by somebody whose password was not shown.
+  /// code changes nothing, and takes no further use; for them, on their next machine, it is good while it is known.
+  /// kUnauthenticated: the code is used up, out of date or revoked, or who made it may no longer invite. kConflict: the
+  /// name is taken by somebody whose password was not shown.
   Result<User> join(const Joining& joining);
 
  private:
@@ -73,6 +74,7 @@ class InviteService {
     User inviter;
   };
   Result<Opened> open(Tx& tx, const Joining& joining) const;
+  Result<std::optional<User>> who_needs_nothing(Tx& tx, const Joining& joining) const;
   Result<User> account(Tx& tx, const Joining& joining, const Opened& invite, bool& makes) const;
   Result<bool> manages(Tx& tx, const UserId& user, const GroupId& group) const;
 

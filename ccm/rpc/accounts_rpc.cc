@@ -148,6 +148,7 @@ AccountsRpc::Reactor* AccountsRpc::WhoAmI(Context* context, const v1::WhoAmIRequ
     for (const std::string& scope : scope_names(Scopes(call.principal.scopes))) p.add_scopes(scope);
     p.set_token_id(call.principal.token_id);
     p.set_token_expires_ms(call.principal.token_expires.ms);
+    p.set_address(address_);
     return {};
   });
 }

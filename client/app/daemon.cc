@@ -54,6 +54,7 @@ using security::NodeIdentity;
 
 /// Every part of a running node, made in this order and ended in the other.
 struct Parts {
+  std::uint32_t umask = 077;
   SystemClock clock;
   SystemRng rng;
   std::unique_ptr<tuning::ChosenController> tuner;
@@ -98,6 +99,16 @@ Result<Enrolment> plan_enrolment(const Config& config, const options::Parsed& pa
   }
   GT_ASSIGN(std::string token, parsed.secret("enroll-token-file"));
   return Enrolment{{config.data_dir, config.server, ca_file, config.node_name}, std::move(token)};
+}
+
+/// A name in a configuration file is a habit, and gives way to that of a token for one node.
+Result<NodeIdentity> enrol_first(Enrolment plan, options::Source named_by, Parts& parts) {
+  auto identity = enrol(plan.place, plan.token, parts.clock, parts.rng);
+  const bool is_habit = named_by == options::Source::kUserFile || named_by == options::Source::kSystemFile;
+  if (identity || identity.error().code != Code::kDenied || !is_habit) return identity;
+  logging::warning("without the name of the configuration file: " + identity.error().message);
+  plan.place.node_name.clear();
+  return enrol(plan.place, plan.token, parts.clock, parts.rng);
 }
 
 /// Who this node is; nothing where it was never enrolled.
@@ -220,6 +231,7 @@ Status make_node(const Config& config, Parts& parts) {
   options.settings = {config.share_roots, config.download_roots, config.max_fetching, config.limits,
                       config.limit_hours};
   options.credential_expires = identity.expires;
+  options.umask = parts.umask;
   options.tuning = config.tuning;
   options.list_lifetime = config.list_lifetime;
   const engine::ReceiveLimits limits = engine::receive_limits();
@@ -303,7 +315,7 @@ Status start(Settings& settings, const options::Parsed& parsed, Parts& parts) {
   ReadyInfo ready;
   GT_TRY(take_places(config, identity ? identity->server : config.server, ready, parts));
   if (enrolment) {
-    GT_ASSIGN(identity, enrol(enrolment->place, enrolment->token, parts.clock, parts.rng));
+    GT_ASSIGN(identity, enrol_first(*enrolment, parsed.source("name"), parts));
     logging::info("enrolled as " + identity->node.str() + " of " + identity->owner + " at " + identity->server);
   }
   parts.engine->set_node(identity->node);
@@ -376,13 +388,14 @@ void on_reload(Settings& settings, Parts& parts) {
 }
 
 int report(const Error& error) {
-  std::fprintf(stderr, "gridtorrentd: %s\n", error.message.c_str());
+  // As in the log: a server may have written it, and a terminal may show it.
+  std::fprintf(stderr, "gridtorrentd: %s\n", escape_for_display(error.message).c_str());
   return static_cast<int>(exit_code(error.code));
 }
 
 }  // namespace
 
-int run_daemon(const options::Parsed& parsed) {
+int run_daemon(const options::Parsed& parsed, std::uint32_t umask) {
   const auto settings = Settings::open(parsed);
   if (!settings) return report(settings.error());
   const Config& config = (*settings)->config();
@@ -391,6 +404,7 @@ int run_daemon(const options::Parsed& parsed) {
   if (!data_dir) return report(data_dir.error());
 
   Parts parts;
+  parts.umask = umask;
   if (const auto started = start(**settings, parsed, parts); !started) {
     end(parts);
     return report(started.error());

@@ -8,7 +8,7 @@
 namespace gridtorrent::client::app {
 
 /// The data folder, made with mode 0700 where it is missing, and locked for this process as long as the object lives.
-/// Another daemon in it is kConflict, naming its pid.
+/// Another daemon in it is kConflict, naming its host and pid; a network file system kUnsupported.
 class DataDir {
  public:
   static Result<DataDir> open(const std::string& path);

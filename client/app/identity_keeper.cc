@@ -43,8 +43,15 @@ Result<NodeIdentity> enrol(const EnrolmentPlace& place, const std::string& token
     const remote::EnrollRequest wire{request.enroll_token, request.request_id, request.node_name, request.public_key,
                                      request.proof};
     GT_ASSIGN(const remote::Enrollment answer, remote::enroll({place.server, place.ca_file}, wire, clock));
-    return NodeIdentity{answer.node,  request.node_name,       answer.owner_id,          answer.owner,
-                        place.server, answer.credential.token, answer.credential.issued, answer.credential.expires};
+    const std::string& name = answer.node_name.empty() ? request.node_name : answer.node_name;
+    return NodeIdentity{answer.node,
+                        name,
+                        answer.owner_id,
+                        answer.owner,
+                        place.server,
+                        answer.credential.token,
+                        answer.credential.issued,
+                        answer.credential.expires};
   };
   return security::enrol_once(place.data_dir, token, place.node_name, make_request_id(clock.wall(), rng),
                               remote::enroll_proof_text, ask);

@@ -22,9 +22,10 @@ void set_limits() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::umask(077);
+  const mode_t umask = ::umask(077);  // before there is another thread
   set_limits();
   gridtorrent::client::app::block_signals();
-  return gridtorrent::options::run(gridtorrent::client::app::program(), argc, argv,
-                                   gridtorrent::client::app::run_daemon);
+  using namespace gridtorrent;
+  return options::run(client::app::program(), argc, argv,
+                      [umask](const options::Parsed& parsed) { return client::app::run_daemon(parsed, umask); });
 }

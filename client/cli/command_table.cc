@@ -12,8 +12,8 @@ std::vector<options::Option> shared_options() {
         {.name = "profile", .value = "NAME", .help = "which login to use", .default_value = "default"},
         {.name = "socket",
          .value = "PATH",
-         .help = "the local node's control socket (default: $XDG_RUNTIME_DIR/gridtorrent/control.sock, or "
-                 "~/.local/share/gridtorrent/node/control.sock where that variable is not set)"},
+         .help = "the local node's control socket (default: $XDG_RUNTIME_DIR/gridtorrent/control.sock, or control.sock "
+                 "in the data folder of 'gridtorrent node start' where one answers there)"},
         {.name = "server",
          .value = "HOST:PORT",
          .help = "the server, instead of the login's",

@@ -13,13 +13,15 @@ namespace {
 /// Proves who it is by the token or the password; the token to keep and whose it is.
 Status authenticate(Context& c, const ProfileStore& store, api::ServerApi& server, Profile& profile,
                     std::string& token) {
-  if (c.options.has("token-file") && c.options.has("password-file"))
+  const bool by_token = c.options.has("token-file") && !c.options.gives_way("token-file", "password-file");
+  const bool by_password = c.options.has("password-file") && !c.options.gives_way("password-file", "token-file");
+  if (by_token && by_password)
     return Error{Code::kInvalid, "--token-file and --password-file both say who you are: give one of the two"};
-  if (c.options.has("token-file")) {
+  if (by_token) {
     GT_ASSIGN(token, c.options.secret("token-file"));
     server.set_token(token);
     GT_ASSIGN(const v1::WhoAmIReply who, server.accounts().who_am_i());
-    if (!profile.user.empty() && profile.user != who.user())
+    if (c.options.given("user") && profile.user != who.user())
       return Error{Code::kDenied, "the token is that of " + escape_for_display(who.user()) + ", not of " +
                                       escape_for_display(profile.user) + ": leave --user out, or give the right token"};
     profile.user = who.user();
@@ -31,7 +33,7 @@ Status authenticate(Context& c, const ProfileStore& store, api::ServerApi& serve
   v1::LoginRequest request;
   request.set_user(profile.user);
   request.set_device(host_label());
-  if (c.options.has("password-file")) {
+  if (by_password) {
     GT_ASSIGN(*request.mutable_password(), c.options.secret("password-file"));
   } else {
     GT_ASSIGN(*request.mutable_password(), ask_password("Password of " + escape_for_display(profile.user) + ": "));
@@ -66,10 +68,18 @@ Status login(Context& c) {
   return {};
 }
 
+/// The token of a server on this machine is its administrators' way in, not that of this login alone.
+bool has_token_of_server_here(const ProfileStore& store) {
+  const auto token = store.load_token();
+  const auto here = server_here();
+  return token && *token && here && **token == here->token;
+}
+
 Status logout(Context& c) {
   GT_ASSIGN(const ProfileStore store, c.profiles());
   Status told = Error{Code::kUnauthenticated, "not logged in"};
-  if (auto server = c.server()) told = (*server)->accounts().logout();
+  if (!has_token_of_server_here(store))
+    if (auto server = c.server_of_login()) told = (*server)->accounts().logout();
   GT_TRY(store.remove());
   if (c.json) c.print({{"profile", store.name()}, {"token_revoked", told.ok()}});
   // A token that is no good any more is as logged out as can be.

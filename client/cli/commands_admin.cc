@@ -34,7 +34,7 @@ Status user_add(Context& c) {
   request.set_name(c.options.str("NAME"));
   for (const std::string& role : c.options.list("role")) request.add_roles(role);
   const bool service = std::ranges::find(request.roles(), "service") != request.roles().end();
-  if (service && c.options.has("password-file"))
+  if (service && c.options.given("password-file"))
     return Error{Code::kInvalid, "--password-file: a service account has no password; make tokens for it"};
   if (!service) {
     GT_ASSIGN(*request.mutable_password(), new_password(c, request.name()));

@@ -127,17 +127,17 @@ Status watch_replicas(Context& c, api::ServerApi& server, const v1::Content& con
 }
 
 Status show(Context& c) {
-  if (c.options.flag("watch") && !c.options.flag("replicas"))
+  const bool watch = c.options.flag("watch"), replicas = c.options.flag("replicas");
+  if (watch && !replicas && c.options.given("watch"))
     return Error{Code::kInvalid, "--watch is of --replicas: give that, too"};
   for (const char* name : {"PATH", "tree", "page", "limit"}) {
-    const bool usual = c.options.source(name) == options::Source::kDefault;
-    if (!c.options.flag("files") && c.options.has(name) && !usual)
+    if (!c.options.flag("files") && c.options.given(name))
       return Error{Code::kInvalid, std::string(name) + " is of --files: give that, too"};
   }
   GT_ASSIGN(api::ServerApi* const server, c.server());
   const auto version = static_cast<std::uint32_t>(c.options.integer("version"));
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT"), version));
-  if (c.options.flag("watch")) return watch_replicas(c, *server, content);
+  if (watch && replicas) return watch_replicas(c, *server, content);
   if (c.options.flag("files")) return print_files(c, *server, content);
   if (c.options.has("manifest")) return print_manifest(c, *server, content, c.options.str("manifest") == "sha256");
   Json json = to_json(content);
@@ -149,7 +149,7 @@ Status show(Context& c) {
     json["versions"] = std::move(versions);
     text += "\n" + versions_text(list);
   }
-  if (c.options.flag("replicas")) {
+  if (replicas) {
     GT_ASSIGN(const api::Listed<v1::Replica> list,
               server->contents().list_replicas(content.content_id(), 0, content.version()));
     json["replicas"] = replicas_json(list);

@@ -128,11 +128,11 @@ std::vector<CommandEntry> content_edit_commands() {
           {{.name = "content tags",
             .summary = "show or change the tags of a content",
             .positionals = {content},
-            .options =
+            .options = options::on_command_line_only(
                 {{.name = "add", .value = "TAG", .help = "add this tag; may be repeated", .repeatable = true},
                  {.name = "remove", .value = "TAG", .help = "take this tag away; may be repeated", .repeatable = true},
                  {.name = "clear", .help = "take all tags away, before any is added"},
-                 if_revision()},
+                 if_revision()}),
             .examples = {{"gridtorrent content tags run42 --add calibrated --remove raw", ""}},
             .group = group},
            tags},
@@ -148,7 +148,11 @@ std::vector<CommandEntry> content_edit_commands() {
             .description = "Nodes that still have its files go on seeding it. Where another content of yours has its "
                            "name now, give it another one.",
             .positionals = {content},
-            .options = {{.name = "name", .value = "NAME", .help = "under this name", .check = options::is_not_empty}},
+            .options = {{.name = "name",
+                         .value = "NAME",
+                         .help = "under this name",
+                         .command_line_only = true,
+                         .check = options::is_not_empty}},
             .examples = {{"gridtorrent content restore run42", ""}},
             .group = group},
            restore}};

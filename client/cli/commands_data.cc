@@ -37,15 +37,17 @@ Status print_task_result(Context& c, const v1::Task& task) {
     c.emit(result);
     return {};
   }
-  const std::string content = result.value("content_id", "");
+  const std::string content = member(result, "content_id", std::string());
+  const std::string name = member(result, "name", content);
   GT_ASSIGN(api::ServerApi* const server, c.server());
   const std::string node = escape_for_display(name_or_id(names_of_own_nodes(c, *server), task.node_id()));
-  if (result.value("unchanged", false)) {
-    c.terminal.result(nothing_changed(result.value("version", 0U), result.value("name", content), content));
+  tell_rules_before(c, member(result, "rules_as_before", std::string()));
+  if (member(result, "unchanged", false)) {
+    c.terminal.result(nothing_changed(member(result, "version", 0U), name, content));
     return {};
   }
-  c.terminal.result("done: " + result.value("name", content) +
-                    (result.contains("path") ? " at " + result.value("path", "") + " on " + node : ""));
+  const std::string path = member(result, "path", std::string());
+  c.terminal.result("done: " + name + (path.empty() ? "" : " at " + path + " on " + node));
   return {};
 }
 
@@ -53,7 +55,9 @@ Status print_task_result(Context& c, const v1::Task& task) {
 
 Status publish_there(Context& c) {
   v1::TaskWork work;
-  const bool update = c.options.has("update"), rules = has_publish_rules(c.options);
+  const bool update = c.options.has("update");
+  // Those of a configuration file, too, also in place of the version before's: the other node may know of none.
+  const bool rules = has_publish_rules(c.options) || (update && gives_publish_rules(c.options));
   const auto chosen = [&]() -> v1::ChosenPublishTask& {
     return update ? *work.mutable_version_publish()->mutable_publish() : *work.mutable_chosen_publish();
   };
@@ -68,12 +72,8 @@ Status publish_there(Context& c) {
     GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("update")));
     work.mutable_version_publish()->set_update(content.owner() + "/" + content.name());
   } else {
-    task.set_name(c.options.str("name"));
-    task.set_access(c.options.str("access"));
+    describe_new(task, c.options);
   }
-  task.set_description(c.options.str("description"));
-  for (const std::string& tag : c.options.list("tag")) task.add_tags(tag);
-  task.set_license(c.options.str("license"));
   task.set_strict(c.options.flag("strict"));
   GT_ASSIGN(const std::optional<v1::Task> ended, run_on_node(c, std::move(work)));
   return ended ? print_task_result(c, *ended) : Status();
@@ -82,12 +82,12 @@ Status publish_there(Context& c) {
 /// A content has a name, or gets a new version.
 Status check_publish(const Context& c) {
   const bool update = c.options.has("update");
-  if (update && c.options.source("access") != options::Source::kDefault)
+  if (update && c.options.given("access"))
     return Error{Code::kInvalid, "a new version keeps the content's access; leave out --access"};
-  if (update && c.options.has("name"))
+  if (update && c.options.given("name"))
     return Error{Code::kInvalid, "a new version keeps the content's name; leave out --name"};
   for (const char* said : {"description", "tag", "license"}) {
-    if (update && c.options.has(said))
+    if (update && c.options.given(said))
       return Error{Code::kInvalid, "a new version keeps what is said of the content; leave out --" + std::string(said) +
                                        ", and see 'gridtorrent content --help'"};
   }
@@ -98,7 +98,7 @@ Status check_publish(const Context& c) {
 Status publish(Context& c) {
   GT_TRY(check_publish(c));
   if (c.options.flag("dry-run")) {
-    if (c.options.has("node"))
+    if (c.options.given("node"))
       return Error{Code::kInvalid, "--dry-run is for this machine; with --node, look with 'gridtorrent node ls'"};
     return dry_run(c);
   }
@@ -135,15 +135,21 @@ void tell_other_name(Context& c, const std::string& name, const std::string& bas
                      " on disk, as its publisher's was; --as NAME gives it another name");
 }
 
+/// Which files of an earlier version there are, and where, is known: of that a habit says nothing.
+bool counts(const options::Parsed& options, std::string_view name) {
+  return !options.flag("update") || options.given(name);
+}
+
 Status get_here(Context& c) {
+  const std::vector<std::string>& globs = c.options.list("file");
   v1::GetRequest request;
   request.set_content(c.options.str("CONTENT"));
   request.set_version(static_cast<std::uint32_t>(c.options.integer("version")));
   request.set_update(c.options.flag("update"));
-  if (!request.update() || c.options.has("to")) {
+  if (counts(c.options, "to")) {
     GT_ASSIGN(*request.mutable_to(), Context::absolute(c.options.has("to") ? c.options.str("to") : "."));
   }
-  for (const std::string& glob : c.options.list("file")) request.add_globs(glob);
+  if (counts(c.options, "file")) request.mutable_globs()->Add(globs.begin(), globs.end());
   request.set_lanes(number_or_auto(c.options, "lanes"));
   request.set_seeders(number_or_auto(c.options, "seeders"));
   request.set_limit_bits_per_s(c.options.bits_per_s("limit"));
@@ -161,7 +167,7 @@ Status get_here(Context& c) {
   GT_TRY(node_knows(c, *node, "version", "get.version"));
   GT_TRY(node_knows(c, *node, "update", "get.update"));
   GT_ASSIGN(const v1::GetReply reply,
-            begin_transfer(c, [&](std::stop_token stop) { return node->get(std::move(request), std::move(stop)); }));
+            begin_transfer(c, [&](Interrupt& interrupt) { return node->get(std::move(request), interrupt.token()); }));
   for (const std::string& glob : reply.unmatched()) warn(c, "no file matches '" + escape_for_display(glob) + "'");
   if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
     c.terminal.message(
@@ -184,7 +190,7 @@ Status get_there(Context& c) {
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
-  if (c.options.flag("allow-hidden"))
+  if (c.options.flag("allow-hidden") && c.options.given("allow-hidden"))
     return Error{Code::kInvalid,
                  "--allow-hidden is for this machine alone; with --node, name a folder with --to that is "
                  "not there yet"};
@@ -201,10 +207,13 @@ Status get_there(Context& c) {
     work.mutable_version_get()->set_update(c.options.flag("update"));
   }
   task.set_content_id(content.content_id());
-  task.set_root_path(c.options.str("to"));
-  if (c.options.has("to") && task.root_path().find(':') == std::string::npos)
+  const std::string& to = c.options.str("to");
+  const bool below_a_root = to.find(':') != std::string::npos;
+  if (c.options.given("to") && !below_a_root)
     return Error{Code::kInvalid, "with --node, --to is ROOT:relative/path below a download root of that node"};
-  for (const std::string& glob : c.options.list("file")) task.add_globs(glob);
+  if (below_a_root) task.set_root_path(to);  // a habit that is none is for this machine
+  const std::vector<std::string>& globs = c.options.list("file");
+  if (counts(c.options, "file")) task.mutable_globs()->Add(globs.begin(), globs.end());
   task.set_lanes(number_or_auto(c.options, "lanes"));
   task.set_seeders(number_or_auto(c.options, "seeders"));
   task.set_limit_bits_per_s(c.options.bits_per_s("limit"));
@@ -244,7 +253,7 @@ Status seed(Context& c) {
   GT_ASSIGN(*request.mutable_from(), Context::absolute(c.options.str("from")));
   GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
   GT_ASSIGN(const v1::GetReply reply,
-            begin_transfer(c, [&](std::stop_token stop) { return node->seed(std::move(request), std::move(stop)); }));
+            begin_transfer(c, [&](Interrupt& interrupt) { return node->seed(std::move(request), interrupt.token()); }));
   return follow_or_detach(c, reply.transfer());
 }
 
@@ -265,7 +274,6 @@ Status run_verify(Context& c, const v1::VerifyRequest& request, v1::VerifyResult
     const auto& progress = got.progress();
     if (!c.json) {
       c.terminal.progress(hashing_line("verifying", progress.done_bytes(), progress.total_bytes(), c.terminal.width(),
-                                       c.terminal.traits().colour,
                                        meter.note(c.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return true;
     }
@@ -361,7 +369,8 @@ std::vector<options::Option> get_options() {
        .help = "an earlier version; CONTENT@N is the same where no content has that very name",
        .command_line_only = true,
        .check = options::integer_between(1, 4'294'967'295)},
-      {.name = "allow-hidden", .help = "also where its name begins with a dot and the folder is there already"},
+      {.name = "allow-hidden",
+       .help = "also where its name begins with a dot, or is bin, R or public_html, and the folder is there already"},
       {.name = "file",
        .value = "PATTERN",
        .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**', or a path as show --files shows it",

@@ -45,13 +45,14 @@ Status watch(Context& c, api::ServerApi& server) {
 }
 
 Status inbox(Context& c) {
-  if (c.options.flag("watch") && c.options.flag("mark-read"))
-    return Error{Code::kInvalid, "--watch and --mark-read are two commands; give one of them"};
+  const bool watches = c.options.flag("watch") && !c.options.gives_way("watch", "mark-read");
+  const bool marks = c.options.flag("mark-read") && !c.options.gives_way("mark-read", "watch");
+  if (watches && marks) return Error{Code::kInvalid, "--watch and --mark-read are two commands; give one of them"};
   GT_ASSIGN(api::ServerApi* const server, c.server());
-  if (c.options.flag("watch")) return watch(c, *server);
+  if (watches) return watch(c, *server);
   GT_ASSIGN(const v1::Inbox inbox, server->collaboration().inbox());
   print(c, inbox, !c.options.flag("all"));
-  if (c.options.flag("mark-read")) return server->collaboration().mark_inbox_read(newest(inbox));
+  if (marks) return server->collaboration().mark_inbox_read(newest(inbox));
   return {};
 }
 

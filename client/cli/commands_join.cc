@@ -13,6 +13,7 @@
 #include "client/cli/text_view.h"
 #include "client/profile/link.h"
 #include "client/profile/saved_login.h"
+#include "common/server_address.h"
 #include "common/text.h"
 #include "common/unique_fd.h"
 
@@ -27,14 +28,41 @@ namespace {
 /// The address for other people: what the server was told, else the one in use here unless it is of this host alone.
 Result<std::string> address_for_others(Context& c, const std::string& advertised, const std::string& used) {
   if (c.options.has("address")) return c.options.str("address");
-  if (!advertised.empty()) return advertised;
+  const std::string& told = advertised.empty() ? used : advertised;
+  if (!is_server_address(told)) {
+    return Error{Code::kInvalid, "the server's address " + escape_for_display(told) +
+                                     " cannot stand in a link: give one that others dial with --address HOST:PORT"};
+  }
   for (const char* own : {"localhost:", "127.", "[::1]:"}) {
-    if (!used.starts_with(own)) continue;
+    if (!advertised.empty() || !used.starts_with(own)) continue;
     return Error{Code::kInvalid,
                  "the server does not know its address for other hosts: start it with --advertise "
                  "HOST:PORT, or give the address with --address HOST:PORT"};
   }
-  return used;
+  return told;
+}
+
+void tell_link(Context& c, const std::string& link, const std::string& what_it_is) {
+  c.terminal.result(link);
+  c.terminal.message(what_it_is + ". They run:\n  gridtorrent join '" + link + "'");
+}
+
+/// For who has an account: it says where the server is and how to know it, and no more.
+Status invite_without_code(Context& c, api::ServerApi& server, const std::string& used, Link link) {
+  for (const char* name : {"USER", "group", "uses", "ttl"}) {
+    if (c.options.given(name))
+      return Error{Code::kInvalid, "--no-code gives nothing but the way to the server: leave out " +
+                                       std::string(name == std::string_view("USER") ? "" : "--") + name};
+  }
+  GT_ASSIGN(const v1::WhoAmIReply who, server.accounts().who_am_i());
+  GT_ASSIGN(link.server, address_for_others(c, who.address(), used));
+  const std::string text = link_text(link);
+  if (c.json) {
+    c.print({{"link", text}});
+  } else {
+    tell_link(c, text, "no secret: who has an account joins another machine with it, by the account's password");
+  }
+  return {};
 }
 
 Status invite(Context& c) {
@@ -46,6 +74,7 @@ Status invite(Context& c) {
     GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("content")));
     link.content = content.content_id();
   }
+  if (c.options.flag("no-code")) return invite_without_code(c, *server, login.server, std::move(link));
   v1::CreateInviteRequest request;
   request.set_user(c.options.str("USER"));
   request.set_group(c.options.str("group"));
@@ -68,11 +97,10 @@ Status invite(Context& c) {
              {"expires", json_time(made.expires_ms())}});
     return {};
   }
-  c.terminal.result(text);
-  c.terminal.message("good until " + short_time(made.expires_ms()) + " for " +
-                     (made.uses() == 1 ? "one person" : std::to_string(made.uses()) + " people") +
-                     "; whoever has it can use it, so send it by a private way. They run:\n  gridtorrent join '" +
-                     text + "'");
+  tell_link(c, text,
+            "good until " + short_time(made.expires_ms()) + " for " +
+                (made.uses() == 1 ? "one person" : std::to_string(made.uses()) + " people") +
+                "; whoever has it can use it, so send it by a private way");
   return {};
 }
 
@@ -167,15 +195,20 @@ Status join(Context& c) {
   GT_ASSIGN(const Link link, parse_link(c.options.str("LINK")));
   GT_ASSIGN(const ProfileStore store, c.profiles());
   GT_ASSIGN(const std::string logged_in, check_profile(c, store, link));
+  const bool with_node = !c.options.flag("no-node") || c.options.gives_way("no-node", "data-dir");
+  if (!with_node && c.options.has("data-dir"))
+    return Error{Code::kInvalid, "--data-dir is of a node that is started: leave it out, or --no-node"};
+  GT_ASSIGN(const NodeWish wish, node_wish(c, "node-name"));
+  if (with_node) GT_TRY(check_node_place(c, wish));
   GT_ASSIGN(const std::string ca_pem, checked_authority(c, link));
   GT_ASSIGN(const Profile profile, join_server(c, store, link, ca_pem, logged_in));
   c.terminal.message("joined " + profile.server + " as " + escape_for_display(profile.user));
-  if (!c.options.flag("no-node")) GT_TRY(ensure_node_runs(c, c.options.str("node-name")));
+  if (with_node) GT_TRY(ensure_node_runs(c, wish));
   if (c.json) {
     c.print({{"server", profile.server}, {"user", json_text(profile.user)}, {"user_id", profile.user_id}});
     return {};
   }
-  if (!c.options.flag("no-node")) GT_TRY(doctor(c));
+  if (with_node) GT_TRY(doctor(c));
   c.terminal.message(link.content.empty() ? "next: gridtorrent search" : "next: gridtorrent get " + link.content);
   return {};
 }
@@ -198,7 +231,8 @@ std::vector<CommandEntry> join_commands() {
                     {.name = "node-name",
                      .value = "NAME",
                      .help = "of a new node; without it, the host's",
-                     .check = options::is_not_empty}},
+                     .check = options::is_not_empty},
+                    node_data_dir_option()},
         .examples = {{"gridtorrent join 'gridtorrent:lab.example.org:7443?ca=…&code=gti_…'", ""}},
         .group = group},
        join},
@@ -206,7 +240,8 @@ std::vector<CommandEntry> join_commands() {
         .summary = "print a string with which somebody joins",
         .description = "Administrators invite to the server; managers invite people who have an account to their "
                        "group, and others too where the server lets them (--managers-invite). The string is a secret: "
-                       "whoever has it can use it. 'token list' shows open ones, 'token revoke' ends them.",
+                       "whoever has it can use it, but with --no-code. 'token list' shows open ones, 'token revoke' "
+                       "ends them.",
         .positionals = {{.name = "USER",
                          .help = "the only account that may use it; without it, whoever has it",
                          .required = false}},
@@ -228,9 +263,14 @@ std::vector<CommandEntry> join_commands() {
                     {.name = "address",
                      .value = "HOST:PORT",
                      .help = "of the server, for them; without it, what the server was told with --advertise",
-                     .check = options::is_host_port}},
+                     .check = options::is_server_address},
+                    {.name = "no-code",
+                     .help = "without a code, for another machine of somebody who has an account: it is no secret, and "
+                             "'join' asks for the password",
+                     .command_line_only = true}},
         .examples = {{"gridtorrent invite mia", "an account for mia"},
-                     {"gridtorrent invite --group lab --uses 20 --ttl 7d", "for a course"}},
+                     {"gridtorrent invite --group lab --uses 20 --ttl 7d", "for a course"},
+                     {"gridtorrent invite --no-code", "for a second machine of yours"}},
         .group = group},
        invite}};
 }

@@ -15,7 +15,8 @@ namespace gridtorrent::client::cli {
 namespace {
 
 Status start(Context& c) {
-  GT_TRY(ensure_node_runs(c, c.options.str("name")));
+  GT_ASSIGN(const NodeWish wish, node_wish(c, "name"));
+  GT_TRY(ensure_node_runs(c, wish));
   if (c.json) {
     GT_ASSIGN(api::NodeApi* const node, c.node());
     GT_ASSIGN(const v1::StatusReply status, node->status());
@@ -118,7 +119,7 @@ Status reenroll(Context& c) {
     const std::string name = service ? service->enrolled_name() : "";
     if (running.error().code != Code::kUnreachable || c.options.has("socket") || name.empty()) return running.error();
     GT_TRY(service->set_enrolment_aside());
-    GT_TRY(ensure_node_runs(c, name));
+    GT_TRY(ensure_node_runs(c, {.former_name = name}));
     GT_ASSIGN(api::NodeApi* const started, c.node());
     GT_ASSIGN(const v1::StatusReply status, started->status());
     if (c.json)
@@ -152,13 +153,13 @@ std::vector<CommandEntry> local_node_commands() {
         .summary = "start this machine's node, and enrol it where it is new",
         .description = "Your systemd runs it where there is one: while you are logged in, or always after 'loginctl "
                        "enable-linger'. Elsewhere it runs until 'gridtorrent node stop' or a shutdown. A new node is "
-                       "enrolled for who is logged in. Its data "
-                       "is in ~/.local/share/gridtorrent/node, its options in "
-                       "~/.config/gridtorrent/gridtorrentd.toml.",
+                       "enrolled for who is logged in. Its data is in ~/.local/share/gridtorrent/node, or where "
+                       "--data-dir said once on this host, its options in ~/.config/gridtorrent/gridtorrentd.toml.",
         .options = {{.name = "name",
                      .value = "NAME",
                      .help = "of a new node; without it, the host's",
-                     .check = options::is_not_empty}},
+                     .check = options::is_not_empty},
+                    node_data_dir_option()},
         .group = group},
        start},
       {{.name = "node stop",

@@ -124,9 +124,9 @@ Status print_folder(Context& c, const v1::Task& task, const std::string& if_empt
   }
   Table table({">SIZE", "NAME"});
   for (const Json& entry : folder["entries"]) {
-    const bool is_folder = entry.value("kind", "") == "folder";
-    table.row({is_folder ? "-" : format_bytes(entry.value("bytes", std::uint64_t{0})),
-               entry.value("name", "") + (is_folder ? "/" : "")});
+    const bool is_folder = member(entry, "kind", std::string()) == "folder";
+    table.row({is_folder ? "-" : format_bytes(member(entry, "bytes", std::uint64_t{0})),
+               member(entry, "name", std::string()) + (is_folder ? "/" : "")});
   }
   c.terminal.result(table.text(if_empty));
   return {};

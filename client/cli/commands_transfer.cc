@@ -265,7 +265,7 @@ std::vector<CommandEntry> transfer_commands() {
       {{.name = "transfer set",
         .summary = "change files, lanes, seeders, limit, priority or tuning of a transfer while it runs",
         .positionals = ids,
-        .options = options::join(
+        .options = options::on_command_line_only(options::join(
             {{{.name = "file",
                .value = "PATTERN",
                .help = "only these files from now on, in place of those chosen before; as 'get --file' takes them. "
@@ -285,7 +285,7 @@ std::vector<CommandEntry> transfer_commands() {
                .value = "N",
                .help = "higher ones go first, -100 to 100",
                .check = options::integer_between(-100, 100)}},
-             wish_change_options()}),
+             wish_change_options()})),
         .examples = {{"gridtorrent transfer set run42 --lanes 8", "takes effect while it runs"},
                      {"gridtorrent transfer set run42 --file 'raw/*.nc' --file notes.txt", "these files and no others"},
                      {"gridtorrent transfer set x_aguox6 --by none --target-rate 30Mbit", "a rate in place of a time"}},

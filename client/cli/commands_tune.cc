@@ -94,9 +94,10 @@ Status follow(Context& c, api::NodeApi& node, const std::string& id) {
 }
 
 Status explain(Context& c) {
-  const bool follows = c.options.flag("follow"), plots = c.options.has("plot");
-  const bool plots_to_stdout = plots && c.options.str("plot") == "-";
-  if (plots_to_stdout && (c.json || follows)) {
+  const bool plots = c.options.has("plot"), plots_to_stdout = plots && c.options.str("plot") == "-";
+  const auto is_meant = [&](const char* other) { return !plots_to_stdout || !c.options.gives_way(other, "plot"); };
+  const bool json = c.json && is_meant("json"), follows = c.options.flag("follow") && is_meant("follow");
+  if (plots_to_stdout && (json || follows)) {
     return Error{Code::kInvalid,
                  "--plot - writes the picture to stdout, as --json and --follow do what they tell: name a file"};
   }
@@ -105,10 +106,10 @@ Status explain(Context& c) {
   if (follows) GT_TRY(follow(c, *node, id));
   if (follows && !plots) return {};
   GT_ASSIGN(const v1::Tuning tuning, node->explain_transfer(id));
-  if (c.json && !follows) c.print(to_json(tuning));
-  if (c.json && !plots) return {};
+  if (json && !follows) c.print(to_json(tuning));
+  if (json && !plots) return {};
   const v1::Tuning told = named(tuning, names_for_content(c, *node, tuning.name()));
-  if (!c.json && !follows && !plots_to_stdout) c.terminal.result(tuning_text(told));
+  if (!json && !follows && !plots_to_stdout) c.terminal.result(tuning_text(told));
   return plots ? plot(c, told) : Status();
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 
 #include "client/profile/saved_login.h"
 #include "common/codes.h"
@@ -17,6 +18,25 @@ namespace {
 constexpr char kHowToLogIn[] =
     "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME', or by an invitation with 'gridtorrent "
     "join LINK'";
+
+/// Without "." and "..", which lead elsewhere, or nowhere, once a folder on the way is gone. The last name stays, be it
+/// that of a symbolic link; what cannot be looked up stays as it was, for whoever opens it to say why.
+std::string without_dots(const std::string& text) {
+  std::filesystem::path path(text);
+  bool climbs = false;
+  for (const auto& name : path) climbs = climbs || name == "..";
+  if (climbs) {
+    while (!path.has_filename()) path = path.parent_path();
+    const bool named = path.filename() != "." && path.filename() != "..";
+    std::error_code error;
+    const auto folder = std::filesystem::weakly_canonical(named ? path.parent_path() : path, error);
+    if (error) return text;
+    path = named ? folder / path.filename() : folder;
+  }
+  std::string normal = path.lexically_normal().native();
+  while (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  return normal;
+}
 
 }  // namespace
 
@@ -86,16 +106,16 @@ Result<api::ServerApi*> Context::server(std::chrono::milliseconds deadline) {
   return server_.get();
 }
 
-Result<api::ServerApi*> Context::server_for_names(std::chrono::milliseconds deadline) {
-  if (names_server_) return names_server_.get();
+Result<api::ServerApi*> Context::server_of_login(std::chrono::milliseconds deadline) {
+  if (server_of_login_) return server_of_login_.get();
   GT_ASSIGN(const Login found, known_login());
   GT_ASSIGN(const std::string secret, token(found));
   if (secret.empty()) return Error{Code::kUnauthenticated, "not logged in"};
   GT_TRY(check_complete(found));
   GT_ASSIGN(
-      names_server_,
+      server_of_login_,
       api::ServerApi::open({.address = found.server, .ca_file = found.ca_file, .token = secret, .deadline = deadline}));
-  return names_server_.get();
+  return server_of_login_.get();
 }
 
 Result<api::ServerApi*> Context::log_in_here(const ServerHere& here, std::chrono::milliseconds deadline) {
@@ -138,15 +158,12 @@ Result<api::NodeApi*> Context::node(std::chrono::milliseconds deadline) {
 }
 
 Result<std::string> Context::absolute(const std::string& path) {
-  if (path.starts_with('/')) return path;
+  if (path.starts_with('/')) return without_dots(path);
   std::array<char, PATH_MAX> folder{};
   if (::getcwd(folder.data(), folder.size()) == nullptr)
     return Error{Code::kNotFound, "the working directory is gone (" + errno_text(errno) +
                                       "): change into another, or give an absolute path"};
-  std::string rest = path;
-  while (rest.starts_with("./")) rest.erase(0, rest.find_first_not_of('/', 1));
-  if (rest.empty() || rest == ".") return std::string(folder.data());
-  return std::string(folder.data()) + (folder[1] == '\0' ? "" : "/") + rest;
+  return without_dots(std::string(folder.data()) + "/" + path);
 }
 
 int run_command(const options::Parsed& parsed, Terminal& terminal, const Clock& clock) {

@@ -33,9 +33,9 @@ class Context {
 
   /// Logged in, or kUnauthenticated with how to do it. `deadline`: of each short call, where this one connects.
   Result<api::ServerApi*> server(std::chrono::milliseconds deadline = api::ServerApiOptions{}.deadline);
-  /// A connection of its own, for what is shown with names where they can be had within `deadline`, and with ids
-  /// otherwise. Logs nobody in.
-  Result<api::ServerApi*> server_for_names(std::chrono::milliseconds deadline);
+  /// Likewise, but logs nobody in: for the end of a login, and, with a short `deadline`, for what is shown with names
+  /// where they can be had and with ids otherwise. A connection of its own.
+  Result<api::ServerApi*> server_of_login(std::chrono::milliseconds deadline = api::ServerApiOptions{}.deadline);
   /// Who is logged in where, by the profile and what the command line puts in its place; fields are empty where nothing
   /// says.
   struct Login {
@@ -56,7 +56,7 @@ class Context {
 
   void print(const Json& json_document) { terminal.result(document(json_document)); }
   void emit(const Json& event_line) { terminal.result(one_line(event_line)); }
-  /// An absolute path for one that may be relative to the working directory; bytes.
+  /// An absolute path without "." and ".." for one that may be relative to the working directory; bytes.
   static Result<std::string> absolute(const std::string& path);
 
  private:
@@ -66,7 +66,7 @@ class Context {
   /// Who administers a server of this machine need not log in: the login is kept as if they had.
   Result<api::ServerApi*> log_in_here(const ServerHere& here, std::chrono::milliseconds deadline);
 
-  std::unique_ptr<api::ServerApi> server_, names_server_;
+  std::unique_ptr<api::ServerApi> server_, server_of_login_;
   std::unique_ptr<api::NodeApi> node_;
 };
 

@@ -1,8 +1,8 @@
 #include "client/cli/files_view.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 
 #include "common/text.h"
 #include "common/units.h"
@@ -57,8 +57,8 @@ Result<std::vector<const api::FileEntry*>> chosen(const std::vector<api::FileEnt
 }
 
 /// By path: what all files below a folder come to.
-std::unordered_map<std::string_view, std::uint64_t> folder_bytes(const std::vector<const api::FileEntry*>& entries) {
-  std::unordered_map<std::string_view, std::uint64_t> sums;
+std::map<std::string_view, std::uint64_t> folder_bytes(const std::vector<const api::FileEntry*>& entries) {
+  std::map<std::string_view, std::uint64_t> sums;
   for (const api::FileEntry* entry : entries) {
     if (entry->folder) continue;
     std::string_view path = entry->path;
@@ -78,7 +78,7 @@ std::size_t depth_of(std::string_view path) {
 
 Result<FilesPage> files_page(const std::vector<api::FileEntry>& entries, const FilesWish& wish) {
   GT_ASSIGN(const std::vector<const api::FileEntry*> found, chosen(entries, wish.path));
-  const auto sums = wish.tree ? folder_bytes(found) : std::unordered_map<std::string_view, std::uint64_t>();
+  const auto sums = wish.tree ? folder_bytes(found) : std::map<std::string_view, std::uint64_t>();
   const std::size_t top = found.empty() ? 0 : depth_of(found.front()->path);
   FilesPage page;
   for (const api::FileEntry* entry : found) {

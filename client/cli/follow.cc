@@ -16,7 +16,7 @@ namespace gridtorrent::client::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryInterval{300};
-constexpr std::chrono::seconds kNodeAbsence{60};
+constexpr std::chrono::seconds kPatience{60};
 
 bool has_arrived(const v1::Transfer& transfer) {
   return transfer.state() == "seeding" || transfer.state() == "complete";
@@ -74,8 +74,7 @@ class TransferPrinter {
     const bool reads = transfer.state() == "hashing" || transfer.state() == "verifying";
     const Speed speed =
         reads ? meter_.note(context_.clock.mono(), transfer.verified_bytes(), transfer.total_bytes()) : Speed();
-    return progress_line(names_.named(transfer), context_.terminal.width(), context_.terminal.traits().colour,
-                         context_.clock.wall(), speed);
+    return progress_line(names_.named(transfer), context_.terminal.width(), context_.clock.wall(), speed);
   }
 
   Context& context_;
@@ -97,10 +96,34 @@ Error stopped_watching(Context& context, const Interrupt& interrupt, std::string
   return detached;
 }
 
-/// The node went away, or drains and therefore ends its calls.
-bool is_absent(const Status& status) {
-  return !status.ok() && (status.error().code == Code::kUnreachable || status.error().code == Code::kCancelled);
-}
+/// A watch that ended before what it watches: whoever tells of it went away, or drains and therefore ends its calls.
+class Absence {
+ public:
+  Absence(Context& context, Interrupt& interrupt, std::string who)
+      : context_(context), interrupt_(interrupt), who_(std::move(who)) {}
+
+  static bool is(const Status& ended) {
+    return ended.ok() || ended.error().code == Code::kUnreachable || ended.error().code == Code::kCancelled;
+  }
+  void is_over() { since_.reset(); }
+  /// Until it may be asked again; false: it has been away for too long.
+  bool wait() {
+    const MonoTime now = context_.clock.mono();
+    if (!since_) {
+      since_ = now;
+      context_.terminal.message(who_ + " went away; waiting for it to come back");
+    }
+    if (now - *since_ > kPatience) return false;
+    interrupt_.wait_for(kRetryInterval);
+    return true;
+  }
+
+ private:
+  Context& context_;
+  Interrupt& interrupt_;
+  const std::string who_;
+  std::optional<MonoTime> since_;
+};
 
 }  // namespace
 
@@ -122,7 +145,7 @@ Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, I
   const std::string id = first.transfer_id();
   v1::Transfer last = first;
   Status shown;
-  std::optional<MonoTime> absent_since;
+  Absence absence(context, interrupt, "the node");
   while (!has_ended(last)) {
     Status status;
     if (const auto node = context.node(); !node) {
@@ -131,7 +154,7 @@ Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, I
       status = (*node)->watch_transfer(
           id,
           [&](const v1::Transfer& transfer) {
-            absent_since.reset();
+            absence.is_over();
             last = transfer;
             shown = show(transfer);
             return shown.ok() && !has_ended(transfer);
@@ -141,20 +164,13 @@ Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, I
     if (has_ended(last)) break;
     GT_TRY(shown);
     if (interrupt.stopped()) return stopped_watching(context, interrupt, "transfer", id);
-    // A stream that ends without an end of the transfer is a node that drains.
-    if (!status && !is_absent(status)) return status.error();
-    const MonoTime now = context.clock.mono();
-    if (!absent_since) {
-      absent_since = now;
-      context.terminal.message("the node went away; waiting for it to come back");
-    }
-    if (now - *absent_since > kNodeAbsence)
+    if (!Absence::is(status)) return status.error();
+    context.forget_node();
+    if (!absence.wait())
       return Error{Code::kUnreachable,
                    "the node went away; the transfer goes on when gridtorrentd is started again: see it with "
                    "'gridtorrent transfer wait " +
                        id + "'"};
-    context.forget_node();
-    interrupt.wait_for(kRetryInterval);
   }
   return last;
 }
@@ -171,10 +187,9 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
   return printer.end(last);
 }
 
-Result<v1::GetReply> begin_transfer(Context& context,
-                                    const std::function<Result<v1::GetReply>(std::stop_token)>& call) {
+Result<v1::GetReply> begin_transfer(Context& context, const std::function<Result<v1::GetReply>(Interrupt&)>& call) {
   Interrupt interrupt;
-  Result<v1::GetReply> reply = call(interrupt.token());
+  Result<v1::GetReply> reply = call(interrupt);
   if (!interrupt.stopped()) return reply;
   if (reply) return stopped_watching(context, interrupt, "transfer", reply->transfer().transfer_id());
   Error detached{Code::kCancelled,
@@ -227,8 +242,7 @@ void show_task(Context& context, const v1::Task& task, const NodeNames& names, S
   } else if (!has_ended(task)) {
     if (task.total() == 0) return context.terminal.progress(what + ": " + task.state());
     const Speed speed = meter.note(context.clock.mono(), task.done(), task.total());
-    context.terminal.progress(hashing_line(what, task.done(), task.total(), context.terminal.width(),
-                                           context.terminal.traits().colour, speed));
+    context.terminal.progress(hashing_line(what, task.done(), task.total(), context.terminal.width(), speed));
   }
 }
 
@@ -292,22 +306,26 @@ Result<v1::Task> follow_task(Context& context, const v1::Task& first,
   Interrupt interrupt(time_limit);
   SpeedMeter meter;
   v1::Task last = first;
-  const Status status = server->tasks().watch(
-      first.task_id(),
-      [&](const v1::Task& task) {
-        last = task;
-        if (!quiet) show_task(context, task, names, meter);
-        return !has_ended(task);
-      },
-      interrupt.token());
-  context.terminal.end_progress();
-  if (!has_ended(last)) {
+  Absence absence(context, interrupt, "the server");
+  for (;;) {
+    const Status status = server->tasks().watch(
+        first.task_id(),
+        [&](const v1::Task& task) {
+          absence.is_over();
+          last = task;
+          if (!quiet) show_task(context, task, names, meter);
+          return !has_ended(task);
+        },
+        interrupt.token());
+    context.terminal.end_progress();
+    if (has_ended(last)) break;
     if (interrupt.stopped()) return stopped_watching(context, interrupt, "task", first.task_id());
-    if (!status)
-      return status.error().with_context("lost sight of the task " + first.task_id() + " ('gridtorrent task wait " +
-                                         first.task_id() + "' watches it again)");
-    return Error{Code::kUnreachable, "the server ended the watch on the task " + first.task_id() +
-                                         ": 'gridtorrent task wait " + first.task_id() + "' watches it again"};
+    const std::string watched_again = " ('gridtorrent task wait " + first.task_id() + "' watches it again)";
+    if (!Absence::is(status))
+      return status.error().with_context("lost sight of the task " + first.task_id() + watched_again);
+    if (!absence.wait())
+      return Error{Code::kUnreachable,
+                   "the server went away; the task " + first.task_id() + " goes on at its node" + watched_again};
   }
   GT_TRY(outcome_of(last, names));
   return last;
@@ -317,7 +335,7 @@ Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work,
                                             std::optional<std::chrono::milliseconds> time_limit) {
   if (const std::vector<std::string> nodes = split_at_commas(context.options.str("node"));
       nodes.size() > 1 || nodes.front() == kAllNodes) {
-    if (time_limit)
+    if (time_limit && context.options.given("timeout"))
       return Error{Code::kInvalid,
                    "--timeout: the tasks of several nodes are not waited for; leave it out, or name one"};
     GT_TRY(give_to_nodes(context, nodes, std::move(work)));

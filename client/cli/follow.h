@@ -3,7 +3,6 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -22,7 +21,7 @@ Status follow_transfer(Context& context, const v1::Transfer& first,
 
 /// What the node answers to the call that begins a transfer. Ctrl-C meanwhile ends the wait and not the node's work,
 /// and says so (kCancelled).
-Result<v1::GetReply> begin_transfer(Context& context, const std::function<Result<v1::GetReply>(std::stop_token)>& call);
+Result<v1::GetReply> begin_transfer(Context& context, const std::function<Result<v1::GetReply>(Interrupt&)>& call);
 
 /// What --detach does instead: says what the transfer is called.
 Status detach(Context& context, const v1::Transfer& transfer);

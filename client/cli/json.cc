@@ -399,6 +399,7 @@ Json published_event(const v1::Published& published, const v1::Access& access, W
     json["unchanged_bytes"] = published.unchanged_bytes();
     json["read_bytes"] = published.read_bytes();
     json["unchanged"] = published.unchanged();
+    if (!published.rules_as_before().empty()) json["rules_as_before"] = json_text(published.rules_as_before());
   }
   return json;
 }

@@ -24,6 +24,13 @@ std::string one_line(const Json& json);
 /// For a list or show command: indented.
 std::string document(const Json& json);
 
+/// A member of what others wrote: `otherwise` where it is missing or of another kind, or `json` is no object.
+template <class T>
+T member(const Json& json, const std::string& name, T otherwise) {
+  const auto found = json.find(name);
+  return found != json.end() && found->type() == Json(otherwise).type() ? found->get<T>() : otherwise;
+}
+
 Json to_json(const v1::Access& access);
 Json to_json(const v1::Content& content);
 Json to_json(const v1::Version& version);

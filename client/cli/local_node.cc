@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "client/doctor/doctor.h"
+#include "client/profile/node_home.h"
 #include "client/profile/saved_login.h"
+#include "common/host.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::cli {
@@ -20,25 +22,17 @@ constexpr const char* kFreePorts =
     "it listens on free ports; for a firewall, set lane-ports and tls-lane-ports in "
     "~/.config/gridtorrent/gridtorrentd.toml";
 
-/// A node's name is like a user's: a-z, 0-9, '-', '_' and '.', of a host the first label. Empty where nothing is left.
-std::string as_node_name(const std::string& host) {
-  std::string name;
-  for (const char c : to_lower_ascii(host.substr(0, host.find('.')))) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && !name.empty())) name += c;
-  }
-  return name.substr(0, 32);
-}
-
-Result<FirstStart> first_start(Context& c, const std::string& name) {
+/// A name that nobody asked for is in the token alone: there the server tells it apart from one that is taken, by a
+/// suffix. The wish of a person it refuses.
+Result<FirstStart> first_start(Context& c, const NodeWish& wish) {
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const Context::Login login, c.known_login());
-  FirstStart first{login.server, login.ca_file, "", name.empty() ? as_node_name(host_label()) : name};
+  const std::string usual = wish.former_name.empty() ? node_name_of(host_label()) : wish.former_name;
   v1::CreateEnrollTokenRequest request;
-  request.set_node_name(first.name);
+  request.set_node_name(wish.name.empty() ? usual : wish.name);
   request.set_uses(1);
   GT_ASSIGN(const v1::CreateEnrollTokenReply reply, server->nodes().create_enroll_token(std::move(request)));
-  first.enroll_token = reply.token();
-  return first;
+  return FirstStart{login.server, login.ca_file, reply.token(), wish.name};
 }
 
 /// Until when it runs, as the end of a sentence.
@@ -54,17 +48,18 @@ Result<v1::StatusReply> ask_node(Context& c) {
   return node->status();
 }
 
-}  // namespace
-
-std::string host_label() {
-  std::string name(256, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "here";
-  name.resize(name.find('\0'));
-  return name.empty() ? "here" : name;
+/// One that runs is as it was wished.
+Status check_running(const v1::StatusReply& running, const NodeWish& wish) {
+  if (wish.data_folder.empty() || wish.data_folder == running.data_dir()) return {};
+  return Error{Code::kConflict, "node " + escape_for_display(running.node_name()) + " runs here with its data in " +
+                                    escape_for_display(running.data_dir()) + "; for another one in " +
+                                    escape_for_display(wish.data_folder) + ", first: gridtorrent node stop"};
 }
 
-Result<NodeService> local_node() {
+Result<NodeService> node_service(const NodeWish& wish) {
   GT_ASSIGN(NodeHome home, node_home(environment_variable));
+  if (!wish.data_folder.empty()) home.data_folder = wish.data_folder;
+  home.to_be_kept = !wish.data_folder.empty();
   std::error_code ignored;
   const std::filesystem::path beside =
       std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "gridtorrentd";
@@ -72,45 +67,103 @@ Result<NodeService> local_node() {
   return NodeService(std::move(home), is_there ? beside.string() : "gridtorrentd");
 }
 
-Status ensure_node_runs(Context& c, const std::string& name) {
+Status start_node(Context& c, NodeService& service, const NodeWish& wish) {
+  GT_TRY(service.check_place());
+  std::optional<FirstStart> first;
+  if (!service.is_enrolled()) {
+    GT_ASSIGN(first, first_start(c, wish));
+  } else if (!wish.name.empty()) {
+    c.terminal.message("this node is enrolled and keeps its name; --name is for a new one");
+  }
+  std::string socket;
+  if (c.options.has("socket")) {
+    GT_ASSIGN(socket, c.socket_path());
+  }
+  const Status started = service.start(first, socket);
+  if (started || started.error().code != Code::kNotFound) return started;
+  return Error{Code::kNotFound,
+               "gridtorrentd is not installed here: install gridtorrent-node, or put it beside gridtorrent"};
+}
+
+/// Where several commands start it at once, all but one find the data folder taken, and ask on for the node that won.
+Result<v1::StatusReply> wait_for_node(Context& c, NodeService& service) {
+  const MonoTime until = c.clock.mono() + kPatience;
+  std::optional<Error> taken;
+  for (;;) {
+    auto answer = ask_node(c);
+    if (answer || answer.error().code != Code::kUnreachable) return answer;
+    if (auto failed = service.failure()) {
+      if (failed->code != Code::kConflict) return *failed;
+      taken = std::move(failed);
+    }
+    if (c.clock.mono() > until) break;
+    std::this_thread::sleep_for(kLookAgain);
+  }
+  if (taken) return *taken;
   GT_ASSIGN(const std::string socket, c.socket_path());
+  return Error{Code::kTimeout, "the node was started, and does not answer at " + escape_for_display(socket) +
+                                   " yet; look with 'gridtorrent node status'"};
+}
+
+}  // namespace
+
+std::string host_label() {
+  return host_name();
+}
+
+std::string node_name_of(const std::string& host) {
+  std::string name;
+  for (const char c : to_lower_ascii(host.substr(0, host.find('.')))) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && !name.empty())) name += c;
+  }
+  return name.size() < 2 ? "" : name.substr(0, 32);
+}
+
+options::Option node_data_dir_option() {
+  return {.name = "data-dir",
+          .value = "DIR",
+          .help =
+              "where the node of this host keeps what it must not lose, from now on: on a disk of this host, where "
+              "the home is on NFS, Lustre or the like",
+          .command_line_only = true,  // GRIDTORRENT_DATA_DIR is of a gridtorrentd that is started by hand
+          .check = options::is_not_empty};
+}
+
+Result<NodeWish> node_wish(const Context& c, const std::string& name_option) {
+  NodeWish wish{.name = c.options.str(name_option)};
+  if (c.options.has("data-dir")) {
+    GT_ASSIGN(wish.data_folder, Context::absolute(c.options.str("data-dir")));
+  }
+  return wish;
+}
+
+Result<NodeService> local_node() {
+  return node_service({});
+}
+
+Status check_node_place(Context& c, const NodeWish& wish) {
+  const auto running = ask_node(c);
+  if (running) return check_running(*running, wish);
+  GT_ASSIGN(const NodeService service, node_service(wish));
+  return service.check_place();
+}
+
+Status ensure_node_runs(Context& c, const NodeWish& wish) {
   const auto present = ask_node(c);
   if (present) {
+    GT_TRY(check_running(*present, wish));
     c.terminal.message("node " + escape_for_display(present->node_name()) + " runs already");
     return {};
   }
   // One that answers and refuses is another account's.
   if (present.error().code != Code::kUnreachable) return present.error();
-  GT_ASSIGN(NodeService service, local_node());
-  std::optional<FirstStart> first;
-  if (!service.is_enrolled()) {
-    GT_ASSIGN(first, first_start(c, name));
-  } else if (!name.empty()) {
-    c.terminal.message("this node is enrolled and keeps its name; --name is for a new one");
-  }
-  const Status started = service.start(first);
-  if (!started && started.error().code == Code::kNotFound) {
-    return Error{Code::kNotFound,
-                 "gridtorrentd is not installed here: install gridtorrent-node, or put it beside gridtorrent"};
-  }
-  GT_TRY(started);
-  const MonoTime until = c.clock.mono() + kPatience;
-  for (;;) {
-    const auto answer = ask_node(c);
-    if (answer) {
-      service.forget_first_start();
-      c.terminal.message("node " + escape_for_display(answer->node_name()) + " runs" + lasting(service));
-      if (has_free_lane_ports(*answer)) c.terminal.message(kFreePorts);
-      return {};
-    }
-    if (answer.error().code != Code::kUnreachable) return answer.error();
-    if (const auto failed = service.failure()) return *failed;
-    if (c.clock.mono() > until) {
-      return Error{Code::kTimeout, "the node was started, and does not answer at " + escape_for_display(socket) +
-                                       " yet; look with 'gridtorrent node status'"};
-    }
-    std::this_thread::sleep_for(kLookAgain);
-  }
+  GT_ASSIGN(NodeService service, node_service(wish));
+  GT_TRY(start_node(c, service, wish));
+  GT_ASSIGN(const v1::StatusReply started, wait_for_node(c, service));
+  service.forget_first_start();
+  c.terminal.message("node " + escape_for_display(started.node_name()) + " runs" + lasting(service));
+  if (has_free_lane_ports(started)) c.terminal.message(kFreePorts);
+  return {};
 }
 
 Result<api::NodeApi*> node_for_work(Context& c) {
@@ -125,7 +178,7 @@ Result<api::NodeApi*> node_for_work(Context& c) {
   const bool enrolled = service && service->is_enrolled();
   // Nothing to start with: what there is to say is that no node is here.
   if (login.server.empty() && !enrolled && !server_here()) return node;
-  GT_TRY(ensure_node_runs(c, ""));
+  GT_TRY(ensure_node_runs(c, {}));
   return c.node();
 }
 

@@ -50,7 +50,7 @@ api::ServerApi* server_for_names(Context& c, api::NodeApi& node) {
   const auto status = node.status();
   const auto login = c.known_login();
   if (!status || !status->server_connected() || !login || login->server != status->server()) return nullptr;
-  const auto server = c.server_for_names(kNamesDeadline);
+  const auto server = c.server_of_login(kNamesDeadline);
   return server ? *server : nullptr;
 }
 

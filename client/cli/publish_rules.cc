@@ -23,6 +23,7 @@ Result<v1::ScannedFiles> scan(Context& c) {
   v1::ScanPublishRequest request;
   GT_ASSIGN(*request.mutable_path(), Context::absolute(c.options.str("PATH")));
   *request.mutable_rules() = read_publish_rules(c.options);
+  if (!gives_publish_rules(c.options)) request.set_as_before(c.options.str("update"));
   GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
   Interrupt interrupt;
   v1::ScannedFiles files;
@@ -77,6 +78,16 @@ bool has_publish_rules(const options::Parsed& options) {
   return options.str("links") != "skip" || options.has("exclude") || options.has("include");
 }
 
+bool gives_publish_rules(const options::Parsed& options) {
+  return options.given("links") || options.given("exclude") || options.given("include");
+}
+
+void tell_rules_before(Context& c, const std::string& as_before) {
+  if (as_before.empty()) return;
+  c.terminal.message("by the rules of the version before: " + as_before +
+                     "; those that you give replace them, --links skip alone takes them away");
+}
+
 v1::PublishRules read_publish_rules(const options::Parsed& options) {
   v1::PublishRules rules;
   rules.set_links(options.str("links"));
@@ -97,6 +108,7 @@ Status dry_run(Context& c) {
     json["links"] = files.links();
     json["skipped"] = files.skipped();
     json["excluded"] = files.excluded();
+    if (!files.rules_as_before().empty()) json["rules_as_before"] = json_text(files.rules_as_before());
     add_lines(json, "warnings", files.warnings());
     add_lines(json, "exclusions", files.exclusions());
     add_lines(json, "followed", files.followed());
@@ -108,6 +120,7 @@ Status dry_run(Context& c) {
                     (files.links() > 0 ? ", " + counted(files.links(), "symbolic link", "symbolic links") +
                                              (c.options.str("links") == "follow" ? " followed" : "")
                                        : ""));
+  tell_rules_before(c, files.rules_as_before());
   if (files.followed_size() > 0) c.terminal.message("symbolic links that are followed:");
   print_lines(c, files.followed(), files.followed_size() > 0 ? files.links() : 0);
   if (files.excluded() > 0)

@@ -11,9 +11,24 @@ namespace gridtorrent::client::cli {
 
 /// --links, --exclude, --include and --dry-run of `publish`.
 std::vector<options::Option> publish_rule_options();
-/// Whether any of the first three was given.
+/// Whether any of the first three says something, be it by habit.
 bool has_publish_rules(const options::Parsed& options);
+/// Whether the command line gives any of them. Otherwise a new version is published by the rules of the one before,
+/// where the node knows them.
+bool gives_publish_rules(const options::Parsed& options);
 v1::PublishRules read_publish_rules(const options::Parsed& options);
+/// Says that there are rules of the version before; nothing where `as_before` is empty.
+void tell_rules_before(Context& context, const std::string& as_before);
+
+/// Name, access and what else is said of a content that is new; a new version keeps all of it.
+template <class Request>
+void describe_new(Request& request, const options::Parsed& options) {
+  request.set_name(options.str("name"));
+  request.set_access(options.str("access"));
+  request.set_description(options.str("description"));
+  for (const std::string& tag : options.list("tag")) request.add_tags(tag);
+  request.set_license(options.str("license"));
+}
 
 /// What publishing would take and what it would leave out, and why; nothing is published.
 Status dry_run(Context& context);

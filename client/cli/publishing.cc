@@ -60,7 +60,7 @@ class PublishPrinter {
       progress.set_total_bytes(transfer.total_bytes());
       hashing(progress);
     } else if (!c_.json) {
-      c_.terminal.progress(progress_line(transfer, c_.terminal.width(), c_.terminal.traits().colour, c_.clock.wall()));
+      c_.terminal.progress(progress_line(transfer, c_.terminal.width(), c_.clock.wall()));
     }
     return waiting(transfer);
   }
@@ -80,6 +80,7 @@ class PublishPrinter {
       c_.emit(published_event(*published_, access, c_.clock.wall()));
       return {};
     }
+    tell_rules_before(c_, published_->rules_as_before());
     if (published_->unchanged()) {
       c_.terminal.result(nothing_changed(published_->version(), published_->name(), published_->content_id()));
       return {};
@@ -104,8 +105,8 @@ class PublishPrinter {
   void hashing(const v1::PublishProgress& progress) {
     if (!c_.json) {
       const bool update = c_.options.has("update");
-      c_.terminal.progress(hashing_line(update ? "hashing what changed or moved" : "hashing", progress.done_bytes(),
-                                        progress.total_bytes(), c_.terminal.width(), c_.terminal.traits().colour,
+      c_.terminal.progress(hashing_line(update ? "hashing what has to be read" : "hashing", progress.done_bytes(),
+                                        progress.total_bytes(), c_.terminal.width(),
                                         meter_.note(c_.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return;
     }
@@ -152,13 +153,11 @@ Result<v1::PublishRequest> request_of(Context& c) {
   v1::PublishRequest request;
   GT_ASSIGN(*request.mutable_path(), Context::absolute(c.options.str("PATH")));
   request.set_update(c.options.str("update"));
-  request.set_name(c.options.str("name"));
-  if (request.update().empty()) request.set_access(c.options.str("access"));
-  request.set_description(c.options.str("description"));
-  for (const std::string& tag : c.options.list("tag")) request.add_tags(tag);
-  request.set_license(c.options.str("license"));
+  if (request.update().empty()) describe_new(request, c.options);
   request.set_strict(c.options.flag("strict"));
-  if (has_publish_rules(c.options)) *request.mutable_rules() = read_publish_rules(c.options);
+  const bool gives_rules = gives_publish_rules(c.options);
+  if (gives_rules || has_publish_rules(c.options)) *request.mutable_rules() = read_publish_rules(c.options);
+  request.set_as_before(!request.update().empty() && !gives_rules);
   // One id for all attempts, so that a publish whose answer was lost is done once.
   SystemRng rng;
   request.set_request_id(make_request_id(c.clock.wall(), rng));
@@ -209,7 +208,7 @@ Status publish_by_call(Context& c, Interrupt& interrupt, const v1::PublishReques
 }
 
 Status publish_with_older_node(Context& c, const v1::PublishRequest& request) {
-  if (c.options.flag("detach"))
+  if (c.options.flag("detach") && c.options.given("detach"))
     return Error{Code::kUnsupported,
                  "this node is of an older version, and publishes only while somebody waits for it: update "
                  "gridtorrentd, or leave out --detach"};
@@ -239,13 +238,16 @@ Status follow_publish(Context& c, v1::PublishRequest request, const v1::Transfer
 }
 
 Result<v1::Transfer> start(Context& c, const v1::PublishRequest& request) {
-  v1::Transfer started;
-  Interrupt interrupt;
-  GT_TRY(patiently(c, interrupt, [&](api::NodeApi& node) -> Status {
-    GT_ASSIGN(started, node.start_publish(request));
-    return {};
-  }));
-  return started;
+  const auto call = [&](Interrupt& interrupt) -> Result<v1::GetReply> {
+    v1::GetReply reply;
+    GT_TRY(patiently(c, interrupt, [&](api::NodeApi& node) -> Status {
+      GT_ASSIGN(*reply.mutable_transfer(), node.start_publish(request, interrupt.token()));
+      return {};
+    }));
+    return reply;
+  };
+  GT_ASSIGN(const v1::GetReply begun, begin_transfer(c, call));
+  return begun.transfer();
 }
 
 }  // namespace

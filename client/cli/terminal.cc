@@ -5,6 +5,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -18,6 +19,30 @@ constexpr std::chrono::seconds kPlainInterval{10};
 constexpr char kInterruptKey = 3;
 constexpr char kEndKey = 4;
 constexpr char kEraseKey = 127;
+constexpr std::string_view kGreen = "\x1b[32m", kNoColour = "\x1b[0m";
+
+/// Escaped as names are. Newlines and tabs lay a text out, and a backslash may be of a name that is escaped already.
+std::string harmless(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\t\\"), text.size());
+    out += escape_for_display(text.substr(0, end));
+    out += text.substr(end, 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+/// The filled part of the bar, "[####----]", in green. What others wrote in that form would be green, and no more.
+std::string with_green_bar(std::string line) {
+  const std::size_t bracket = line.rfind("[#");
+  const std::size_t end = bracket == std::string::npos ? bracket : line.find_first_not_of('#', bracket + 1);
+  if (end == std::string::npos) return line;
+  line.insert(end, kNoColour);
+  line.insert(bracket + 1, kGreen);
+  return line;
+}
+
 }  // namespace
 
 TerminalTraits TerminalTraits::of_process() {
@@ -50,14 +75,14 @@ void Terminal::write(std::FILE* file, std::string_view text) {
 
 void Terminal::result(std::string_view text) {
   end_progress();
-  std::string line(text);
+  std::string line = traits_.out_is_terminal ? harmless(text) : std::string(text);
   if (!line.ends_with('\n')) line += '\n';
   write(out_, line);
 }
 
 void Terminal::message(std::string_view line) {
   end_progress();
-  write(err_, std::string(line) + "\n");
+  write(err_, harmless(line) + "\n");
 }
 
 void Terminal::error(std::string_view line) {
@@ -66,14 +91,15 @@ void Terminal::error(std::string_view line) {
 
 void Terminal::progress(const std::string& line) {
   if (traits_.err_is_terminal) {
-    write(err_, "\r" + line + "\x1b[K");
+    const std::string shown = harmless(line);
+    write(err_, "\r" + (traits_.colour ? with_green_bar(shown) : shown) + "\x1b[K");
     progress_open_ = true;
     return;
   }
   const MonoTime now = clock_.mono();
   if (now - last_plain_ < kPlainInterval) return;
   last_plain_ = now;
-  write(err_, line + "\n");
+  write(err_, harmless(line) + "\n");
 }
 
 void Terminal::end_progress() {
@@ -95,7 +121,7 @@ Status Terminal::finish() {
 Status ask_yes(const std::string& question) {
   const UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (!terminal) return Error{Code::kInvalid, "there is no terminal to ask on: answer with --yes"};
-  const std::string asked = question + " [y/N] ";
+  const std::string asked = harmless(question) + " [y/N] ";
   std::string answer(64, '\0');
   if (::write(terminal.get(), asked.data(), asked.size()) < 0) return Error{Code::kCancelled, "cancelled"};
   const ssize_t size = ::read(terminal.get(), answer.data(), answer.size());
@@ -112,7 +138,8 @@ Result<std::string> ask_password(const std::string& prompt, const std::string& o
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | ISIG);
   ::tcsetattr(terminal.get(), TCSAFLUSH, &silent);
-  bool good = ::write(terminal.get(), prompt.data(), prompt.size()) >= 0;
+  const std::string asked = harmless(prompt);
+  bool good = ::write(terminal.get(), asked.data(), asked.size()) >= 0;
   std::string password;
   char key = 0;
   while (good && key != '\n' && key != '\r') {

@@ -21,7 +21,10 @@ struct TerminalTraits {
   static TerminalTraits of_process();
 };
 
-/// Results go to stdout, messages and progress to stderr. Owned by main and used from one thread.
+/// Results go to stdout, messages and progress to stderr. What others wrote, a server for instance, cannot steer the
+/// terminal: control characters are shown escaped, but newlines and tabs. Results are exact where stdout is no
+/// terminal, since programs read them there; messages never are, since a log is read on a terminal later.
+/// Owned by main and used from one thread.
 class Terminal {
  public:
   Terminal(TerminalTraits traits, const Clock& clock, std::FILE* out = stdout, std::FILE* err = stderr);
@@ -37,8 +40,8 @@ class Terminal {
   void message(std::string_view line);
   /// "gridtorrent: " and the line.
   void error(std::string_view line);
-  /// On a terminal the line replaces the last one of its kind; elsewhere a line appears every ten seconds, so what is
-  /// soon over prints none.
+  /// On a terminal the line replaces the last one of its kind, its bar in colour where there are colours; elsewhere a
+  /// line appears every ten seconds, so what is soon over prints none.
   void progress(const std::string& line);
   /// Ends the line that `progress` left open.
   void end_progress();

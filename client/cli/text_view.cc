@@ -25,12 +25,10 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string bar(std::uint64_t done, std::uint64_t total, std::size_t columns, bool colour) {
+std::string bar(std::uint64_t done, std::uint64_t total, std::size_t columns) {
   const double share = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
   const auto filled = std::min(columns, static_cast<std::size_t>(share * static_cast<double>(columns)));
-  const std::string full(filled, '#');
-  const std::string rest(columns - filled, '-');
-  return colour ? "[\x1b[32m" + full + "\x1b[0m" + rest + "]" : "[" + full + rest + "]";
+  return "[" + std::string(filled, '#') + std::string(columns - filled, '-') + "]";
 }
 
 /// What a line has room for is shown in the order of the line; what is worth least is left out first.
@@ -55,12 +53,11 @@ std::size_t columns_of(const Parts& parts) {
 }
 
 /// Puts a bar before part `place` where all parts have room beside it.
-void add_bar(Parts& parts, std::size_t place, std::uint64_t done, std::uint64_t total, std::size_t width, bool colour) {
+void add_bar(Parts& parts, std::size_t place, std::uint64_t done, std::uint64_t total, std::size_t width) {
   const std::size_t used = columns_of(parts);
   for (const std::size_t columns : {kLongBar, kShortBar}) {
     if (used + 2 + columns + 2 > width) continue;
-    parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(place),
-                 Part{Worth::kBar, bar(done, total, columns, colour), columns + 2});
+    parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(place), part(Worth::kBar, bar(done, total, columns)));
     return;
   }
 }
@@ -251,8 +248,7 @@ std::string speed_text(const Speed& speed) {
 
 }  // namespace
 
-std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now,
-                          const Speed& speed) {
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, WallTime now, const Speed& speed) {
   const std::size_t room = width > 0 ? width - 1 : 0;
   const std::uint64_t done = transfer.verified_bytes(), total = transfer.total_bytes();
   const bool moving = transfer.state() == "fetching";
@@ -276,11 +272,11 @@ std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool 
   if (moving) add(Worth::kReason, state);
   if (moving) add(Worth::kReason, target_words(transfer, now));
   if (moving && is_known(transfer.limit_word())) add(Worth::kLimit, "limited by " + transfer.limit_word());
-  add_bar(parts, place, done, total, room, colour);
+  add_bar(parts, place, done, total, room);
   return fitted(parts, room);
 }
 
-std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width, bool colour,
+std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
                          const Speed& speed) {
   const std::size_t room = width > 0 ? width - 1 : 0;
   Parts parts;
@@ -289,7 +285,7 @@ std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_
   parts.push_back(part(Worth::kEta, speed_text(speed)));
   if (speed.eta) parts.push_back(part(Worth::kEta, eta_text(*speed.eta)));
   parts.push_back(part(Worth::kBytes, format_bytes(done) + " of " + format_bytes(total)));
-  add_bar(parts, parts.size(), done, total, room, colour);
+  add_bar(parts, parts.size(), done, total, room);
   return fitted(parts, room);
 }
 

@@ -45,10 +45,9 @@ std::string percent_text(std::uint64_t done, std::uint64_t total);
 /// "run42  62.5 %  843 Mbit/s  ETA 12 s  625 MB of 1.00 GB  [######----]  2 seeders × 4 lanes", cut to `width`: the bar
 /// gives way first, then what stands further back. Bytes are counted when verified. Times of day are those of this
 /// machine's zone. `speed`: of a phase of which the node tells no rate.
-std::string progress_line(const v1::Transfer& transfer, std::size_t width, bool colour, WallTime now,
-                          const Speed& speed = {});
+std::string progress_line(const v1::Transfer& transfer, std::size_t width, WallTime now, const Speed& speed = {});
 /// "hashing  31.0 %  350 MB/s  ETA 8 s  1.2 GB of 4.0 GB  [###-------]".
-std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width, bool colour,
+std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
                          const Speed& speed = {});
 /// "run42: 2.00 GB in 12 s (1.33 Gbit/s) from 2 seeders over up to 8 lanes, verified" and where it lies.
 std::string done_text(const v1::Transfer& transfer);

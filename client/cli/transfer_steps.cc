@@ -37,7 +37,7 @@ Result<StepOutcome> take_step(api::NodeApi& node, const v1::ChangeTransfersReque
 
 Result<std::vector<std::string>> chosen_transfers(Context& c, const std::function<bool(const v1::Transfer&)>& wanted) {
   const std::vector<std::string>& named = c.options.list("ID");
-  const bool all = wanted && c.options.flag("all");
+  const bool all = wanted && c.options.flag("all") && !c.options.gives_way("all", "ID");
   if (all && !named.empty()) return Error{Code::kInvalid, "--all is instead of an ID; leave out one of both"};
   if (!all && named.empty()) return Error{Code::kInvalid, "ID is missing; --all means every transfer"};
   std::vector<std::string> ids;

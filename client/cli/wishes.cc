@@ -112,9 +112,10 @@ Result<v1::TuningWish> read_wish_change(const options::Parsed& options, WallTime
   v1::TuningWish wish;
   if (options.has("tuner")) wish.set_tuner(text_or_default(options, "tuner"));
   if (options.has("mode")) wish.set_mode(text_or_default(options, "mode"));
-  if (options.has("target-rate")) wish.set_target_bits_per_s(options.bits_per_s("target-rate"));
+  if (options.has("target-rate") && !options.gives_way("target-rate", "by"))
+    wish.set_target_bits_per_s(options.bits_per_s("target-rate"));
   if (options.has("min-rate")) wish.set_floor_bits_per_s(options.bits_per_s("min-rate"));
-  if (!options.has("by")) return wish;
+  if (!options.has("by") || options.gives_way("by", "target-rate")) return wish;
   wish.set_by_ms(0);
   if (options.str("by") == kNone) return wish;
   const WallTime by = moment_of(options.str("by"), now);

@@ -300,6 +300,7 @@ v1::Published to_message(const PublishOutcome& outcome) {
   out.set_unchanged_bytes(outcome.unchanged_bytes);
   out.set_read_bytes(outcome.read_bytes);
   out.set_unchanged(outcome.unchanged);
+  out.set_rules_as_before(outcome.rules_as_before);
   return out;
 }
 
@@ -339,6 +340,7 @@ v1::ScannedFiles to_message(const ScannedTree& tree) {
   for (const std::string& exclusion : tree.excluded) out.add_exclusions(clean(exclusion));
   for (const std::string& link : tree.followed) out.add_followed(clean(link));
   out.set_name(clean(tree.base_name));
+  out.set_rules_as_before(tree.rules_as_before);
   return out;
 }
 
@@ -370,6 +372,7 @@ Result<PublishJob> to_job(const v1::PublishRequest& request) {
   job.path = request.path();
   job.strict = request.strict();
   GT_ASSIGN(job.rules, to_rules(request.rules()));
+  job.as_before = update && (request.as_before() || !request.has_rules());
   job.request.request_id = request.request_id();
   job.request.name = update ? request.update() : request.name();
   job.request.update = update;

@@ -189,7 +189,7 @@ grpc::Status ControlService::ScanPublish(grpc::ServerContext* context, const v1:
     *event.mutable_progress() = to_message(figures);
     if (!writer->Write(event) || context->IsCancelled() || stopping()) stop.request_stop();
   };
-  const auto scanned = node_.scan_publish(request->path(), *rules, tell, stop.get_token());
+  const auto scanned = node_.scan_publish({request->path(), *rules, request->as_before()}, tell, stop.get_token());
   if (!scanned) return rpc::to_grpc(scanned.error());
   v1::ScanPublishEvent event;
   *event.mutable_result() = to_message(*scanned);

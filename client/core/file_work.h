@@ -37,6 +37,7 @@ struct ScannedTree {
   std::vector<std::string> warnings;       ///< what is skipped and why, at most 100, for people
   std::vector<std::string> excluded;       ///< what the rules leave out and by which, at most 100
   std::vector<std::string> followed = {};  ///< links and what they lead to, at most 100
+  std::string rules_as_before = {};        ///< as PublishOutcome has it
 };
 
 /// Files as this node published them before.
@@ -105,6 +106,11 @@ struct RemovedFiles {
   std::string first_kept;  ///< path of the first of them, below the place, bytes; of Node's answer absolute
 };
 
+/// What a umask leaves of a published mode. What the owner may do stays as it was published.
+constexpr std::uint32_t left_by_umask(std::uint32_t mask, std::uint32_t mode) {
+  return mode & ~(mask & 077U);
+}
+
 /// Where a transfer is put together: `<target>/.gridtorrent-<transfer id>/`, mode 0700, on the target's own filesystem.
 struct StagingPlan {
   TransferId id;
@@ -113,9 +119,11 @@ struct StagingPlan {
   bool beside = false;       ///< BASE is there already, from an earlier transfer: what is wanted is added to it
   std::string root = {};     ///< of a task's target: Place::root
   bool replaces = false;  ///< BASE is there already, of an earlier version: what is staged takes its place in one step
-  std::uint32_t replaced_mode = 0;  ///< of BASE, as the version that gives way was published; 0: not known
+  std::uint32_t replaced_mode = 0;                ///< of BASE, as the version that gives way came; 0: not known
   std::optional<std::uint32_t> folder_mode = {};  ///< of folders made for `target`; nothing: what the umask leaves
   std::string copied_base = {};  ///< of copy_into_staging: BASE where it is copied from; empty: the same
+  std::uint32_t umask = 0;       ///< TransferRow::umask
+  bool unmarked = false;         ///< begun by a version that put no mark into the folder (staging_folder.h)
   Place folder() const { return {target, root}; }
   std::string staging() const { return target + "/.gridtorrent-" + id.str(); }
   Place staging_folder() const { return {staging(), root}; }
@@ -185,10 +193,10 @@ class FileWork {
   /// wanted goes.
   virtual Status prepare(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
-  /// The last step: sets modes and times, syncs, and moves staging/BASE to target/BASE with a no-replace rename, or
-  /// file by file where BASE is added to, then removes the staging folder. Where the plan replaces, the two are
-  /// exchanged and the staging folder stays. Idempotent across a crash at any point. kConflict where something came in
-  /// the way meanwhile.
+  /// The last step: sets modes (as published, less the umask) and times, syncs, and moves staging/BASE to target/BASE
+  /// with a no-replace rename, or file by file where BASE is added to, then removes the staging folder. Where the plan
+  /// replaces, the two are exchanged and the staging folder stays. Idempotent across a crash at any point. kConflict
+  /// where something came in the way meanwhile.
   virtual Status commit(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
   /// Of a plan that replaces: whether the exchange was done. What was at its place is in the staging folder then, until
@@ -199,7 +207,8 @@ class FileWork {
   /// A commit of it was begun and has not ended: files may have been moved already, and only another commit can end it.
   virtual bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) = 0;
 
-  /// Removes the staging folder of a cancelled transfer, and nothing else.
+  /// Removes the staging folder of a cancelled transfer, and nothing else: kConflict where what is there does not bear
+  /// this transfer's mark, and stays.
   virtual Status discard(const StagingPlan& plan) = 0;
 
   /// Removes the wanted files as a commit put them at `parent`: those with another size or time by now stay, and so
@@ -221,6 +230,8 @@ class FileWork {
   /// Something below BASE that is neither of the manifest nor above it, as BASE/path; empty: nothing. `held` as above.
   /// `all`: also what nodes and filesystems leave there (staging folders, .nfs…, lost+found).
   virtual Result<std::string> foreign_path(const LocalTree& tree, bool all) = 0;
+  /// BASE is a folder of this process's user that not everybody may write in.
+  virtual bool is_own_folder(const Place& parent, const std::string& base_name) = 0;
 
   /// `root_folder` holds BASE (a staging folder). The metadata must outlive the verifier.
   virtual std::unique_ptr<RootVerifier> make_root_verifier(Place root_folder, const metainfo::VersionMetadata& metadata,

@@ -124,6 +124,7 @@ void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vect
     TransferRow part = transfer->row;
     part.id = TransferId::make(c_.ports.clock.wall(), c_.ports.rng);
     part.step = TransferStep::kHold;
+    part.unmarked = false;
     part.old_place = {};
     part.lost = lost;
     part.stamp = stamp;
@@ -393,6 +394,7 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   // After a crash, or a sync that failed meanwhile, what stands there is not known to be what was moved.
   const bool in_doubt = transfer->recheck || transfer->lost_writes || !kept_untouched;
   transfer->row.step = in_doubt ? TransferStep::kAttach : TransferStep::kHold;
+  transfer->row.unmarked = false;  // it has no staging folder any more
   transfer->recheck = false;
   const TransferId replaced = std::exchange(transfer->row.replaces, {});
   if (const auto* old = replaced.is_nil() ? nullptr : c_.book.find(replaced)) note_owner(transfer->row, old->row);

@@ -58,7 +58,18 @@ Status check_seeded(const ContentInfo& content, const GetJob& job) {
 }
 
 StagingPlan GetFlow::staging_of(const TransferRow& row, const std::vector<bool>& wanted) {
-  return {row.id, row.target, wanted, row.adds(), row.root, !row.replaces.is_nil()};
+  return {.id = row.id,
+          .target = row.target,
+          .wanted = wanted,
+          .beside = row.adds(),
+          .root = row.root,
+          .replaces = !row.replaces.is_nil(),
+          .umask = row.umask,
+          .unmarked = row.unmarked};
+}
+
+std::uint32_t GetFlow::umask_of(const GetJob& job) const {
+  return job.folder_mode ? 0777U & ~*job.folder_mode : c_.options.umask;
 }
 
 Result<TransferView> GetFlow::get(const GetJob& job, bool& joined) {
@@ -171,6 +182,8 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
       continue;
     }
     row.paused = false;
+    // Whoever of the two lets others in less; an update is as open as what it takes the place of.
+    if (row.replaces.is_nil()) row.umask |= umask_of(request.job);
     apply_given_wishes(row, request.job, *wish);
     GT_TRY(c_.book.save(*transfer));
     if (transfer->in_engine && row.step == TransferStep::kFetch)
@@ -191,6 +204,7 @@ TransferRow GetFlow::new_row(const Request& request) const {
   row.target = request.job.target;
   row.root = request.job.root;
   row.globs = request.job.globs;
+  row.umask = umask_of(request.job);
   row.wanted_bytes = wanted_bytes(request.metadata->manifest, request.wanted);
   apply_wishes(row, request.job, request.wish);
   return row;
@@ -250,6 +264,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     row.step = TransferStep::kCheckLocal;
     row.old_place = row.id;
     row.source = "attached";
+    if (request.found->missing == 0) row.umask = 0;  // it brings nothing, and modes stay as they are
   } else if (have != nullptr) {
     row.step = TransferStep::kCheckLocal;
     row.old_place = have->row.id;
@@ -265,6 +280,7 @@ Result<TransferView> GetFlow::decide(const Request& request, bool& joined, bool&
     if (part->row.id != request.part || !request.part_is_whole) return changed_there(*part);
     row.kept_globs = part->row.globs;
     row.kept_lost = part->row.lost;
+    row.umask |= part->row.umask;
     GT_ASSIGN(wanted, entries_to_fetch(request.metadata->manifest, row));
     row.wanted_bytes = wanted_bytes(request.metadata->manifest, wanted);
   }

@@ -87,6 +87,7 @@ class GetFlow {
   Status check_hidden(const Request& request);
   Status look_for_others(Request& request);
   Status nothing_foreign(const Request& request, const TransferRow& row);
+  bool is_empty_folder(const Request& request, const TransferRow& row);
   bool is_under_way_at(const Request& request);
   /// The same version of the same content, at that place.
   static bool is_same_there(const TransferRow& row, const ContentInfo& content, const std::string& target,
@@ -110,6 +111,8 @@ class GetFlow {
   void look_at_part(Request& request);
   bool kept_is_untouched(const TransferId& id, const metainfo::Manifest& manifest);
   TransferRow new_row(const Request& request) const;
+  /// Of who asks, where they said it, else the node's.
+  std::uint32_t umask_of(const GetJob& job) const;
   void forget_superseded(const Transfer& transfer);
   Status prepare(const TransferId& id, std::optional<std::uint32_t> folder_mode = {});
 

@@ -16,7 +16,8 @@ void GetFlow::note_adopted(TransferRow& row, const TransferRow& part, const meta
   for (std::size_t i = 0; i < row.adopted.size(); ++i) {
     const bool is_held = !held || held->empty() || (*held)[i];
     const bool was_adopted = i < part.adopted.size() && part.adopted[i];
-    if ((all_own && is_held) || was_adopted) row.adopted[i] = true;
+    const bool is_own = all_own && is_held && manifest.entries[i].kind != metainfo::EntryKind::kFolder;
+    if (is_own || was_adopted) row.adopted[i] = true;
   }
 }
 

@@ -1,5 +1,7 @@
 // What a get asks for, and what is there already: before anything is begun.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "client/core/get_job.h"
 #include "client/core/plan_input.h"
@@ -10,6 +12,16 @@ namespace {
 
 std::string shown_place(const Place& parent, const std::string& path) {
   return "'" + escape_for_display(path.starts_with('/') ? path : join_path(parent.path, path)) + "'";
+}
+
+/// What programs look for in a home folder though it has no dot: shells' start-up files put `bin` in front of the PATH,
+/// R loads packages from below `R`, web servers show `public_html`. What a person has to open first is not among them.
+constexpr std::array<std::string_view, 3> kUsedAtHome{"bin", "R", "public_html"};
+
+/// Whether programs may use what is called so without being asked. Who asks for a content by that name knows of it.
+bool is_used_unasked(const std::string& base, const ContentInfo& content) {
+  if (base.starts_with('.')) return true;
+  return base != content.name && std::ranges::find(kUsedAtHome, base) != kUsedAtHome.end();
 }
 
 constexpr char kOutOfTheWay[] = "; move it away, choose another folder with --to, or another name with --as";
@@ -45,11 +57,11 @@ Result<GetFlow::Request> GetFlow::make_request(const GetJob& job) {
   return request;
 }
 
-/// Programs read files whose names begin with a dot without being asked, and it is the publisher who chose the name. In
-/// a folder that this get makes nothing looks for them.
+/// It is the publisher who chose the name. In a folder that this get makes nothing looks for it.
 Status GetFlow::check_hidden(const Request& request) {
   const auto& base = request.base_name();
-  if (request.job.allow_hidden || !request.job.base_name.empty() || !base.starts_with('.')) return {};
+  if (request.job.allow_hidden || !request.job.base_name.empty()) return {};
+  if (!is_used_unasked(base, request.content)) return {};
   const Place target{request.job.target, request.job.root};
   if (!c_.ports.guard.exists(target)) return {};
   {
@@ -60,7 +72,8 @@ Status GetFlow::check_hidden(const Request& request) {
       if (same && row.step != TransferStep::kCancel && row.step != TransferStep::kForgotten) return {};
     }
   }
-  return Error{Code::kDenied, request.content.owner + "/" + request.content.name + " would land as the hidden " +
+  return Error{Code::kDenied, request.content.owner + "/" + request.content.name + " would land as " +
+                                  (base.starts_with('.') ? "the hidden " : "") +
                                   escape_for_display(join_path(target.path, base)) +
                                   ", which programs may read unasked: name a folder with --to that is not there yet" +
                                   (target.root.empty() ? ", or allow it with --allow-hidden" : "")};
@@ -120,14 +133,26 @@ Status GetFlow::look_for_others(Request& request) {
   GT_ASSIGN(const std::vector<bool> wanted, entries_to_fetch(manifest, row));
   GT_ASSIGN(const PlaceReport found, c_.ports.files.look_at(row.place(), manifest, wanted));
   if (found.difference) return differs_there(row.place(), *found.difference);
-  if (found.files == 0 && !known) {
+  const bool is_new = found.files == 0 && !known;
+  if (is_new && !is_empty_folder(request, row)) {
     return Error{Code::kConflict, shown_place(row.place(), request.base_name()) +
                                       " already exists and is not from this transfer" + kOutOfTheWay};
   }
   const bool adds = found.missing + found.missing_others > 0, came = known && request.part_came;
   if (adds && !came && !is_under_way_at(request)) GT_TRY(nothing_foreign(request, row));
-  if (found.files > 0) request.found = found;
+  if (found.files > 0 || is_new) request.found = found;
   return {};
+}
+
+/// Some make the folder first, as for rsync and scp. With nothing in it, but for folders of the content, it endangers
+/// nobody, and is adopted as something of which all was lost. In somebody else's, files would be that person's to
+/// change.
+bool GetFlow::is_empty_folder(const Request& request, const TransferRow& row) {
+  const auto& manifest = request.metadata->manifest;
+  std::vector<bool> folders;
+  for (const auto& entry : manifest.entries) folders.push_back(entry.kind == metainfo::EntryKind::kFolder);
+  const auto other = c_.ports.files.foreign_path({row.place(), manifest, folders}, true);
+  return other && other->empty() && c_.ports.files.is_own_folder(row.place(), request.base_name());
 }
 
 /// A transfer adds to that place already, or has failed to: it was looked at when it began.

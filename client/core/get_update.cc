@@ -117,6 +117,9 @@ Result<TransferView> GetFlow::decide_update(const Request& request, bool& joined
   auto row = new_row(request);
   row.step = TransferStep::kCheckLocal;
   row.replaces = row.old_place = request.replaces;
+  // Who could get at the version before can get at this one, and nobody else.
+  const auto* earlier = c_.book.find(request.replaces);
+  if (earlier != nullptr) row.umask = earlier->row.umask;
   const TransferId id = row.id;
   auto& transfer = c_.book.insert(std::move(row));
   transfer.metadata = request.metadata;
@@ -237,7 +240,7 @@ Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const st
   const Place staged = staging.staging_folder();
   if (!c_.ports.guard.exists(staged)) return c_.ports.files.commit(staging, manifest);  // all was done but the row
   GT_ASSIGN(const Earlier earlier, earlier_of(copy.row));
-  staging.replaced_mode = earlier.metadata->manifest.entries.front().mode;
+  staging.replaced_mode = left_by_umask(earlier.row.umask, earlier.metadata->manifest.entries.front().mode);
   const auto settle = [&] {
     const auto lock = c_.book.lock();
     if (auto* old = c_.book.find(earlier.row.id); old != nullptr && old->row.step == TransferStep::kHold) {
@@ -262,6 +265,9 @@ Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const st
       settle();
       return *trouble;
     }
+  } else if (const Status finished = c_.ports.files.commit(staging, manifest); !finished) {
+    settle();  // a crash came between the exchange and its end
+    return finished.error();
   }
   if (const auto change = local_change(id, copy, earlier, staged, stop)) {
     GT_TRY(c_.ports.files.put_back(staging, manifest));

@@ -44,6 +44,10 @@ TransferRow transfer_of(const PublishRow& row, const std::string& owner) {
   return transfer;
 }
 
+bool has_same_rules(const PublishRow::Lasting& was, const PublishJob& job) {
+  return was.rules == job.rules && was.as_before == job.as_before;
+}
+
 Error stopped_error(const PublishRow& row) {
   return {Code::kCancelled, "publishing " + row.name + " was stopped"};
 }
@@ -59,7 +63,7 @@ PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJo
     if (row.request_id == job.request.request_id) {
       relation = Relation::kSameRequest;
     } else if (!row.done && row.name == job.request.name) {
-      const bool same_rules = !row.lasting || row.lasting->rules == job.rules;
+      const bool same_rules = !row.lasting || has_same_rules(*row.lasting, job);
       const bool same_work = row.path == job.path && row.access == kept_access(job.request) && same_rules;
       relation = same_work ? Relation::kSameWork : Relation::kSameName;
     }
@@ -73,7 +77,7 @@ bool asks_the_same(const PublishRow& row, const PublishJob& job) {
   if (!row.lasting) return true;
   const PublishRow::Lasting& was = *row.lasting;
   const PublishRequest& now = job.request;
-  return row.path == job.path && row.name == now.name && row.access == now.access && was.rules == job.rules &&
+  return row.path == job.path && row.name == now.name && row.access == now.access && has_same_rules(was, job) &&
          was.strict == job.strict && was.description == now.description && was.license == now.license &&
          was.tags == now.tags;
 }
@@ -200,8 +204,10 @@ Status LastingPublishFlow::keep_request(const PublishJob& job, PublishRow& row) 
   row.path = job.path;
   row.name = job.request.name;
   row.access = kept_access(job.request);
+  row.rules = job.rules;
   row.lasting =
       PublishRow::Lasting{job.request.description, job.request.license, job.request.tags, job.strict, {}, job.rules};
+  row.lasting->as_before = job.as_before;
   GT_TRY(c_.ports.store.put_publish(row));
   auto& transfer = c_.book.insert(transfer_of(row, c_.options.owner));
   transfer.publishing = PublishState{row.request_id, PublishPhase::kWait, 0, 0};
@@ -351,8 +357,9 @@ std::optional<HashedTree> LastingPublishFlow::hashed_before(const Work& work) {
   return tree;
 }
 
-Result<HashedTree> LastingPublishFlow::hash(const Work& work, const std::stop_token& stop) {
+Result<HashedTree> LastingPublishFlow::hash(Work& work, const std::stop_token& stop) {
   const TransferId& id = work.transfer.id;
+  if (work.publish.lasting->as_before) GT_TRY(publishes_.take_rules_before(work.publish, work.ticket->content));
   HashPace pace;
   const auto counting = [&](const ScanFigures& figures) {
     edit(id, [&](Transfer& transfer) {
@@ -370,9 +377,11 @@ Result<HashedTree> LastingPublishFlow::hash(const Work& work, const std::stop_to
     });
   };
   HashRequest request{Place{work.publish.path}, work.publish.lasting->strict, checkpoint_file(c_.options.data_dir, id),
-                      work.publish.lasting->rules, counting};
+                      work.publish.rules, counting};
   publishes_.note_known(request, work.ticket->content);
-  return c_.ports.files.hash_tree(request, hashing, stop);
+  GT_ASSIGN(HashedTree tree, c_.ports.files.hash_tree(request, hashing, stop));
+  publishes_.restore_modes(tree, id, work.ticket->content);
+  return tree;
 }
 
 /// From here on an end of the process costs no hashing.

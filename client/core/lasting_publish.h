@@ -72,7 +72,7 @@ class LastingPublishFlow {
   /// What was hashed before, if the files are still the same; else hashes, and keeps the result.
   Result<HashedTree> tree_of(Work& work, const std::stop_token& stop);
   std::optional<HashedTree> hashed_before(const Work& work);
-  Result<HashedTree> hash(const Work& work, const std::stop_token& stop);
+  Result<HashedTree> hash(Work& work, const std::stop_token& stop);
   Status keep_hashed(Work& work, const HashedTree& tree);
   /// Under the lock it takes: changes the transfer where it is still at work.
   void edit(const TransferId& id, const std::function<void(Transfer&)>& change);

@@ -96,6 +96,14 @@ struct PublishJob {
   std::string root = {};  ///< of a task: Place::root of the path
   bool strict = false;
   WalkRules rules = {};
+  /// Of a new version: the rules by which this node published the content before come first, where it did by any.
+  bool as_before = false;
+};
+
+struct ScanJob {
+  std::string path;  ///< absolute, bytes
+  WalkRules rules = {};
+  std::string as_before = {};  ///< a content (id, name or owner/name): as PublishJob::as_before; empty: none
 };
 
 struct PublishOutcome {
@@ -106,7 +114,8 @@ struct PublishOutcome {
   std::vector<std::string> warnings;
   /// Of a new version: files that are as they were when this node published the one before, and what was read.
   std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
-  bool unchanged = false;  ///< nothing differed from the newest version, which `content` is: none was made
+  bool unchanged = false;            ///< nothing differed from the newest version, which `content` is: none was made
+  std::string rules_as_before = {};  ///< rules_text of those that came from the version before; empty: none did
 };
 
 struct GetJob {
@@ -121,12 +130,14 @@ struct GetJob {
   std::uint64_t limit_bits_per_s = 0;
   WishChange wish = {};  ///< of no wish, or of that of the transfer that it joins
   int priority = 0;
-  bool allow_hidden = false;  ///< BASE may begin with a dot also where the target is there already
+  bool allow_hidden = false;  ///< BASE may be what programs use unasked (.profile, bin), also where the target is there
   bool refetch = false;
-  std::string base_name = {};                     ///< what BASE is to be called there; empty: as it was published
-  bool may_widen = true;                          ///< its files may be added to a get that is under way there
-  bool if_seeded = false;                         ///< refuse where it has to be fetched and nobody serves it now
-  std::optional<std::uint32_t> folder_mode = {};  ///< of folders that are made for the target; nothing: as the node's
+  std::string base_name = {};  ///< what BASE is to be called there; empty: as it was published
+  bool may_widen = true;       ///< its files may be added to a get that is under way there
+  bool if_seeded = false;      ///< refuse where it has to be fetched and nobody serves it now
+  /// What the umask of who asks leaves of a folder: of those that are made for the target, and by that umask of all
+  /// that is put there. Nothing: the node's umask counts.
+  std::optional<std::uint32_t> folder_mode = {};
 };
 
 struct EstimateJob {
@@ -265,8 +276,7 @@ class Node {
 
   /// What publishing an absolute path takes, and what would be skipped; nothing is read or kept. Errors as of
   /// `publish`.
-  virtual Result<ScannedTree> scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
-                                           std::stop_token stop) = 0;
+  virtual Result<ScannedTree> scan_publish(const ScanJob& job, const ScanFn& counting, std::stop_token stop) = 0;
 
   /// Walks, hashes, publishes and seeds. Repeated with the same request_id (after a crash of either side) it goes on
   /// where it was and publishes once.

@@ -354,9 +354,16 @@ Status NodeCore::set_limits(const NodeLimits& limits) {
   return {};
 }
 
-Result<ScannedTree> NodeCore::scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
-                                           std::stop_token stop) {
-  return c_.ports.files.scan_tree({path, ""}, rules, counting, std::move(stop));
+Result<ScannedTree> NodeCore::scan_publish(const ScanJob& job, const ScanFn& counting, std::stop_token stop) {
+  WalkRules before;
+  if (!job.as_before.empty()) {
+    GT_ASSIGN(const ContentInfo content, c_.ports.link.content(job.as_before, 0));
+    GT_ASSIGN(before, publishes_.rules_before(content.id));
+  }
+  const bool asked = before == WalkRules();
+  GT_ASSIGN(ScannedTree tree, c_.ports.files.scan_tree({job.path, ""}, asked ? job.rules : before, counting, stop));
+  tree.rules_as_before = rules_text(before);
+  return tree;
 }
 
 Result<PublishOutcome> NodeCore::publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) {

@@ -50,8 +50,7 @@ class NodeCore final : public Node, private ServerListener {
 
   NodeStatus status() override;
   Status set_limits(const NodeLimits& limits) override;
-  Result<ScannedTree> scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
-                                   std::stop_token stop) override;
+  Result<ScannedTree> scan_publish(const ScanJob& job, const ScanFn& counting, std::stop_token stop) override;
   Result<PublishOutcome> publish(const PublishJob& job, const ProgressFn& hashing, std::stop_token stop) override;
   Result<TransferView> start_publish(const PublishJob& job) override;
   Result<TransferView> get(const GetJob& job, bool& joined) override;

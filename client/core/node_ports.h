@@ -54,6 +54,7 @@ struct NodeOptions {
   std::vector<std::string> addresses;  ///< declared with --address; empty: as the server sees this node
   NodeSettings settings;               ///< at the start
   WallTime credential_expires;
+  std::uint32_t umask = 077;  ///< that the process was started with, for gets of which no other is known
   TuningDefaults tuning = {};
   /// So many of the contents that nobody wants at the moment stay in the engine, where a TLS edition costs 40 kB and 2
   /// to 4 ms of its one thread at a start; the others join when somebody comes.

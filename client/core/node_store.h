@@ -72,7 +72,9 @@ struct TransferRow {
   /// An earlier version of the content, whose files at the same target give way to this one's; nil: none, as of one
   /// that is done.
   TransferId replaces;
-  TransferId old_place;  ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
+  std::uint32_t umask = 0;  ///< what is taken from the modes of what it brings: of who asked for it, else the node's
+  bool unmarked = false;    ///< StagingPlan::unmarked
+  TransferId old_place;     ///< kCheckLocal: the transfer whose files are looked at (itself: the same place)
   int lanes_wish = 0, seeders_wish = 0, priority = 0;
   std::uint64_t limit_bits_per_s = 0;
   TuningWish wish;   ///< target and floor end with the fetch, as the limit does
@@ -109,6 +111,7 @@ struct PublishRow {
   bool done = false;
   ContentInfo published;  ///< where done
   std::uint64_t skipped = 0;
+  WalkRules rules = {};  ///< by which it is published: what was asked for, or what the version before was published by
   /// Of one that goes on without its caller: the rest of the request, and what was found. Nothing: a Publish call works
   /// on it, and ends it.
   struct Lasting {
@@ -116,10 +119,11 @@ struct PublishRow {
     std::vector<std::string> tags;
     bool strict = false;
     std::vector<std::string> warnings;
-    WalkRules rules = {};
+    WalkRules rules = {};  ///< that were asked for
     /// Of HashedTree.
     std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
     bool unchanged = false;  ///< nothing differed from the version before: none was made
+    bool as_before = false;  ///< PublishJob::as_before
     friend bool operator==(const Lasting&, const Lasting&) = default;
   };
   std::optional<Lasting> lasting;

@@ -1,5 +1,8 @@
 #include "client/core/publish_job.h"
 
+#include <map>
+#include <string_view>
+
 #include "common/hex.h"
 #include "common/text.h"
 
@@ -83,6 +86,7 @@ Result<PublishRow> PublishFlow::begin(const PublishJob& job, bool& runs) {
     row.transfer = TransferId::make(row.created, c_.ports.rng);
     GT_TRY(c_.ports.store.put_publish(row));
   }
+  row.rules = job.rules;
   runs = !running_.insert(row.request_id).second;
   if (runs) {
     return Error{Code::kConflict, escape_for_display(job.path) + " is being published as " + job.request.name +
@@ -128,10 +132,12 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     }
     if (hashing) hashing(done, total);
   };
+  if (job.as_before) GT_TRY(take_rules_before(row, ticket->content));
   HashRequest hash_request{
-      Place{job.path, job.root}, job.strict, checkpoint_file(c_.options.data_dir, row.transfer), job.rules, {}};
+      Place{job.path, job.root}, job.strict, checkpoint_file(c_.options.data_dir, row.transfer), row.rules, {}};
   note_known(hash_request, ticket->content);
-  GT_ASSIGN(const HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
+  GT_ASSIGN(HashedTree tree, c_.ports.files.hash_tree(hash_request, progress, stop));
+  restore_modes(tree, row.transfer, ticket->content);
   const WallTime hashed = c_.ports.clock.wall();
   const std::string stamp = stamp_of(job.root, row, tree);
   GT_ASSIGN(const ContentInfo content, finish_at_server(row, *ticket, tree, stop));
@@ -143,6 +149,7 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
   outcome.unchanged_bytes = tree.unchanged_bytes;
   outcome.read_bytes = tree.read_bytes;
   outcome.unchanged = content.version < ticket->version;
+  if (job.as_before && row.rules != job.rules) outcome.rules_as_before = rules_text(row.rules);
   outcome.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(c_.ports.clock.mono() - started);
   return outcome;
 }
@@ -268,6 +275,35 @@ void PublishFlow::note_known(HashRequest& request, const ContentId& content) {
   request.settled_before_ns = (c_.ports.clock.wall().ms - kSettledFor.count()) * 1'000'000;
 }
 
+void PublishFlow::restore_modes(HashedTree& tree, const TransferId& transfer, const ContentId& content) {
+  auto& manifest = tree.metadata.manifest;
+  std::optional<TransferRow> masked;
+  {
+    const auto lock = c_.book.lock();
+    for (const auto& [id, other] : c_.book.all()) {
+      const TransferRow& row = other->row;
+      const bool is_one = id != transfer && row.content.id == content && row.umask != 0 && !row.unpublished &&
+                          lies_at(row, tree.parent, manifest.base_name);
+      if (is_one && (!masked || masked->content.version < row.content.version)) masked = row;
+    }
+    auto* own = c_.book.find(transfer);
+    if (masked && own != nullptr) own->row.umask = masked->umask;
+  }
+  if (!masked) return;
+  const auto before = c_.metadata(masked->content);
+  if (!before) return;
+  std::map<std::string_view, std::uint32_t> published;
+  for (const auto& entry : (*before)->manifest.entries) published.emplace(entry.path, entry.mode);
+  for (auto& entry : manifest.entries) {
+    const auto found = published.find(entry.path);
+    if (found == published.end()) continue;
+    // It has nothing that was not published, and lacks nothing but what the umask takes.
+    const bool adds = (entry.mode & ~found->second) != 0;
+    const bool same = left_by_umask(masked->umask, entry.mode) == left_by_umask(masked->umask, found->second);
+    if (!adds && same) entry.mode = found->second;
+  }
+}
+
 std::shared_ptr<const KnownTree> PublishFlow::known_tree(const ContentId& content) {
   std::optional<TransferRow> newest;
   {
@@ -290,6 +326,22 @@ std::shared_ptr<const KnownTree> PublishFlow::known_tree(const ContentId& conten
       KnownTree{*metadata, std::move(files->inodes), std::move(files->sums), hashed_ns});
 }
 
+Result<WalkRules> PublishFlow::rules_before(const ContentId& content) const {
+  GT_ASSIGN(const std::vector<PublishRow> rows, c_.ports.store.publishes());
+  const PublishRow* newest = nullptr;
+  for (const PublishRow& row : rows) {
+    if (!row.done || row.published.id != content) continue;
+    if (newest == nullptr || newest->published.version <= row.published.version) newest = &row;
+  }
+  return newest == nullptr ? WalkRules() : newest->rules;
+}
+
+Status PublishFlow::take_rules_before(PublishRow& row, const ContentId& content) const {
+  GT_ASSIGN(const WalkRules before, rules_before(content));
+  if (before != WalkRules()) row.rules = before;
+  return {};
+}
+
 void PublishFlow::drop_view(const TransferId& id) {
   const auto lock = c_.book.lock();
   const auto* transfer = c_.book.find(id);
@@ -307,6 +359,7 @@ PublishOutcome PublishFlow::outcome_of(const PublishRow& row) const {
   outcome.unchanged_bytes = row.lasting->unchanged_bytes;
   outcome.read_bytes = row.lasting->read_bytes;
   outcome.unchanged = row.lasting->unchanged;
+  if (row.lasting->as_before && row.rules != row.lasting->rules) outcome.rules_as_before = rules_text(row.rules);
   return outcome;
 }
 

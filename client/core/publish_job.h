@@ -27,6 +27,13 @@ class PublishFlow {
   /// What this node published of the content before need not be read again; and since when files may be relied on
   /// later.
   void note_known(HashRequest& request, const ContentId& content);
+  /// What a get's umask took from the modes at this place is no change by `transfer`, which publishes from there; its
+  /// row notes that umask.
+  void restore_modes(HashedTree& tree, const TransferId& transfer, const ContentId& content);
+  /// By which this node published the newest version of the content that it remembers; none where it published none.
+  Result<WalkRules> rules_before(const ContentId& content) const;
+  /// Those, if there are any, become the row's.
+  Status take_rules_before(PublishRow& row, const ContentId& content) const;
   /// Lock held: computes the flat SHA-256 sums of a publish and sends them, in the background, giving way to traffic.
   void start_checksums(Transfer& transfer);
 

@@ -71,6 +71,7 @@ std::string published_json(const PublishOutcome& outcome, WallTime now) {
     event["unchanged_bytes"] = outcome.unchanged_bytes;
     event["read_bytes"] = outcome.read_bytes;
     event["unchanged"] = outcome.unchanged;
+    if (!outcome.rules_as_before.empty()) event["rules_as_before"] = outcome.rules_as_before;
   }
   return event.dump();
 }

@@ -111,6 +111,7 @@ struct PublishTask {
   PublishRequest publish;
   bool strict = false;
   WalkRules rules = {};
+  bool as_before = false;  ///< PublishJob::as_before
 };
 struct GetTask {
   std::string content;    ///< id

@@ -156,6 +156,7 @@ Result<std::string> TaskManager::work(const TaskId& id, const PublishTask& task,
   job.request.request_id = request_id_of(id, task);
   job.strict = task.strict;
   job.rules = task.rules;
+  job.as_before = task.as_before;
   const auto hashing = [this, id](std::uint64_t done, std::uint64_t total) { progress(id, done, total); };
   GT_ASSIGN(const PublishOutcome outcome, node_.publish(job, hashing, stop));
   return published_json(outcome, c_.ports.clock.wall());

@@ -1,8 +1,8 @@
 #include "client/core/transfer.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
-#include <unordered_map>
 
 #include "common/text.h"
 #include "common/units.h"
@@ -241,7 +241,7 @@ Result<std::vector<std::string>> patterns_of(const metainfo::Manifest& manifest,
   struct Inside {
     std::size_t all = 0, wanted = 0;
   };
-  std::unordered_map<std::string_view, Inside> folders;
+  std::map<std::string_view, Inside> folders;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (manifest.entries[i].kind == metainfo::EntryKind::kFolder) continue;
     for_each_parent(manifest.entries[i].path, [&](std::string_view folder) {

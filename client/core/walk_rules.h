@@ -28,4 +28,7 @@ struct WalkRules {
   friend bool operator==(const WalkRules&, const WalkRules&) = default;
 };
 
+/// As options of `publish`, to be shown: "--links keep --exclude '*.tmp'"; empty where all is published.
+std::string rules_text(const WalkRules& rules);
+
 }  // namespace gridtorrent::client

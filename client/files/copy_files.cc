@@ -11,6 +11,7 @@
 #include "client/files/file_system.h"
 #include "client/files/progress_meter.h"
 #include "client/files/selection.h"
+#include "client/files/staging_folder.h"
 
 namespace gridtorrent::client::files {
 
@@ -86,7 +87,7 @@ Status copy_bytes(int from, int to, std::uint64_t size, const std::string& shown
 Status copy_to_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                        const ProgressFn& progress, std::stop_token stop) {
   GT_ASSIGN(const UniqueFd from_root, open_folder(parent));
-  GT_ASSIGN(const UniqueFd to_root, open_folder(plan.staging_folder()));
+  GT_ASSIGN(const UniqueFd to_root, open_staging(plan));
   const Selection selection(manifest, plan.wanted);
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < manifest.entries.size(); ++i)

@@ -39,32 +39,41 @@ Code code_of(int error_number) {
   }
 }
 
+Status remove_below(int root, const std::string& folder, std::string_view shown_path);
+
+/// What an open folder holds, which is called `path` below `root`; the entry `but` stays.
+Status remove_entries(int root, const std::string& path, int folder, std::string_view but,
+                      std::string_view shown_path) {
+  GT_ASSIGN(const std::vector<Listed> names, list_folder(folder, shown_path));
+  bool made_writable = false;
+  for (const Listed& listed : names) {
+    if (listed.name == but) continue;
+    if (listed.type != DT_DIR && ::unlinkat(folder, listed.name.c_str(), 0) == 0) continue;
+    if (listed.type != DT_DIR && errno == EACCES && !made_writable) {
+      made_writable = ::fchmod(folder, 0700) == 0;
+      if (::unlinkat(folder, listed.name.c_str(), 0) == 0) continue;
+    }
+    if (listed.type != DT_DIR && errno != EISDIR) return errno_error(errno, shown_path, "cannot be removed");
+    if (!made_writable) made_writable = ::fchmod(folder, 0700) == 0;
+    GT_TRY(remove_below(root, path.empty() ? listed.name : path + "/" + listed.name, shown_path));
+    if (::unlinkat(folder, listed.name.c_str(), AT_REMOVEDIR) != 0)
+      return errno_error(errno, shown_path, "cannot be removed");
+  }
+  return {};
+}
+
 Status remove_below(int root, const std::string& folder, std::string_view shown_path) {
   UniqueFd fd = open_beneath(root, folder, O_RDONLY | O_DIRECTORY);
   if (!fd && errno == EACCES) {
     const SplitPath split = split_path(folder);
     UniqueFd above = open_beneath(root, split.folder, O_PATH | O_DIRECTORY);
     // Where the mode cannot be changed, the open below says why.
-    if (above && ::fchmodat(above.get(), split.name.c_str(), 0700, 0) != 0)
+    if (above && !chmod_entry(above.get(), split.name, {.add = 0700}))
       return errno_error(errno, shown_path, "cannot be removed");
     fd = open_beneath(root, folder, O_RDONLY | O_DIRECTORY);
   }
   if (!fd) return errno_error(errno, shown_path, "cannot be removed");
-  GT_ASSIGN(const std::vector<Listed> names, list_folder(fd.get(), shown_path));
-  bool made_writable = false;
-  for (const Listed& listed : names) {
-    if (listed.type != DT_DIR && ::unlinkat(fd.get(), listed.name.c_str(), 0) == 0) continue;
-    if (listed.type != DT_DIR && errno == EACCES && !made_writable) {
-      made_writable = ::fchmod(fd.get(), 0700) == 0;
-      if (::unlinkat(fd.get(), listed.name.c_str(), 0) == 0) continue;
-    }
-    if (listed.type != DT_DIR && errno != EISDIR) return errno_error(errno, shown_path, "cannot be removed");
-    if (!made_writable) made_writable = ::fchmod(fd.get(), 0700) == 0;
-    GT_TRY(remove_below(root, folder + "/" + listed.name, shown_path));
-    if (::unlinkat(fd.get(), listed.name.c_str(), AT_REMOVEDIR) != 0)
-      return errno_error(errno, shown_path, "cannot be removed");
-  }
-  return {};
+  return remove_entries(root, folder, fd.get(), "", shown_path);
 }
 
 }  // namespace
@@ -147,6 +156,35 @@ Status sync_folder(int folder, std::string_view shown_path) {
   return Error{Code::kDisk, errno_error(errno, shown_path, "cannot be written to the disk").message};
 }
 
+Status make_empty_file(int folder, const std::string& name, std::string_view shown_path) {
+  const UniqueFd fd(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  if (fd) return {};
+  return Error{Code::kDisk, errno_error(errno, shown_path, "cannot be made").message};
+}
+
+bool chmod_entry(int folder, const std::string& name, ModeChange change) {
+  const UniqueFd entry(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info{};
+  if (!entry || ::fstat(entry.get(), &info) != 0) return false;
+  if (S_ISLNK(info.st_mode)) {
+    errno = ELOOP;
+    return false;
+  }
+  const mode_t mode = info.st_mode & 07777, wanted = (mode & change.keep) | change.add;
+  // Not by fchmod(2), which takes no such descriptor; one for reading is not to be had of every mode.
+  if (mode == wanted || ::chmod(("/proc/self/fd/" + std::to_string(entry.get())).c_str(), wanted) == 0) return true;
+  if (errno != ENOENT) return false;
+  // /proc is not mounted.
+  const UniqueFd readable(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat opened{};
+  if (!readable || ::fstat(readable.get(), &opened) != 0) return false;
+  if (opened.st_ino != info.st_ino || opened.st_dev != info.st_dev) {
+    errno = ELOOP;
+    return false;
+  }
+  return ::fchmod(readable.get(), wanted) == 0;
+}
+
 Status remove_tree(int parent, const std::string& name, std::string_view shown_path) {
   struct stat info{};
   if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
@@ -155,6 +193,10 @@ Status remove_tree(int parent, const std::string& name, std::string_view shown_p
   GT_TRY(remove_below(parent, name, shown_path));
   if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) return errno_error(errno, shown_path, "cannot be removed");
   return {};
+}
+
+Status empty_folder(int folder, std::string_view but, std::string_view shown_path) {
+  return remove_entries(folder, "", folder, but, shown_path);
 }
 
 std::uint64_t disk_usage(int folder) {

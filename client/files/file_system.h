@@ -69,8 +69,26 @@ Result<std::vector<Listed>> list_folder(int folder, std::string_view shown_path)
 /// What a folder holds, and what it is called there, to the disk. Some filesystems know no fsync of folders.
 Status sync_folder(int folder, std::string_view shown_path);
 
+/// Makes an empty file of mode 0600 in an open folder, or finds one. kDisk.
+Status make_empty_file(int folder, const std::string& name, std::string_view shown_path);
+
+/// Of the bits that a mode has, those of `keep` stay, and `add` comes to them.
+struct ModeChange {
+  mode_t keep = 07777, add = 0;
+};
+/// This very mode. A folder made below a set-group-id folder of the site keeps that bit.
+inline ModeChange to_mode(std::uint32_t mode) {
+  return {.keep = S_ISGID, .add = mode};
+}
+/// Changes the mode of what is called `name` in an open folder, never of what a link leads to (ELOOP). It is looked at
+/// and changed through one descriptor: where others may write in the folder, something else may bear the name by then.
+/// False and errno set on failure.
+bool chmod_entry(int folder, const std::string& name, ModeChange change);
+
 /// Removes a folder below `parent` with all in it, folders without permission bits included. Missing: nothing to do.
 Status remove_tree(int parent, const std::string& name, std::string_view shown_path);
+/// Removes all in an open folder but the entry `but`.
+Status empty_folder(int folder, std::string_view but, std::string_view shown_path);
 
 /// Bytes of disk behind the files below a folder, as `du` counts them; what cannot be looked at counts as nothing.
 std::uint64_t disk_usage(int folder);

@@ -89,6 +89,10 @@ class LocalFileWork final : public FileWork {
 
   Result<std::string> foreign_path(const LocalTree& tree, bool all) override { return find_foreign_path(tree, all); }
 
+  bool is_own_folder(const Place& parent, const std::string& base_name) override {
+    return files::is_own_folder(below(parent, base_name));
+  }
+
   bool commit_begun(const StagingPlan& plan, const metainfo::Manifest& manifest) override {
     return is_commit_begun(plan, manifest);
   }

@@ -15,6 +15,7 @@
 #include "client/files/file_system.h"
 #include "client/files/progress_meter.h"
 #include "client/files/selection.h"
+#include "client/files/staging_folder.h"
 
 namespace gridtorrent::client::files {
 namespace {
@@ -143,7 +144,7 @@ Result<std::uint64_t> stage_local_sources(const LocalTree& earlier, const Stagin
                                           const ProgressFn& progress, std::stop_token stop) {
   const auto sources = plan_local_sources(earlier.manifest, earlier.held, next, plan.wanted);
   GT_ASSIGN(const UniqueFd from, open_folder(earlier.parent));
-  GT_ASSIGN(const UniqueFd to, open_folder(plan.staging_folder()));
+  GT_ASSIGN(const UniqueFd to, open_staging(plan));
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (sources[i]) total += std::min(next.entries[i].size, earlier.manifest.entries[sources[i]->entry].size);
@@ -167,6 +168,13 @@ Result<std::string> find_foreign_path(const LocalTree& tree, bool all) {
   const UniqueFd base = open_place(place, O_RDONLY | O_DIRECTORY);
   if (!base) return place_error(errno, place, "cannot be opened");
   return ForeignSearch(tree.manifest, tree.held, all).in(base.get(), "");
+}
+
+bool is_own_folder(const Place& place) {
+  const UniqueFd folder = open_place(place, O_RDONLY | O_DIRECTORY);
+  struct stat info{};
+  if (!folder || ::fstat(folder.get(), &info) != 0) return false;
+  return info.st_uid == ::geteuid() && (info.st_mode & S_IWOTH) == 0;
 }
 
 }  // namespace gridtorrent::client::files

@@ -30,5 +30,7 @@ Result<std::uint64_t> stage_local_sources(const LocalTree& earlier, const Stagin
 
 /// FileWork::foreign_path.
 Result<std::string> find_foreign_path(const LocalTree& tree, bool all);
+/// FileWork::is_own_folder.
+bool is_own_folder(const Place& place);
 
 }  // namespace gridtorrent::client::files

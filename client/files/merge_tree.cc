@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/logging/logging.h"
+#include "client/core/file_work.h"
 #include "client/files/file_system.h"
 #include "client/files/symbolic_link.h"
 
@@ -76,7 +77,7 @@ class Merger {
       if ((mode & 0700) == 0700) continue;
       const SplitPath split = split_path(metainfo::full_path(m_.manifest, m_.manifest.entries[i]));
       const int above = to_.open(split.folder);
-      if (above >= 0 && ::fchmodat(above, split.name.c_str(), mode, 0) == 0) continue;
+      if (above >= 0 && chmod_entry(above, split.name, {.keep = mode})) continue;
       logging::warning(place(m_.manifest.entries[i]) + " does not get its mode back");
     }
   }
@@ -102,7 +103,7 @@ class Merger {
     if (!S_ISDIR(info.st_mode)) return taken(place(entry));
     if ((info.st_mode & 01777) == kUnfinished) return {};
     found_.emplace(i, info.st_mode & 07777);
-    if ((info.st_mode & 0700) != 0700 && ::fchmodat(above, split.name.c_str(), (info.st_mode & 07777) | 0700, 0) != 0)
+    if ((info.st_mode & 0700) != 0700 && !chmod_entry(above, split.name, {.add = 0700}))
       return disk_error(errno, place(entry), "cannot be added to");
     return {};
   }
@@ -118,7 +119,7 @@ class Merger {
       if (interrupted_ && is_there(to, name, entry)) return {};
       return Error{Code::kDisk, quoted(staged(entry)) + " vanished; fetch the content again"};
     }
-    GT_TRY(set_mode_and_time(from, split.name, entry, staged(entry)));
+    GT_TRY(set_mode_and_time(from, split.name, entry, to_mode(mode_of(entry)), staged(entry)));
     if (::renameat2(from, name, to, name, RENAME_NOREPLACE) == 0) return {};
     if (errno == EINVAL || errno == ENOSYS) return link_file(entry, from, to, name);
     if (errno == EEXIST) return same_file(from, to, name) ? unlink_staged(entry, from, name) : taken(place(entry));
@@ -167,12 +168,17 @@ class Merger {
       GT_TRY(sync_folder(fd.get(), place(entry)));
     }
     const auto found = found_.find(i);
-    if (found != found_.end() && (found->second & 01777) != entry.mode) {
-      if ((found->second & 0700) == 0700 || ::fchmodat(above, split.name.c_str(), found->second, 0) == 0) return {};
-      return disk_error(errno, place(entry), "cannot be given its mode");
-    }
-    return set_mode_and_time(above, split.name, entry, place(entry));
+    if (found == found_.end())
+      return set_mode_and_time(above, split.name, entry, to_mode(mode_of(entry)), place(entry));
+    // Whoever made it, nobody gets in who did not before.
+    const ModeChange back{.keep = found->second};
+    if ((found->second & 01777) == mode_of(entry))
+      return set_mode_and_time(above, split.name, entry, back, place(entry));
+    if ((found->second & 0700) == 0700 || chmod_entry(above, split.name, back)) return {};
+    return disk_error(errno, place(entry), "cannot be given its mode");
   }
+
+  std::uint32_t mode_of(const ManifestEntry& entry) const { return left_by_umask(m_.umask, entry.mode); }
 
   /// Of a folder that this merge made, until its end; somebody's own has no sticky bit beside a mode of 0700.
   static constexpr mode_t kUnfinished = 01700;
@@ -223,17 +229,15 @@ bool is_merged(const Merge& merge) {
   return true;
 }
 
-Status set_mode_and_time(int folder, const std::string& name, const ManifestEntry& entry, const std::string& shown) {
+Status set_mode_and_time(int folder, const std::string& name, const ManifestEntry& entry, ModeChange mode,
+                         const std::string& shown) {
   const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, to_timespec(entry.mtime_ns)};
   struct stat info{};
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return disk_error(errno, shown, "cannot be examined");
   const bool right_kind = entry.kind == EntryKind::kFolder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode);
   if (!right_kind) return Error{Code::kConflict, quoted(shown) + " was replaced by something else"};
-  // A folder made below a set-group-id folder of the site keeps that bit.
-  const mode_t mode = entry.mode | (S_ISDIR(info.st_mode) ? info.st_mode & S_ISGID : 0U);
-  if ((info.st_mode & 07777) != mode && ::fchmodat(folder, name.c_str(), mode, 0) != 0)
-    return disk_error(errno, shown, "cannot be given its mode");
+  if (!chmod_entry(folder, name, mode)) return disk_error(errno, shown, "cannot be given its mode");
   if (::utimensat(folder, name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0)
     return disk_error(errno, shown, "cannot be given its time");
   return {};

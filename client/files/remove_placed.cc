@@ -86,7 +86,7 @@ class Removal {
     if (folder == ".") return false;  // not ours
     const SplitPath split = split_path(folder);
     const int above = above_.open(split.folder);
-    return above >= 0 && ::fchmodat(above, split.name.c_str(), 0700, 0) == 0;
+    return above >= 0 && chmod_entry(above, split.name, {.add = 0700});
   }
 
   const metainfo::Manifest& manifest_;

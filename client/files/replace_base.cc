@@ -65,13 +65,14 @@ Status exchange(const Replacement& r) {
 }
 
 /// A folder that may not be written to cannot be moved to another one.
-Status unlock(const Replacement& r, int folder, unsigned mode) {
-  if ((mode & 0700) == 0700 || ::fchmodat(folder, r.base_name.c_str(), (mode & kModeBits) | 0700, 0) == 0) return {};
+Status unlock(const Replacement& r) {
+  if (chmod_entry(r.target, r.base_name, {.add = 0700})) return {};
   return disk_error(errno, r.target_path + "/" + r.base_name, "cannot be replaced");
 }
 
+/// Which unlock() has added to.
 void restore_mode(const Replacement& r, unsigned mode) {
-  if (::fchmodat(r.target, r.base_name.c_str(), mode, 0) == 0) return;
+  if (chmod_entry(r.target, r.base_name, {.keep = mode})) return;
   logging::warning(errno_error(errno, r.target_path + "/" + r.base_name, "does not get its mode back").message);
 }
 
@@ -119,7 +120,11 @@ Status replace_base(const Replacement& r) {
   const auto begun = read_note(r);  // by an attempt that may have changed the mode
   const bool again = begun && begun->inode == staged->st_ino;
   GT_TRY(write_note(r, {staged->st_ino, again ? begun->mode : placed->st_mode & kModeBits}));
-  if (S_ISDIR(placed->st_mode)) GT_TRY(unlock(r, r.target, placed->st_mode));
+  // Before it stands where others may put another folder under its name.
+  const mode_t opened = S_ISDIR(staged->st_mode) ? 0700 : 0;
+  if (!chmod_entry(r.staging, r.base_name, to_mode(mode_at_place(r) | opened)))
+    return disk_error(errno, r.staging_path + "/" + r.base_name, "cannot be given its mode");
+  if (S_ISDIR(placed->st_mode)) GT_TRY(unlock(r));
   if (const Status done = exchange(r); !done) {
     restore_mode(r, placed->st_mode & kModeBits);
     return done;
@@ -127,16 +132,16 @@ Status replace_base(const Replacement& r) {
   return sync_both(r);
 }
 
-unsigned mode_at_place(const Replacement& r, unsigned mode, unsigned published) {
+unsigned mode_at_place(const Replacement& r) {
   const auto note = read_note(r);
-  return note && (note->mode & 0777) != published ? mode & (note->mode | 0700) : mode;
+  return note && (note->mode & 0777) != r.replaced_mode ? r.mode & (note->mode | 0700) : r.mode;
 }
 
 Status put_back_base(const Replacement& r) {
   const auto note = read_note(r);
   if (!note || !is_replaced(r)) return {};
   const auto placed = look(r.target, r.base_name);
-  if (placed && S_ISDIR(placed->st_mode)) GT_TRY(unlock(r, r.target, placed->st_mode));
+  if (placed && S_ISDIR(placed->st_mode)) GT_TRY(unlock(r));
   GT_TRY(exchange(r));
   restore_mode(r, note->mode);
   return sync_both(r);

@@ -14,6 +14,8 @@ struct Replacement {
   std::string base_name;
   std::string note;  ///< name of the note in the staging folder
   std::string staging_path, target_path;
+  unsigned mode = 0;           ///< that the staged BASE is to have
+  unsigned replaced_mode = 0;  ///< of the other one, as it came; 0: not known
   bool durable = false;
 };
 
@@ -23,12 +25,13 @@ Status check_can_exchange(int folder, const std::string& shown_path);
 /// The exchange was done: the staged BASE stands at its place.
 bool is_replaced(const Replacement& replacement);
 
-/// Exchanges both, unless that was done. kConflict where there is nothing to replace; kDisk.
+/// Exchanges both, unless that was done. The staged BASE has mode_at_place() then, and what its owner needed for the
+/// exchange. kConflict where there is nothing to replace; kDisk.
 Status replace_base(const Replacement& replacement);
 
-/// The mode that BASE is to have. Where a person had changed the one at the place (`published`: as it came; 0: not
-/// known), what they had closed is not opened.
-unsigned mode_at_place(const Replacement& replacement, unsigned mode, unsigned published);
+/// The mode that BASE is to have. Where a person had changed that of the one at the place, what they had closed is not
+/// opened.
+unsigned mode_at_place(const Replacement& replacement);
 
 /// Undoes replace_base, with the mode that BASE had. Nothing where it was not done.
 Status put_back_base(const Replacement& replacement);

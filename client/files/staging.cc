@@ -17,6 +17,7 @@
 #include "client/files/merge_tree.h"
 #include "client/files/replace_base.h"
 #include "client/files/selection.h"
+#include "client/files/staging_folder.h"
 #include "client/files/symbolic_link.h"
 #include "client/files/trim_staging.h"
 
@@ -34,14 +35,6 @@ constexpr const char* kPlaceholder = ".placeholder";
 // With more files than this, one syncfs for the whole filesystem beats a sync a file.
 constexpr std::size_t kSyncSingly = 256;
 constexpr unsigned kSyncThreads = 8;
-
-std::string staging_name(const StagingPlan& plan) {
-  return ".gridtorrent-" + plan.id.str();
-}
-
-std::string done_name(const StagingPlan& plan) {
-  return staging_name(plan) + ".done";
-}
 
 /// BASE may have any name, and lies beside the marker.
 std::string marker_name(const char* kind, const Manifest& manifest) {
@@ -68,20 +61,16 @@ Error disk_error(int error_number, const std::string& path, std::string_view act
 
 /// A folder that was just made gets the mode that was asked for, whatever this process's umask left of it. A bit that
 /// it inherits (set-group-id) stays. Its owner can always add to it.
-Status give_mode(int folder, const char* name, std::optional<std::uint32_t> mode, const std::string& shown) {
-  if (!mode) return {};
-  struct stat info{};
-  if (::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return disk_error(errno, shown, "cannot be examined");
-  const mode_t wanted = (*mode & 0777U) | 0700U | (info.st_mode & S_ISGID);
-  if (::fchmodat(folder, name, wanted, 0) != 0) return disk_error(errno, shown, "cannot be given its mode");
-  return {};
+Status give_mode(const std::string& path, std::optional<std::uint32_t> mode) {
+  if (!mode || chmod_entry(AT_FDCWD, path, to_mode((*mode & 0777U) | 0700U))) return {};
+  return disk_error(errno, path, "cannot be given its mode");
 }
 
 Status make_with_parents(const std::string& path, std::optional<std::uint32_t> mode) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
     if (::mkdir(part.c_str(), 0777) == 0) {
-      GT_TRY(give_mode(AT_FDCWD, part.c_str(), mode, part));
+      GT_TRY(give_mode(part, mode));
     } else if (errno != EEXIST && errno != EISDIR) {
       struct stat info{};
       const int error_number = errno;
@@ -107,23 +96,6 @@ Status make_below_root(const Place& folder) {
     at = std::move(next);
     start = end + 1;
   }
-  return {};
-}
-
-/// The staging folder, which must be a real folder of ours.
-Result<UniqueFd> open_staging(int target, const StagingPlan& plan) {
-  UniqueFd fd(::openat(target, staging_name(plan).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return disk_error(errno, plan.staging(), "cannot be opened");
-  struct stat info{};
-  if (::fstat(fd.get(), &info) != 0) return disk_error(errno, plan.staging(), "cannot be examined");
-  if (info.st_uid != ::geteuid())
-    return Error{Code::kConflict, quoted(plan.staging()) + " belongs to somebody else; remove it"};
-  return fd;
-}
-
-Status make_empty_file(int folder, const std::string& name, const std::string& shown) {
-  const UniqueFd fd(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
-  if (!fd) return disk_error(errno, shown, "cannot be made");
   return {};
 }
 
@@ -156,7 +128,15 @@ Result<UniqueFd> open_target(const StagingPlan& plan) {
 }
 
 Replacement replacement_of(const StagingPlan& plan, const Manifest& manifest, int staging, int target, bool durable) {
-  return {staging, target, manifest.base_name, marker_name(kMarker, manifest), plan.staging(), plan.target, durable};
+  return {.staging = staging,
+          .target = target,
+          .base_name = manifest.base_name,
+          .note = marker_name(kMarker, manifest),
+          .staging_path = plan.staging(),
+          .target_path = plan.target,
+          .mode = left_by_umask(plan.umask, manifest.entries.front().mode),
+          .replaced_mode = plan.replaced_mode,
+          .durable = durable};
 }
 
 /// One commit; lives for one call.
@@ -172,7 +152,7 @@ class Commit {
     const bool in_place = exists(target_.get(), base());
     if (!exists(target_.get(), staging_name(plan_))) {
       // Everything was done before the crash but, at most, to remove what was the staging folder.
-      if (in_place) return remove_done();
+      if (in_place) return clean_up();
       return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
     }
     GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
@@ -191,7 +171,7 @@ class Commit {
       GT_TRY(set_all_modes_and_times());
       GT_TRY(move(interrupted));
     }
-    GT_TRY(set_mode_and_time(target_.get(), base(), manifest_.entries.front(), shown(manifest_.entries.front())));
+    GT_TRY(finish_base(mode_of(manifest_.entries.front())));
     if (durable_) GT_TRY(sync_folder(target_.get(), plan_.target));
     return clean_up();
   }
@@ -200,7 +180,7 @@ class Commit {
   /// File by file, beside what an earlier transfer brought.
   Status run_beside() {
     if (!exists(target_.get(), staging_name(plan_))) {
-      if (is_merged(merge())) return remove_done();
+      if (is_merged(merge())) return clean_up();
       return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
     }
     GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
@@ -218,7 +198,7 @@ class Commit {
   /// In one step with what an earlier version has there; that stays in the staging folder.
   Status run_replacing() {
     if (!exists(target_.get(), staging_name(plan_))) {
-      if (is_merged(merge())) return remove_done();
+      if (is_merged(merge())) return clean_up();
       return Error{Code::kDisk, quoted(plan_.staging()) + " vanished; fetch the content again"};
     }
     GT_ASSIGN(staging_, open_staging(target_.get(), plan_));
@@ -232,13 +212,20 @@ class Commit {
       GT_TRY(set_all_modes_and_times());
       GT_TRY(replace_base(replacement));
     }
-    ManifestEntry top = manifest_.entries.front();
-    top.mode = static_cast<decltype(top.mode)>(mode_at_place(replacement, top.mode, plan_.replaced_mode));
-    return set_mode_and_time(target_.get(), base(), top, shown(top));
+    return finish_base(mode_at_place(replacement));
   }
 
   Merge merge() const {
-    return {staging_.get(), target_.get(), manifest_, selection_, plan_.staging(), plan_.target, durable_};
+    return {staging_.get(), target_.get(), manifest_, selection_, plan_.staging(), plan_.target, durable_, plan_.umask};
+  }
+
+  std::uint32_t mode_of(const ManifestEntry& entry) const { return left_by_umask(plan_.umask, entry.mode); }
+  /// At its place.
+  Status finish_base(std::uint32_t mode) const {
+    const ManifestEntry& top = manifest_.entries.front();
+    // An older version moved it with its staging mode, and a crash may have come then.
+    const ModeChange change = plan_.unmarked ? to_mode(mode) : ModeChange{.keep = mode | S_ISGID};
+    return set_mode_and_time(target_.get(), base(), top, change, shown(top));
   }
 
   const std::string& base() const { return manifest_.base_name; }
@@ -260,7 +247,7 @@ class Commit {
       const SplitPath split = split_path(metainfo::full_path(manifest_, manifest_.entries[i]));
       const int folder = folders.open(split.folder);
       // Where the mode cannot be changed, what is done below the folder fails and names it.
-      if (folder < 0 || ::fchmodat(folder, split.name.c_str(), 0700, 0) != 0) continue;
+      if (folder < 0 || !chmod_entry(folder, split.name, {.add = 0700})) continue;
     }
   }
 
@@ -321,12 +308,12 @@ class Commit {
     for (std::size_t i = manifest_.entries.size(); i-- > 0;) {
       const ManifestEntry& entry = manifest_.entries[i];
       if (!selection_.includes(i) || entry.kind == EntryKind::kLink) continue;
-      // BASE itself comes after its move, which a folder without write permission would not allow.
-      if (i == 0 && entry.kind == EntryKind::kFolder) continue;
       const SplitPath split = split_path(metainfo::full_path(manifest_, entry));
       const int folder = folders.open(split.folder);
       if (folder < 0) return disk_error(errno, plan_.staging() + "/" + split.folder, "cannot be opened");
-      GT_TRY(set_mode_and_time(folder, split.name, entry, shown(entry)));
+      // BASE is still to be moved, which a folder without write permission would not allow.
+      const std::uint32_t needed = i == 0 && entry.kind == EntryKind::kFolder ? 0700 : 0;
+      GT_TRY(set_mode_and_time(folder, split.name, entry, to_mode(mode_of(entry) | needed), shown(entry)));
     }
     return {};
   }
@@ -393,17 +380,10 @@ class Commit {
     return disk_error(errno, plan_.staging(), "cannot be cleaned up");
   }
 
-  // First out of sight in one step: a staging folder that is half removed could not be told from one never filled.
-  Status clean_up() {
-    if (::renameat(target_.get(), staging_name(plan_).c_str(), target_.get(), done_name(plan_).c_str()) != 0)
-      return disk_error(errno, plan_.staging(), "cannot be cleaned up");
-    return remove_done();
-  }
-
   // All is in its place: what cannot be removed (a file that NFS keeps while it is open) takes room, no more.
-  Status remove_done() {
-    if (const Status removed = remove_tree(target_.get(), done_name(plan_), plan_.staging()); !removed)
-      logging::warning(done_name(plan_) + " stays behind in " + plan_.target + ": " + removed.error().message);
+  Status clean_up() {
+    if (const Status removed = remove_staging(target_.get(), plan_); !removed)
+      logging::warning("a staging folder stays behind in " + quoted(plan_.target) + ": " + removed.error().message);
     return {};
   }
 
@@ -437,11 +417,9 @@ Status prepare_staging(const StagingPlan& plan, const Manifest& manifest) {
     const Selection selection(manifest, plan.wanted);
     GT_TRY(nothing_in_the_way({-1, target.get(), manifest, selection, plan.staging(), plan.target, false}));
   }
-  const bool is_new = ::mkdirat(target.get(), staging_name(plan).c_str(), 0700) == 0;
-  if (!is_new && errno != EEXIST) return disk_error(errno, plan.target, "cannot be written");
-  GT_ASSIGN(const UniqueFd staging, open_staging(target.get(), plan));
+  GT_ASSIGN(const UniqueFd staging, make_staging(target.get(), plan));
   if (plan.replaces) GT_TRY(check_can_exchange(staging.get(), plan.target));
-  if (!is_new) GT_TRY(trim_staging(staging.get(), manifest, Selection(manifest, plan.wanted), plan.staging()));
+  GT_TRY(trim_staging(staging.get(), manifest, Selection(manifest, plan.wanted), plan.staging()));
   return make_entries(staging.get(), plan, manifest);
 }
 
@@ -470,15 +448,7 @@ Status put_back_replaced(const StagingPlan& plan, const Manifest& manifest, bool
 Status discard_staging(const StagingPlan& plan) {
   const UniqueFd target = open_place(plan.folder(), O_RDONLY | O_DIRECTORY);
   if (!target) return errno == ENOENT ? Status{} : Status(place_error(errno, plan.folder(), "cannot be opened"));
-  GT_TRY(remove_tree(target.get(), done_name(plan), plan.staging()));
-  // First out of sight in one step: half of a version that gave way could pass for one that somebody changed.
-  struct stat info{};
-  const bool is_folder =
-      ::fstatat(target.get(), staging_name(plan).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
-  if (!is_folder) return remove_tree(target.get(), staging_name(plan), plan.staging());
-  if (::renameat(target.get(), staging_name(plan).c_str(), target.get(), done_name(plan).c_str()) != 0)
-    return disk_error(errno, plan.staging(), "cannot be removed");
-  return remove_tree(target.get(), done_name(plan), plan.staging());
+  return remove_staging(target.get(), plan);
 }
 
 }  // namespace gridtorrent::client::files

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
-#include <unordered_map>
 
 #include "client/files/choice.h"
 #include "client/files/symbolic_link.h"
@@ -301,8 +301,8 @@ class Walk {
   std::chrono::steady_clock::time_point next_word_;
   dev_t device_ = 0;  ///< of BASE; only where links are followed
   std::vector<Folder> folders_;
-  std::unordered_map<std::string, FolderId> folder_ids_;  // by path; only where links are followed
-  std::unordered_map<std::string, std::string> targets_;  // of kept links, by path
+  std::map<std::string, FolderId> folder_ids_;  // by path; only where links are followed
+  std::map<std::string, std::string> targets_;  // of kept links, by path
 };
 
 /// Without trailing slashes, and with a last component that is a name.

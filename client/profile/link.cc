@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "common/ids.h"
+#include "common/server_address.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -25,21 +26,6 @@ bool is_hex(std::string_view text) {
 
 bool is_word(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
-}
-
-/// HOST:PORT; of the host only that it is no path and no option.
-bool is_server(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || text.front() == '-') return false;
-  const std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
-  const bool bracketed = host.front() == '[' && host.back() == ']';
-  const std::string_view inside = bracketed ? host.substr(1, host.size() - 2) : host;
-  const auto allowed = [&](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '.' || c == '-' || (bracketed && c == ':');
-  };
-  const bool digits = !port.empty() && port.size() <= 5 &&
-                      std::ranges::all_of(port, [](unsigned char c) { return std::isdigit(c) != 0; });
-  return !inside.empty() && std::ranges::all_of(inside, allowed) && digits && std::stoul(std::string(port)) - 1 < 65535;
 }
 
 Status read_parameter(std::string_view parameter, Link& link) {
@@ -78,7 +64,7 @@ Result<Link> parse_link(std::string_view text) {
   Link link;
   const auto slash = place.find('/');
   link.server = place.substr(0, slash);
-  if (!is_server(link.server)) return not_a_link("it names no HOST:PORT");
+  if (!is_server_address(link.server)) return not_a_link("it names no HOST:PORT");
   if (slash != std::string_view::npos) {
     const auto content = ContentId::parse(place.substr(slash + 1));
     if (!content) return not_a_link("what follows the server is no content's id");

@@ -1,11 +1,20 @@
 #include "client/profile/saved_login.h"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
+
+#include "client/profile/node_home.h"
+#include "common/unique_fd.h"
 
 namespace gridtorrent::client {
 
@@ -17,6 +26,18 @@ std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return file ? text.str() : std::string();
+}
+
+/// Somebody listens at a socket of this user's or root's. One that a program left behind answers nothing.
+bool own_socket_is_served(const std::string& path) {
+  struct stat status{};
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path || ::stat(path.c_str(), &status) != 0) return false;
+  if (!S_ISSOCK(status.st_mode) || (status.st_uid != ::geteuid() && status.st_uid != 0)) return false;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
 }
 
 }  // namespace
@@ -54,14 +75,21 @@ std::optional<ServerHere> server_here(const ProfileStore::Variable& variable) {
 }
 
 Result<std::string> default_control_socket(const ProfileStore::Variable& variable) {
-  const auto folder = variable("XDG_RUNTIME_DIR");
-  if (folder && folder->starts_with('/')) return *folder + "/gridtorrent/control.sock";
-  const auto home = variable("HOME");
-  if (home && home->starts_with('/')) return *home + "/.local/share/gridtorrent/node/control.sock";
-  return Error{
-      Code::kUnreachable,
-      "neither XDG_RUNTIME_DIR nor HOME is set, so the node's socket is not known: start gridtorrentd and name its "
-      "control_socket (see its ready file) with --socket PATH"};
+  std::vector<std::string> places;
+  if (const auto session = own_runtime_folder(variable)) places.push_back(*session + "/gridtorrent/control.sock");
+  if (const auto home = node_home(variable)) places.push_back(home->data_folder + "/control.sock");
+  if (places.empty()) {
+    return Error{
+        Code::kUnreachable,
+        "neither XDG_RUNTIME_DIR nor HOME is set, so the node's socket is not known: start gridtorrentd and name its "
+        "control_socket (see its ready file) with --socket PATH"};
+  }
+  // A folder that others have, too, as /tmp: only for a socket of one's own.
+  if (const auto named = variable("XDG_RUNTIME_DIR"); named && named->starts_with('/')) {
+    places.push_back(*named + "/gridtorrent/control.sock");
+  }
+  const auto served = std::ranges::find_if(places, own_socket_is_served);
+  return served == places.end() ? places.front() : *served;
 }
 
 }  // namespace gridtorrent::client

@@ -30,9 +30,10 @@ struct ServerHere {
 /// ($XDG_RUNTIME_DIR/gridtorrent-server). Nothing where there is none, or its files are not this user's to read.
 std::optional<ServerHere> server_here(const ProfileStore::Variable& variable = environment_variable);
 
-/// Where this user's node has its control socket, unless it was told otherwise: below XDG_RUNTIME_DIR, or, where that
-/// is unset, in the data folder that `gridtorrent node start` makes. kUnreachable: HOME is unset, too. Pure but for
-/// `variable`.
+/// Where this user's node on this host has its control socket, unless it was told otherwise: in the folder of the
+/// session, as where systemd runs it, in its data folder, as where `gridtorrent node start` did, or in whatever folder
+/// XDG_RUNTIME_DIR names. The first of them at which one answers now, else the first. kUnreachable: there is neither
+/// session nor HOME.
 Result<std::string> default_control_socket(const ProfileStore::Variable& variable = environment_variable);
 
 }  // namespace gridtorrent::client

@@ -152,6 +152,7 @@ Result<Task> to_task(const v1::Task& message) {
       GT_ASSIGN(PublishTask publish, to_work(work.version_publish().publish(), message.task_id()));
       publish.publish.name = work.version_publish().update();
       publish.publish.update = true;
+      publish.as_before = !work.version_publish().publish().has_rules();
       task.work = std::move(publish);
       break;
     }

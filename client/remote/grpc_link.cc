@@ -583,6 +583,7 @@ Result<Enrollment> enroll(const ServerAddress& server, const EnrollRequest& requ
   Enrollment enrollment;
   GT_ASSIGN(enrollment.node, NodeId::parse(reply->node_id()));
   GT_ASSIGN(enrollment.owner_id, UserId::parse(reply->owner_id()));
+  enrollment.node_name = reply->name();
   enrollment.owner = reply->owner();
   enrollment.credential = {reply->node_token(), clock.wall(), WallTime{reply->expires_ms()}};
   return enrollment;

@@ -77,6 +77,7 @@ struct EnrollRequest {
 
 struct Enrollment {
   NodeId node;
+  std::string node_name;  ///< that it has got; empty: an older server does not tell
   UserId owner_id;
   std::string owner;
   NodeCredential credential;

@@ -1,28 +1,21 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "client/profile/node_home.h"
 #include "common/result.h"
 
 namespace gridtorrent::client {
-
-/// Where this person's own node keeps what it has.
-struct NodeHome {
-  std::string data_folder;   ///< ~/.local/share/gridtorrent/node, as the unit gridtorrent-node has it
-  std::string state_folder;  ///< ~/.local/state/gridtorrent/node: log, ready file, what a first start needs
-};
-/// kInvalid: HOME is not set.
-Result<NodeHome> node_home(const std::function<std::optional<std::string>(const std::string&)>& variable);
 
 /// What a node needs that has not been enrolled.
 struct FirstStart {
   std::string server;        ///< HOST:PORT
   std::string ca_file;       ///< stays where it is
   std::string enroll_token;  ///< a secret
-  std::string name;          ///< of the node
+  std::string name;          ///< that a person gave it; empty: as in the token
 };
 
 /// Who runs the node.
@@ -50,11 +43,16 @@ class NodeService {
   /// The next start enrols its key again; transfers and files stay.
   Status set_enrolment_aside() const;
 
+  /// Makes the data folder, and says whether a node can have its data there: before anything is made at a server.
+  /// kUnsupported: it is on a network file system; kDenied: others may write into it; kInvalid, kDisk.
+  Status check_place() const;
   /// Starts it; whether it came up shows at its control socket, or in failure(). `first`: for a node that is not
-  /// enrolled. kNotFound: the program is not there.
-  Status start(const std::optional<FirstStart>& first);
-  /// Why the node that was started is not there any more; nothing while it may still come up.
-  std::optional<Error> failure() const;
+  /// enrolled. `socket`: where it listens, under nobody; empty: by its options, else in its data folder. kNotFound: the
+  /// program is not there; kTimeout: systemd does not answer.
+  Status start(const std::optional<FirstStart>& first, const std::string& socket = {});
+  /// Why the node that was started is not there any more; nothing while it may still come up. kConflict: another one
+  /// has the data folder, which may have been started at the same time; else kUnreachable.
+  std::optional<Error> failure();
   /// What a first start needed and no start will need again is removed: its token is used up.
   void forget_first_start() const;
   /// Ends it in order and waits, at most `patience`. kNotFound: it does not run; kTimeout.
@@ -62,12 +60,18 @@ class NodeService {
 
  private:
   Status prepare(const std::optional<FirstStart>& first) const;
+  Status start_by_systemd();
+  Status start_alone(const std::optional<FirstStart>& first, const std::string& socket);
   std::string credential_file() const { return home_.data_folder + "/credential.json"; }
   std::string log_file() const { return home_.state_folder + "/log"; }
   std::string first_start_file() const { return home_.state_folder + "/first-start.env"; }
   std::string token_file() const { return home_.state_folder + "/enroll-token"; }
   std::string ready_file() const { return home_.state_folder + "/ready.json"; }
-  /// Of the ready file, where a gridtorrentd of this person runs under it; 0: none.
+  int pid_in_ready_file() const;
+  /// Of the data folder's lock, unless that names another host; 0: none.
+  int pid_in_lock() const;
+  /// Of the ready file, which an older version has elsewhere, else of the lock, where a gridtorrentd of this person
+  /// runs under it; 0: none.
   int running_pid() const;
   bool systemd_keeps() const;
 
@@ -75,7 +79,8 @@ class NodeService {
   std::string program_;
   NodeKeeper keeper_;
   int started_pid_ = 0;
-  std::size_t log_start_ = 0;  ///< bytes in the log before this start
+  std::uintmax_t log_start_ = 0;  ///< bytes in the log before this start
+  std::optional<Error> failed_;   ///< at the start by systemd
 };
 
 /// The text of an environment file for systemd: NAME="VALUE" a line, quoted. Pure.

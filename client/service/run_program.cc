@@ -1,6 +1,8 @@
 #include "client/service/run_program.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 
 #include "common/text.h"
 #include "common/unique_fd.h"
@@ -44,11 +45,8 @@ struct Attributes {
   Attributes& operator=(const Attributes&) = delete;
 };
 
-Result<int> spawn(std::vector<std::string> arguments, std::vector<std::string> added, const FileActions& files,
+Result<int> spawn(std::vector<std::string> arguments, std::vector<std::string> environment, const FileActions& files,
                   const Attributes& how) {
-  std::vector<std::string> environment;
-  for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-  for (std::string& one : added) environment.push_back(std::move(one));
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
   pid_t pid = 0;
   const int error = ::posix_spawnp(&pid, argv[0], &files.actions, &how.attributes, argv.data(), envp.data());
@@ -57,9 +55,47 @@ Result<int> spawn(std::vector<std::string> arguments, std::vector<std::string> a
                "cannot run " + escape_for_display(arguments.front()) + ": " + errno_text(error)};
 }
 
+/// Until the program closes it; false where `until` came first.
+bool read_output(int pipe, std::chrono::steady_clock::time_point until, std::string& output) {
+  std::array<char, 4096> part{};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd readable{pipe, POLLIN, 0};
+    const int ready = left.count() > 0 ? ::poll(&readable, 1, static_cast<int>(left.count())) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) return false;
+    const ssize_t size = ::read(pipe, part.data(), part.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return true;
+    const std::size_t room = kMostOutput - output.size();
+    output.append(part.data(), std::min(room, static_cast<std::size_t>(size)));
+  }
+}
+
+int wait_for_end(int pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
-Result<Ended> run_program(const std::vector<std::string>& arguments) {
+std::vector<std::string> environment_with(std::vector<std::string> added, std::vector<std::string> left_out) {
+  for (const std::string& one : added) left_out.push_back(one.substr(0, one.find('=') + 1));
+  std::vector<std::string> all = std::move(added);
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string variable = *one;
+    if (std::ranges::none_of(left_out, [&](const std::string& begin) { return variable.starts_with(begin); })) {
+      all.push_back(variable);
+    }
+  }
+  return all;
+}
+
+Result<Ended> run_program(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
+                          const std::vector<std::string>& environment) {
+  const auto until = std::chrono::steady_clock::now() + limit;
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error{Code::kInternal, "cannot make a pipe: " + errno_text(errno)};
   const UniqueFd reading(ends[0]);
@@ -68,22 +104,15 @@ Result<Ended> run_program(const std::vector<std::string>& arguments) {
   ::posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files.actions, writing.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files.actions, writing.get(), STDERR_FILENO);
-  GT_ASSIGN(const int pid, spawn(arguments, {}, files, Attributes()));
+  GT_ASSIGN(const int pid, spawn(arguments, environment_with(environment), files, Attributes()));
   writing = UniqueFd();
   Ended ended;
-  std::array<char, 4096> part{};
-  for (;;) {
-    const ssize_t size = ::read(reading.get(), part.data(), part.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    const std::size_t room = kMostOutput - ended.output.size();
-    ended.output.append(part.data(), std::min(room, static_cast<std::size_t>(size)));
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  ended.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return ended;
+  const bool in_time = read_output(reading.get(), until, ended.output);
+  if (!in_time) ::kill(pid, SIGKILL);
+  ended.exit_code = wait_for_end(pid);
+  if (in_time) return ended;
+  return Error{Code::kTimeout,
+               escape_for_display(arguments.front()) + " did not end within " + std::to_string(limit.count()) + " ms"};
 }
 
 Result<int> start_detached(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,

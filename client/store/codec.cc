@@ -122,11 +122,8 @@ Result<WalkRules> walk_rules(const Json& json) {
 
 struct WorkEncoder {
   Json operator()(const PublishTask& task) const {
-    return {{"kind", "publish"},
-            {"root_path", task.root_path},
-            {"publish", publish_json(task.publish)},
-            {"strict", task.strict},
-            {"rules", rules_json(task.rules)}};
+    return {{"kind", "publish"},     {"root_path", task.root_path},     {"publish", publish_json(task.publish)},
+            {"strict", task.strict}, {"rules", rules_json(task.rules)}, {"as_before", task.as_before}};
   }
   Json operator()(const GetTask& task) const {
     return {{"kind", "get"},
@@ -339,7 +336,8 @@ std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting) {
               {"unchanged_files", lasting->unchanged_files},
               {"unchanged_bytes", lasting->unchanged_bytes},
               {"read_bytes", lasting->read_bytes},
-              {"unchanged", lasting->unchanged}}
+              {"unchanged", lasting->unchanged},
+              {"as_before", lasting->as_before}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -351,7 +349,26 @@ Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& tex
     return Lasting({json.at("description"), json.at("license"), json.at("tags").get<std::vector<std::string>>(),
                     json.at("strict"), json.at("warnings").get<std::vector<std::string>>(), std::move(rules),
                     json.value("unchanged_files", std::uint64_t{0}), json.value("unchanged_bytes", std::uint64_t{0}),
-                    json.value("read_bytes", std::uint64_t{0}), json.value("unchanged", false)});
+                    json.value("read_bytes", std::uint64_t{0}), json.value("unchanged", false),
+                    json.value("as_before", false)});
+  });
+}
+
+/// Patterns are bytes: one that came back otherwise would no longer leave out what it means.
+std::string encode_rules(const WalkRules& rules) {
+  return Json{{"links", std::string(link_rule_name(rules.links))},
+              {"exclude", encode_globs(rules.exclude)},
+              {"include", encode_globs(rules.include)}}
+      .dump();
+}
+
+Result<WalkRules> decode_rules(const std::string& text) {
+  return guarded(text, "rules to publish by", [](const Json& json) -> Result<WalkRules> {
+    WalkRules rules;
+    GT_ASSIGN(rules.links, parse_link_rule(json.at("links").get<std::string>()));
+    GT_ASSIGN(rules.exclude, decode_globs(json.at("exclude").get<std::string>()));
+    GT_ASSIGN(rules.include, decode_globs(json.at("include").get<std::string>()));
+    return rules;
   });
 }
 
@@ -364,8 +381,8 @@ Status decode_work(const std::string& text, Task& task) {
     const std::string kind = json.at("kind");
     if (kind == "publish") {
       GT_ASSIGN(WalkRules rules, walk_rules(json.value("rules", Json::object())));
-      task.work =
-          PublishTask{json.at("root_path"), publish_request(json.at("publish")), json.at("strict"), std::move(rules)};
+      task.work = PublishTask{json.at("root_path"), publish_request(json.at("publish")), json.at("strict"),
+                              std::move(rules), json.value("as_before", false)};
     } else if (kind == "get") {
       GetTask get;
       get.content = json.at("content");

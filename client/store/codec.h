@@ -35,6 +35,8 @@ Result<ContentInfo> decode_content(const std::string& text);
 /// Empty: nothing.
 std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting);
 Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& text);
+std::string encode_rules(const WalkRules& rules);
+Result<WalkRules> decode_rules(const std::string& text);
 std::string encode_work(const Task& task);
 /// Fills `task.work`.
 Status decode_work(const std::string& text, Task& task);

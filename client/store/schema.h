@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 14> kMigrations{
+inline constexpr std::array<sql::Migration, 16> kMigrations{
     {{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
@@ -177,6 +177,15 @@ CREATE TABLE published_files (
 )sql"},
      {14, "data that is published through symbolic links", R"sql(
 ALTER TABLE transfer ADD COLUMN follow_links INTEGER NOT NULL DEFAULT 0;
+)sql"},
+     {15, "rules by which was published", R"sql(
+ALTER TABLE publish ADD COLUMN rules TEXT NOT NULL DEFAULT '';
+)sql"},
+     {16, "what a umask takes from the modes of what is fetched", R"sql(
+ALTER TABLE transfer ADD COLUMN umask INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE transfer ADD COLUMN unmarked INTEGER NOT NULL DEFAULT 0;
+UPDATE transfer SET unmarked = 1
+  WHERE step IN ('prepare', 'fetch', 'verify', 'commit') OR (step = 'failed' AND stamp = '');
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

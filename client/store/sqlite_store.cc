@@ -20,7 +20,7 @@ constexpr std::string_view kTransferColumns =
     "limit_bits_per_s, source, wanted_bytes, received_bytes, sent_bytes, redundant_bytes, fetch_ms, lanes_peak, peers, "
     "error_code, error_message, stamp, checksums_due, clean, created_ms, verified_bytes, kept_globs, lost, kept_lost, "
     "audience, refused, verified_ms, root, tuner, mode, target_bits_per_s, floor_bits_per_s, by_ms, fetched_ms, "
-    "unpublished, adopted, remove_files, replaces, follow_links";
+    "unpublished, adopted, remove_files, replaces, follow_links, umask, unmarked";
 
 std::string id_text(const TransferId& id) {
   return id.is_nil() ? std::string() : id.str();
@@ -99,6 +99,8 @@ Result<TransferRow> read_transfer(const sql::Row& row) {
   transfer.remove_files = row.boolean(53);
   GT_ASSIGN(transfer.replaces, parse_transfer(row.text(54)));
   transfer.follow_links = row.boolean(55);
+  transfer.umask = row.u32(56);
+  transfer.unmarked = row.boolean(57);
   return transfer;
 }
 
@@ -136,6 +138,11 @@ Result<PublishRow> read_publish(const sql::Row& row) {
   GT_ASSIGN(publish.published, decode_content(row.text(7)));
   publish.skipped = row.u64(8);
   GT_ASSIGN(publish.lasting, decode_lasting(row.text(9)));
+  if (const std::string rules = row.text(10); !rules.empty()) {
+    GT_ASSIGN(publish.rules, decode_rules(rules));
+  } else if (publish.lasting) {  // of an older version
+    publish.rules = publish.lasting->rules;
+  }
   return publish;
 }
 
@@ -177,7 +184,7 @@ std::string upsert(std::string_view table, std::string_view columns, std::string
 }
 
 Status put(sql::Transaction& tx, const TransferRow& row) {
-  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 56);
+  static const std::string statement = upsert("transfer", kTransferColumns, "transfer_id", 58);
   const std::string id = row.id.str(), content = row.content.id.str(), globs = encode_globs(row.globs),
                     kept_globs = encode_globs(row.kept_globs), lost = encode_entries(row.lost),
                     kept_lost = encode_entries(row.kept_lost), peers = encode_peers(row.peers),
@@ -245,7 +252,9 @@ Status put(sql::Transaction& tx, const TransferRow& row) {
                              adopted,
                              row.remove_files,
                              replaces,
-                             row.follow_links});
+                             row.follow_links,
+                             row.umask,
+                             row.unmarked});
 }
 
 }  // namespace
@@ -326,12 +335,13 @@ Result<KnownFiles> SqliteStore::load_known_files(const TransferId& id) {
 
 Status SqliteStore::put_publish(const PublishRow& row) {
   constexpr std::string_view kColumns =
-      "request_id, path, name, access, transfer_id, created_ms, done, published, skipped, lasting";
-  static const std::string statement = upsert("publish", kColumns, "request_id", 10);
-  const std::string published = encode_content(row.published), lasting = encode_lasting(row.lasting);
+      "request_id, path, name, access, transfer_id, created_ms, done, published, skipped, lasting, rules";
+  static const std::string statement = upsert("publish", kColumns, "request_id", 11);
+  const std::string published = encode_content(row.published), lasting = encode_lasting(row.lasting),
+                    rules = encode_rules(row.rules);
   return db_->write([&](sql::Transaction& tx) -> Status {
     GT_TRY(tx.exec(statement, {row.request_id, sql::Blob(row.path), row.name, row.access, row.transfer.str(),
-                               row.created.ms, row.done, published, row.skipped, lasting}));
+                               row.created.ms, row.done, published, row.skipped, lasting, rules}));
     return tx.exec(
         "DELETE FROM publish WHERE done = 1 AND request_id NOT IN "
         "(SELECT request_id FROM publish WHERE done = 1 ORDER BY created_ms DESC LIMIT 1000)");
@@ -347,8 +357,8 @@ Status SqliteStore::erase_publish(const std::string& request_id) {
 Result<std::vector<PublishRow>> SqliteStore::publishes() {
   return db_->read([&](sql::Transaction& tx) -> Result<std::vector<PublishRow>> {
     return tx.all(
-        "SELECT request_id, path, name, access, transfer_id, created_ms, done, published, skipped, lasting FROM "
-        "publish "
+        "SELECT request_id, path, name, access, transfer_id, created_ms, done, published, skipped, lasting, rules "
+        "FROM publish "
         "ORDER BY created_ms",
         {}, read_publish);
   });

@@ -13,8 +13,8 @@ options::Program program() {
                       {.name = "socket",
                        .value = "PATH",
                        .help = "the local node's control socket (default: "
-                               "$XDG_RUNTIME_DIR/gridtorrent/control.sock, or "
-                               "~/.local/share/gridtorrent/node/control.sock where that variable is not set)"}},
+                               "$XDG_RUNTIME_DIR/gridtorrent/control.sock, or control.sock in the data folder of "
+                               "'gridtorrent node start' where one answers there)"}},
           .exit_codes = {{"0", "the window was closed"},
                          {"1", "there is no screen to show it on"},
                          {"2", "the command line is wrong"}},

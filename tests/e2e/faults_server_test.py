@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The server goes away and comes back, or gets another certificate: what runs goes on, what needs it says so, nothing is fetched twice."""
+import json
 import os
 import pathlib
 import signal
@@ -91,6 +92,25 @@ def accounts_and_contents_survive_a_killed_server():
         server.start()
         names = {c['name'] for c in alice.cli('search', '--json').json['contents']}
         cases.check(names == {f'data-{i}' for i in range(5)}, names)
+
+
+def a_task_that_is_waited_for_is_seen_to_its_end_across_a_restart_of_the_server():
+    with harness.Scene() as scene:
+        server = scene.server()
+        alice = scene.user('alice')
+        root = cases.make_file(scene.dir / 'in/data.bin', 100_000).parent
+        alpha = scene.node(alice, 'alpha', args=('--share-root', f'raw={root}'))
+        alpha.stop()
+        waits = alice.start_cli('publish', 'raw:data.bin', '--name', 'data', '--node', 'alpha', '--json')
+        harness.wait_until(lambda: alice.cli('task', 'list', '--json').json['tasks'], 'the task')
+        cases.check(json.loads(waits.stdout.readline())['event'] == 'task', 'it is watched')
+        server.kill()
+        cases.check('the server went away; waiting for it to come back' in waits.stderr.readline(), 'nothing is said of it')
+        server.start()
+        alpha.start()
+        out, err = waits.communicate(timeout=90)
+        cases.check(waits.returncode == 0, f'{out}\n{err}')
+        cases.check(harness.Result([], 0, out, err, 0).event('published')['name'] == 'data', out)
 
 
 class Callers:
@@ -221,5 +241,6 @@ def the_servers_key_changes_while_people_call_and_data_flows():
 
 
 cases.run(a_transfer_outlives_the_server_and_fetches_nothing_twice, a_publish_waits_for_the_server_and_says_so,
+          a_task_that_is_waited_for_is_seen_to_its_end_across_a_restart_of_the_server,
           a_node_starts_without_its_server_and_joins_it_later, accounts_and_contents_survive_a_killed_server,
           the_servers_key_changes_while_people_call_and_data_flows)

@@ -60,6 +60,41 @@ def files_that_lie_there_and_are_right_are_adopted():
         bob.cli('verify', 'run-2026', node=beta)
 
 
+def an_empty_folder_that_is_there_is_filled_and_stays_what_it_is():
+    with harness.Scene() as scene:
+        run, alice, bob, alpha, beta = setting(scene)
+        folder = scene.dir / 'out/run'
+        folder.mkdir(parents=True)
+        folder.chmod(0o750)
+        before = folder.stat()
+        done = bob.cli('get', 'run-2026', '--to', folder.parent, '--json', node=beta).event('done')
+        cases.check(done['source'] == 'swarm' and len(transfers(bob, beta)) == 1, done)
+        now = folder.stat()
+        cases.check((now.st_ino, now.st_mode, now.st_gid) == (before.st_ino, before.st_mode, before.st_gid), now)
+        bob.cli('verify', 'run-2026', node=beta)
+        cases.check(sorted(os.listdir(folder)) == sorted(os.listdir(run)), os.listdir(folder))
+        cases.check(os.listdir(folder.parent) == ['run'], os.listdir(folder.parent))
+        (scene.dir / 'link/run').mkdir(parents=True)
+        (scene.dir / 'link/run/mine').symlink_to('nowhere')
+        cases.refused(bob.cli('get', 'run-2026', '--to', scene.dir / 'link', node=beta, expect=None), 6, scene.dir / 'link/run')
+
+
+def a_place_is_kept_without_the_way_that_led_there():
+    with harness.Scene() as scene:
+        run, alice, bob, alpha, beta = setting(scene)
+        build = scene.dir / 'build'
+        build.mkdir()
+        bob.cli('get', 'run-2026', '--to', '../out', node=beta, cwd=build)
+        alice.cli('publish', '../in/run', '--name', 'again', '--access', 'public', node=alpha, cwd=build)
+        build.rmdir()
+        cases.make_file(run / 'more.nc', 1_000)
+        alice.cli('publish', run, '--update', 'run-2026', node=alpha)
+        bob.cli('get', 'run-2026', '--update', '--to', scene.dir / 'out', node=beta)
+        cases.same(run, scene.dir / 'out/run')
+        listed = {t['path'] for user, node in ((alice, alpha), (bob, beta)) for t in transfers(user, node)}
+        cases.check(not any('..' in path for path in listed), listed)
+
+
 def a_file_of_the_same_size_with_other_bytes_stays_a_conflict():
     with harness.Scene() as scene:
         run, alice, bob, alpha, beta = setting(scene)
@@ -166,9 +201,11 @@ def a_get_gives_up_where_nobody_serves_or_time_is_over():
         cases.check(transfers(bob, beta) == [], transfers(bob, beta))
 
 
-def a_new_folder_has_the_mode_that_the_caller_would_give_it():
+def a_new_folder_and_what_is_fetched_have_the_modes_that_the_caller_would_give_them():
     with harness.Scene() as scene:
         run, alice, bob, alpha, beta = setting(scene)
+        (run / 'a.nc').chmod(0o666)
+        alice.cli('publish', run, '--update', 'run-2026', node=alpha)
         for mask, mode in ((0o027, 0o750), (0o002, 0o775), (0o777, 0o700)):
             target = scene.dir / f'new-{mask:o}/folder'
             before = os.umask(mask)
@@ -179,9 +216,12 @@ def a_new_folder_has_the_mode_that_the_caller_would_give_it():
             for folder in (target, target.parent):
                 found = stat.S_IMODE(folder.stat().st_mode)
                 cases.check(found == mode, f'{folder} has {found:o}, not {mode:o}')
+            found = stat.S_IMODE((target / 'run/a.nc').stat().st_mode)
+            cases.check(found == 0o666 & ~(mask & 0o077), f'a file has {found:o} under a umask of {mask:o}')
 
 
 cases.run(what_is_refused_at_once_leaves_no_transfer, files_that_lie_there_and_are_right_are_adopted,
+          an_empty_folder_that_is_there_is_filled_and_stays_what_it_is, a_place_is_kept_without_the_way_that_led_there,
           a_file_of_the_same_size_with_other_bytes_stays_a_conflict, a_further_file_that_is_there_and_right_is_adopted_too,
           a_content_gets_the_name_that_is_asked_for, a_folder_with_another_name_is_seeded, files_are_chosen_by_the_paths_that_are_shown,
-          a_get_gives_up_where_nobody_serves_or_time_is_over, a_new_folder_has_the_mode_that_the_caller_would_give_it)
+          a_get_gives_up_where_nobody_serves_or_time_is_over, a_new_folder_and_what_is_fetched_have_the_modes_that_the_caller_would_give_them)

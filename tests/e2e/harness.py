@@ -291,7 +291,9 @@ class Scene:
         # Control sockets have 107 bytes for their path; a folder of their own keeps them short.
         self.sockets = pathlib.Path(tempfile.mkdtemp(prefix='gts-'))
         clean = {k: v for k, v in os.environ.items() if not k.startswith(('GRIDTORRENT_', 'XDG_'))}
-        self.env = {**clean, 'LC_ALL': 'C.UTF-8', 'XDG_CONFIG_HOME': str(self.dir / 'no-config')}
+        # A session of their own, or commands would find the node of whoever runs the tests below /run/user.
+        (self.sockets / 'session').mkdir(mode=0o700)
+        self.env = {**clean, 'LC_ALL': 'C.UTF-8', 'XDG_CONFIG_HOME': str(self.dir / 'no-config'), 'XDG_RUNTIME_DIR': str(self.sockets / 'session')}
         return self
 
     def __exit__(self, kind, value, trace):

@@ -92,9 +92,8 @@ def a_node_starts_stops_and_starts_again():
             first = mia.cli('node', 'start', '--name', 'desk', '--json').json
             cases.check(first['node'] == 'desk', first)
             cases.check('runs already' in mia.cli('node', 'start').err, 'one node')
-            state = mia.home / '.local/state/gridtorrent/node'
-            cases.check(not (state / 'enroll-token').exists() and not (state / 'first-start.env').exists(), 'its token is used up')
-            for path in (state, mia.home / '.local/share/gridtorrent/node'):
+            cases.check(not (mia.state / 'enroll-token').exists() and not (mia.state / 'first-start.env').exists(), 'its token is used up')
+            for path in (mia.state, mia.data):
                 cases.check(os.stat(path).st_mode & 0o077 == 0, f'{path} is open to others')
             # Another account's login must not mistake this node for its own.
             admin_token = scene.dir / 'admin.token'
@@ -121,7 +120,7 @@ def a_removed_node_starts_as_a_new_one():
         try:
             first = mia.cli('node', 'start', '--name', 'desk', '--json').json
             mia.cli('node', 'remove', 'desk', '--yes')
-            log = mia.home / '.local/state/gridtorrent/node/log'
+            log = mia.state / 'log'
             harness.wait_until(lambda: 'gridtorrentd: this node' in log.read_text(), 'the removed node to end', 60)
             last = log.read_text().strip().splitlines()[-1]
             cases.check('was removed' in last and 'node start' in last, last)
@@ -149,6 +148,26 @@ def a_login_that_there_is_is_kept():
         cases.check('as mimi' in again.err, again)
 
 
+def a_second_machine_joins_by_the_old_string_or_by_one_without_a_code():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia, laptop, third = Newcomer(scene, 'mia'), Newcomer(scene, 'laptop'), Newcomer(scene, 'third')
+        for machine in (laptop, third):
+            machine.password.write_text(mia.password.read_text())
+        made = admin.cli('invite', 'mia', '--json').json
+        mia.join(made['link'], '--no-node')
+        admin.cli('token', 'revoke', made['token_id'])
+        cases.check('as mia' in laptop.join(made['link'], '--user', 'mia', '--no-node').err, 'her own string is good for her')
+        said(third.join(made['link'], '--user', 'ben', '--no-node', expect=None), 4, '--no-code')
+        cases.refused(admin.cli('invite', 'mia', expect=None), 6, 'has an account', '--no-code')
+        shown = mia.cli('invite', '--no-code')
+        link = shown.out.strip()
+        cases.check('code=' not in link and 'no secret' in shown.err, shown)
+        cases.check(link == admin.cli('invite', '--no-code', '--json').json['link'], 'it is of the server, and of nobody')
+        third.join(link, '--user', 'mia', '--no-node')
+        cases.check(third.cli('whoami', '--json').json['user'] == 'mia', 'the third machine is hers')
+
+
 def an_address_of_this_host_alone_is_in_no_invitation():
     with harness.Scene() as scene:
         scene.server()
@@ -160,4 +179,5 @@ def an_address_of_this_host_alone_is_in_no_invitation():
 
 
 cases.run(two_people_meet_by_two_strings, managers_invite_where_the_server_lets_them, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
-          a_login_that_there_is_is_kept, an_address_of_this_host_alone_is_in_no_invitation)
+          a_login_that_there_is_is_kept, a_second_machine_joins_by_the_old_string_or_by_one_without_a_code,
+          an_address_of_this_host_alone_is_in_no_invitation)

@@ -155,6 +155,18 @@ TEST_F(GetThere, APublishThereMayBeOfANewVersion) {
   EXPECT_EQ(work.publish().publish().root_path(), "raw:a");
   EXPECT_EQ(work.publish().publish().name() + work.publish().publish().access(), "");
   EXPECT_THAT(work.publish().rules().exclude(), testing::ElementsAre("*.tmp"));
+  habits("[publish]\nexclude = [\"*.bak\"]\nlicense = \"CC0-1.0\"\n");
+  ASSERT_EQ(run_as(alice_, {"publish", "raw:a", "--update", "run42", "--node", "desk", "--detach"}), 0) << err_;
+  const v1::ChosenPublishTask usual = task(new_task_id()).work().version_publish().publish();
+  EXPECT_THAT(usual.rules().exclude(), testing::ElementsAre("*.bak")) << "the node there may remember none";
+  EXPECT_EQ(usual.publish().license(), "");
+  habits("");
+  ASSERT_EQ(run_as(alice_, {"publish", "raw:a", "--update", "run42", "--node", "desk", "--detach"}), 0) << err_;
+  EXPECT_FALSE(task(new_task_id()).work().version_publish().publish().has_rules()) << "those of the version before";
+  ASSERT_EQ(run_as(alice_, {"publish", "raw:a", "--update", "run42", "--links", "skip", "--node", "desk", "--detach"}),
+            0)
+      << err_;
+  EXPECT_TRUE(task(new_task_id()).work().version_publish().publish().has_rules());
 }
 
 TEST_F(GetThere, ANodeOfAnOlderVersionIsNamedWithWhatItDoesNotKnow) {
@@ -175,9 +187,59 @@ TEST_F(GetThere, IsWaitedForNoLongerThanAsked) {
   EXPECT_THAT(err_, HasSubstr("--timeout"));
 }
 
+TEST_F(GetThere, HabitsOfThisMachineSayNothingToAnother) {
+  habits("[get]\nto = \"/data\"\nallow-hidden = true\ntimeout = \"1h\"\n");
+  ASSERT_EQ(get_there({"--detach"}), 0) << err_;
+  EXPECT_EQ(task(new_task_id()).work().get().root_path(), "");
+  EXPECT_EQ(run_as(alice_, {"get", content_, "--node", "@all"}), 0) << err_;
+  EXPECT_EQ(get_there({"--to", "/data"}), 2) << "what is given is asked for";
+  habits("[get]\nto = \"scratch:in\"\n");
+  ASSERT_EQ(get_there({"--detach"}), 0) << err_;
+  EXPECT_EQ(task(new_task_id()).work().get().root_path(), "scratch:in");
+}
+
 TEST_F(GetThere, RefusesANameThatIsNoUtf8) {
   EXPECT_EQ(get_there({"--as", "run\xff"}), 2);
   EXPECT_THAT(err_, HasSubstr("--as"));
+}
+
+TEST_F(WithServer, AHabitMakesNoCommandUnusableAndChangesNothing) {
+  const std::string alice = lab_.add_user("alice");
+  lab_.publish(alice, "run42", v1::Access::PUBLIC);
+  habits("[show]\nlimit = 200\ntree = true\nwatch = true\n");
+  EXPECT_EQ(run_as(alice, {"show", "run42"}), 0) << err_;
+  EXPECT_EQ(run_as(alice, {"show", "run42", "--limit", "5"}), 2);
+  EXPECT_THAT(err_, HasSubstr("limit is of --files"));
+  world_.variables["GRIDTORRENT_NAME"] = "node7";
+  ASSERT_EQ(run_as(alice, {"unpublish", "run42"}), 0) << err_;
+  ASSERT_EQ(run_as(alice, {"content", "restore", "run42"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("alice/run42 is published again"));
+}
+
+TEST_F(WithServer, ALogoutLeavesTheTokenOfTheServerHereAlone) {
+  std::filesystem::create_directories(folder_ + "/gridtorrent-server");
+  std::ofstream(folder_ + "/gridtorrent-server/ready.json") << lab_.server().ready_json();
+  const auto is_good = [&] {
+    return lab_.call<v1::Accounts>(&v1::Accounts::Stub::WhoAmI, v1::WhoAmIRequest(), lab_.admin_token()).ok();
+  };
+  EXPECT_EQ(run({"logout"}), 0) << err_;
+  EXPECT_TRUE(is_good()) << "nobody was logged in";
+  ASSERT_EQ(run({"whoami"}), 0) << err_;
+  EXPECT_EQ(run({"logout"}), 0) << err_;
+  EXPECT_TRUE(is_good()) << "others log in by it, too";
+}
+
+TEST_F(WithServer, ALinkWithoutACodeIsForWhoHasAnAccount) {
+  const std::string alice = lab_.add_user("alice");
+  EXPECT_EQ(run_as(alice, {"invite", "--no-code"}), 2) << "of this host alone";
+  EXPECT_THAT(err_, HasSubstr("--address"));
+  EXPECT_EQ(run_as(alice, {"invite", "--no-code", "--address", "lab.example.org:0"}), 2);
+  EXPECT_EQ(run_as(alice, {"invite", "mia", "--no-code", "--address", "lab:7443"}), 2);
+  EXPECT_THAT(err_, HasSubstr("leave out USER"));
+  ASSERT_EQ(run_as(alice, {"invite", "--no-code", "--address", "grid_lab:7443"}), 0) << err_;
+  EXPECT_THAT(out_, testing::MatchesRegex("gridtorrent:grid_lab:7443\\?ca=[0-9a-f]+\n"));
+  EXPECT_EQ(run_as(lab_.admin_token(), {"invite", "alice"}), 6);
+  EXPECT_THAT(err_, HasSubstr("'gridtorrent invite --no-code'"));
 }
 
 TEST_F(WithServer, WhoDisablesOrEnablesAUserReadsWhatBecomesOfTheirNodes) {

@@ -39,8 +39,17 @@ def units_are_valid(machine):
         scope = ('--user',) if unit.startswith('user') else ()
         path = f'/usr/lib/systemd/{unit}' if scope else f'/lib/systemd/{unit}'
         machine.run('env', 'XDG_RUNTIME_DIR=/run', 'systemd-analyze', *scope, '--man=no', 'verify', path.replace('@.', '@root.'))
-    exposure = machine.run('systemd-analyze', 'security', 'gridtorrent-server.service').strip().splitlines()[-1]
-    said(f'units: valid; {exposure.lstrip("→ ")}')
+    for unit, bound, wanted in (('gridtorrent-server.service', 2.0, {'DynamicUser': 'yes', 'MemoryMax': str(4 << 30)}),
+                                ('gridtorrent-node@mia.service', 3.0, {'MemoryMax': str(4 << 30)})):
+        shown = machine.run('systemctl', 'show', unit, f'--property={",".join(wanted)}').split()
+        missing = {f'{name}={value}' for name, value in wanted.items()} - set(shown)
+        if missing:
+            raise Failed(f'{unit} lacks {" ".join(sorted(missing))}: it has {" ".join(shown)}')
+        last = machine.run('systemd-analyze', 'security', '--no-pager', unit).strip().splitlines()[-1]
+        exposure = re.search(r': ([0-9]+\.[0-9]+) ', last)
+        if not exposure or float(exposure[1]) > bound:
+            raise Failed(f'{unit} is more exposed than {bound}: {last}')
+        said(f'{unit}: valid; exposure {exposure[1]}, at most {bound}')
 
 
 PAGES = ('man/man1/gridtorrent.1.gz', 'man/man8/gridtorrentd.8.gz', 'man/man8/gridtorrent-server.8.gz', 'man/man1/gridtorrent-gui.1.gz')
@@ -92,6 +101,19 @@ def quickstart(machine):
         raise Failed(f'the quickstart took {len(lines)} commands and {seconds:.0f} s')
     said(f'docs/quickstart.md: {len(lines)} commands, {seconds:.0f} s, {DATA_MB} MB in 2 files arrived, equal by diff')
     return machine.admin(), mia
+
+
+def a_node_that_does_not_start_says_why(mia):
+    """By mia's systemd, which neither hides the reason nor tries for ever."""
+    mia.shell('gridtorrent node stop; mkdir -p ~/.config/gridtorrent; echo "nonsense = 1" > ~/.config/gridtorrent/gridtorrentd.toml')
+    told = mia.shell('if gridtorrent node start 2>&1; then exit 1; fi')
+    if 'nonsense' not in told:
+        raise Failed(f'a node that could not start did not say why: {told}')
+    state = mia.shell('systemctl --user is-enabled gridtorrent-node || true; systemctl --user is-active gridtorrent-node || true').split()
+    if state[0] != 'disabled' or state[1] not in ('inactive', 'failed'):
+        raise Failed(f'a node that could not start is tried on: {state}')
+    mia.shell('rm ~/.config/gridtorrent/gridtorrentd.toml; gridtorrent node start')
+    said('a node that cannot start says why, and is not tried for ever')
 
 
 def data_goes_over_while_all_is_upgraded(machine, admin, mia, newer):
@@ -161,6 +183,8 @@ def main():
             install(machine)
             units_are_valid(machine)
             admin, mia = quickstart(machine)
+            if options.before is None:  # the packages before may not know it
+                a_node_that_does_not_start_says_why(mia)
             data_goes_over_while_all_is_upgraded(machine, admin, mia, newer)
             nothing_is_left_out(machine)
             purged(machine, admin, mia)

@@ -30,6 +30,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
     std::string checkpoint_file;          ///< of the last hash_tree
     bool had_known = false;               ///< likewise: it was told of an earlier version
+    client::WalkRules rules;              ///< likewise, and of the last scan_tree
     bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
     bool verify_waits = false;            ///< likewise verify
     std::vector<std::string> forgotten;   ///< checkpoint files
@@ -38,6 +39,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::uint64_t staged_bytes = 0;
     bool commit_begun = false, replaced = false;
+    client::StagingPlan committed;   ///< the last plan of a commit
     std::string added;               ///< what foreign_path finds
     std::string added_late;          ///< likewise, but only once a version was replaced
     std::vector<std::string> calls;  ///< "prepare T", "commit T", "copy P T", "discard T", "verify P", "hash P"
@@ -66,6 +68,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return with([&](State& state) -> Result<client::HashedTree> {
       state.checkpoint_file = request.checkpoint_file;
       state.had_known = request.known != nullptr;
+      state.rules = request.rules;
       if (state.hash_error) return *state.hash_error;
       state.existing.try_emplace(request.path.path, 1);
       return state.tree;
@@ -74,9 +77,12 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   void forget_hashed(const std::string& checkpoint_file) override {
     with([&](State& state) { state.forgotten.push_back(checkpoint_file); });
   }
-  Result<client::ScannedTree> scan_tree(const Place& path, const client::WalkRules&, const client::ScanFn& counting,
-                                        std::stop_token) override {
-    const auto manifest = with([](State& state) { return state.tree.metadata.manifest; });
+  Result<client::ScannedTree> scan_tree(const Place& path, const client::WalkRules& rules,
+                                        const client::ScanFn& counting, std::stop_token) override {
+    const auto manifest = with([&](State& state) {
+      state.rules = rules;
+      return state.tree.metadata.manifest;
+    });
     const client::ScanFigures figures{manifest.file_count(), manifest.total_bytes()};
     if (counting) counting(figures);
     return client::ScannedTree{figures, path.path, {}, {}};
@@ -139,6 +145,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   Status commit(const client::StagingPlan& plan, const metainfo::Manifest& manifest) override {
     note("commit " + plan.target);
     return with([&](State& state) -> Status {
+      state.committed = plan;
       if (state.commit_error) return *state.commit_error;
       if (plan.replaces) {
         state.replaced = true;
@@ -166,8 +173,13 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
   Result<std::string> foreign_path(const client::LocalTree& tree, bool) override {
     note("foreign " + tree.parent.path);
-    return with([](State& state) { return Result<std::string>(state.replaced ? state.added_late : state.added); });
+    return with([&](State& state) {
+      const bool foreign = state.foreign.contains(tree.parent.path + "/" + tree.manifest.base_name);
+      if (foreign) return Result<std::string>(tree.manifest.base_name + "/other");
+      return Result<std::string>(state.replaced ? state.added_late : state.added);
+    });
   }
+  bool is_own_folder(const Place&, const std::string&) override { return true; }
   bool commit_begun(const client::StagingPlan&, const metainfo::Manifest&) override {
     return with([](State& state) { return state.commit_begun; });
   }

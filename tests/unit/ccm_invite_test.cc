@@ -104,6 +104,7 @@ TEST_P(Invites, AreRefusedWhereTheyMakeNoSense) {
   const auto has_one = w.invites.add(root, wish("bob", ""));
   EXPECT_EQ(code_of(has_one), Code::kConflict);
   EXPECT_THAT(message_of(has_one), HasSubstr("--group"));
+  EXPECT_THAT(message_of(has_one), HasSubstr("'gridtorrent invite --no-code'"));
   const NewInvite once = wish("carol", "");
   ASSERT_TRUE(w.invites.add(root, once).ok());
   EXPECT_EQ(code_of(w.invites.add(root, once)), Code::kConflict) << "its code was shown";
@@ -120,6 +121,22 @@ TEST_P(Invites, MakeAnAccountOnceAndTheSamePersonMayAskAgain) {
   EXPECT_EQ(code_of(join(code, "carol")), Code::kConflict) << "somebody who has not shown her password";
   EXPECT_EQ(code_of(join(code, "dave")), Code::kUnauthenticated) << "used up";
   EXPECT_EQ(*w.accounts.find_user("dave"), std::nullopt);
+}
+
+TEST_P(Invites, OutOfDateStillLetTheirOwnPeopleJoinAnotherMachine) {
+  root_manages_lab();
+  const std::string plain = invite(root, "carol", ""), to_lab = invite(root, "", "lab", 3);
+  ASSERT_TRUE(join(plain, "carol").ok());
+  ASSERT_TRUE(join(to_lab, "dora").ok());
+  w.clock.advance(std::chrono::hours(24 * 7));
+  EXPECT_TRUE(join(plain, "carol", true).ok());
+  EXPECT_TRUE(join(to_lab, "dora", true).ok()) << "a member already";
+  EXPECT_EQ(uses_left(root, to_lab), 2u);
+  const auto refused = join(to_lab, "carol", true);
+  EXPECT_EQ(code_of(refused), Code::kUnauthenticated) << "it would make her a member";
+  EXPECT_THAT(message_of(refused), HasSubstr("'gridtorrent invite --no-code'"));
+  EXPECT_EQ(code_of(join(plain, "dora", true)), Code::kUnauthenticated) << "it is for carol";
+  EXPECT_EQ(code_of(join(plain, "carol")), Code::kUnauthenticated) << "somebody who has not shown her password";
 }
 
 TEST_P(Invites, ForOneNameServeNoOther) {

@@ -7,6 +7,7 @@ if(TARGET gt_client_cli)
             ${CMAKE_CURRENT_LIST_DIR}/cli_wishes_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_names_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/cli_words_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_files_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/cli_completing_test.cc ${CMAKE_CURRENT_LIST_DIR}/cli_access_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/cli_local_node_test.cc
     DEPENDS client/cli)
 endif()
 

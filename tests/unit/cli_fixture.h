@@ -43,8 +43,7 @@ class CommandLine : public ::testing::Test {
     std::FILE* err = open_memstream(&err_text, &err_size);
     int code = 0;
     {
-      const options::World world;
-      const options::Outcome outcome = world.parse(arguments, program());
+      const options::Outcome outcome = world_.parse(arguments, program());
       if (const auto* refused = std::get_if<Error>(&outcome)) {
         std::fprintf(err, "gridtorrent: %s\n", refused->message.c_str());
         code = 2;
@@ -64,6 +63,9 @@ class CommandLine : public ::testing::Test {
 
   std::string folder_ = (std::filesystem::temp_directory_path() / "gt-cli-XXXXXX").string();
   std::map<std::string, std::string> before_;
+  /// What a file and variables say, for the command line alone.
+  void habits(const std::string& toml) { world_.files["/home/u/.config/gridtorrent/gridtorrent.toml"] = toml; }
+  options::World world_;
   ManualClock clock_;
   std::string out_, err_;
 };

@@ -34,6 +34,17 @@ TEST(JsonText, IsAlwaysUtf8) {
   EXPECT_EQ(json_text("a\xff"), "a\\xff");
 }
 
+TEST(JsonOfOthers, MembersOfAnotherKindCountAsMissing) {
+  const Json json = Json::parse(R"({"name": "a", "bytes": 7, "less": -7, "yes": true, "list": []})");
+  EXPECT_EQ(member(json, "name", std::string()), "a");
+  EXPECT_EQ(member(json, "bytes", std::uint64_t{0}), 7U);
+  EXPECT_TRUE(member(json, "yes", false));
+  for (const char* name : {"bytes", "yes", "list", "absent"}) EXPECT_EQ(member(json, name, std::string("-")), "-");
+  for (const char* name : {"name", "less", "list", "absent"}) EXPECT_EQ(member(json, name, std::uint64_t{1}), 1U);
+  for (const char* text : {"7", "[7]", "\"name\"", "null"})
+    EXPECT_EQ(member(Json::parse(text), "name", std::string("-")), "-") << text;
+}
+
 TEST(JsonTimes, AreRfc3339OrNull) {
   EXPECT_EQ(one_line(json_time(kNow.ms)), "\"2023-11-14T22:13:20.123Z\"");
   EXPECT_EQ(one_line(json_time(0)), "null");

@@ -87,16 +87,22 @@ class PlayedNode final : public Node {
       outcome.unchanged_files = 9;
       outcome.unchanged_bytes = 900;
       outcome.read_bytes = update_reads;
+      outcome.rules_as_before = rules_as_before;
     }
     outcome.skipped = 1;
     outcome.warnings = {"skipped the link x"};
     return outcome;
   }
 
-  Result<ScannedTree> scan_publish(const std::string&, const WalkRules&, const ScanFn&, std::stop_token) override {
-    return ScannedTree{};
+  Result<ScannedTree> scan_publish(const ScanJob& job, const ScanFn&, std::stop_token) override {
+    const std::lock_guard lock(mutex_);
+    scanned = job;
+    ScannedTree tree;
+    if (!job.as_before.empty()) tree.rules_as_before = "--exclude secrets";
+    return tree;
   }
   Result<TransferView> start_publish(const PublishJob& job) override {
+    signal_before_the_answer();
     const std::lock_guard lock(mutex_);
     if (start_error) return *start_error;
     started_.push_back(job);
@@ -269,10 +275,12 @@ class PlayedNode final : public Node {
   std::deque<TransferView> script;
   int publish_failures = 0;
   std::uint64_t update_reads = 100;  ///< bytes of a new version that has 100 in changed files
+  std::string rules_as_before;       ///< of a new version
+  ScanJob scanned;
   bool stop_publish_by_signal = false;
   bool signal_at_end = false;
   bool signal_at_tuning = false;
-  bool signal_at_begin = false;  ///< get and seed wait for `may_answer` then
+  bool signal_at_begin = false;  ///< get, seed and publish wait for `may_answer` then
   std::binary_semaphore may_answer{0};
   std::optional<Error> publish_error, get_error;
   std::optional<Error> start_error;  ///< of StartPublish; kUnsupported: a node that does not know it

@@ -215,6 +215,12 @@ TEST_F(WithNode, WhatTheNodeRefusesIsPassedOn) {
   EXPECT_EQ(err_, "gridtorrent: /data/run42 is in the way\n");
 }
 
+TEST_F(WithNode, WhatTheOtherSideRefusesWithCannotSteerTheTerminal) {
+  node_.get_error = Error{Code::kConflict, "\x1b]0;x\x07 is in the way"};
+  EXPECT_EQ(run({"get", "run42"}), 6);
+  EXPECT_EQ(err_, "gridtorrent: \\x1b]0;x\\x07 is in the way\n");
+}
+
 TEST_F(WithNode, AnInterruptEndsTheWatchingAndNotTheTransfer) {
   node_.script = {view(TransferState::kFetching)};
   node_.signal_at_end = true;
@@ -364,6 +370,26 @@ TEST_F(WithNode, GetAsksForAVersionAndForAnUpdateWhereverItLies) {
   EXPECT_EQ(run({"get", "run42", "--version", "0"}), 2);
 }
 
+TEST_F(WithNode, HabitsSayNothingOfWhereAnEarlierVersionLies) {
+  habits("[get]\nto = \"/data\"\nfile = [\"*.nc\"]\n");
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  ASSERT_EQ(run({"get", "run42", "--update"}), 0) << err_;
+  EXPECT_EQ(node_.got.target, "");
+  EXPECT_TRUE(node_.got.globs.empty());
+  ASSERT_EQ(run({"get", "run42"}), 0) << err_;
+  EXPECT_EQ(node_.got.target, "/data");
+  EXPECT_THAT(node_.got.globs, ::testing::ElementsAre("*.nc"));
+}
+
+TEST_F(WithNode, WhatIsAskedForComesBeforeAHabitThatExcludesIt) {
+  habits("[get]\nby = \"+2h\"\n");
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  ASSERT_EQ(run({"get", "run42", "--target-rate", "20Mbit"}), 0) << err_;
+  EXPECT_EQ(node_.got.wish.target_bits_per_s, 20'000'000U);
+  EXPECT_FALSE(node_.got.wish.by);
+  EXPECT_EQ(run({"get", "run42", "--target-rate", "20Mbit", "--by", "+2h"}), 2);
+}
+
 TEST_F(WithNode, GetGivesUpWaitingInTime) {
   node_.script = {view(TransferState::kFetching)};
   EXPECT_EQ(run({"get", "run42", "--timeout", "50ms"}), 9);
@@ -397,7 +423,8 @@ TEST_F(WithNode, AnInterruptOfWhatFollowsATunerEndsInDetached) {
 
 TEST_F(WithNode, AnInterruptBeforeTheNodeAnswersSaysThatItMayGoOn) {
   const std::vector<std::vector<std::string>> commands = {{"get", "run42", "--json"},
-                                                          {"seed", "run42", "--from", "/data", "--json"}};
+                                                          {"seed", "run42", "--from", "/data", "--json"},
+                                                          {"publish", "/x", "--name", "run42", "--json"}};
   for (const auto& command : commands) {
     node_.script = {view(TransferState::kFetching)};
     node_.signal_at_begin = true;

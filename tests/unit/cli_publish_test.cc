@@ -122,6 +122,42 @@ TEST_F(Publishing, PublishOfANewVersionSaysWhatItHadToRead) {
               HasSubstr("350 B were read, 250 B of them from files that did not change, since their pieces moved"));
 }
 
+TEST_F(Publishing, HabitsSayNothingOfANewVersion) {
+  habits("[publish]\naccess = \"public\"\ndescription = \"d\"\nlicense = \"CC0-1.0\"\ntag = [\"raw\"]\n");
+  world_.variables["GRIDTORRENT_NAME"] = "node7";
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  ASSERT_EQ(run({"publish", "/x", "--update", "run42"}), 0) << err_;
+  const PublishJob job = node_.started().at(0);
+  EXPECT_EQ(job.request.name, "run42");
+  EXPECT_EQ(job.request.access + job.request.description + job.request.license, "");
+  EXPECT_TRUE(job.request.tags.empty());
+  EXPECT_EQ(run({"publish", "/x", "--update", "run42", "--license", "CC0-1.0"}), 2) << "what is given is asked for";
+  ASSERT_EQ(run({"publish", "/x", "--name", "new"}), 0) << err_;
+  EXPECT_EQ(node_.started().back().request.license, "CC0-1.0");
+}
+
+TEST_F(Publishing, ANewVersionIsPublishedByTheRulesOfTheOneBeforeUnlessOthersAreGiven) {
+  habits("[publish]\nexclude = [\"*.tmp\"]\n");
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  node_.rules_as_before = "--links keep --exclude secrets";
+  ASSERT_EQ(run({"publish", "/x", "--update", "run42"}), 0) << err_;
+  EXPECT_TRUE(node_.started().back().as_before);
+  EXPECT_THAT(node_.started().back().rules.exclude, ::testing::ElementsAre("*.tmp")) << "where nothing is remembered";
+  EXPECT_THAT(err_, HasSubstr("by the rules of the version before: --links keep --exclude secrets; "));
+  ASSERT_EQ(run({"publish", "/x", "--update", "run42", "--json"}), 0) << err_;
+  EXPECT_EQ(events().back()["rules_as_before"], "--links keep --exclude secrets");
+  for (const std::vector<std::string>& given :
+       std::vector<std::vector<std::string>>{{"--links", "skip"}, {"--exclude", "out"}, {"--include", "*.nc"}}) {
+    ASSERT_EQ(run({"publish", "/x", "--update", "run42", given[0], given[1]}), 0) << err_;
+    EXPECT_FALSE(node_.started().back().as_before) << given[0];
+  }
+  ASSERT_EQ(run({"publish", "/x", "--update", "run42", "--dry-run"}), 0) << err_;
+  EXPECT_EQ(node_.scanned.as_before, "run42");
+  EXPECT_THAT(err_, HasSubstr("by the rules of the version before: --exclude secrets; "));
+  ASSERT_EQ(run({"publish", "/x", "--update", "run42", "--dry-run", "--links", "skip"}), 0) << err_;
+  EXPECT_EQ(node_.scanned.as_before, "");
+}
+
 TEST_F(Publishing, PublishNeedsANameOrAContentToUpdate) {
   EXPECT_EQ(run({"publish", "/x"}), 2);
   EXPECT_THAT(err_, HasSubstr("--name NAME is missing"));

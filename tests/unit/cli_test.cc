@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "base/options/render.h"
@@ -62,6 +63,25 @@ TEST(CommandTable, NoOptionOfACommandHidesOneOfAllButVersion) {
   shared.erase("version");  // `show --version 2` is a content's; the program's own stands before the command
   for (const CommandEntry& entry : all_commands())
     for (const options::Option& option : entry.table.options) EXPECT_EQ(shared.count(option.name), 0U) << option.name;
+}
+
+TEST_F(CommandLine, APathThatIsKeptTakesNoWayThroughFoldersThatMayGo) {
+  const std::string top = std::filesystem::canonical(folder_).string();
+  std::filesystem::create_directories(top + "/build");
+  std::filesystem::create_directories(top + "/deep/inner");
+  std::filesystem::create_directory_symlink(top + "/deep/inner", top + "/build/link");
+  const std::map<std::string, std::string> meant{{"/build/../data", "/data"},
+                                                 {"/gone/../data", "/data"},
+                                                 {"/build/../deep/inner/", "/deep/inner"},
+                                                 {"/build/..", ""},
+                                                 {"/build/../build/link", "/build/link"},
+                                                 {"/build/link/../x", "/deep/x"},
+                                                 {"/build/./link//x", "/build/link/x"}};
+  for (const auto& [given, path] : meant) EXPECT_EQ(*Context::absolute(top + given), top + path) << given;
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(*Context::absolute("."), here);
+  EXPECT_EQ(*Context::absolute("./a/"), here + "/a");
+  EXPECT_EQ(*Context::absolute("/.."), "/");
 }
 
 TEST_F(CommandLine, ManyNodesAreNamedWithCommasBetweenOrAllAtOnce) {
@@ -166,12 +186,10 @@ TEST_F(CommandLine, DoctorRunsWithoutAnythingElse) {
 
 TEST(AbsolutePaths, KeepBytesAndResolveTheWorkingDirectory) {
   const std::string here = std::filesystem::current_path().string();
-  EXPECT_EQ(Context::absolute("/a/../b").value(), "/a/../b");
   EXPECT_EQ(Context::absolute("x\xff y").value(), here + "/x\xff y");
   EXPECT_EQ(Context::absolute(".").value(), here);
   EXPECT_EQ(Context::absolute("./x").value(), here + "/x");
   EXPECT_EQ(Context::absolute(".//x").value(), here + "/x");
-  EXPECT_EQ(Context::absolute("../x").value(), here + "/../x");
   EXPECT_EQ(Context::absolute(".x").value(), here + "/.x");
 }
 

@@ -33,35 +33,34 @@ v1::Transfer fetching() {
 }
 
 TEST(ProgressLine, ShowsPercentRateLanesAndEta) {
-  EXPECT_EQ(progress_line(fetching(), 120, false, kNow),
+  EXPECT_EQ(progress_line(fetching(), 120, kNow),
             "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  [###############---------]  2 seeders × 4 lanes");
 }
 
 TEST(ProgressLine, GivesUpTheBarBeforeTheEtaAndTheBytes) {
-  EXPECT_EQ(progress_line(fetching(), 80, false, kNow),
+  EXPECT_EQ(progress_line(fetching(), 80, kNow),
             "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  2 seeders × 4 lanes");
-  EXPECT_EQ(progress_line(fetching(), 95, false, kNow),
+  EXPECT_EQ(progress_line(fetching(), 95, kNow),
             "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  [######----]  2 seeders × 4 lanes");
-  EXPECT_EQ(progress_line(fetching(), 40, false, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s");
+  EXPECT_EQ(progress_line(fetching(), 40, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s");
 }
 
 TEST(ProgressLine, OfReadingFilesHasTheSpeedThatWasMeasured) {
   v1::Transfer t = fetching();
   t.set_state("verifying");
-  EXPECT_EQ(progress_line(t, 100, false, kNow, {.bytes_per_s = 350'000'000, .eta = std::chrono::seconds(12)}),
+  EXPECT_EQ(progress_line(t, 100, kNow, {.bytes_per_s = 350'000'000, .eta = std::chrono::seconds(12)}),
             "run42  62.5 %  verifying  350 MB/s  ETA 12 s  625 B of 1.00 kB  [###############---------]");
 }
 
 TEST(ProgressLine, EndsInWhatLimitsItWhereThatIsKnown) {
   v1::Transfer t = fetching();
   t.set_limit_word("unknown");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("2 seeders × 4 lanes"));
+  EXPECT_THAT(progress_line(t, 120, kNow), EndsWith("2 seeders × 4 lanes"));
   t.set_limit_word("loss");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), EndsWith("2 seeders × 4 lanes  limited by loss"));
-  EXPECT_EQ(progress_line(t, 80, false, kNow),
-            "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  limited by loss");
-  EXPECT_EQ(progress_line(t, 60, false, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s  limited by loss");
-  EXPECT_LT(display_columns(progress_line(t, 40, false, kNow)), 40u);
+  EXPECT_THAT(progress_line(t, 120, kNow), EndsWith("2 seeders × 4 lanes  limited by loss"));
+  EXPECT_EQ(progress_line(t, 80, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s  625 B of 1.00 kB  limited by loss");
+  EXPECT_EQ(progress_line(t, 60, kNow), "run42  62.5 %  843 Mbit/s  ETA 12 s  limited by loss");
+  EXPECT_LT(display_columns(progress_line(t, 40, kNow)), 40u);
 }
 
 TEST(ProgressLine, SaysOnEightyColumnsWhatIsNotHeld) {
@@ -73,8 +72,8 @@ TEST(ProgressLine, SaysOnEightyColumnsWhatIsNotHeld) {
   t.mutable_target()->set_wanted_bits_per_s(1'000'000'000);
   t.mutable_target()->set_held(false);
   t.mutable_target()->set_shortfall(0.16);
-  EXPECT_THAT(progress_line(t, 80, false, kNow), HasSubstr("16 % short of 1.00 Gbit/s"));
-  EXPECT_LT(display_columns(progress_line(t, 80, false, kNow)), 80u);
+  EXPECT_THAT(progress_line(t, 80, kNow), HasSubstr("16 % short of 1.00 Gbit/s"));
+  EXPECT_LT(display_columns(progress_line(t, 80, kNow)), 80u);
 }
 
 TEST(TransferText, SaysWhatLimitsItAndWhatHelps) {
@@ -87,28 +86,23 @@ TEST(TransferText, SaysWhatLimitsItAndWhatHelps) {
   EXPECT_THAT(transfer_text(t, kNow), HasSubstr("advice          allow larger receive buffers\n"));
 }
 
-TEST(ProgressLine, HasColourOnlyWhereWanted) {
-  EXPECT_THAT(progress_line(fetching(), 120, true, kNow), HasSubstr("\x1b[32m"));
-  EXPECT_THAT(progress_line(fetching(), 120, false, kNow), Not(HasSubstr("\x1b")));
-}
-
 TEST(ProgressLine, NeverReachesTheLastColumn) {
   v1::Transfer t = fetching();
   t.set_name(std::string(300, 'n'));
   for (std::size_t width = 20; width < 200; ++width)
-    EXPECT_LT(display_columns(progress_line(t, width, false, kNow)), width) << width;
+    EXPECT_LT(display_columns(progress_line(t, width, kNow)), width) << width;
 }
 
 TEST(ProgressLine, IsNotCompleteBeforeTheLastByteIsVerified) {
   v1::Transfer t = fetching();
   t.set_verified_bytes(999'999'999'999);
   t.set_total_bytes(1'000'000'000'000);
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("99.9 %"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("99.9 %"));
   t.set_verified_bytes(t.total_bytes());
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("100.0 %"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("100.0 %"));
   t.set_verified_bytes(0);
   t.set_total_bytes(0);
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("100.0 %"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("100.0 %"));
 }
 
 TEST(ProgressLine, SaysWhatItWaitsFor) {
@@ -118,29 +112,29 @@ TEST(ProgressLine, SaysWhatItWaitsFor) {
   t.set_lanes(0);
   t.set_eta_s(-1);
   t.set_message("no seeder is online");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("0 seeders, 0 lanes  no seeder is online"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("0 seeders, 0 lanes  no seeder is online"));
   t.set_state("paused");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("paused: no seeder is online"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("paused: no seeder is online"));
 }
 
 TEST(ProgressLine, UnevenLanesAreCountedApart) {
   v1::Transfer t = fetching();
   t.set_lanes(9);
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("2 seeders, 9 lanes"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("2 seeders, 9 lanes"));
   t.set_seeders(1);
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("1 seeder × 9 lanes"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("1 seeder × 9 lanes"));
 }
 
 TEST(ProgressLine, EscapesNames) {
   v1::Transfer t = fetching();
   t.set_name("a\x1b[31m");
-  EXPECT_THAT(progress_line(t, 120, false, kNow), HasSubstr("a\\x1b[31m"));
+  EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("a\\x1b[31m"));
 }
 
 TEST(HashingLine, ShowsHowFar) {
-  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 100, false),
+  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 100),
             "hashing  25.0 %  500 MB of 2.00 GB  [######------------------]");
-  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 60, false,
+  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 60,
                          {.bytes_per_s = 250'000'000, .eta = std::chrono::seconds(16)}),
             "hashing  25.0 %  250 MB/s  ETA 16 s  500 MB of 2.00 GB");
 }
@@ -345,20 +339,28 @@ TEST(Tables, ShowIdsBesideNamesWhereAsked) {
 
 class TerminalTest : public ::testing::Test {
  protected:
-  std::string stderr_of(TerminalTraits traits, const std::function<void(Terminal&)>& use) {
-    char* text = nullptr;
-    std::size_t size = 0;
-    std::FILE* err = open_memstream(&text, &size);
-    std::FILE* out = std::fopen("/dev/null", "w");
+  struct Written {
+    std::string out, err;
+  };
+  Written written(TerminalTraits traits, const std::function<void(Terminal&)>& use) {
+    char* out_text = nullptr;
+    char* err_text = nullptr;
+    std::size_t out_size = 0, err_size = 0;
+    std::FILE* out = open_memstream(&out_text, &out_size);
+    std::FILE* err = open_memstream(&err_text, &err_size);
     {
       Terminal terminal(traits, clock_, out, err);
       use(terminal);
     }
-    std::fclose(err);
     std::fclose(out);
-    std::string result(text, size);
-    std::free(text);
+    std::fclose(err);
+    Written result{std::string(out_text, out_size), std::string(err_text, err_size)};
+    std::free(out_text);
+    std::free(err_text);
     return result;
+  }
+  std::string stderr_of(TerminalTraits traits, const std::function<void(Terminal&)>& use) {
+    return written(traits, use).err;
   }
   ManualClock clock_;
 };
@@ -384,6 +386,48 @@ TEST_F(TerminalTest, ProgressIsPlainAndRareElsewhere) {
                         t.progress("c");
                       }),
             "a\nc\n");
+}
+
+/// Sets the title of a window; begins a sequence in one character of UTF-8, and in one byte; deletes; overwrites.
+constexpr char kSteering[] = "\x1b]0;x\x07 \xc2\x9b \x9b \x7f \r";
+constexpr char kSteeringShown[] = "\\x1b]0;x\\x07 \\u009b \\x9b \\x7f \\r";
+
+TEST_F(TerminalTest, WhatOthersWroteCannotSteerIt) {
+  const Written seen = written({.out_is_terminal = true, .err_is_terminal = true}, [](Terminal& t) {
+    t.result(kSteering);
+    t.message(kSteering);
+    t.error(kSteering);
+    t.progress(kSteering);
+  });
+  const std::string shown = kSteeringShown;
+  EXPECT_EQ(seen.out, shown + "\n");
+  EXPECT_EQ(seen.err, shown + "\ngridtorrent: " + shown + "\n\r" + shown + "\x1b[K");
+}
+
+TEST_F(TerminalTest, LinesTabsAndWhatIsEscapedAlreadyStayAsTheyAre) {
+  const std::string text = "a\tb\nGrüße \\x1b[31m\n";
+  EXPECT_EQ(written({.out_is_terminal = true}, [&](Terminal& t) { t.result(text); }).out, text);
+}
+
+TEST_F(TerminalTest, APipeGetsResultsAsTheyAreAndALogHarmlessMessages) {
+  const Written seen = written({}, [](Terminal& t) {
+    t.result(kSteering);
+    t.message(kSteering);
+  });
+  EXPECT_EQ(seen.out, std::string(kSteering) + "\n");
+  EXPECT_EQ(seen.err, std::string(kSteeringShown) + "\n") << "somebody reads it on a terminal later";
+}
+
+TEST_F(TerminalTest, TheBarIsColouredWhereColoursAre) {
+  const auto progress = [](Terminal& t) { t.progress("a  [##--]"); };
+  EXPECT_EQ(stderr_of({.err_is_terminal = true, .colour = true}, progress), "\ra  [\x1b[32m##\x1b[0m--]\x1b[K");
+  EXPECT_EQ(stderr_of({.err_is_terminal = true}, progress), "\ra  [##--]\x1b[K");
+}
+
+TEST_F(TerminalTest, WhatLooksLikeHalfABarIsTextLikeAnyOther) {
+  for (const char* text : {"[", "[#", "[]", "#]", "[--]"})
+    EXPECT_EQ(stderr_of({.err_is_terminal = true, .colour = true}, [&](Terminal& t) { t.progress(text); }),
+              "\r" + std::string(text) + "\x1b[K");
 }
 
 TEST(TerminalOutput, ThatCannotBeWrittenIsADiskError) {

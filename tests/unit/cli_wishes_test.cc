@@ -111,7 +111,7 @@ TEST_F(InBerlin, TheProgressLineSaysWhetherATargetIsHeld) {
   EXPECT_EQ(target_words(far, now), "in time: done by 2026-11-26 04:00 CET");
   v1::Transfer limited = fetching("target", true, 0);
   limited.set_limit_word("target");
-  EXPECT_THAT(progress_line(limited, 160, false, now), EndsWith("holds 30.0 Mbit/s  limited by target"));
+  EXPECT_THAT(progress_line(limited, 160, now), EndsWith("holds 30.0 Mbit/s  limited by target"));
 }
 
 TEST_F(InBerlin, ShowSaysWhatWasAskedAndWhatIsKept) {

@@ -87,10 +87,10 @@ class FakeNode final : public Node {
     outcome.warnings = {"skipped link\xff"};
     return outcome;
   }
-  Result<ScannedTree> scan_publish(const std::string& path, const WalkRules& rules, const ScanFn& counting,
-                                   std::stop_token stop) override {
-    scan_rules = rules;
-    if (path == "/gone") return Error{Code::kNotFound, "'/gone' does not exist"};
+  Result<ScannedTree> scan_publish(const ScanJob& job, const ScanFn& counting, std::stop_token stop) override {
+    scan_rules = job.rules;
+    scan_as_before = job.as_before;
+    if (job.path == "/gone") return Error{Code::kNotFound, "'/gone' does not exist"};
     if (!scan_until_stopped) counting({.files = 1, .bytes = 2, .skipped = 0});
     while (scan_until_stopped && !stop.stop_requested()) counting({.files = 1, .bytes = 2, .skipped = 0});
     const std::lock_guard lock(mutex_);
@@ -276,6 +276,7 @@ class FakeNode final : public Node {
 
   bool scan_until_stopped = false, scan_stopped = false;
   WalkRules scan_rules;
+  std::string scan_as_before;
   bool hash_until_stopped = false;
   bool hashing_started = false, publish_stopped = false;  // guarded by mutex_
   std::optional<Error> seed_error;

@@ -176,6 +176,34 @@ TEST_F(Control, AStartedPublishIsATransferThatTellsItsPhase) {
   EXPECT_TRUE(node_.published().strict);
 }
 
+TEST_F(Control, ANewVersionIsPublishedByTheRulesOfTheOneBeforeUnlessOthersAreGiven) {
+  const auto caller = api();
+  v1::PublishRequest request;
+  request.set_path("/data");
+  request.set_request_id("r1");
+  const auto is_as_before = [&] {
+    EXPECT_TRUE(caller->start_publish(request));
+    return node_.published().as_before;
+  };
+  request.set_name("n");
+  request.set_as_before(true);
+  EXPECT_FALSE(is_as_before()) << "there is none before";
+  request.clear_name();
+  request.set_update("n");
+  request.mutable_rules()->set_links("skip");
+  EXPECT_TRUE(is_as_before()) << "these rules are a habit";
+  request.set_as_before(false);
+  EXPECT_FALSE(is_as_before());
+  request.clear_rules();
+  EXPECT_TRUE(is_as_before()) << "of a program that knows nothing of it";
+
+  v1::ScanPublishRequest scan;
+  scan.set_path("/data");
+  scan.set_as_before("n");
+  EXPECT_TRUE(caller->scan_chosen(scan, [](const auto&) { return true; }, {}));
+  EXPECT_EQ(node_.scan_as_before, "n");
+}
+
 TEST_F(Control, CancellingAPublishStopsTheHashing) {
   node_.hash_until_stopped = true;
   v1::PublishRequest request;

@@ -20,6 +20,9 @@ if(TARGET gt_client_core)
   gt_test(core_update_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_update_test.cc
     DEPENDS client/core client/tuning)
+  gt_test(core_umask_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_umask_test.cc
+    DEPENDS client/core client/tuning)
   gt_test(core_node_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/core_get_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/core_get_again_test.cc

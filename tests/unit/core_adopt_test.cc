@@ -82,6 +82,22 @@ TEST_F(GetAdopts, AndFetchesTheRest) {
   EXPECT_EQ(node_->transfers().size(), 1u);
 }
 
+TEST_F(GetAdopts, AnEmptyFolderAndFetchesAllOfIt) {
+  published("set");
+  lies_at("/home/in/data");
+  files_.with([](auto& state) { state.gone = {"/home/in/data/a", "/home/in/data/sub/b"}; });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  complete(view->id);
+  const auto done = wait_for(view->id, TransferState::kSeeding);
+  EXPECT_EQ(done.source, "swarm");
+  EXPECT_EQ(done.total_bytes, 8u);
+  EXPECT_EQ(node_->transfers().size(), 1u);
+  const auto removed = node_->remove_files(done.id, true);
+  ASSERT_TRUE(removed.ok()) << "what came is the node's: " << removed.error().message;
+  EXPECT_EQ(removed->files, 2u);
+}
+
 TEST_F(GetAdopts, AndAddsNothingToAFolderThatHoldsOtherThings) {
   published("set");
   lies_at("/home/in/data");

@@ -369,9 +369,11 @@ TEST_F(LastingPublish, TakesUpWhatAPublishCallLeft) {
 class LastingUpdate : public LastingPublish {
  protected:
   /// "set" was published from here.
-  TransferView first_version() {
+  TransferView first_version(const client::WalkRules& rules = {}) {
     files_.with([](auto& state) { state.tree.inodes = {0, 11, 0, 12}; });
-    const auto view = start_publish(publish_job());
+    client::PublishJob first = publish_job();
+    first.rules = rules;
+    const auto view = start_publish(first);
     wait_for(view.id, TransferState::kSeeding);
     files_.with([](auto& state) {
       state.tree.metadata.segments.front().piece_hashes = std::string(20, 'v');
@@ -441,6 +443,63 @@ TEST_F(LastingUpdate, StaysOneAfterARestart) {
   const auto begun = link_.with([](auto& state) { return state.last_begun; });
   EXPECT_TRUE(begun.update);
   EXPECT_EQ(begun.name, "set");
+}
+
+const client::WalkRules kSecret{.links = client::LinkRule::kKeep, .exclude = {"secrets"}};
+
+TEST_F(LastingUpdate, IsByTheRulesOfTheVersionBefore) {
+  first_version(kSecret);
+  auto next = update_job();
+  next.as_before = true;
+  next.rules.exclude = {"*.tmp"};  // a habit
+  const auto view = start_publish(next);
+  wait_for(view.id, TransferState::kSeeding);
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), kSecret);
+  EXPECT_EQ(node_->publish(next, {}, {})->rules_as_before, "--links keep --exclude secrets");
+
+  auto last = update_job("u2");
+  last.as_before = true;
+  files_.with([](auto& state) { state.tree.metadata.segments.front().piece_hashes = std::string(20, 'w'); });
+  link_.with([](auto& state) { state.contents["set"].version = 2; });
+  restart();
+  wait_for(start_publish(last).id, TransferState::kSeeding);
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), kSecret) << "and so is the one after it";
+}
+
+TEST_F(LastingUpdate, IsByItsOwnRulesWhereItHasAnyOrNoneAreKnown) {
+  first_version(kSecret);
+  const auto view = start_publish(update_job());
+  wait_for(view.id, TransferState::kSeeding);
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), client::WalkRules());
+  EXPECT_EQ(node_->publish(update_job(), {}, {})->rules_as_before, "");
+
+  auto next = update_job("u2");
+  next.as_before = true;
+  next.rules.exclude = {"*.tmp"};
+  link_.with([](auto& state) { state.contents["set"].version = 2; });
+  wait_for(start_publish(next).id, TransferState::kSeeding);
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), next.rules) << "the version before has none";
+  EXPECT_EQ(node_->publish(next, {}, {})->rules_as_before, "");
+}
+
+TEST_F(LastingUpdate, ThatIsAskedForAgainIsTheSameWorkAlsoOnceTheRulesAreKnown) {
+  first_version(kSecret);
+  auto next = update_job();
+  next.as_before = true;
+  link_.with([](auto& state) { state.finish_error = kDown; });
+  const auto view = start_publish(next);
+  wait_until(view.id, [](const auto& now) { return !now.waiting_for.empty(); });
+  next.request.request_id = "u2";
+  EXPECT_EQ(start_publish(next).id, view.id);
+}
+
+TEST_F(LastingUpdate, IsScannedByTheRulesOfTheVersionBefore) {
+  first_version(kSecret);
+  const auto scanned = node_->scan_publish({"/home/data", {}, "set"}, {}, {});
+  ASSERT_TRUE(scanned.ok()) << scanned.error().message;
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), kSecret);
+  EXPECT_EQ(scanned->rules_as_before, "--links keep --exclude secrets");
+  EXPECT_EQ(node_->scan_publish({"/home/data", {}, "nothing"}, {}, {}).error().code, Code::kNotFound);
 }
 
 TEST_F(LastingUpdate, IsNoPublishOfThatName) {

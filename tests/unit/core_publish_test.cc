@@ -114,6 +114,19 @@ TEST_F(Publish, RepeatedIsDoneOnce) {
   EXPECT_EQ(files_.count("hash /home/data"), 1);
 }
 
+TEST_F(Publish, OfANewVersionIsByTheRulesOfTheOneBefore) {
+  auto one = publish_job();
+  one.rules.exclude = {"secrets"};
+  ASSERT_TRUE(node_->publish(one, {}, {}).ok());
+  files_.with([](auto& state) { state.tree.metadata.segments.front().piece_hashes = std::string(20, 'v'); });
+  auto next = publish_job("u1");
+  next.request.update = next.as_before = true;
+  const auto outcome = node_->publish(next, {}, {});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), one.rules);
+  EXPECT_EQ(outcome->rules_as_before, "--exclude secrets");
+}
+
 TEST_F(Publish, GoesOnUnderItsFirstRequestAfterAFailure) {
   link_.with([](auto& state) { state.finish_error = Error{Code::kUnreachable, "gone"}; });
   std::stop_source stop;

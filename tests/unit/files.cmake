@@ -16,7 +16,7 @@ if(TARGET gt_client_files)
             ${CMAKE_CURRENT_LIST_DIR}/files_staging_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_fallback_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/files_crash_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_choice_test.cc
             ${CMAKE_CURRENT_LIST_DIR}/files_links_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_reuse_test.cc
-            ${CMAKE_CURRENT_LIST_DIR}/files_replace_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/files_replace_test.cc ${CMAKE_CURRENT_LIST_DIR}/files_attack_test.cc
     DEPENDS client/files client/security LABELS unit)
   gt_test(files_rooted_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/files_rooted_test.cc
     DEPENDS client/files client/security LABELS unit)

@@ -120,6 +120,22 @@ TEST_F(Replace, OpensNothingThatWasClosed) {
   EXPECT_EQ(info.st_mode & 0777, 0500U) << "as published, less what its owner took from others";
 }
 
+TEST_F(Replace, TakesFromModesWhatTheUmaskTakesFromOthers) {
+  ASSERT_EQ(::chmod((temp_ / "to/set").c_str(), 0500), 0);
+  ASSERT_EQ(::chmod((temp_ / "new/set").c_str(), 0775), 0);
+  next_ = hash(*work_, temp_ / "new/set").value().metadata;
+  ASSERT_TRUE(stage());
+  plan_.umask = 027;
+  plan_.replaced_mode = 0500;
+  const Status done = work_->commit(plan_, next_.manifest);
+  ASSERT_TRUE(done) << done.error().message;
+  struct stat info{};
+  ASSERT_EQ(::stat((temp_ / "to/set").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0750U) << "what was there had the mode that it came with";
+  ASSERT_EQ(::stat((temp_ / "to/set/sub/added").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640U);
+}
+
 TEST_F(Replace, IsUndoneAsItWas) {
   ASSERT_TRUE(stage());
   ASSERT_TRUE(work_->commit(plan_, next_.manifest));

@@ -55,7 +55,7 @@ class Staging : public testing::Test {
       const std::string path = target + "/" + metainfo::full_path(manifest(), entry);
       struct stat info{};
       ASSERT_EQ(::lstat(path.c_str(), &info), 0) << path;
-      EXPECT_EQ(info.st_mode & 07777, entry.mode) << path;
+      EXPECT_EQ(info.st_mode & 07777, left_by_umask(plan_.umask, entry.mode)) << path;
       EXPECT_EQ(to_ns(info.st_mtim), entry.mtime_ns) << path;
     }
     const auto report = work_->verify(target, manifest(), {}, {}, {});
@@ -229,6 +229,20 @@ TEST_F(Staging, AddsToWhatAnEarlierTransferBrought) {
   ASSERT_TRUE(committed) << committed.error().message;
   expect_whole(temp_ / "to/here");
   EXPECT_EQ(read_file(temp_ / "to/here/set/sub/notes of mine"), "mine");
+}
+
+TEST_F(Staging, TakesFromPublishedModesWhatTheUmaskTakesFromOthers) {
+  plan_.umask = 0777;
+  choose("sub/deep/read only");
+  stage();
+  ASSERT_TRUE(commit());
+  stage_all_but("sub/deep/read only");
+  const Status committed = commit();
+  ASSERT_TRUE(committed) << committed.error().message;
+  expect_whole(temp_ / "to/here");
+  struct stat info{};
+  ASSERT_EQ(::stat((temp_ / "to/here/set/sub/deep/read only").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0400U) << "what its owner may do is as it was published";
 }
 
 TEST_F(Staging, AddsToFoldersThatWereThereWithoutOpeningThem) {

@@ -20,8 +20,9 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Links, ComeBackAsTheyWere) {
-  for (const Link& link : {Link{"lab.example.org:7443", "", kCa, "gti_x"}, Link{"[2001:db8::1]:1", "", kCa, ""},
-                           Link{"192.0.2.1:65535", "c_aaaaaaaaaaaaaaaaaaaaaaaaaa", kCa, ""}}) {
+  for (const Link& link :
+       {Link{"lab.example.org:7443", "", kCa, "gti_x"}, Link{"[2001:db8::1]:1", "", kCa, ""},
+        Link{"grid_server:7443", "", kCa, "gti_x"}, Link{"192.0.2.1:65535", "c_aaaaaaaaaaaaaaaaaaaaaaaaaa", kCa, ""}}) {
     const auto parsed = parse_link(link_text(link));
     ASSERT_TRUE(parsed.ok()) << link_text(link) << ": " << parsed.error().message;
     EXPECT_EQ(*parsed, link);

@@ -17,6 +17,7 @@
 #include "client/app/server_ca.h"
 #include "client/app/thread_load.h"
 #include "client/tuning/registry.h"
+#include "common/host.h"
 #include "tests/support/temp_folder.h"
 
 namespace gridtorrent::testing {
@@ -186,7 +187,8 @@ TEST(DataFolder, IsHeldByOneDaemonAlone) {
   const auto second = DataDir::open(folder / "data");
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::kConflict);
-  EXPECT_NE(second.error().message.find(std::to_string(::getpid())), std::string::npos) << second.error().message;
+  const std::string holder = "gridtorrentd on " + host_name() + " with pid " + std::to_string(::getpid());
+  EXPECT_NE(second.error().message.find(holder), std::string::npos) << second.error().message;
 }
 
 TEST(DataFolder, IsFreeAgainAfterItsDaemon) {

@@ -88,6 +88,19 @@ TEST(OptionRefusals, EscapeWhatTheUserTyped) {
   EXPECT_THAT(w.refusal({"get", "a", "b\xff\n"}), HasSubstr("'b\\xff\\n'"));
 }
 
+TEST(OptionOrder, AFilesKeyThatIsForTheCommandLineAloneIsPassedOver) {
+  Program program = sample_program();
+  for (Command& command : program.commands) command.options = on_command_line_only(command.options);
+  World w;
+  w.files[kUserFile] = "[get]\npriority = 3\n";
+  const Outcome outcome = w.parse({"get", "a"}, program);
+  ASSERT_TRUE(std::holds_alternative<Parsed>(outcome));
+  const auto& parsed = std::get<Parsed>(outcome);
+  EXPECT_FALSE(parsed.has("priority"));
+  EXPECT_THAT(parsed.notes(),
+              ElementsAre(std::string(kUserFile) + ", line 2: 'get.priority' is for the command line alone; ignored"));
+}
+
 TEST(OptionRefusals, FaultyFilesAreNamedWithTheirLine) {
   World w;
   w.files[kUserFile] = "listen = \n";
@@ -292,12 +305,31 @@ TEST(OptionValues, ACommandYetToComeSwallowsWhatFollows) {
   EXPECT_EQ(w.good({"tune", "explain", "x", "--deep", "3"}).command(), "tune");
 }
 
+TEST(OptionValues, WhatTheCommandLineGivesIsToldFromHabits) {
+  World w;
+  w.variables["GRIDTORRENT_GET_LIMIT"] = "1Mbit";
+  const Parsed p = w.good({"get", "a", "--to", "/x"});
+  EXPECT_TRUE(p.given("to"));
+  EXPECT_TRUE(p.given("CONTENT"));
+  EXPECT_FALSE(p.given("limit"));
+  EXPECT_FALSE(p.given("lanes"));
+  EXPECT_TRUE(p.gives_way("limit", "to"));
+  EXPECT_FALSE(p.gives_way("to", "limit"));
+  EXPECT_FALSE(p.gives_way("limit", "lanes")) << "two habits: neither was asked for";
+  for (const Option& option : on_command_line_only({{.name = "a"}, {.name = "b"}}))
+    EXPECT_TRUE(option.command_line_only) << option.name;
+}
+
 TEST(OptionChecks, TakeAndRefuse) {
   for (const char* good : {"lab.example.org:7443", "127.0.0.1:0", "[::1]:7443", "localhost:65535"})
     EXPECT_TRUE(is_host_port(good).ok()) << good;
   for (const char* bad :
        {"", ":1", "host", "host:", "host:65536", "::1:7443", "a b:1", "[]:1", "u@h:1", "h:-1", "h:1x"})
     EXPECT_FALSE(is_host_port(bad).ok()) << bad;
+  for (const char* good : {"lab.example.org:7443", "grid_server:1", "[::1]:7443", "10.0.0.1:65535"})
+    EXPECT_TRUE(is_server_address(good).ok()) << good;
+  for (const char* bad : {"", "127.0.0.1:0", "h:65536", "h!:1", "-h:1", "gr\xc3\xb6\xc3\x9f:1", "::1:7443", "h"})
+    EXPECT_FALSE(is_server_address(bad).ok()) << bad;
   for (const char* good : {"0", "50000", "50000-50015", "1-64"}) EXPECT_TRUE(is_port_range(good).ok()) << good;
   for (const char* bad : {"", "-", "5-4", "0-4", "1-65", "70000", "a-b", "1-2-3"})
     EXPECT_FALSE(is_port_range(bad).ok()) << bad;

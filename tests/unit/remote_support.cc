@@ -236,6 +236,7 @@ struct FakeServer::Services {
         reply->set_owner_id(state.renewal.owner_id());
       });
       reply->set_owner("ann");
+      reply->set_name("lab-1-x");
       reply->set_node_token("gtn_first");
       reply->set_expires_ms(9'000'000'000'000);
       return grpc::Status::OK;

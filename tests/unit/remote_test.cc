@@ -611,6 +611,7 @@ TEST_F(Link, EnrolsByTheTokenAndKeepsWhatItGets) {
   const auto enrolled = enroll({server_->address(), ca_file_}, request, clock_);
   ASSERT_TRUE(enrolled) << enrolled.error().message;
   EXPECT_EQ(enrolled->node, id<NodeId>(3));
+  EXPECT_EQ(enrolled->node_name, "lab-1-x") << "the server's word, not the wish";
   EXPECT_EQ(enrolled->owner, "ann");
   EXPECT_EQ(enrolled->credential.token, "gtn_first");
   EXPECT_EQ(enrolled->credential.issued, clock_.wall());

@@ -18,6 +18,7 @@ namespace gridtorrent::client {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 TEST(RunProgram, TellsOutputAndHowItEnded) {
@@ -35,10 +36,26 @@ TEST(RunProgram, KeepsABoundedPartOfMuchOutput) {
   EXPECT_EQ(ended->output.size(), 64u * 1024);
 }
 
+TEST(RunProgram, EndsWhatTakesTooLong) {
+  const auto ended = run_program({"sleep", "1000"}, std::chrono::milliseconds(50));
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().code, Code::kTimeout);
+}
+
+TEST(RunProgram, TakesAVariableInPlaceOfItsOwn) {
+  ::setenv("GT_TEST_PLACE", "old", 1);
+  EXPECT_EQ(run_program({"sh", "-c", "echo $GT_TEST_PLACE"}, kShortRun, {"GT_TEST_PLACE=new"})->output, "new\n");
+  ::unsetenv("GT_TEST_PLACE");
+}
+
 TEST(FirstStarts, AreQuotedAsSystemdReadsThem) {
   EXPECT_EQ(environment_text({"h:1", "/home/m x/ca\"$.pem", "gte_x", "desk"}, "/t"),
             "GRIDTORRENT_SERVER=\"h:1\"\nGRIDTORRENT_CA=\"/home/m x/ca\\\"\\$.pem\"\n"
             "GRIDTORRENT_ENROLL_TOKEN_FILE=\"/t\"\nGRIDTORRENT_NAME=\"desk\"\n");
+}
+
+TEST(FirstStarts, NameANodeOnlyWhereAPersonDid) {
+  EXPECT_THAT(environment_text({"h:1", "/ca.pem", "gte_x", ""}, "/t"), Not(HasSubstr("GRIDTORRENT_NAME")));
 }
 
 class Service : public ::testing::Test {
@@ -72,6 +89,15 @@ class Service : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_TRUE(holds());
   }
+  /// A systemd that has the unit, and in which each start of it fails.
+  void script_failing_systemd(const std::string& last_words, const std::string& enabled = "1") {
+    script("systemctl", "echo \"$*\" >> " + folder_ +
+                            "/asked\n"
+                            "case \"$2\" in enable) echo 'Job for gridtorrent-node.service failed.'; exit 1;; "
+                            "is-enabled) exit " +
+                            enabled + ";; esac");
+    script("journalctl", "echo '" + last_words + "'");
+  }
   const FirstStart first_{"h:1", "/ca.pem", "gte_secret", "desk"};
 
   std::string folder_ = (fs::temp_directory_path() / "gt-service-XXXXXX").string();
@@ -96,6 +122,106 @@ TEST_F(Service, TheLastLineOfANodeThatEndsAtOnceIsTheReason) {
   EXPECT_THAT(failed->message, HasSubstr(folder_ + "/state/log"));
 }
 
+TEST_F(Service, TheReasonIsTheNodesOwnAmongTheLinesOfOthers) {
+  script("node", "echo 'gridtorrentd: no such token' >&2; echo 'info gridtorrentd serves' >&2; exit 4");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  std::optional<Error> failed;
+  wait_for([&] { return failed || (failed = node.failure()); });
+  EXPECT_THAT(failed->message, HasSubstr("gridtorrentd: no such token; its log"));
+  EXPECT_EQ(failed->code, Code::kUnreachable);
+}
+
+TEST_F(Service, ADataFolderThatAnotherNodeHasIsAConflict) {
+  script("node", "echo 'gridtorrentd: the data folder /d is in use by gridtorrentd on h with pid 7' >&2; exit 6");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  std::optional<Error> failed;
+  wait_for([&] { return failed || (failed = node.failure()); });
+  EXPECT_EQ(failed->code, Code::kConflict);
+}
+
+TEST_F(Service, ALongLogGoesOnInANewFile) {
+  script("node", "echo 'gridtorrentd: no such token' >&2; exit 4");
+  fs::create_directories(folder_ + "/state");
+  std::ofstream(folder_ + "/state/log") << "old";
+  fs::resize_file(folder_ + "/state/log", 10'000'001);
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  std::optional<Error> failed;
+  wait_for([&] { return failed || (failed = node.failure()); });
+  EXPECT_EQ(fs::file_size(folder_ + "/state/log.old"), 10'000'001u);
+  EXPECT_EQ(text("state/log"), "gridtorrentd: no such token\n");
+}
+
+TEST_F(Service, VariablesOfTheShellAreNotTheNodes) {
+  script("node", "env > " + folder_ + "/seen.new; mv " + folder_ + "/seen.new " + folder_ + "/seen");
+  ::setenv("GRIDTORRENT_TUNER", "of-a-job", 1);
+  ::setenv("GRIDTORRENT_NAME", "of-a-job", 1);
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  wait_for([&] { return fs::exists(folder_ + "/seen"); });
+  EXPECT_THAT(text("seen"), Not(HasSubstr("of-a-job")));
+  EXPECT_THAT(text("seen"), HasSubstr("GRIDTORRENT_NAME=desk\n"));
+  EXPECT_THAT(text("seen"), Not(HasSubstr("XDG_RUNTIME_DIR=")));
+  ::unsetenv("GRIDTORRENT_TUNER");
+  ::unsetenv("GRIDTORRENT_NAME");
+}
+
+TEST_F(Service, WhatFailsUnderSystemdSaysWhyAndIsNotTriedForEver) {
+  script_failing_systemd("gridtorrentd: no such token");
+  NodeService node = service("node");
+  ASSERT_EQ(node.keeper(), NodeKeeper::kSystemd);
+  ASSERT_TRUE(node.start(first_).ok());
+  const auto failed = node.failure();
+  ASSERT_TRUE(failed);
+  EXPECT_THAT(failed->message, HasSubstr("gridtorrentd: no such token"));
+  EXPECT_THAT(text("asked"), HasSubstr("--user disable --now gridtorrent-node.service"));
+}
+
+TEST_F(Service, WhatAPersonEnabledStaysEnabledWhereAStartFails) {
+  script_failing_systemd("gridtorrentd: disk full", "0");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(std::nullopt).ok());
+  EXPECT_TRUE(node.failure());
+  EXPECT_THAT(text("asked"), Not(HasSubstr("disable")));
+}
+
+TEST_F(Service, WhereTheJournalIsNotReadableSystemdsWordIsTheReason) {
+  script_failing_systemd("");
+  script("journalctl", "exit 1");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  EXPECT_THAT(node.failure()->message, HasSubstr("Job for gridtorrent-node.service failed."));
+}
+
+TEST_F(Service, ASystemdThatDoesNotAnswerKeepsNothing) {
+  script("systemctl", "exec sleep 1000");
+  EXPECT_EQ(service("node").keeper(), NodeKeeper::kNobody);
+}
+
+TEST_F(Service, AChosenDataFolderIsKeptForTheNextStarts) {
+  script("node", "exit 0");
+  const auto home = [&] { return *node_home([this](const std::string&) { return std::optional(folder_); }, "login1"); };
+  NodeHome chosen = home();
+  EXPECT_EQ(chosen.data_folder, folder_ + "/.local/share/gridtorrent/node");
+  chosen.data_folder = folder_ + "/on a disk";
+  chosen.to_be_kept = true;
+  NodeService node(chosen, folder_ + "/node");
+  ASSERT_TRUE(node.check_place().ok());
+  EXPECT_NE(home().data_folder, chosen.data_folder) << "nothing was started there";
+  ASSERT_TRUE(node.start(first_).ok());
+  EXPECT_EQ(home().data_folder, chosen.data_folder);
+}
+
+TEST_F(Service, ADataFolderThatOthersMayWriteInIsRefused) {
+  fs::create_directories(folder_ + "/data");
+  fs::permissions(folder_ + "/data", fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(service("node").check_place().error().code, Code::kDenied);
+  fs::permissions(folder_ + "/data", fs::perms::owner_all);
+  EXPECT_TRUE(service("node").check_place().ok());
+}
+
 TEST_F(Service, ItStartsWithWhatAFirstStartNeedsAndStopsInOrder) {
   script("node",
          "echo \"$GRIDTORRENT_SERVER $GRIDTORRENT_CA $GRIDTORRENT_NAME $(cat \"$GRIDTORRENT_ENROLL_TOKEN_FILE\")\" > " +
@@ -117,6 +243,27 @@ TEST_F(Service, ItStartsWithWhatAFirstStartNeedsAndStopsInOrder) {
   EXPECT_TRUE(stopped.ok()) << stopped.error().message;
   EXPECT_EQ(text("ended"), "ended\n");
   EXPECT_EQ(service("node").stop().error().code, Code::kNotFound);
+}
+
+TEST_F(Service, ItListensAtTheSocketThatItIsToldOf) {
+  script("node", "echo \"$@\" > " + folder_ + "/seen.new; mv " + folder_ + "/seen.new " + folder_ + "/seen");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_, "/s/control.sock").ok());
+  wait_for([&] { return fs::exists(folder_ + "/seen"); });
+  EXPECT_THAT(text("seen"), HasSubstr(" --socket /s/control.sock\n"));
+}
+
+TEST_F(Service, WithoutAReadyFileTheLockOfThisHostNamesTheProcess) {
+  script("node", "trap 'exit 0' TERM; echo $$ > " + folder_ + "/pid.new; mv " + folder_ + "/pid.new " + folder_ +
+                     "/pid; while :; do sleep 0.05; done");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  wait_for([&] { return fs::exists(folder_ + "/pid"); });
+  const std::string pid = text("pid").substr(0, text("pid").find('\n'));
+  std::ofstream(folder_ + "/data/lock") << pid << " of-another-host\n";
+  EXPECT_EQ(node.stop().error().code, Code::kNotFound);
+  std::ofstream(folder_ + "/data/lock") << pid << "\n";
+  EXPECT_TRUE(node.stop().ok());
 }
 
 TEST_F(Service, ANodeThatIsToEnrolAgainIsKnownByItsName) {

@@ -107,6 +107,8 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     row.root = "/t";
     row.follow_links = true;
     row.replaces = id<TransferId>();
+    row.umask = 027;
+    row.unmarked = true;
     row.created = WallTime{19};
     return row;
   }
@@ -168,6 +170,8 @@ void expect_equal(const TransferRow& a, const TransferRow& b) {
   EXPECT_EQ(a.root, b.root);
   EXPECT_EQ(a.follow_links, b.follow_links);
   EXPECT_EQ(a.replaces, b.replaces);
+  EXPECT_EQ(a.umask, b.umask);
+  EXPECT_EQ(a.unmarked, b.unmarked);
   EXPECT_EQ(a.base_name, b.base_name);
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.globs, b.globs);
@@ -372,6 +376,8 @@ TEST_P(NodeStoreContract, KeepsPublishes) {
   row.published.bytes = 7;
   row.skipped = 3;
   row.lasting = PublishRow::Lasting{"d\n", "CC-BY-4.0", {"a", "b"}, true, {"skipped '/x\\xff'"}, {}, 1, 2, 3};
+  row.lasting->as_before = true;
+  row.rules = {.links = LinkRule::kKeep, .exclude = {"a\xff"}, .include = {"*.nc"}};
   ASSERT_TRUE(store().put_publish(row).ok());
   reopen();
   const auto rows = store().publishes();
@@ -385,6 +391,7 @@ TEST_P(NodeStoreContract, KeepsPublishes) {
   EXPECT_EQ(kept.published.bytes, 7u);
   EXPECT_EQ(kept.skipped, 3u);
   EXPECT_EQ(kept.lasting, row.lasting);
+  EXPECT_EQ(kept.rules, row.rules) << "bytes";
   ASSERT_TRUE(store().erase_publish("r").ok());
   EXPECT_TRUE(store().publishes()->empty());
 }
@@ -509,18 +516,22 @@ TEST(SqliteStore, TakesATransferOfAnOlderVersionAsOneThatAsksNothingOfATuner) {
     auto older = sql::Database::open(std::move(options));
     ASSERT_TRUE(older.ok()) << older.error().message;
     SeededRng rng(5);
-    const std::string id = TransferId::make({1}, rng).str(), content = ContentId::make({1}, rng).str();
-    const auto written = (*older)->write([&](sql::Transaction& tx) {
+    const std::string content = ContentId::make({1}, rng).str();
+    const auto insert = [&](sql::Transaction& tx, const char* step) {
       return tx.exec(
           "INSERT INTO transfer(transfer_id, kind, step, paused, content_id, version, name, owner, access_level, "
           "bytes, "
           "files, metadata_sha256, generation, ca_pem, withdrawn, base_name, target, globs, old_place, lanes_wish, "
           "seeders_wish, priority, limit_bits_per_s, source, wanted_bytes, verified_bytes, received_bytes, sent_bytes, "
-          "redundant_bytes, fetch_ms, lanes_peak, peers, stamp, checksums_due, clean, created_ms) VALUES (?, 'get', "
-          "'fetch', 0, ?, 1, 'n', 'o', 'public', 1, 1, '', 0, '', 0, x'61', x'2f', '[]', '', 3, 0, 0, 0, '', 1, 0, 0, "
+          "redundant_bytes, fetch_ms, lanes_peak, peers, stamp, checksums_due, clean, created_ms) VALUES (?, 'get', ?, "
+          "0, ?, 1, 'n', 'o', 'public', 1, 1, '', 0, '', 0, x'61', x'2f', '[]', '', 3, 0, 0, 0, '', 1, 0, 0, "
           "0, "
           "0, 0, 0, '[]', '', 0, 0, 1)",
-          {id, content});
+          {TransferId::make({1}, rng).str(), step, content});
+    };
+    const auto written = (*older)->write([&](sql::Transaction& tx) -> Status {
+      GT_TRY(insert(tx, "fetch"));
+      return insert(tx, "hold");
     });
     ASSERT_TRUE(written.ok()) << written.error().message;
   }
@@ -528,10 +539,13 @@ TEST(SqliteStore, TakesATransferOfAnOlderVersionAsOneThatAsksNothingOfATuner) {
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   const auto rows = (*opened)->transfers();
   ASSERT_TRUE(rows.ok()) << rows.error().message;
-  ASSERT_EQ(rows->size(), 1u);
-  EXPECT_EQ(rows->front().lanes_wish, 3);
-  EXPECT_EQ(rows->front().wish, TuningWish{});
-  EXPECT_EQ(rows->front().fetched, WallTime{});
+  ASSERT_EQ(rows->size(), 2u);
+  for (const TransferRow& row : *rows) {
+    EXPECT_EQ(row.lanes_wish, 3);
+    EXPECT_EQ(row.wish, TuningWish{});
+    EXPECT_EQ(row.fetched, WallTime{});
+    EXPECT_EQ(row.unmarked, row.step == TransferStep::kFetch) << "a staging folder of then has no mark";
+  }
 }
 
 TEST(SqliteStore, RefusesADamagedDatabase) {

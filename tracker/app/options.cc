@@ -31,7 +31,7 @@ options::Program make_program() {
         {.name = "advertise",
          .value = "HOST:PORT",
          .help = "the address that clients use; its host goes into the certificate",
-         .check = options::is_host_port},
+         .check = options::is_server_address},
         {.name = "max-connections-per-address",
          .value = "N",
          .help = "TLS connections of one IPv4 address or IPv6 /64 at a time; more where many nodes share an address",

@@ -21,7 +21,10 @@ Result<Logins::Issued> Invitations::create(const ccm::Actor& actor, const Wish& 
 }
 
 Result<std::string> Invitations::check_code(const std::string& code) const {
-  const Error refused{Code::kUnauthenticated, "this is no invitation of this server; ask who invited you for another"};
+  const Error refused{
+      Code::kUnauthenticated,
+      "this is no invitation of this server; ask who invited you for another, or, with an account here, "
+      "for what 'gridtorrent invite --no-code' prints"};
   const auto parsed = parse_token(code);
   if (!parsed || parsed->kind != ccm::TokenKind::kInvite) return refused;
   GT_ASSIGN(const auto known, accounts_.find_token(parsed->id));

@@ -110,6 +110,7 @@ Status NodesRpc::enroll(const Call& call, const v1::EnrollRequest& request, v1::
   reply.set_owner_id(enrolled.node.owner.id.str());
   reply.set_owner(enrolled.node.owner.name);
   reply.set_expires_ms(enrolled.node.token.expires.ms);
+  reply.set_name(enrolled.node.node.name);
   return {};
 }
 

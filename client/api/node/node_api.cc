@@ -231,8 +231,8 @@ Status NodeApi::scan_chosen(v1::ScanPublishRequest request, const ScanPublishEve
   return impl_->wait_for_end(std::move(stop), &AsyncNodeApi::scan_chosen, std::move(request), on_event);
 }
 
-Result<v1::Transfer> NodeApi::start_publish(v1::PublishRequest request) {
-  return impl_->wait<v1::Transfer>(&AsyncNodeApi::start_publish, std::move(request));
+Result<v1::Transfer> NodeApi::start_publish(v1::PublishRequest request, std::stop_token stop) {
+  return impl_->wait_until<v1::Transfer>(std::move(stop), &AsyncNodeApi::start_publish, std::move(request));
 }
 
 Result<v1::ReenrollReply> NodeApi::reenroll(const std::string& enroll_token) {

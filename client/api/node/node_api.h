@@ -91,7 +91,7 @@ class NodeApi {
   /// The same with rules.
   Status scan_chosen(v1::ScanPublishRequest request, const ScanPublishEventFn& on_event, std::stop_token stop);
   /// The transfer that hashes and then seeds; it goes on without the caller. A repeated request_id answers that one.
-  Result<v1::Transfer> start_publish(v1::PublishRequest request);
+  Result<v1::Transfer> start_publish(v1::PublishRequest request, std::stop_token stop = {});
   /// Another credential for the node's key; the token is used up.
   Result<v1::ReenrollReply> reenroll(const std::string& enroll_token);
 
