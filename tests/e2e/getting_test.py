@@ -77,6 +77,10 @@ def an_empty_folder_that_is_there_is_filled_and_stays_what_it_is():
         (scene.dir / 'link/run').mkdir(parents=True)
         (scene.dir / 'link/run/mine').symlink_to('nowhere')
         cases.refused(bob.cli('get', 'run-2026', '--to', scene.dir / 'link', node=beta, expect=None), 6, scene.dir / 'link/run')
+        everybodys = scene.dir / 'everybody/run'
+        everybodys.mkdir(parents=True)
+        everybodys.chmod(0o777)  # whoever may write there could exchange files once they are verified
+        cases.refused(bob.cli('get', 'run-2026', '--to', everybodys.parent, node=beta, expect=None), 6, everybodys)
 
 
 def a_place_is_kept_without_the_way_that_led_there():
