@@ -8,7 +8,6 @@
 #include <deque>
 #include <fstream>
 #include <mutex>
-#include <semaphore>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -272,6 +271,14 @@ class PlayedNode final : public Node {
     return published_;
   }
 
+  /// Lets the call answer that `signal_at_begin` holds, and waits for it.
+  void answer() {
+    std::unique_lock lock(mutex_);
+    may_answer_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return !answer_is_due_; });
+  }
+
   std::deque<TransferView> script;
   int publish_failures = 0;
   std::uint64_t update_reads = 100;  ///< bytes of a new version that has 100 in changed files
@@ -280,8 +287,7 @@ class PlayedNode final : public Node {
   bool stop_publish_by_signal = false;
   bool signal_at_end = false;
   bool signal_at_tuning = false;
-  bool signal_at_begin = false;  ///< get, seed and publish wait for `may_answer` then
-  std::binary_semaphore may_answer{0};
+  bool signal_at_begin = false;  ///< the next get, seed or publish answers at `answer()` then
   std::optional<Error> publish_error, get_error;
   std::optional<Error> start_error;  ///< of StartPublish; kUnsupported: a node that does not know it
   GetJob got;
@@ -292,8 +298,14 @@ class PlayedNode final : public Node {
  private:
   void signal_before_the_answer() {
     if (!std::exchange(signal_at_begin, false)) return;
+    std::unique_lock lock(mutex_);
+    answer_is_due_ = true;
+    lock.unlock();
     std::raise(SIGINT);
-    may_answer.try_acquire_for(std::chrono::seconds(20));
+    lock.lock();
+    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return may_answer_; });
+    answer_is_due_ = may_answer_ = false;
+    changed_.notify_all();
   }
   Result<TransferView> ask(const std::string& what, const TransferId& id) {
     asked.push_back(what);
@@ -308,6 +320,7 @@ class PlayedNode final : public Node {
   std::vector<PublishJob> published_, started_;
   std::condition_variable_any changed_;
   bool watched_ = false;
+  bool answer_is_due_ = false, may_answer_ = false;
   std::function<void()> bell_;  ///< of who watches the last state of the script
 };
 

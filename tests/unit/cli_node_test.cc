@@ -429,7 +429,7 @@ TEST_F(WithNode, AnInterruptBeforeTheNodeAnswersSaysThatItMayGoOn) {
     node_.script = {view(TransferState::kFetching)};
     node_.signal_at_begin = true;
     EXPECT_EQ(run(command), 10) << command.front() << err_;
-    node_.may_answer.release();
+    node_.answer();
     EXPECT_EQ(err_,
               "gridtorrent: the node has not answered yet and may go on with it: 'gridtorrent transfers' shows what "
               "it does\n");
