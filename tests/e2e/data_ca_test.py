@@ -24,15 +24,15 @@ def a_new_generation_takes_over_while_data_flows():
         alice.cli('get', 'still', '--to', scene.dir / 'away', node=away)
         away.stop()
         cases.refused(bob.cli('data-ca', 'rotate', expect=None), 4)
-        alice.cli('get', 'flowing', '--to', scene.dir / 'out', '--detach', '--limit', '16Mbit', '--lanes', 2, node=beta)
+        alice.cli('get', 'flowing', '--to', scene.dir / 'out', '--detach', '--limit', '4Mbit', '--lanes', 2, node=beta)
         begun = cases.wait_transfer(alice, beta, 'flowing', lambda t: t['verified_bytes'] > 2_000_000, 'to begin')
 
         rotated = time.monotonic()
         cases.check('contents move by themselves' in admin.cli('data-ca', 'rotate').err, 'the answer says what happens')
         harness.wait_until(lambda: states(admin) == [(1, 'ended'), (2, 'current')], 'the first generation to end')
         cases.wait_transfer(alice, beta, 'flowing',
-                            lambda t: t['lanes'] > 0 and t['verified_bytes'] > begun['verified_bytes'] + 6_000_000, 'to go on')
-        print(f'        6 MB more after {time.monotonic() - rotated:.2f} s')
+                            lambda t: t['lanes'] > 0 and t['verified_bytes'] > begun['verified_bytes'] + 3_000_000, 'to go on')
+        print(f'        3 MB more after {time.monotonic() - rotated:.2f} s')
         alice.cli('transfer', 'set', begun['transfer_id'], '--limit', '0', node=beta)
         done = alice.cli('get', 'flowing', '--to', scene.dir / 'out', '--json', node=beta).event('done')
         cases.same(flowing, scene.dir / 'out/flowing.bin')

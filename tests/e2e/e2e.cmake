@@ -96,7 +96,7 @@ if(TARGET gridtorrent AND TARGET gridtorrentd AND TARGET gridtorrent-server)
     target_link_libraries(drag_source PRIVATE gt_build_options gt_qt)
     set_target_properties(drag_source PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gt_gui(gui_click 180)
-    gt_gui(gui_away 180)
+    gt_gui(gui_away 400)
     gt_gui(gui_language 120)
   endif()
   # These look at the clock: nothing else runs beside them.

@@ -51,7 +51,7 @@ def both_editions_come_whole_through_loss():
 
 
 def a_node_that_is_parted_from_seeder_and_server_goes_on_where_it_was():
-    with lab.Lab(network(up='20Mbit', queue='200kB'), BIN) as net, ours.Ours(net.hosts, BIN) as gt:
+    with lab.Lab(network(up='8Mbit', queue='200kB'), BIN) as net, ours.Ours(net.hosts, BIN) as gt:
         source, copy, get = start_get(gt, 'user:bob')
         node = gt.nodes['get']
         cases.wait_transfer(gt.bob, node, 'restricted', lambda t: t['verified_bytes'] > BYTES // 5, 'a fifth of the data')

@@ -99,12 +99,12 @@ def the_inbox_tells_a_program_as_it_happens():
         lines = queue.Queue()
         threading.Thread(target=lambda: [lines.put(json.loads(line)) for line in watch.stdout], daemon=True).start()
         try:
-            cases.check(lines.get(timeout=20)['invitations'] == [], 'the inbox as it is')
+            cases.check(lines.get(timeout=60)['invitations'] == [], 'the inbox as it is')
             alice.cli('group', 'create', 'lab')
             alice.cli('group', 'invite', 'lab', 'bob')
-            cases.check(lines.get(timeout=20)['invitations'][0]['group'] == 'lab', 'the invitation')
+            cases.check(lines.get(timeout=60)['invitations'][0]['group'] == 'lab', 'the invitation')
             alice.cli('group', 'withdraw', 'lab', 'bob')
-            cases.check(lines.get(timeout=20)['invitations'] == [], 'its withdrawal')
+            cases.check(lines.get(timeout=60)['invitations'] == [], 'its withdrawal')
         finally:
             watch.terminate()
             watch.wait(20)

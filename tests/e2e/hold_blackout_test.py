@@ -59,7 +59,7 @@ def data_flows_again_soon_after(lanes, access):
         print(f'        {lanes} lanes, {access}: new data {after:.1f} s (asked: {ASKED_S} s) after {CUT_S} s without a path; meanwhile it said: {message}', flush=True)
         cases.check(alpha.node_id in message and 'has not answered for' in message, f'the message says: {message}')
         cases.check(after <= MOST_S, f'{after:.1f} s until new data\n{beta.log()}')
-        cases.wait_transfer(bob, beta, 'data', lambda t: t['lanes'] == lanes or t['state'] in ('complete', 'seeding'), f'{lanes} lanes again', 20)
+        cases.wait_transfer(bob, beta, 'data', lambda t: t['lanes'] == lanes or t['state'] in ('complete', 'seeding'), f'{lanes} lanes again', 60)
         cases.wait_transfer(bob, beta, 'data', lambda t: t['state'] in ('complete', 'seeding'), 'all of it', 90)
         cases.same(source, scene.dir / 'out/data.bin')
 

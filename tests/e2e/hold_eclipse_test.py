@@ -96,10 +96,11 @@ def idle_connections_under_the_seeders_id_displace_no_lane():
 
 def garbage_under_the_seeders_id_is_not_blamed_on_the_seeder():
     with harness.Scene() as scene:
-        target = Target(scene, 20)
+        target = Target(scene, 60)
         target.start('out')
         with target.strangers(16, garbage=True) as strangers:
             harness.wait_until(lambda: 'failed its hash' in target.beta.log(100_000), 'a bad piece', 60)
+            target.bob.cli('transfer', 'set', target.now()['transfer_id'], '--limit', '0', node=target.beta)
             target.whole('out')
         blamed = [line for line in target.beta.log(1_000_000).splitlines() if 'failed its hash' in line]
         seeder = target.alpha.node_id

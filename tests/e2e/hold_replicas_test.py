@@ -66,7 +66,7 @@ def a_claim_is_withdrawn_after_a_crash():
         server.start()
         beta.start()
         harness.wait_until(lambda: heading(alice, 'data') == (1, 1) and seeders(alice, 'data') == 1,
-                           'the claim of a node that crashed to be withdrawn', 30)
+                           'the claim of a node that crashed to be withdrawn', 90)
 
 
 def what_is_whole_but_not_served_is_told_apart():

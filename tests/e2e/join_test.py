@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Joining by one string: an invitation makes account, login, membership and this machine's node; a node started so is stopped so."""
+import fcntl
 import os
 
 import cases
@@ -11,6 +12,15 @@ def said(result, exit_code, *parts):
     """The last line, after what was shown of the server, is the error."""
     line = result.err.strip().splitlines()[-1]
     cases.check(result.code == exit_code and line.startswith('gridtorrent: ') and all(p in line for p in parts), result)
+
+
+def is_free(lock):
+    with open(lock, 'rb') as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def two_people_meet_by_two_strings():
@@ -121,7 +131,7 @@ def a_removed_node_starts_as_a_new_one():
             first = mia.cli('node', 'start', '--name', 'desk', '--json').json
             mia.cli('node', 'remove', 'desk', '--yes')
             log = mia.state / 'log'
-            harness.wait_until(lambda: 'gridtorrentd: this node' in log.read_text(), 'the removed node to end', 60)
+            harness.wait_until(lambda: 'gridtorrentd: this node' in log.read_text() and is_free(mia.data / 'lock'), 'the removed node to end', 60)
             last = log.read_text().strip().splitlines()[-1]
             cases.check('was removed' in last and 'node start' in last, last)
             second = mia.cli('node', 'start', '--name', 'desk', '--json').json

@@ -42,7 +42,7 @@ def uploads_keep_to_the_limit_and_reach_it():
         least = 2 * SIZE * 8 / (MBIT * 1e6)
         print(f'  two contents of {SIZE / 1e6:.0f} MB at {MBIT} Mbit/s: {seconds:.1f} s, {least:.1f} s are the least', flush=True)
         cases.check(seconds > 0.97 * least, 'faster than the limit')
-        cases.check(seconds < 2 * least, 'far slower than the limit')
+        cases.check(seconds < 3 * least, 'far slower than the limit')
         for user, name in ((bob, 'one'), (carol, 'two')):
             cases.same(scene.dir / f'in/{name}.bin', scene.dir / f'{user.name}/{name}.bin')
 
@@ -62,7 +62,7 @@ def downloads_of_two_transfers_share_the_limit():
         print(f'  {seconds:.1f} s, {least:.1f} s are the least; {done[0]["seconds"]:.1f} s over 1 lane, {done[1]["seconds"]:.1f} s over 8',
               flush=True)
         cases.check(seconds > 0.97 * least, 'faster than the limit')
-        cases.check(seconds < 2 * least, 'far slower than the limit')
+        cases.check(seconds < 3 * least, 'far slower than the limit')
         cases.check(done[0]['seconds'] < 1.5 * done[1]['seconds'] + 5, 'one lane got less than eight')
 
 

@@ -7,7 +7,7 @@ import cases
 import harness
 
 RIGHTS_END_S = 5  # of a node, after it was removed
-SLACK_S = 3  # for a slow disk under the server, and for the looks that find out
+SLACK_S = 10  # for a slow disk under the server, and for the looks that find out
 
 
 def transfer(user, node, content):

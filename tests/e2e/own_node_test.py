@@ -135,6 +135,7 @@ def a_node_is_found_with_and_without_a_session():
         admin = with_advertised_server(scene)
         mia = HostUser(scene, 'mia', OWN_NODE_UID)
         mia.check_reach()
+        shutil.rmtree(session, ignore_errors=True)  # of a run that was killed
         try:
             session.mkdir(mode=0o700, parents=True)
             os.chown(session, mia.uid, mia.uid)

@@ -39,7 +39,7 @@ def detached(alice, alpha, path, name):
 
 def hashing(scene, alice, alpha):
     """A publish that is being hashed, of a file that takes long to hash and no room: path, name and transfer."""
-    for larger in (1, 2, 4, 8):  # until it is one that the machine does not finish at once
+    for larger in (1, 2, 4, 8, 16):  # until it is one that the machine does not finish at once
         name, path = f'large-{larger}', scene.dir / f'large-{larger}.bin'
         with open(path, 'wb') as file:
             file.truncate(larger * GB)
@@ -50,7 +50,7 @@ def hashing(scene, alice, alpha):
             return now['state'] in ('seeding', 'failed') or now['verified_bytes'] > 0
         harness.wait_until(begun, 'the hashing to begin', 60)
         now = shown(alice, alpha, transfer)
-        if now['state'] == 'hashing' and now['verified_bytes'] < now['total_bytes'] // 4:  # time is left for what follows
+        if now['state'] == 'hashing' and now['verified_bytes'] < now['total_bytes'] // 10:  # time is left for what follows
             return path, name, transfer
     raise AssertionError(f'{larger * GB} bytes were hashed at once')
 

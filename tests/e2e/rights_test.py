@@ -92,7 +92,7 @@ def a_right_that_is_taken_ends_the_lanes_and_one_that_returns_goes_on():
         source = cases.make_file(scene.dir / 'in/data.bin', 60_000_000)
         alice.cli('publish', source, '--name', 'data', '--access', 'user:bob,user:carol', node=alpha)
         for user, node in ((bob, beta), (carol, gamma)):
-            start_get(user, node, 'alice/data', scene.dir / f'of-{user.name}', '--limit', '16Mbit', '--lanes', 2)
+            start_get(user, node, 'alice/data', scene.dir / f'of-{user.name}', '--limit', '4Mbit', '--lanes', 2)
         for user, node in ((bob, beta), (carol, gamma)):
             harness.wait_until(lambda: progress(user, node, 'data') > 2_000_000, f'{user.name} to fetch')
 
@@ -100,11 +100,11 @@ def a_right_that_is_taken_ends_the_lanes_and_one_that_returns_goes_on():
         taken = time.monotonic()
         harness.wait_until(lambda: lanes_of(bob, beta, 'data')['lanes'] == 0, 'the lanes to end', harness.SOON_S)
         print(f'        lanes ended after {time.monotonic() - taken:.2f} s (asked: 5 s)')
-        said = harness.wait_until(lambda: lanes_of(bob, beta, 'data').get('message'), 'a reason')
-        cases.check('not yours to have any more' in said, said)
+        # What it says first may be that nobody answers: beta hears why with its next announce.
+        harness.wait_until(lambda: 'not yours to have any more' in (lanes_of(bob, beta, 'data').get('message') or ''), 'the reason', harness.SOON_S)
         had = rested(bob, beta, 'data')
         theirs = progress(carol, gamma, 'data')
-        harness.wait_until(lambda: progress(carol, gamma, 'data') > theirs + 4_000_000, 'the entitled to go on')
+        harness.wait_until(lambda: progress(carol, gamma, 'data') > theirs + 2_000_000, 'the entitled to go on')
         cases.check(progress(bob, beta, 'data') == had, 'nothing came to who may not have it')
         cases.refused(bob.cli('show', 'alice/data', expect=None), 3, 'or not yours to see')
 
@@ -130,7 +130,7 @@ def access_moves_content_between_editions_while_it_travels():
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
         for user, node in ((carol, gamma), (dave, delta)):
             user.cli('get', 'alice/data', '--to', scene.dir / user.name, node=node)
-        start_get(bob, beta, 'alice/data', scene.dir / 'bob', '--limit', '8Mbit', '--lanes', 2)
+        start_get(bob, beta, 'alice/data', scene.dir / 'bob', '--limit', '4Mbit', '--lanes', 2)
         harness.wait_until(lambda: progress(bob, beta, 'data') > 2_000_000, 'the first bytes')
         for access, entitled in (('group:lab', {carol}), ('user:bob,user:dave', {dave}), ('public', {carol, dave})):
             alice.cli('access', 'data', '--set', access)
@@ -145,7 +145,7 @@ def access_moves_content_between_editions_while_it_travels():
             harness.wait_until(on_the_right_lanes, f'lanes of the edition for {access}', harness.SOON_S)
             for user, node in ((carol, gamma), (dave, delta)):
                 harness.wait_until(lambda: (lanes_of(user, node, 'data')['state'] == 'seeding') == (user in entitled),
-                                   f'{user.name} to follow to {access}', 15)
+                                   f'{user.name} to follow to {access}', harness.SOON_S)
             print(f'        all four on the edition for {access} after {time.monotonic() - changed:.2f} s')
             harness.wait_until(lambda: progress(bob, beta, 'data') > before + 500_000, 'the fetch to go on')
             cases.check(progress(bob, beta, 'data') >= before, 'nothing that was verified is lost')
@@ -166,13 +166,13 @@ def lists_outlive_restarts_and_an_absent_server():
         beta = scene.node(alice, 'beta')
         source = cases.make_file(scene.dir / 'in/data.bin', 30_000_000)
         alice.cli('publish', source, '--name', 'data', '--access', 'private', node=alpha)
-        start_get(alice, beta, 'data', scene.dir / 'out', '--limit', '8Mbit', '--lanes', 2)
+        start_get(alice, beta, 'data', scene.dir / 'out', '--limit', '4Mbit', '--lanes', 2)
         harness.wait_until(lambda: progress(alice, beta, 'data') > 1_000_000, 'the first bytes')
         server.stop()
         alpha.kill()
         alpha.start()
         before = progress(alice, beta, 'data')
-        harness.wait_until(lambda: progress(alice, beta, 'data') > before + 500_000, 'the seeder to serve by what it kept', 20)
+        harness.wait_until(lambda: progress(alice, beta, 'data') > before + 500_000, 'the seeder to serve by what it kept', 60)
 
 
 def lists_end_with_their_lease_and_come_back_with_the_server():

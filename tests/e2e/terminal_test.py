@@ -27,7 +27,7 @@ def progress_lines(shown):
 def a_progress_line_is_as_wide_as_the_terminal():
     with harness.Scene() as scene:
         _, bob, _, beta = setting(scene)
-        with at_terminal(bob, beta, 'get', 'data', '--to', scene.dir / 'out', '--limit', '20Mbit', columns=50) as terminal:
+        with at_terminal(bob, beta, 'get', 'data', '--to', scene.dir / 'out', '--limit', '8Mbit', columns=50) as terminal:
             narrow = progress_lines(terminal.until(lambda shown: len(progress_lines(shown)) > 3, 'a line of progress'))
             cases.check(all(len(line) <= 50 for line in narrow), narrow)
             terminal.resize(110)

@@ -100,7 +100,7 @@ def the_list_is_kept_clean_without_touching_data():
     with harness.Scene() as scene:
         source, bob, beta = setting(scene)
         alice, alpha = scene.users['alice'], scene.daemons[1]
-        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '20Mbit')
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '8Mbit')
         for word in ('stop-seeding', 'forget', 'remove'):
             options = ['--yes'] if word == 'remove' else []
             cases.refused(bob.cli('transfer', word, 'data', *options, node=beta, expect=None), 6, 'transfer cancel', transfer)
@@ -184,11 +184,12 @@ def a_transfer_explains_its_lanes():
 def what_was_explained_outlives_a_kill_and_a_restart():
     with harness.Scene() as scene:
         _, bob, beta = setting(scene)
-        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '20Mbit')
+        transfer = begun(bob, beta, scene.dir / 'out', '--limit', '8Mbit')
 
         def explained():
             return bob.cli('tune', 'explain', transfer, '--json', node=beta).json
 
+        harness.wait_until(lambda: len(explained()['samples']) > 3, 'some samples', 30)
         beta.kill()
         beta.start()
         before = explained()

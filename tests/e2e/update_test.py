@@ -2,6 +2,7 @@
 """A content gets a new version: only what changed is read and fetched, and what a person changed is never lost."""
 import os
 import shutil
+import time
 
 import cases
 import harness
@@ -306,8 +307,8 @@ def killed_at_any_moment_it_goes_on():
         def whole():
             return [t for t in bob.cli('transfers', '--json', node=beta).json['transfers']
                     if t['version'] == 2 and t['state'] == 'seeding']
-        kills = 0
-        while not whole() and kills < 20:
+        kills, until = 0, time.monotonic() + 90
+        while not whole() and kills < 20 and time.monotonic() < until:
             beta.kill()
             kills += 1
             found = harness.difference(root, scene.dir / 'out/set')

@@ -109,8 +109,11 @@ def links_change_on_schedule_and_by_command():
     with lab.Lab(network, BIN) as net, Echo(net['seed']):
         before = probe(net['get'], 'rtt', net['seed'].address, 20)
         net.start_changes()
-        time.sleep(0.4)
-        after = probe(net['get'], 'rtt', net['seed'].address, 5)
+
+        def forty_ms_each_way():
+            times = probe(net['get'], 'rtt', net['seed'].address, 5)
+            return min(times) >= 79.8 and times
+        after = harness.wait_until(forty_ms_each_way, 'the change', 20)
         net.change('seed', delay_ms=10)
         later = probe(net['get'], 'rtt', net['seed'].address, 5)
         net.reset()

@@ -78,10 +78,8 @@ TEST_F(ServerDialer, WhoDoesNotAnswerInTimeIsUnreachable) {
 }
 
 TEST_F(ServerDialer, WhatFindsNoPlaceInTimeIsUnknown) {
-  Dialer dialer(
-      clock_,
-      {{},
-       {.at_once_of_user = 1, .patience = std::chrono::milliseconds(500), .timeout = std::chrono::milliseconds(2000)}});
+  Dialer dialer(clock_,
+                {{}, {.at_once_of_user = 1, .patience = std::chrono::seconds(3), .timeout = std::chrono::seconds(6)}});
   auto verdicts = judge(dialer, user(), {at(silent_), at(silent_)});
   ASSERT_TRUE(is_ready(verdicts, std::chrono::seconds(20)));
   EXPECT_THAT(verdicts.get(), ElementsAre(Reachability::kUnreachable, Reachability::kUnknown));

@@ -317,7 +317,7 @@ TEST_F(TlsServerFlood, ConnectionsOfOneAddressAreBoundedAndThoseOfOthersAreNot) 
   EXPECT_TRUE(connect("127.0.0.10")->connected());
   held.pop_back();
   bool again = false;
-  for (int i = 0; i < 500 && !again; ++i) {
+  for (int i = 0; i < 2000 && !again; ++i) {
     again = connect("127.0.0.9")->connected();
     if (!again) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

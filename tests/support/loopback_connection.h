@@ -65,6 +65,15 @@ class LoopbackConnection {
     pollfd entry{receiver(), POLLIN, 0};
     return ::poll(&entry, 1, 0) == 1;
   }
+  /// So many segments wait to be read. The kernel's work on loopback may have to wait for its turn.
+  bool arrived(int segments) const {
+    int bytes = 0;
+    for (int i = 0; i < 1000 && bytes < segments * kSegment; ++i) {
+      if (i > 0) ::poll(nullptr, 0, 10);
+      if (::ioctl(receiver(), FIONREAD, &bytes) != 0) return false;
+    }
+    return bytes >= segments * kSegment;
+  }
   int low_water_mark() const {
     int bytes = 0;
     socklen_t size = sizeof bytes;

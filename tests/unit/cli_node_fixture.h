@@ -153,13 +153,7 @@ class PlayedNode final : public Node {
     }
     if (std::exchange(signal_at_end, false)) std::raise(SIGINT);
     watched_ = true;
-    bell_ = std::move(bell);
     changed_.notify_all();
-  }
-  /// What was watched last has changed: whoever watches next is told of the script as it is by then.
-  void ring() {
-    const std::lock_guard lock(mutex_);
-    if (const auto bell = std::exchange(bell_, {})) bell();
   }
   Result<TransferView> wait_for_change(const TransferId& id, std::uint64_t, milliseconds) override {
     return transfer(id);
@@ -321,7 +315,6 @@ class PlayedNode final : public Node {
   std::condition_variable_any changed_;
   bool watched_ = false;
   bool answer_is_due_ = false, may_answer_ = false;
-  std::function<void()> bell_;  ///< of who watches the last state of the script
 };
 
 class WithNode : public CommandLine {

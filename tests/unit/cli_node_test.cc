@@ -400,14 +400,17 @@ TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
   const std::vector<std::vector<std::string>> commands = {{"get", "run42", "--json"},
                                                           {"publish", "/x", "--name", "run42", "--json"},
                                                           {"seed", "run42", "--from", "/data", "--json"},
-                                                          {"transfer", "wait", id_of(1).str(), "--json"}};
+                                                          {"transfer", "wait", id_of(4).str(), "--json"}};
+  std::uint8_t tag = 0;
   for (const auto& command : commands) {
-    node_.script = {view(TransferState::kFetching)};
-    node_.ring();
+    TransferView watched =
+        view(TransferState::kFetching);  // another one each time: an earlier watcher may still be there
+    watched.id = id_of(++tag);
+    node_.play({watched});
     node_.signal_at_end = true;
     EXPECT_EQ(run(command), 10) << command.front() << err_;
     EXPECT_EQ(event_names().back(), "detached") << command.front();
-    EXPECT_EQ(events().back()["transfer_id"], id_of(1).str()) << command.front();
+    EXPECT_EQ(events().back()["transfer_id"], watched.id.str()) << command.front();
   }
 }
 
@@ -426,7 +429,7 @@ TEST_F(WithNode, AnInterruptBeforeTheNodeAnswersSaysThatItMayGoOn) {
                                                           {"seed", "run42", "--from", "/data", "--json"},
                                                           {"publish", "/x", "--name", "run42", "--json"}};
   for (const auto& command : commands) {
-    node_.script = {view(TransferState::kFetching)};
+    node_.play({view(TransferState::kFetching)});
     node_.signal_at_begin = true;
     EXPECT_EQ(run(command), 10) << command.front() << err_;
     node_.answer();

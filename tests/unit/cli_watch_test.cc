@@ -85,9 +85,10 @@ TEST_F(WatchTransfers, AnOlderNodeIsAskedAgainAndAgain) {
   int lists = 0;
   older.on_list = [&] {
     if (++lists == 2) older.put(transfer_id(1).str(), "seeding");
-    if (lists == 3) stopper_ = std::jthread([&] { older.stop(); });
+    if (lists == 4) stopper_ = std::jthread([&] { older.stop(); });  // three answers have gone out
   };
   EXPECT_NE(run({"--json", "transfers", "--watch"}), 0);
+  stopper_ = {};  // it stops `older`
   const auto told = events();
   ASSERT_GE(told.size(), 3U);
   EXPECT_EQ(told[0]["transfers"][0]["state"], "fetching");

@@ -36,7 +36,7 @@ class NodeWatch : public NodeFixture {
       const auto now = node_->transfers_revision();
       quiet = now == revision ? quiet + 1 : 0;
       revision = now;
-      return quiet == 10;
+      return quiet == 100;  // half a second: what a thread that waits for its turn still holds comes in
     });
   }
 

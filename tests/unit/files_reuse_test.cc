@@ -172,7 +172,10 @@ class PublishAgain : public testing::Test {
 TEST_F(PublishAgain, GivesWhatReadingAllOfItGives) {
   const std::vector<std::function<void()>> changes = {
       [] {},
-      [this] { write(3, random_bytes(rng_, 71'003)); },
+      [this] {
+        write(3, random_bytes(rng_, 71'003));
+        set_mtime(path(3), 1'600'000'000'000'000'000);  // the clock of files may not have ticked in between
+      },
       [this] { write(0, random_bytes(rng_, 50'001)); },
       [this] { ASSERT_EQ(::unlink(path(2).c_str()), 0); },
       [this] { write_file(temp_ / "set/added", random_bytes(rng_, 12'345)); },
@@ -195,6 +198,7 @@ TEST_F(PublishAgain, ReadsLittleWhereOneFileChangedInPlace) {
   const HashedTree before = hashed();
   const std::size_t size = 71'003;
   write(3, random_bytes(rng_, size));
+  set_mtime(path(3), 1'600'000'000'000'000'000);  // the clock of files may not have ticked in between
   const HashedTree now = hashed(known_of(before));
   EXPECT_EQ(now.unchanged_files, 7U);
   EXPECT_LE(now.read_bytes, size + 2 * std::uint64_t{now.metadata.segments.front().piece_bytes});
