@@ -1,6 +1,7 @@
 #include "client/core/transfer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -385,6 +386,18 @@ std::vector<TransferId> choose_active(std::vector<QueueEntry> entries, std::size
     }
   }
   return active;
+}
+
+std::string turn_text(const TransferRow& row, std::size_t slots, WallTime now) {
+  const std::string text =
+      "waits for its turn: max-fetching is " + std::to_string(slots) + ", and those of higher --priority go first";
+  if (!row.wish.by) return text;
+  if (*row.wish.by <= now) return text + "; the time that it was to be done by is past";
+  const double bits = 8.0 * static_cast<double>(row.wanted_bytes - std::min(row.wanted_bytes, row.verified_bytes));
+  const double rate = std::max(bits / std::chrono::duration<double>(*row.wish.by - now).count(), 1.0);
+  const double digit = std::pow(10, std::floor(std::log10(rate)) - 1);
+  const auto rounded = static_cast<std::uint64_t>(std::ceil(std::ceil(rate / digit) * digit));
+  return text + "; " + format_bits_per_s(rounded) + " from now on would be in time";
 }
 
 DiskVerdict judge_space(const DiskSpace& space, std::uint64_t needed_bytes) {

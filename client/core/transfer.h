@@ -77,6 +77,9 @@ struct QueueEntry {
 };
 /// Those that may fetch now: at most `slots`, higher priority first, then the older. Stalled ones go on beside them.
 std::vector<TransferId> choose_active(std::vector<QueueEntry> entries, std::size_t slots);
+/// Why one that is not among them waits, and which rate its deadline takes from now on (to two digits, so that the text
+/// seldom changes).
+std::string turn_text(const TransferRow& row, std::size_t slots, WallTime now);
 
 enum class DiskVerdict : std::uint8_t { kEnough, kWait, kNever };
 /// Free space against what is still to come, with a reserve of 16 MiB; kNever where the whole disk is too small.

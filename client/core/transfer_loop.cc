@@ -594,6 +594,10 @@ void TransferLoop::say_what_is_missing(Transfer& transfer) {
   if (text.empty() && transfer.row.step == TransferStep::kFetch && transfer.active && transfer.stalled) {
     text = awaits_blocks(transfer) ? kNothingSent : "no seeders online";
   }
+  const bool may_fetch = transfer.active || transfer.row.paused || transfer.held_back;
+  if (text.empty() && transfer.row.step == TransferStep::kFetch && !may_fetch) {
+    text = turn_text(transfer.row, c_.settings().max_fetching, c_.ports.clock.wall());
+  }
   if (text == transfer.waiting_for) return;
   transfer.waiting_for = text;
   c_.book.touch(transfer);

@@ -170,8 +170,10 @@ TEST_F(Get, OnlySoManyFetchAtOnceByPriority) {
   wait_for(three->id, TransferState::kFetching);
   EXPECT_EQ(wait_for(two->id, TransferState::kQueued).state, TransferState::kQueued) << "the last one gives way";
   EXPECT_EQ(node_->transfer(one->id)->state, TransferState::kFetching);
+  EXPECT_TRUE(eventually([&] { return node_->transfer(two->id)->waiting_for.starts_with("waits for its turn"); }));
   complete(three->id);
   EXPECT_EQ(wait_for(two->id, TransferState::kFetching).state, TransferState::kFetching);
+  EXPECT_TRUE(eventually([&] { return node_->transfer(two->id)->waiting_for.empty(); }));
 }
 
 TEST_F(Get, TakesANewLimitOfFetchingTransfersAtOnce) {

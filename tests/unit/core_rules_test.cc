@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -262,6 +263,24 @@ TEST(ChooseActive, TakesPriorityThenAgeAndStalledOnesBeside) {
   entries[0].stalled = true;
   const auto active = choose_active(entries, 2);
   EXPECT_EQ(active, (std::vector<TransferId>{entries[3].id, entries[0].id, entries[1].id}));
+}
+
+TEST(ChooseActive, WhoHasToWaitIsToldForWhatAndWhatItsDeadlineTakes) {
+  const WallTime now{1'700'000'000'000};
+  TransferRow row;
+  row.wanted_bytes = 110'000'000;
+  row.verified_bytes = 10'000'000;
+  const std::string turn = "waits for its turn: max-fetching is 4, and those of higher --priority go first";
+  EXPECT_EQ(turn_text(row, 4, now), turn);
+  row.wish.by = now + std::chrono::seconds(100);
+  EXPECT_EQ(turn_text(row, 4, now), turn + "; 8.00 Mbit/s from now on would be in time");
+  row.wish.by = now + std::chrono::milliseconds(99'000);
+  EXPECT_EQ(turn_text(row, 4, now), turn + "; 8.10 Mbit/s from now on would be in time") << "never less than it takes";
+  row.wish.by = now;
+  EXPECT_EQ(turn_text(row, 4, now), turn + "; the time that it was to be done by is past");
+  row.wish.by = now + std::chrono::hours(24);
+  row.verified_bytes = row.wanted_bytes;
+  EXPECT_THAT(turn_text(row, 4, now), ::testing::HasSubstr("1 bit/s from now on")) << "no logarithm of nothing";
 }
 
 metainfo::Manifest tree() {
