@@ -9,7 +9,7 @@
 
 namespace gridtorrent::crypto {
 
-/// Seals secrets that lie at rest with AES-256-GCM under a key that lies elsewhere (security.md 1.6, 1.12). Immutable;
+/// Seals secrets that lie at rest with AES-256-GCM under a key that lies elsewhere. Immutable;
 /// safe to use from several threads.
 class SealingKey {
  public:

@@ -11,7 +11,7 @@
 
 namespace gridtorrent::rpc {
 
-/// Threads of our own for work that may block: gRPC runs reactions on very few threads (security.md, F7), so handlers
+/// Threads of our own for work that may block: gRPC runs reactions on very few threads, so handlers
 /// never run there. The queue is bounded. Thread-safe (one private mutex). Jobs must not throw.
 class Executor {
  public:

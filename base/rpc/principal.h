@@ -10,7 +10,7 @@
 
 namespace gridtorrent::rpc {
 
-/// Who calls, found out anew for every call: a value, never kept with a connection (security.md, F2).
+/// Who calls, found out anew for every call: a value, never kept with a connection.
 struct Principal {
   UserId user;
   std::string user_name;

@@ -26,7 +26,6 @@ inline constexpr std::size_t kChunkBytes = 256 * 1024;
 struct ServerOptions {
   std::string listen;    ///< HOST:PORT; port 0 takes a free one
   std::string pem_file;  ///< key and chain in one file; replaced by rename(2), it is read anew within seconds
-                         ///< (security.md, F12)
   bool reflection = false;
   std::vector<grpc::Service*> services;  ///< callback services; must outlive the server
   metrics::Registry* metrics = nullptr;  ///< for connections; must outlive the server
@@ -34,7 +33,7 @@ struct ServerOptions {
   KnownConnections* known = nullptr;  ///< must outlive the server
 };
 
-/// A gRPC server over TLS (1.2 or newer) behind a GuardedPort, with the limits of security.md, 1.7, and the health
+/// A gRPC server over TLS (1.2 or newer) behind a GuardedPort, with its limits, and the health
 /// service. Thread-safe.
 class TlsServer {
  public:

@@ -363,7 +363,8 @@ std::vector<options::Option> get_options() {
       {.name = "update",
        .help =
            "put the new version in the place of an earlier one that this node holds: what is the same is not fetched, "
-           "what you changed is a conflict"},
+           "what you changed is a conflict",
+       .command_line_only = true},
       {.name = "version",
        .value = "N",
        .help = "an earlier version; CONTENT@N is the same where no content has that very name",
@@ -415,6 +416,7 @@ std::vector<options::Option> publish_options() {
        .value = "CONTENT",
        .help = "make it a new version of this content of yours; files that did not change since this node published "
                "it are not read",
+       .command_line_only = true,
        .check = options::is_not_empty},
       {.name = "access",
        .value = "ACCESS",

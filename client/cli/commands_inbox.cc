@@ -61,9 +61,10 @@ Status inbox(Context& c) {
 std::vector<CommandEntry> inbox_commands() {
   return {{{.name = "inbox",
             .summary = "show what waits for your answer, what is newly shared with you, and what happened",
-            .options = {{.name = "all", .help = "also what you have read"},
-                        {.name = "mark-read", .help = "what is shown counts as read from now on"},
-                        {.name = "watch", .help = "show it again each time it changes, until interrupted"}},
+            .options =
+                {{.name = "all", .help = "also what you have read"},
+                 {.name = "mark-read", .help = "what is shown counts as read from now on", .command_line_only = true},
+                 {.name = "watch", .help = "show it again each time it changes, until interrupted"}},
             .examples = {{"gridtorrent inbox --mark-read", ""},
                          {"gridtorrent inbox --watch --json", "one object a line, for a program"}},
             .group = "People"},

@@ -223,7 +223,7 @@ std::vector<CommandEntry> join_commands() {
         .description = "LINK is what 'gridtorrent invite' printed; quote it. The server shows its certificate "
                        "authority, which must be the invitation's. Where there is no account of that name, one is made "
                        "with the password that you give; where there is one, it is that one's password.",
-        .positionals = {{.name = "LINK", .help = "gridtorrent:HOST:PORT[/CONTENT_ID]?ca=HEX&code=CODE"}},
+        .positionals = {{.name = "LINK", .help = "gridtorrent:HOST:PORT[/CONTENT_ID]?ca=HEX[&code=CODE]"}},
         .options = {{.name = "user", .value = "NAME", .help = "of your account; without it, your name on this machine"},
                     password_file_option(),
                     {.name = "yes", .help = "do not ask"},

@@ -147,6 +147,7 @@ std::vector<CommandEntry> settings_commands() {
                      .value = "NAME",
                      .help = "back to what is configured",
                      .repeatable = true,
+                     .command_line_only = true,
                      .check = options::is_not_empty}},
         .examples = {{"gridtorrent node set max-fetching=8 upload-limit=200Mbit", ""},
                      {"gridtorrent node set share-root=scratch=/scratch share-root=home=/home/mia/share",

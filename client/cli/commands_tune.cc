@@ -201,7 +201,8 @@ std::vector<CommandEntry> tune_commands() {
         .summary = "list what this node remembers of the paths from seeders, with which transfers begin",
         .options = {{.name = "forget",
                      .value = "NODE",
-                     .help = "forget the paths from this node (name or id), or all; what is forgotten is listed"}},
+                     .help = "forget the paths from this node (name or id), or all; what is forgotten is listed",
+                     .command_line_only = true}},
         .examples = {{"gridtorrent tune history --forget all", ""}},
         .group = group},
        history}};

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxBytes = 1024, kDigits = 64;
 
 Error not_a_link(const std::string& why) {
   return {Code::kInvalid, "this is no GridTorrent link: " + why +
-                              "; one looks like gridtorrent:HOST:PORT?ca=HEX&code=CODE, and is to be quoted on a "
+                              "; one looks like gridtorrent:HOST:PORT?ca=HEX[&code=CODE], and is to be quoted on a "
                               "command line"};
 }
 

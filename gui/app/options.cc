@@ -7,7 +7,8 @@ options::Program program() {
           .summary = "the desktop application of GridTorrent",
           .description =
               "The window of what the node on this computer fetches and seeds, and why it is as fast as it is. It uses "
-              "the login that 'gridtorrent login' made, and says what is missing where there is none.\n\n"
+              "the login that 'gridtorrent join' or 'gridtorrent login' made, and says what is missing where there is "
+              "none.\n\n"
               "Qt's own settings are taken from the environment: QT_QPA_PLATFORM, QT_SCALE_FACTOR and others.",
           .options = {{.name = "profile", .value = "NAME", .help = "which login to use", .default_value = "default"},
                       {.name = "socket",

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +64,27 @@ TEST(CommandTable, NoOptionOfACommandHidesOneOfAllButVersion) {
   shared.erase("version");  // `show --version 2` is a content's; the program's own stands before the command
   for (const CommandEntry& entry : all_commands())
     for (const options::Option& option : entry.table.options) EXPECT_EQ(shared.count(option.name), 0U) << option.name;
+}
+
+TEST(CommandTable, WhatChangesSomethingThatIsThereIsForTheCommandLineAlone) {
+  for (const auto& [command, option] :
+       std::initializer_list<std::pair<std::string, std::string>>{{"access", "set"},
+                                                                  {"get", "update"},
+                                                                  {"publish", "update"},
+                                                                  {"inbox", "mark-read"},
+                                                                  {"node limit", "upload"},
+                                                                  {"node set", "reset"},
+                                                                  {"node limit", "download"},
+                                                                  {"transfer set", "limit"},
+                                                                  {"tune history", "forget"},
+                                                                  {"user quota", "set"},
+                                                                  {"content restore", "name"}}) {
+    const auto entry = std::ranges::find_if(all_commands(), [&](const auto& one) { return one.table.name == command; });
+    ASSERT_NE(entry, all_commands().end()) << command;
+    const auto found = std::ranges::find(entry->table.options, option, &options::Option::name);
+    ASSERT_NE(found, entry->table.options.end()) << command << " --" << option;
+    EXPECT_TRUE(found->command_line_only) << command << " --" << option;
+  }
 }
 
 TEST_F(CommandLine, APathThatIsKeptTakesNoWayThroughFoldersThatMayGo) {

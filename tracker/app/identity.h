@@ -9,7 +9,7 @@
 namespace gridtorrent::tracker::app {
 
 /// The server's certificates in its data folder: ca.pem (for clients), ca-key.pem, tls.pem (key and chain in one file,
-/// replaced by rename, so that a running server takes it up: security.md, F12).
+/// replaced by rename, so that a running server takes it up).
 struct Identity {
   std::string ca_file, pem_file;
   bool reissued = false;  ///< the server's certificate was made anew

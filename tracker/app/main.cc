@@ -50,7 +50,7 @@ void harden_process() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::prctl(PR_SET_DUMPABLE, 0);
-  // Each node holds a connection; the usual soft limit of 1024 is soon used up (security.md, F6).
+  // Each node holds a connection; the usual soft limit of 1024 is soon used up.
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
     files.rlim_cur = files.rlim_max;
