@@ -96,7 +96,9 @@ Result<UniqueFd> make_staging(int target, const StagingPlan& plan) {
   // A new one, or one that a crash left so. What holds something may be anything of its owner's.
   GT_ASSIGN(const std::vector<Listed> names, list_folder(staging.get(), plan.staging()));
   if (names.empty()) {
-    (void)::fchmod(staging.get(), 0700);  // where the folder above says what a new one's mode is
+    // Where the folder above says what a new one's mode is. Its set-group-id bit goes on to what is staged.
+    struct stat made{};
+    if (::fstat(staging.get(), &made) == 0) (void)::fchmod(staging.get(), 0700 | (made.st_mode & S_ISGID));
     GT_TRY(make_empty_file(staging.get(), name, plan.staging() + "/" + name));
   }
   return open_staging(target, plan);

@@ -10,12 +10,6 @@
 namespace gridtorrent::client::files {
 namespace {
 
-mode_t mode_of(const std::string& path) {
-  struct stat info{};
-  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
-  return info.st_mode & 07777;
-}
-
 void rename_to(const std::string& from, const std::string& to) {
   ASSERT_EQ(::rename(from.c_str(), to.c_str()), 0) << from << " to " << to;
 }

@@ -75,6 +75,12 @@ inline bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
+inline mode_t mode_of(const std::string& path) {
+  struct stat info{};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
 inline std::string random_bytes(SeededRng& rng, std::size_t size) {
   std::string bytes(size, '\0');
   rng.fill({reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});

@@ -205,6 +205,18 @@ TEST_F(Staging, IsPrivateBesideTheTarget) {
   EXPECT_TRUE(prepare()) << "a second call goes on";
 }
 
+TEST_F(Staging, DeliversIntoALabsFolderWithTheSetGroupIdBitThatIsThere) {
+  make_folder(temp_ / "to");
+  make_folder(temp_ / "to/here");
+  ASSERT_EQ(::chmod((temp_ / "to/here").c_str(), 02775), 0);
+  stage();
+  EXPECT_EQ(mode_of(plan_.staging()), 02700U);
+  ASSERT_TRUE(commit());
+  EXPECT_EQ(mode_of(temp_ / "to/here/set"), 02555U);
+  EXPECT_EQ(mode_of(temp_ / "to/here/set/sub"), 02755U);
+  EXPECT_EQ(mode_of(temp_ / "to/here/set/empty"), 02700U);
+}
+
 TEST_F(Staging, SaysWhatItTakesOfTheDisk) {
   EXPECT_EQ(work_->staged_bytes(plan_), 0U) << "it is not made yet";
   ASSERT_TRUE(prepare());
