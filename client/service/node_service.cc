@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -108,25 +109,42 @@ std::string last_line(std::string_view text) {
   return std::string(text.substr(text.rfind('\n') + 1));
 }
 
+/// So begins the line with which it ends.
+constexpr std::string_view kReason = "\ngridtorrentd: ";
+
+bool has_reason(const std::string& log) {
+  return ("\n" + log).find(kReason) != std::string::npos;
+}
+
 /// Why gridtorrentd ended, by what it and others that were started at the same time have written.
 std::string reason_in(const std::string& log) {
-  const std::string begin = "gridtorrentd: ";
-  const std::size_t found = ("\n" + log).rfind("\n" + begin);
+  const std::size_t found = ("\n" + log).rfind(kReason);
   return found == std::string::npos ? last_line(log) : log.substr(found, log.find('\n', found) - found);
 }
 
-/// What the node said last since then (seconds since 1970), which the journal has a moment after its end. Found by the
-/// program's name: the journal does not know the unit of a process that ended at once. Empty where it is not ours to
-/// read.
-std::string last_words_in_journal(std::time_t since) {
+/// "@1764267872.005123", as journalctl reads it.
+std::string journal_time(std::chrono::system_clock::time_point at) {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "@%lld.%06lld", static_cast<long long>(us / 1'000'000),
+                static_cast<long long>(us % 1'000'000));
+  return text.data();
+}
+
+/// Why the node ended, by what it said since then, which the journal has a moment after its end; lines of a node that
+/// ran before may be there earlier. Found by the program's name: the journal does not know the unit of a process that
+/// ended at once. Empty where it is not ours to read.
+std::string last_words_in_journal(std::chrono::system_clock::time_point since) {
+  std::string lines;
   for (int look = 0; look < 10; ++look) {
-    const Result<Ended> words = run_program({"journalctl", "--user", "--quiet", "--since=@" + std::to_string(since),
-                                             "-t", "gridtorrentd", "-n", "1", "-o", "cat"});
+    const Result<Ended> words = run_program({"journalctl", "--user", "--quiet", "--since=" + journal_time(since), "-t",
+                                             "gridtorrentd", "-n", "20", "-o", "cat"});
     if (!words || words->exit_code != 0) break;
-    if (std::string line = last_line(words->output); !line.empty()) return line;
+    lines = words->output;
+    if (has_reason(lines)) break;
     std::this_thread::sleep_for(kLookAgain);
   }
-  return "";
+  return reason_in(lines);
 }
 
 /// "is in use by" is of the lock of gridtorrentd's data folder.
@@ -246,7 +264,7 @@ Status NodeService::start(const std::optional<FirstStart>& first, const std::str
 }
 
 Status NodeService::start_by_systemd() {
-  const std::time_t now = std::time(nullptr);
+  const auto now = std::chrono::system_clock::now();
   const Result<Ended> enabled = systemctl({"is-enabled", "--quiet", kUnit});
   GT_ASSIGN(const Ended ended, systemctl({"enable", "--now", kUnit}, kJob));
   if (ended.exit_code == 0) return {};

@@ -179,6 +179,18 @@ TEST_F(Service, WhatFailsUnderSystemdSaysWhyAndIsNotTriedForEver) {
   EXPECT_THAT(text("asked"), HasSubstr("--user disable --now gridtorrent-node.service"));
 }
 
+TEST_F(Service, TheReasonIsNoLineOfTheNodeThatRanBefore) {
+  script_failing_systemd("");
+  script("journalctl", "echo x >> " + folder_ +
+                           "/looks\n"
+                           "echo 'info run42 is complete'\n"
+                           "if [ $(wc -l < " +
+                           folder_ + "/looks) -ge 3 ]; then echo 'gridtorrentd: no such token'; fi");
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  EXPECT_THAT(node.failure()->message, HasSubstr("did not start: gridtorrentd: no such token;"));
+}
+
 TEST_F(Service, WhatAPersonEnabledStaysEnabledWhereAStartFails) {
   script_failing_systemd("gridtorrentd: disk full", "0");
   NodeService node = service("node");
