@@ -148,23 +148,58 @@ std::string address_states(const v1::StatusReply& node) {
   return text;
 }
 
+std::vector<std::pair<int, int>> ranges_of(const std::set<int>& ports) {
+  std::vector<std::pair<int, int>> ranges;
+  for (const int port : ports) {
+    if (!ranges.empty() && ranges.back().second == port - 1) {
+      ranges.back().second = port;
+    } else {
+      ranges.emplace_back(port, port);
+    }
+  }
+  return ranges;
+}
+
+/// What opens these ports; free ones are others after the next start.
+std::string way_to_open(const v1::StatusReply& node, const std::set<int>& ports) {
+  if (has_free_lane_ports(node)) {
+    return "set lane-ports and tls-lane-ports in ~/.config/gridtorrent/gridtorrentd.toml, start the node again, and "
+           "open those ports";
+  }
+  std::string text;
+  for (const auto& [first, last] : ranges_of(ports)) {
+    text += (text.empty() ? "ufw allow " : " && ufw allow ") + std::to_string(first) +
+            (last > first ? ":" + std::to_string(last) : "") + "/tcp";
+  }
+  return text;
+}
+
+/// "a:1, a:2, a:3 and 29 more".
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() <= kShown ? text : text + " and " + std::to_string(names.size() - kShown) + " more";
+}
+
 std::vector<Finding> judge_listeners(const v1::StatusReply& node) {
-  std::string unreachable;
-  int least = 65536, most = 0;
+  if (node.listeners_size() == 0) return {bad("lanes", "the node listens on no lane", "see the node's log for why")};
+  std::vector<std::string> unreachable;
+  std::set<int> closed;
   ListenerCounts all;
   for (const v1::NodeListener& listener : node.listeners()) {
     all.add(listener.reachability());
     if (listener.reachability() != v1::UNREACHABLE) continue;
-    unreachable += (unreachable.empty() ? "" : ", ") + listener_text(listener.endpoint());
-    least = std::min(least, static_cast<int>(listener.endpoint().port()));
-    most = std::max(most, static_cast<int>(listener.endpoint().port()));
+    unreachable.push_back(listener_text(listener.endpoint()));
+    closed.insert(static_cast<int>(listener.endpoint().port()));
   }
-  if (node.listeners_size() == 0) return {bad("lanes", "the node listens on no lane", "see the node's log for why")};
   const std::string states = " (by the server's dial-back; " + address_states(node) + ")";
-  if (!unreachable.empty())
+  if (!unreachable.empty()) {
     return {bad("lanes",
-                "the server cannot reach " + unreachable + ": others cannot dial this node, it must dial them" + states,
-                "ufw allow " + std::to_string(least) + (most > least ? ":" + std::to_string(most) : "") + "/tcp")};
+                "the server cannot reach " + some_of(unreachable) +
+                    ": others cannot dial this node, it must dial them" + states,
+                way_to_open(node, closed))};
+  }
   const std::string count = std::to_string(node.listeners_size()) + " listeners" + states;
   if (all.untried == 0) return {good("lanes", count)};
   return {good("lanes", count +
@@ -207,14 +242,7 @@ std::vector<std::pair<int, int>> lane_port_ranges(const v1::StatusReply* node) {
     for (const v1::NodeListener& listener : node->listeners())
       ports.insert(static_cast<int>(listener.endpoint().port()));
   if (ports.empty()) return {kDefaultPorts};
-  std::vector<std::pair<int, int>> ranges;
-  for (const int port : ports) {
-    if (!ranges.empty() && ranges.back().second == port - 1) {
-      ranges.back().second = port;
-    } else {
-      ranges.emplace_back(port, port);
-    }
-  }
+  std::vector<std::pair<int, int>> ranges = ranges_of(ports);
   if (ranges.size() > kMostRanges) ranges.clear();
   return ranges;
 }

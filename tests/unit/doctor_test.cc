@@ -152,6 +152,31 @@ TEST(DoctorNode, TellsWhichLanesCannotBeReached) {
   EXPECT_EQ(finding.fix, "ufw allow 50000/tcp");
 }
 
+TEST(DoctorNode, NamesTheRangesToOpenAndNoPortBetweenThem) {
+  v1::StatusReply node;
+  node.set_server_connected(true);
+  for (const std::uint32_t port : {40000U, 40001U, 40002U, 60000U, 60001U, 60002U}) {
+    auto* listener = node.add_listeners();
+    listener->mutable_endpoint()->set_address("198.18.0.1");
+    listener->mutable_endpoint()->set_port(port);
+    listener->set_reachability(v1::UNREACHABLE);
+  }
+  const Finding finding = find(judge_node(node, {0}), "lanes");
+  EXPECT_EQ(finding.fix, "ufw allow 40000:40002/tcp && ufw allow 60000:60002/tcp");
+  EXPECT_THAT(finding.message, HasSubstr("198.18.0.1:60000 and 2 more: others cannot dial"));
+}
+
+TEST(DoctorNode, OpensNoFreePortsThatAreOthersAfterTheNextStart) {
+  v1::StatusReply node;
+  node.set_server_connected(true);
+  for (const std::uint32_t port : {41001U, 41021U, 42003U, 43007U, 60861U}) {
+    auto* listener = node.add_listeners();
+    listener->mutable_endpoint()->set_port(port);
+    listener->set_reachability(v1::UNREACHABLE);
+  }
+  EXPECT_THAT(find(judge_node(node, {0}), "lanes").fix, HasSubstr("set lane-ports and tls-lane-ports"));
+}
+
 TEST(DoctorNode, TellsWhichStateEachAddressHas) {
   v1::StatusReply node;
   const auto add = [&](const char* address, v1::Reachability reachability) {
