@@ -122,6 +122,16 @@ TEST(ServerFolder, WithoutItsDatabaseBelongsToNoNewServer) {
   }
 }
 
+TEST(ServerStart, TellsTheWayInForClientsThatFindTheServerAndForOthers) {
+  EXPECT_EQ(first_invitation("h:7443", "/srv/gt/ca.pem", "/srv/gt/admin-token", false),
+            "this server is new; next: gridtorrent invite NAME");
+  EXPECT_EQ(first_invitation("h:7443", "/srv/my gt/ca.pem", "/srv/my gt/admin-token", true),
+            "this server is new; next: gridtorrent login --server h:7443 --ca '/srv/my gt/ca.pem' --user admin "
+            "--token-file '/srv/my gt/admin-token' && gridtorrent invite NAME");
+  EXPECT_EQ(ready_files_that_clients_read("").size(), 1U);
+  EXPECT_EQ(ready_files_that_clients_read("/run/user/1").back(), "/run/user/1/gridtorrent-server/ready.json");
+}
+
 TEST(ServerFolder, IsMadeAnewOnlyWhereThereIsNoDatabase) {
   EXPECT_TRUE(may_start({false, {"ca.pem"}}, true, "/srv/gt").ok());
   EXPECT_TRUE(may_start({false, {}}, true, "/srv/gt").ok());

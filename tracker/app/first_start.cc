@@ -87,4 +87,17 @@ Status may_start(const DataFolderState& state, bool as_new, const std::string& d
                    shell_word(data_dir) + " restore FILE'; --new starts a new server, without any account and content"};
 }
 
+std::vector<std::string> ready_files_that_clients_read(const std::string& runtime_folder) {
+  std::vector<std::string> files{"/run/gridtorrent-server/ready.json"};
+  if (runtime_folder.starts_with('/')) files.push_back(runtime_folder + "/gridtorrent-server/ready.json");
+  return files;
+}
+
+std::string first_invitation(const std::string& address, const std::string& ca_file, const std::string& token_file,
+                             bool needs_login) {
+  const std::string login = "gridtorrent login --server " + shell_word(address) + " --ca " + shell_word(ca_file) +
+                            " --user admin --token-file " + shell_word(token_file) + " && ";
+  return "this server is new; next: " + std::string(needs_login ? login : "") + "gridtorrent invite NAME";
+}
+
 }  // namespace gridtorrent::tracker::app

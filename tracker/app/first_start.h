@@ -25,4 +25,12 @@ Result<DataFolderState> inspect_data_folder(const std::string& data_dir, const s
 /// it would start a new server when the database is lost one day. Pure.
 Status may_start(const DataFolderState& state, bool as_new, const std::string& data_dir);
 
+/// Where clients of this machine look for the server's ready file, by $XDG_RUNTIME_DIR (empty: not set). Pure.
+std::vector<std::string> ready_files_that_clients_read(const std::string& runtime_folder);
+
+/// What to say once, when the first account was made: how somebody gets in. `needs_login`: no client of this machine
+/// finds the server by itself, so the line logs in, too. Pure.
+std::string first_invitation(const std::string& address, const std::string& ca_file, const std::string& token_file,
+                             bool needs_login);
+
 }  // namespace gridtorrent::tracker::app

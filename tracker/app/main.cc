@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "common/codes.h"
 #include "common/hex.h"
 #include "tracker/app/data_folder.h"
+#include "tracker/app/first_start.h"
 #include "tracker/app/memory.h"
 #include "tracker/app/notify.h"
 #include "tracker/app/options.h"
@@ -107,6 +109,17 @@ void drain(const sigset_t& signals, tracker::app::Server& server) {
   }
 }
 
+/// The next command, at a first start.
+void tell_next(const tracker::app::Server& server, const std::string& ready_file) {
+  if (!server.is_new()) return;
+  const char* runtime_folder = std::getenv("XDG_RUNTIME_DIR");
+  const auto found =
+      tracker::app::ready_files_that_clients_read(runtime_folder == nullptr ? std::string() : runtime_folder);
+  const bool needs_login = std::ranges::find(found, ready_file) == found.end();
+  logging::info(
+      tracker::app::first_invitation(server.address(), server.ca_file(), server.admin_token_file(), needs_login));
+}
+
 int serve(options::Parsed parsed) {
   const sigset_t signals = block_signals();  // before any thread exists
   std::atomic<bool> broken = false;
@@ -137,6 +150,7 @@ int serve(options::Parsed parsed) {
       return fail(written.error());
     }
   }
+  tell_next(**server, ready_file);
   logging::info("serving", {{"address", (*server)->address()}, {"ca_file", (*server)->ca_file()}});
   tracker::app::notify_supervisor("READY=1");
   wait_for_end(signals, **server, parsed);

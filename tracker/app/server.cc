@@ -237,11 +237,6 @@ Status Server::Parts::serve() {
     GT_ASSIGN(const int port, metrics.expose(config.metrics_listen));
     logging::info("serving metrics", {{"port", std::to_string(port)}});
   }
-  if (is_new) {
-    logging::info(
-        "this server is new: 'gridtorrent invite NAME' gives people a way in, by the account admin and its token",
-        {{"admin_token_file", admin_token_file}});
-  }
   SelfProbe::Options probing;
   probing.address = local_address();
   probing.ca_file = identity.ca_file;
@@ -407,6 +402,10 @@ const std::string& Server::ca_file() const {
 
 std::string Server::admin_token_file() const {
   return ::access(parts_->admin_token_file.c_str(), F_OK) == 0 ? parts_->admin_token_file : "";
+}
+
+bool Server::is_new() const {
+  return parts_->is_new;
 }
 
 std::string Server::ready_json() const {

@@ -47,6 +47,8 @@ class Server {
   const std::string& ca_file() const;
   /// Holds admin's first token; empty where it was removed.
   std::string admin_token_file() const;
+  /// This start made its first account.
+  bool is_new() const;
   /// What the ready file says: one JSON object.
   std::string ready_json() const;
 
