@@ -129,8 +129,8 @@ Result<std::string> check_profile(Context& c, const ProfileStore& store, const L
   const bool same_user = !c.options.has("user") || c.options.str("user") == present->user;
   if (ca && *ca == link.ca && same_user) return present->user;
   return Error{Code::kConflict, "you are logged in to " + present->server + " as " + escape_for_display(present->user) +
-                                    ": keep that login and join beside it with --profile NAME, or first: gridtorrent "
-                                    "logout"};
+                                    ": keep that login and join beside it with --profile NAME --no-node, or first: "
+                                    "gridtorrent logout"};
 }
 
 Result<std::string> own_name(Context& c, const std::string& logged_in) {
@@ -167,12 +167,12 @@ class TemporaryFile {
 };
 
 Result<Profile> join_server(Context& c, const ProfileStore& store, const Link& link, const std::string& ca_pem,
-                            const std::string& logged_in) {
+                            const std::string& user) {
   GT_ASSIGN(const TemporaryFile ca, TemporaryFile::with(ca_pem));
   GT_ASSIGN(const std::unique_ptr<api::ServerApi> server,
             api::ServerApi::open({.address = link.server, .ca_file = ca.path(), .token = {}}));
   v1::LoginRequest login;
-  GT_ASSIGN(*login.mutable_user(), own_name(c, logged_in));
+  login.set_user(user);
   c.terminal.message("account " + escape_for_display(login.user()) +
                      (c.options.has("user") ? "" : " (--user names another)"));
   login.set_device(host_label());
@@ -199,9 +199,14 @@ Status join(Context& c) {
   if (!with_node && c.options.has("data-dir"))
     return Error{Code::kInvalid, "--data-dir is of a node that is started: leave it out, or --no-node"};
   GT_ASSIGN(const NodeWish wish, node_wish(c, "node-name"));
-  if (with_node) GT_TRY(check_node_place(c, wish));
+  GT_ASSIGN(const std::string user, own_name(c, logged_in));
+  if (with_node) {
+    GT_TRY(check_node_place(c, wish));
+    // A login that there is asks the node by its id, and may know the server by another address.
+    if (logged_in.empty()) GT_TRY(check_node_owner(c, wish, link.server, user));
+  }
   GT_ASSIGN(const std::string ca_pem, checked_authority(c, link));
-  GT_ASSIGN(const Profile profile, join_server(c, store, link, ca_pem, logged_in));
+  GT_ASSIGN(const Profile profile, join_server(c, store, link, ca_pem, user));
   c.terminal.message("joined " + profile.server + " as " + escape_for_display(profile.user));
   if (with_node) GT_TRY(ensure_node_runs(c, wish));
   if (c.json) {

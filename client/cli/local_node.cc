@@ -148,6 +148,23 @@ Status check_node_place(Context& c, const NodeWish& wish) {
   return service.check_place();
 }
 
+Status check_node_owner(Context& c, const NodeWish& wish, const std::string& server, const std::string& user) {
+  std::optional<Enrolment> present;
+  if (const auto running = ask_node(c)) {
+    present = Enrolment{running->node_name(), running->owner(), running->server()};
+  } else {
+    GT_ASSIGN(const NodeService service, node_service(wish));
+    present = service.enrolment();
+  }
+  if (!present || (present->owner == user && present->server == server)) return {};
+  const std::string name = escape_for_display(present->node_name);
+  return Error{Code::kConflict, "this machine's node " + name + " is of " + escape_for_display(present->owner) +
+                                    " at " + escape_for_display(present->server) +
+                                    ", and there is one node a machine for each system user: join with --no-node, or "
+                                    "end that node first with 'gridtorrent node remove " +
+                                    name + "'"};
+}
+
 Status ensure_node_runs(Context& c, const NodeWish& wish) {
   const auto present = ask_node(c);
   if (present) {

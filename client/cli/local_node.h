@@ -25,6 +25,10 @@ options::Option node_data_dir_option();
 /// has its data elsewhere; else as NodeService::check_place().
 Status check_node_place(Context& context, const NodeWish& wish);
 
+/// The node of this machine, whether it runs or not, is of `user` at `server`, or there is none. kConflict: it is of
+/// somebody else, and a second one would have no place.
+Status check_node_owner(Context& context, const NodeWish& wish, const std::string& server, const std::string& user);
+
 /// Starts it unless one answers at the control socket, enrols it as the person who is logged in where it is not, and
 /// waits until it answers. Says what it does on stderr. kDenied: the node that runs is another account's; kUnreachable:
 /// it does not come up, with the reason; kTimeout; else as check_node_place() and a call to the server.

@@ -185,6 +185,15 @@ Status check_own_folder(const std::string& folder) {
                                   "--data-dir, or run chmod go-w on it"};
 }
 
+std::optional<Enrolment> read_enrolment(const std::string& path) {
+  const auto credential = nlohmann::json::parse(read_all(path), nullptr, false);
+  if (!credential.is_object()) return std::nullopt;
+  const auto field = [&](const char* name) {
+    return credential.contains(name) && credential[name].is_string() ? credential[name].get<std::string>() : "";
+  };
+  return Enrolment{field("node_name"), field("owner"), field("server")};
+}
+
 }  // namespace
 
 std::string environment_text(const FirstStart& first, const std::string& token_file) {
@@ -214,14 +223,14 @@ bool NodeService::is_enrolled() const {
   return ::access(credential_file().c_str(), F_OK) == 0;
 }
 
+std::optional<Enrolment> NodeService::enrolment() const {
+  return read_enrolment(credential_file());
+}
+
 std::string NodeService::enrolled_name() const {
-  for (const std::string& path : {credential_file(), credential_file() + ".removed"}) {
-    const auto credential = nlohmann::json::parse(read_all(path), nullptr, false);
-    if (credential.is_object() && credential.contains("node_name") && credential["node_name"].is_string()) {
-      return credential["node_name"].get<std::string>();
-    }
-  }
-  return "";
+  auto found = read_enrolment(credential_file());
+  if (!found) found = read_enrolment(credential_file() + ".removed");
+  return found ? found->node_name : "";
 }
 
 Status NodeService::set_enrolment_aside() const {

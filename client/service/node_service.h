@@ -10,6 +10,13 @@
 
 namespace gridtorrent::client {
 
+/// Whose node a data folder is of.
+struct Enrolment {
+  std::string node_name;
+  std::string owner;
+  std::string server;  ///< HOST:PORT
+};
+
 /// What a node needs that has not been enrolled.
 struct FirstStart {
   std::string server;        ///< HOST:PORT
@@ -38,6 +45,8 @@ class NodeService {
   /// Enrolled at a server: the next start needs nothing.
   bool is_enrolled() const;
 
+  /// What it is enrolled as; nothing where it is not.
+  std::optional<Enrolment> enrolment() const;
   /// The name that it was enrolled under, also where it was removed since; empty: it never was.
   std::string enrolled_name() const;
   /// The next start enrols its key again; transfers and files stay.

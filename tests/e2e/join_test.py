@@ -2,6 +2,7 @@
 """Joining by one string: an invitation makes account, login, membership and this machine's node; a node started so is stopped so."""
 import fcntl
 import os
+import subprocess
 
 import cases
 import harness
@@ -23,10 +24,20 @@ def is_free(lock):
     return True
 
 
+def play_the_line_that_the_first_start_prints(scene):
+    """Its ready file lies where no client looks, so that the line logs in, too."""
+    lines = [line for line in scene.the_server.log().splitlines() if 'this server is new; next: ' in line]
+    cases.check(len(lines) == 1, scene.the_server.log())
+    command = lines[0].split('; next: ', 1)[1].removesuffix('"').replace('invite NAME', 'invite nobody --json')
+    first = Newcomer(scene, 'first')
+    printed = subprocess.run(['sh', '-e', '-c', command], env={**first.env, 'PATH': f'{harness.default_bin()}:{first.env["PATH"]}'}, capture_output=True, text=True, timeout=60)
+    cases.check(printed.returncode == 0 and 'code=' in printed.stdout, (command, printed))
+
+
 def two_people_meet_by_two_strings():
     with harness.Scene() as scene:
         admin = with_advertised_server(scene)
-        cases.check("this server is new: 'gridtorrent invite NAME' gives people a way in" in scene.the_server.log(), 'the first start says what is next')
+        play_the_line_that_the_first_start_prints(scene)
         mia, ben = Newcomer(scene, 'mia'), Newcomer(scene, 'ben')
         try:
             mia.join(admin.cli('invite', 'mia', '--json').json['link'])
@@ -150,12 +161,35 @@ def a_login_that_there_is_is_kept():
         mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--no-node')
         mia.cli('group', 'create', 'lab')
         other = admin.cli('invite', '--json').json['link']
-        cases.refused(mia.join(other, '--user', 'mimi', '--no-node', expect=None), 6, 'logged in to', 'as mia', '--profile')
+        cases.refused(mia.join(other, '--user', 'mimi', '--no-node', expect=None), 6, 'logged in to', 'as mia', '--profile NAME --no-node')
         cases.check(mia.cli('whoami', '--json').json['user'] == 'mia', 'her login is as it was')
         mia.join(other, '--user', 'mimi', '--no-node', '--profile', 'second')
         cases.check(mia.cli('whoami', '--profile', 'second', '--json').json['user'] == 'mimi', 'the other account is beside it')
         again = mia.join(mia.cli('invite', 'mimi', '--group', 'lab', '--json').json['link'], '--no-node', '--profile', 'second')
         cases.check('as mimi' in again.err, again)
+
+
+def a_second_account_whose_node_would_have_no_place_is_not_made():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        try:
+            mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--node-name', 'desk')
+            other = admin.cli('invite', '--json').json['link']
+            for moment in ('while it runs', 'once it is stopped'):
+                if 'stopped' in moment:
+                    mia.cli('node', 'stop')
+                refused = mia.join(other, '--user', 'mimi', '--profile', 'second', expect=None)
+                cases.refused(refused, 6, 'node desk is of mia', '--no-node', 'node remove desk')
+                cases.check('mimi' not in admin.cli('user', 'list').out, f'no account was made {moment}')
+            mia.join(other, '--user', 'mimi', '--profile', 'second', '--no-node')
+            mia.cli('node', 'start')
+            mia.cli('node', 'remove', 'desk', '--yes')
+            harness.wait_until(lambda: is_free(mia.data / 'lock'), 'the removed node to end', 60)
+            mia.cli('node', 'start', '--profile', 'second')
+            cases.check(mia.cli('node', 'status', '--profile', 'second', '--json').json['owner'] == 'mimi', 'her place is free now')
+        finally:
+            mia.stop_node()
 
 
 def a_second_machine_joins_by_the_old_string_or_by_one_without_a_code():
@@ -189,5 +223,5 @@ def an_address_of_this_host_alone_is_in_no_invitation():
 
 
 cases.run(two_people_meet_by_two_strings, managers_invite_where_the_server_lets_them, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
-          a_login_that_there_is_is_kept, a_second_machine_joins_by_the_old_string_or_by_one_without_a_code,
+          a_login_that_there_is_is_kept, a_second_account_whose_node_would_have_no_place_is_not_made, a_second_machine_joins_by_the_old_string_or_by_one_without_a_code,
           an_address_of_this_host_alone_is_in_no_invitation)
