@@ -299,6 +299,7 @@ std::vector<RefinedSource> AutoController::refined_sources(const Known& known, M
     const PathFigures recent = meter.figures(now, kWindowSpan);
     path.bits_per_s = recent.bits_per_s;
     path.window_limited = recent.window_limited;
+    path.buffer_limited = recent.buffer_limited;
     refined.push_back({node, start[i], path, congestion.changes()});
   }
   return refined;

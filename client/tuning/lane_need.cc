@@ -33,9 +33,11 @@ double long_run(const PathFigures& path, double events) {
                              path.congestion_control);
 }
 
-/// What the window lets a lane carry while no packet waits in a queue; infinite where the windows suffice.
+/// What the window lets a lane carry while no packet waits in a queue, that of its reader or its sender's buffer;
+/// infinite where these suffice.
 double by_window(const PathFigures& path) {
-  if (path.window_limited < kHeldUp || path.lanes == 0 || path.least_round_trip.count() == 0) return kInfinite;
+  if (path.window_limited + path.buffer_limited < kHeldUp || path.lanes == 0 || path.least_round_trip.count() == 0)
+    return kInfinite;
   const double queued =
       static_cast<double>(path.round_trip.count()) / static_cast<double>(path.least_round_trip.count());
   // A reader that falls behind closes the windows of more lanes further: that is no property of a lane.
@@ -62,7 +64,8 @@ LaneNeed lane_need(const PathFigures& path, double limit_bits_per_s) {
   if (path.segments <= 0) return {1, kMaxLanesPerPeer};
   double rate = std::max(path.best_bits_per_s, path.bits_per_s) * kHeadroom;
   const double window = by_window(path), likely = long_run(path, path.random_events);
-  const double search = window < likely ? kSearchWindows : kSearch;
+  const bool near = path.least_round_trip < kNearBelow;
+  const double search = window < likely ? kSearchWindows : near && std::isfinite(likely) ? kSearchNear : kSearch;
   double enough = path.full() ? rate : rate * search / kHeadroom;
   if (limit_bits_per_s > 0) {
     rate = std::min(rate, limit_bits_per_s * kHeadroom);

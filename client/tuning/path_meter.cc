@@ -192,13 +192,16 @@ PathFigures PathMeter::figures(MonoTime now, std::chrono::milliseconds span) con
     for (const auto& losses : slice.losses) full_us = std::max(full_us, losses.queue_us);
   }
   figures.full_queue = microseconds(static_cast<std::int64_t>(std::min(full_us, 1e9)));
-  const bool queues = figures.is_queue(figures.full_queue);
+  const auto late_us = static_cast<double>(figures.late().count());
+  full_us -= late_us;
+  const bool queues = figures.is_queue(figures.full_queue - figures.late());
   for (const auto& slice : slices_) {
     if (now - slice.at > span) continue;
     for (const auto& losses : slice.losses) {
-      if (!queues || losses.queue_us < full_us / 2) {
+      const double queue_us = losses.queue_us - late_us;
+      if (!queues || queue_us < full_us / 2) {
         figures.random_events += losses.events;
-      } else if (losses.queue_us < full_us * 4 / 5) {
+      } else if (queue_us < full_us * 4 / 5) {
         figures.doubtful_events += losses.events;
       }
     }

@@ -15,6 +15,9 @@ namespace gridtorrent::client::tuning {
 /// What a packet waits below this, or below a twentieth of the round trip, is what timers and busy machines add.
 inline constexpr std::chrono::microseconds kNoQueue{1000};
 inline constexpr int kNoQueueOfRoundTrip = 20;
+/// Delays of single packets are longer on longer paths; what is more than this part of the round trip is a queue. On a
+/// near path a queue that stands all the time is as short as delays are.
+inline constexpr int kLateOfRoundTrip = 8;
 
 /// What the lanes of one source did over the last seconds.
 struct PathFigures {
@@ -33,7 +36,7 @@ struct PathFigures {
   double segments = 0, segment_bytes = 1448;
   /// What a full queue drops tells that the path is full; all else would be lost at half the rate as well. So, of all
   /// loss events: those that came while the queue was less than half as long as it gets, and those up to four fifths,
-  /// which may be either.
+  /// which may be either. What single packets are late by is no queue.
   double loss_events = 0, random_events = 0, doubtful_events = 0;
   double resent = 0;                              ///< share of the bytes sent that were sent again, 0 to 1
   double busy = 0;                                ///< share of the lanes' time in which their sender had data, 0 to 1
@@ -43,8 +46,10 @@ struct PathFigures {
 
   /// That a packet waits on the path now.
   std::chrono::microseconds queue() const { return round_trip - least_round_trip; }
+  /// Of that, what single packets are late by, as on a radio link.
+  std::chrono::microseconds late() const { return std::min(delays, least_round_trip / kLateOfRoundTrip); }
   /// Packets wait: what the lanes send is as much as the path carries.
-  bool full() const { return is_queue(queue()); }
+  bool full() const { return is_queue(queue() - late()); }
   bool is_queue(std::chrono::microseconds waited) const {
     return waited > std::max(kNoQueue, least_round_trip / kNoQueueOfRoundTrip);
   }

@@ -4,6 +4,7 @@
 
 #include "client/tuning/bottleneck.h"
 #include "client/tuning/refinement.h"
+#include "client/tuning/start.h"
 #include "client/tuning/wording.h"
 
 // What the steps of a refinement are compared with, and what follows where they brought less.
@@ -102,6 +103,9 @@ void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
 
 std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
   if (before_ && before_->more()) return proof();
+  // Losses that prove it need nothing else, and on a near path what they tell is new after a second.
+  const auto is_near = [](const RefinedSource& source) { return source.path.least_round_trip < kNearBelow; };
+  if (!before_ && by_losses_ && std::ranges::all_of(sources, is_near)) return kFirstLook;
   // What looks as if fewer lanes brought less is for take_back to judge.
   if (!before_ || worse(*before_, facts_.bits_per_s, /*full=*/true)) return kSettle;
   std::chrono::duration<double> settle = kLeastSettle;
@@ -117,6 +121,7 @@ bool Refinement::worse(const Before& before, double rate, bool full) const {
   if (is_held_back(rate)) return false;
   if (before.step == Step::kGreedy) return rate < kGreedyGain * before.rate;
   if (before.step == Step::kTried) return rate < before.rate * shared(before, kShared);
+  if (before.step == Step::kShaped) return rate < before.rate * shared(before, kSharedByFewer);
   if (!before.more()) {
     double least = ceiling_.lanes.empty() && !reader_busy() ? kWorse : kWorseForReader;
     if (full) least = std::min(least, shared(before, kSharedByFewer));
@@ -145,8 +150,9 @@ double Refinement::with_more(const Before& before, double part) const {
 
 void Refinement::accept_proof(MonoTime now, double rate) {
   if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
-  const bool brought = rate >= before_->rate * shared(*before_, kShared) || is_reached(facts_.limit, rate);
-  if (before_->step == Step::kTried && brought) {
+  const bool tried = before_->step == Step::kTried || before_->step == Step::kShaped;
+  const double power = before_->step == Step::kShaped ? kSharedByFewer : kShared;
+  if (tried && (rate >= before_->rate * shared(*before_, power) || is_reached(facts_.limit, rate))) {
     floor_.lanes = lanes_;
     floor_.until = std::max(floor_.until, now + floor_.next);
     before_.reset();

@@ -6,6 +6,7 @@
 
 #include "client/tuning/bottleneck.h"
 #include "client/tuning/lane_need.h"
+#include "client/tuning/start.h"
 #include "client/tuning/wording.h"
 
 namespace gridtorrent::client::tuning {
@@ -50,6 +51,7 @@ Refined Refinement::step(MonoTime now, const std::vector<RefinedSource>& sources
   ceiling_.expire(now);
   if (!collapse_) broke_.expire(now);
   set_proof(sources);
+  note_widest(sources);
   expect_no_more_than_is_given(sources);
   expect_nothing_of_lost(sources);
   accept_proof(now, facts.bits_per_s);
@@ -94,11 +96,40 @@ int Refinement::tried_lanes(const RefinedSource& source, int lanes) const {
   const PathFigures& path = source.path;
   const bool can_tell = path.full_queue >= kTellingQueue || path.loss_events < kLeastEvents ||
                         path.random_events + path.doubtful_events < kMostlyRandom * path.loss_events;
-  const bool short_of_time =
-      path.seconds < std::chrono::duration<double>(kWatched).count() ||
-      (facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count());
-  if (can_tell || short_of_time || facts_.polite || reader_busy() || ceiling_.lanes.contains(source.node)) return lanes;
+  if (can_tell || short_of_time(path) || facts_.polite || reader_busy() || ceiling_.lanes.contains(source.node))
+    return lanes;
   return std::min(kTryTimes * lanes, kMaxLanesPerPeer);
+}
+
+/// Behind a shaper by connection each lane has a queue of its own, which looks as that of a full path does. So as many
+/// again are tried, once, where there never were more and fewer will not do. A transfer with as many as a start has at
+/// the most is left alone: each lane more would cost the reader something.
+int Refinement::shaped_lanes(const RefinedSource& source, int lanes) const {
+  const PathFigures& path = source.path;
+  const auto widest = widest_.find(source.node);
+  if ((widest != widest_.end() && widest->second > lanes) || in_all_ >= kFarLanesForLong) return lanes;
+  if (path.bits_per_s <= 0 || path.empty > kHeldUp) return lanes;  // its seeder has no more to send
+  if (facts_.no_fewer) return lanes;                               // what a rate takes is decided elsewhere
+  if (short_of_time(path) || facts_.polite || reader_busy() || ceiling_.lanes.contains(source.node)) return lanes;
+  return std::min(kTryTimes * lanes, kMaxLanesPerPeer);
+}
+
+bool Refinement::short_of_time(const PathFigures& path) const {
+  return path.seconds < std::chrono::duration<double>(kWatched).count() ||
+         (facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count());
+}
+
+void Refinement::note_widest(const std::vector<RefinedSource>& sources) {
+  in_all_ = 0;
+  for (const auto& source : sources) {
+    in_all_ += lanes_of(source);
+    // Those of the first seconds were wished before the path was known, and carried nothing yet.
+    const bool known = source.path.seconds >= std::chrono::duration<double>(kLeastWatched).count();
+    if (known) widest_[source.node] = std::max(widest_[source.node], std::min(lanes_of(source), source.path.lanes));
+  }
+  std::erase_if(widest_, [&](const auto& one) {
+    return std::ranges::find(sources, one.first, &RefinedSource::node) == sources.end();
+  });
 }
 
 int Refinement::lanes_of(const RefinedSource& source) const {
@@ -126,6 +157,8 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
     } else if (const int tried = tried_lanes(source, lanes); tried > lanes) {
       change = {tried, Step::kTried, "packets get lost, and the queue is too short to tell why: more are tried",
                 need.held_by};
+    } else if (const int shaped = shaped_lanes(source, lanes); change.lanes == lanes && shaped > lanes) {
+      change = {shaped, Step::kShaped, "each lane may have a rate of its own: more are tried", need.held_by};
     }
   }
   if (const auto broke = broke_.lanes.find(source.node); broke != broke_.lanes.end()) {
@@ -141,7 +174,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
 
 Refinement::Step Refinement::to_prove(const std::vector<Change>& changes) {
   const auto any = [&](Step step) { return std::ranges::find(changes, step, &Change::step) != changes.end(); };
-  for (const Step step : {Step::kDown, Step::kTried, Step::kGreedy}) {
+  for (const Step step : {Step::kDown, Step::kTried, Step::kShaped, Step::kGreedy}) {
     if (any(step)) return step;
   }
   return any(Step::kWindows) && !any(Step::kLosses) ? Step::kWindows : Step::kNone;
@@ -159,6 +192,11 @@ void Refinement::fit(std::map<NodeId, int>& wanted, const std::map<NodeId, int>&
 void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources) {
   std::vector<Change> changes;
   for (const auto& source : sources) changes.push_back(change_of(source));
+  // The rate tells what they bring only where nothing else changes.
+  const auto is_other = [](const Change& one) { return one.step != Step::kNone && one.step != Step::kShaped; };
+  if (std::ranges::any_of(changes, is_other)) {
+    for (Change& one : changes) one.step = one.step == Step::kShaped ? Step::kNone : one.step;
+  }
   const Step step = to_prove(changes);
   Before before{.step = step, .rate = facts_.bits_per_s};
   before.parts = parts_of(before.rate, sources);
@@ -168,7 +206,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     before.lanes[sources[i].node] = wanted[sources[i].node] = lanes;
     const Change& one = changes[i];
     // What is tried has to prove itself, which it cannot beside fewer lanes to another source.
-    const bool later = step == Step::kDown && (one.step == Step::kGreedy || one.step == Step::kTried);
+    const bool later = step == Step::kDown && is_try(one.step);
     if (one.step != Step::kNone && !later) wanted[sources[i].node] = one.lanes;
   }
   fit(wanted, before.lanes);
@@ -208,6 +246,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   if (step != Step::kNone) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;
+  by_losses_ = step == Step::kNone;
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {

@@ -54,7 +54,9 @@ inline constexpr std::chrono::seconds kWatch{10};
 /// in proportion, as behind such a shaper; from 4 to 2 lanes beside one flow of another it is 0.26, and from 5 to 3
 /// while that flow still regains what slow start took from it, 0.66.
 inline constexpr double kSharedByFewer = 0.75;
-/// And more lanes that were tried have to bring more than that to this power, which a greater part of a full path is.
+/// And more lanes that were tried since packets get lost have to bring more than that to this power, which a greater
+/// part of a full path is. Where nothing tells that more would help, it is kSharedByFewer: as many lanes again that had
+/// been 2 beside one flow of another come to 1.2 of the rate, beside three to 1.4, and behind a shaper to 2.
 inline constexpr double kShared = 0.5;
 /// After lanes were taken back, so many lanes are the least for so long, doubled each time, to kLongestRuledOut; and so
 /// where more brought nothing. A path that has changed is tried anew after a minute; one that stays is disturbed once
@@ -132,7 +134,7 @@ class Refinement {
   void interrupted();
   /// More lanes have still to prove that they take a greater part of the path, or find more there, as of the last step:
   /// whoever else changes lanes on it would be taken for what they bring.
-  bool tries() const { return before_ && (before_->step == Step::kGreedy || before_->step == Step::kTried); }
+  bool tries() const { return before_ && before_->tries(); }
 
  private:
   /// Why lanes change.
@@ -143,7 +145,9 @@ class Refinement {
     kWindows,  ///< more, since windows hold them up
     kGreedy,   ///< more, to have a greater part of a full path
     kTried,    ///< more, since it cannot be told whether the path is full
+    kShaped,   ///< more, since each connection may have a rate of its own: nothing else would tell
   };
+  static bool is_try(Step step) { return step == Step::kGreedy || step == Step::kTried || step == Step::kShaped; }
   /// Of one source.
   struct Change {
     int lanes = 0;
@@ -159,6 +163,7 @@ class Refinement {
     std::map<NodeId, int> lanes{}, lanes_of_rate{};  ///< before this step; at `rate`
     std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought; those that are lost have none
     bool more() const { return step != Step::kDown; }
+    bool tries() const { return is_try(step); }
   };
   /// The transfer before it got more lanes.
   struct Growth {
@@ -224,6 +229,9 @@ class Refinement {
   int next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const;
   int greedy_lanes(const RefinedSource& source, int lanes) const;
   int tried_lanes(const RefinedSource& source, int lanes) const;
+  int shaped_lanes(const RefinedSource& source, int lanes) const;
+  bool short_of_time(const PathFigures& path) const;
+  void note_widest(const std::vector<RefinedSource>& sources);
   int lanes_of(const RefinedSource& source) const;
   Change change_of(const RefinedSource& source) const;
   /// What has to prove itself of these; kNone: nothing.
@@ -232,14 +240,17 @@ class Refinement {
 
   RefinementFacts facts_;
   std::map<NodeId, int> lanes_;
-  RuledOut floor_;                                                            ///< fewer brought less
-  RuledOut ceiling_;                                                          ///< more brought nothing
+  std::map<NodeId, int> widest_;  ///< the most that each source has had: what so many bring is known
+  int in_all_ = 0;                ///< to all sources, before this step
+  RuledOut floor_;                ///< fewer brought less
+  RuledOut ceiling_;              ///< more brought nothing
   RuledOut broke_{.next = kBrokeRuledOut, .longest = kLongestBrokeRuledOut};  ///< so many broke something
   std::deque<Growth> grown_;                                                  ///< within kMayBreak
   std::optional<Undone> collapse_;                                            ///< more lanes, for which the rate fell
   std::optional<Undone> taken_back_;                                          ///< fewer lanes, which brought less
   std::chrono::duration<double> proof_ = kProof;
   std::optional<MonoTime> changed_;
+  bool by_losses_ = false;  ///< what the last change was for, and nothing else
   std::optional<Before> before_;
   std::optional<MonoTime> worse_since_;  ///< than `before_`
   std::optional<MonoTime> alone_since_;  ///< one source falls

@@ -1,6 +1,7 @@
 #include "client/tuning/start.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -27,17 +28,31 @@ int most_at_start(const StartFacts& facts) {
   return static_cast<int>(most);
 }
 
-int lanes_under_bbr(const StartSource& source, const HostFacts& host) {
-  if (source.round_trip < kNearBelow) return kFewLanes;
+/// What this node's largest window lets one lane carry; 0: not known.
+double lane_bits_per_s(const StartSource& source, const HostFacts& host) {
   const double seconds = std::chrono::duration<double>(source.round_trip).count();
-  const bool unheld = static_cast<double>(host.lane_bytes) * 8 / seconds >= kUnheldBitsPerS;
-  return unheld ? kBbrLanes : kFewLanes;
+  return seconds > 0 ? static_cast<double>(host.lane_bytes) * 8 / seconds : 0;
+}
+
+int lanes_under_bbr(const StartSource& source, const StartFacts& facts) {
+  const double lane = lane_bits_per_s(source, facts.host);
+  if (source.round_trip < kNearBelow || lane <= 0) return kFewLanes;
+  if (lane >= kUnheldBitsPerS) return kBbrLanes;
+  if (facts.sources.size() > 1) return kFewLanes;
+  return static_cast<int>(std::clamp<double>(std::ceil(kUnheldBitsPerS / lane), kFewLanes, kFarLanes));
+}
+
+bool is_long(const StartSource& source, const StartFacts& facts) {
+  const double lane = lane_bits_per_s(source, facts.host);
+  return facts.bytes >= kLongBytes || (lane > 0 && lane * kFarLanesForLong < kUnheldBitsPerS);
 }
 
 int lanes_to(const StartSource& source, const StartFacts& facts) {
   const auto transfers = static_cast<std::uint64_t>(std::max(source.transfers, 1));
   if (source.complete && source.remembered > 0 && !facts.polite) {
-    const auto lanes = static_cast<std::uint64_t>(std::min(source.remembered, kMaxLanesPerPeer));
+    // What a path has use for in the long run fills it slowly: each lane leaves slow start with its part of it.
+    const int least = source.path == PathKind::kFar ? static_cast<int>(parts(kFarLanes, facts.sources.size())) : 1;
+    const auto lanes = static_cast<std::uint64_t>(std::clamp(source.remembered, least, kMaxLanesPerPeer));
     return static_cast<int>(parts(lanes, transfers));
   }
   const int even = even_lanes(0, facts.sources.size());
@@ -45,7 +60,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
     case PathKind::kNear:
       return std::min(even, kFewLanes);
     case PathKind::kBbr:
-      return std::min(even, lanes_under_bbr(source, facts.host));
+      return std::min(even, lanes_under_bbr(source, facts));
     case PathKind::kUnknown:
     case PathKind::kFar:
       break;
@@ -55,7 +70,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   // Where the sender grants BBR, sixteen lanes would fill the queue of a path with losses, which hides that these are
   // random; four do not, and on a path without losses they are enough.
   if (source.grants_bbr) return even;
-  const int wanted = facts.bytes >= kLongBytes ? kFarLanesForLong : kFarLanes;
+  const int wanted = is_long(source, facts) ? kFarLanesForLong : kFarLanes;
   const std::uint64_t sharers = facts.sources.size() * transfers;
   const int part = static_cast<int>(parts(static_cast<std::uint64_t>(wanted), sharers));
   const bool several = facts.sources.size() > 1 && std::ranges::all_of(facts.sources, &StartSource::complete);

@@ -18,8 +18,8 @@ inline constexpr std::chrono::milliseconds kNearBelow{5};
 /// (Cardwell and others, CACM 60(2), 2017), so a second lane only stands in for one that is held up.
 inline constexpr int kFewLanes = 2;
 /// Under BBR one is enough where its window lets it carry so much: two keep more on the way than most queues hold
-/// (kBbrLanes). Where the window is not known to be that large there are two, until it is seen that none holds them up;
-/// on a near path, where the second costs nothing, there are always two.
+/// (kBbrLanes). Where the window is smaller there are as many as carry it, two at least, until it is seen that none
+/// holds them up; on a near path, where the second costs nothing, there are always two.
 inline constexpr double kUnheldBitsPerS = 1e9;
 /// In all over a path that is far, for which the loss rate is not known yet. What they carry lies between 5 and 100
 /// Mbit/s each at 0.1 to 0.001 % of loss and 50 ms (RFC 9438, 5.1, figure 4). Measured: `long-300MB`, `long-1200MB`.
@@ -76,8 +76,10 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
 /// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most, far ones
-/// with BBR 1 where windows are large. A complete seeder whose path is remembered gets what was of use then, shared by
-/// the transfers. All together have no more than the limit, the bytes to come and the kernel's buffers have use for.
+/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 8 at most.
+/// Where windows are so small that 16 lanes carry less, 16 count for few bytes, too. A complete seeder whose path is
+/// remembered gets what was of use then, and its part of 8 where it is far, shared by the transfers. All together have
+/// no more than the limit, the bytes to come and the kernel's buffers have use for.
 std::vector<int> start_lanes(const StartFacts& facts);
 
 /// So many lanes in all the bytes to come have use for, and the machine allows; at least 2.

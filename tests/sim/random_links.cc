@@ -178,10 +178,8 @@ BestFixed best_fixed(Model model, const RandomLink& link, std::uint64_t seed) {
   return best;
 }
 
-namespace {
-
-LinkRow compare(Model model, const std::string& controller, std::uint64_t seed, bool plans) {
-  const RandomLink link = random_link(seed);
+LinkRow compare_link(Model model, const std::string& controller, const RandomLink& link, std::uint64_t seed,
+                     bool plans) {
   const BestFixed best = best_fixed(model, link, seed);
   const auto tuner = make_controller(controller, link.scenario.world, seed);
   const Run got = run(model, link.scenario, *tuner, seed, link_seconds(link), link.task);
@@ -198,12 +196,11 @@ LinkRow compare(Model model, const std::string& controller, std::uint64_t seed, 
   return row;
 }
 
-}  // namespace
-
 std::vector<LinkRow> compare_links(Model model, const std::string& controller, int first, int last, bool plans) {
   std::vector<LinkRow> rows;
   for (int seed = first; seed <= last; ++seed) {
-    rows.push_back(compare(model, controller, static_cast<std::uint64_t>(seed), plans));
+    const auto number = static_cast<std::uint64_t>(seed);
+    rows.push_back(compare_link(model, controller, random_link(number), number, plans));
   }
   return rows;
 }

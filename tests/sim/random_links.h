@@ -43,6 +43,8 @@ struct LinkRow {
   bool rivals = false;
   std::string text{};  ///< for people; many lines where the plans were asked for
 };
+LinkRow compare_link(Model model, const std::string& controller, const RandomLink& link, std::uint64_t seed,
+                     bool plans = false);
 /// Of the links with these seeds. `plans`: with each plan of the controller, and the rate of each second.
 std::vector<LinkRow> compare_links(Model model, const std::string& controller, int first, int last, bool plans = false);
 

@@ -2,7 +2,7 @@
 if(TARGET gt_client_tuning)
   set(sim ${CMAKE_CURRENT_LIST_DIR})
   add_executable(tuning_sim ${sim}/auto_test.cc ${sim}/baselines/baselines.cc ${sim}/baselines/harp.cc
-    ${sim}/baselines/prob_data.cc ${sim}/baselines/script.cc ${sim}/goals_test.cc ${sim}/main.cc ${sim}/measured_rows_test.cc
+    ${sim}/baselines/prob_data.cc ${sim}/baselines/script.cc ${sim}/goals_test.cc ${sim}/held_links.cc ${sim}/main.cc ${sim}/measured_rows_test.cc
     ${sim}/models_test.cc ${sim}/optimum.cc ${sim}/random_links.cc ${sim}/rate_network.cc ${sim}/runner.cc ${sim}/scenarios.cc ${sim}/table.cc ${sim}/transfer.cc
     ${sim}/window.cc ${sim}/window_network.cc)
   target_include_directories(tuning_sim PRIVATE ${PROJECT_SOURCE_DIR})

@@ -6,6 +6,7 @@
 
 #include "client/tuning/registry.h"
 #include "tests/sim/baselines/baselines.h"
+#include "tests/sim/held_links.h"
 #include "tests/sim/random_links.h"
 
 namespace gridtorrent::sim {
@@ -16,7 +17,7 @@ constexpr int kHold = 3, kLast = 30;
 struct Options {
   std::string controller = client::tuning::kDefaultTuner, scenario{}, model{};
   int seeds = 3, links = 0, link = 0, from = 1;
-  bool log = false, compare = false;
+  bool log = false, compare = false, held = false;
 };
 
 template <typename Number>
@@ -141,6 +142,7 @@ int print_table(const std::vector<std::string_view>& arguments) {
     if (argument.starts_with("--from=")) options.from = std::max(1, std::atoi(std::string(value).c_str()));
     if (argument.starts_with("--link=")) options.link = std::atoi(std::string(value).c_str());
     if (argument == "--log") options.log = true;
+    if (argument == "--held") options.held = true;
     if (argument == "--compare") options.compare = true;
   }
   if (make_controller(options.controller, long_link().world, 1) == nullptr) {
@@ -149,7 +151,13 @@ int print_table(const std::vector<std::string_view>& arguments) {
   }
   for (const auto model : {Model::kWindows, Model::kRates}) {
     if (!options.model.empty() && options.model != model_name(model)) continue;
-    if (options.compare) {
+    if (options.held) {
+      for (const auto& link : held_links()) {
+        const bool asked = options.scenario.empty() || link.text == options.scenario;
+        if (!asked || model != Model::kWindows) continue;
+        std::printf("%s\n", compare_link(model, options.controller, link, 1, options.log).text.c_str());
+      }
+    } else if (options.compare) {
       print_comparison(model, options);
     } else if (options.links + options.link > 0) {
       const int first = options.link > 0 ? options.link : options.from;

@@ -39,7 +39,7 @@ int WindowNetwork::open(int seeder, int transfer) {
   const Seeder& from = world_.seeders.at(static_cast<std::size_t>(seeder));
   Lane lane{.number = next_++, .seeder = seeder, .path = from.path, .window = Window(from.control)};
   lane.transfer = transfer;
-  lane.round_trip = from.round_trip;
+  lane.base = lane.round_trip = from.round_trip;
   lane.until_lost = exponential(random_);
   lanes_.push_back(lane);
   return lane.number;
@@ -59,7 +59,7 @@ void WindowNetwork::limit(int transfer, double bits_per_s) {
 
 double WindowNetwork::step_seconds() const {
   double least = 1;
-  for (const auto& lane : lanes_) least = std::min(least, lane.round_trip);
+  for (const auto& lane : lanes_) least = std::min(least, lane.base);
   return std::clamp(least / 2, kShortestStep, kLongestStep);
 }
 
@@ -157,9 +157,11 @@ void WindowNetwork::settle_receiver() {
 void WindowNetwork::give_windows() {
   std::map<int, double> wanted;
   for (auto& lane : lanes_) {
-    const double most = world_.seeders[static_cast<std::size_t>(lane.seeder)].window_bytes / kSegmentBytes;
+    const Seeder& from = world_.seeders[static_cast<std::size_t>(lane.seeder)];
+    const double most = std::min(from.window_bytes, from.send_buffer_bytes) / kSegmentBytes;
     lane.in_flight = std::min(lane.window.segments(), most);
     lane.asked = 1;
+    shape(lane);
     if (limits_.contains(lane.transfer)) {
       wanted[lane.transfer] += lane.in_flight / (lane.round_trip + wait_before(lane) + receiver_.wait);
     }
@@ -170,6 +172,19 @@ void WindowNetwork::give_windows() {
     lane.asked = limit->second / wanted[lane.transfer];
     lane.in_flight *= lane.asked;
   }
+}
+
+/// Its own queue takes up to a round trip, or kLeastQueue segments.
+void WindowNetwork::shape(Lane& lane) const {
+  const double shaped_to = world_.seeders[static_cast<std::size_t>(lane.seeder)].lane_rate;
+  if (shaped_to <= 0) return;
+  const double capacity = segments_per_s(shaped_to);
+  const double unshaped = lane.base + wait_before(lane) + (lane.rival ? 0 : receiver_.wait);
+  const double wanted = lane.in_flight / capacity - unshaped;
+  const double wait = std::clamp(wanted, 0.0, std::max(lane.base, kLeastQueue / capacity));
+  const double rate = lane.in_flight / (unshaped + wait);
+  lane.round_trip = lane.base + wait;
+  lane.shaped = rate > (1 + kExcess) * capacity ? 1 - capacity / rate : 0;
 }
 
 void WindowNetwork::step(double seconds) {
@@ -188,18 +203,29 @@ void WindowNetwork::send(Lane& lane, double seconds) {
   const double rate = lane.in_flight / (round_trip + held);
   const double path_dropped = paths_[static_cast<std::size_t>(lane.path)].dropped;
   const double up_dropped = lane.rival ? 0 : uplinks_[static_cast<std::size_t>(lane.seeder)].dropped;
-  const double arrives = (1 - path_dropped) * (1 - up_dropped) * (1 - from.loss);
+  const double passes = (1 - path_dropped) * (1 - up_dropped) * (1 - lane.shaped);
+  const double arrives = passes * (1 - from.loss);
   // Windows answer within a round trip, so what is too much in it is so once.
   const double answered = std::min(seconds, round_trip);
-  lose(lane, rate * (seconds * from.loss + answered * (1 - (1 - path_dropped) * (1 - up_dropped))), round_trip);
+  lose(lane, rate * (seconds * from.loss + answered * (1 - passes)), round_trip);
   lane.sent += rate * seconds;
   lane.received += rate * seconds * arrives * kSegmentBytes;
   // What is asked for at once comes at the lane's own rate, and is on its way for a round trip.
   lane.busy_us += seconds * 1e6 * std::min(lane.asked + (lane.asked < 1 ? round_trip / kPaced : 0), 1.0);
-  lane.seen_us = round_trip * 1e6;
-  const bool held_up = held > 0 || lane.in_flight * kSegmentBytes >= kNearlyAll * from.window_bytes;
-  if (held_up) lane.window_us += seconds * 1e6;
-  lane.window.advance(now_, seconds, round_trip, rate * arrives, held_up || lane.asked < 1);
+  lane.seen_us = (round_trip + late(lane)) * 1e6;
+  const bool by_window = held > 0 || lane.in_flight * kSegmentBytes >= kNearlyAll * from.window_bytes;
+  const bool by_buffer = lane.in_flight * kSegmentBytes >= kNearlyAll * from.send_buffer_bytes;
+  if (by_window) lane.window_us += seconds * 1e6;
+  if (by_buffer) lane.buffer_us += seconds * 1e6;
+  lane.window.advance(now_, seconds, round_trip, rate * arrives, by_window || by_buffer || lane.asked < 1);
+}
+
+/// What a smoothed round trip has of single packets' delays: their mean, give or take a fifth.
+double WindowNetwork::late(const Lane& lane) {
+  const double mean = world_.seeders[static_cast<std::size_t>(lane.seeder)].delays;
+  if (mean <= 0) return 0;
+  const double uniform = static_cast<double>(random_() >> 11) * 0x1.0p-53;
+  return mean * (0.8 + 0.4 * uniform);
 }
 
 void WindowNetwork::lose(Lane& lane, double segments, double round_trip) {
@@ -211,13 +237,13 @@ void WindowNetwork::lose(Lane& lane, double segments, double round_trip) {
   lane.sent += lost;
   if (!lane.window.lose(now_, round_trip)) return;
   ++lane.events;
-  lane.event_us += round_trip * 1e6;
+  lane.event_us += (round_trip + late(lane)) * 1e6;
 }
 
 LaneFigures WindowNetwork::figures(int number) const {
   const auto lane = std::ranges::find(lanes_, number, &Lane::number);
   if (lane == lanes_.end()) return {};
-  const double round_trip = lane->round_trip * 1e6;
+  const double round_trip = lane->base * 1e6;
   client::TcpFigures tcp;
   tcp.srtt_us = static_cast<std::uint32_t>(std::max(lane->seen_us, round_trip));
   tcp.min_rtt_us = static_cast<std::uint32_t>(round_trip);
@@ -232,6 +258,7 @@ LaneFigures WindowNetwork::figures(int number) const {
   tcp.delivery_bytes_per_s = whole(lane->in_flight / std::max(lane->seen_us, 1.0) * 1e6 * kSegmentBytes);
   tcp.busy_us = whole(lane->busy_us);
   tcp.window_limited_us = whole(lane->window_us);
+  tcp.buffer_limited_us = whole(lane->buffer_us);
   return {lane->received, tcp};
 }
 

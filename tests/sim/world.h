@@ -26,6 +26,10 @@ struct Seeder {
   Control control = Control::kCubic;  ///< of its kernel
   int path = 0;                       ///< the link that it shares with others
   bool alive = true;
+  // Of the window model alone:
+  double lane_rate = 0;             ///< each connection is shaped to so much, by a queue of its own; 0: none is
+  double send_buffer_bytes = 1e12;  ///< the most that one lane has in flight by its sender's buffer
+  double delays = 0;                ///< seconds that single packets are late, in the mean, as on a radio link
 };
 
 /// A link that several seeders share, with a queue that drops what does not fit.

@@ -111,6 +111,28 @@ TEST_F(Meter, TakesAllLossesForRandomWhereNothingEverWaits) {
   second();
   EXPECT_EQ(figures().random_events, 2);
 }
+TEST_F(Meter, TakesWhatSinglePacketsAreLateByForNoQueue) {
+  open(0);
+  seeder_.lanes.front().theirs->srtt_us = 65'000;  // delayed by 0 to 10 ms each
+  second(), second();
+  seeder_.lanes.front().theirs->srtt_us = 67'000;
+  for (const std::uint32_t late : {64'000U, 67'000U}) lose(seeder_.lanes.front(), late);
+  second();
+  EXPECT_EQ(figures().random_events, 2);
+  EXPECT_FALSE(figures().full());
+  seeder_.lanes.front().theirs->srtt_us = 110'000;
+  lose(seeder_.lanes.front(), 112'000);
+  second();
+  EXPECT_EQ(figures().random_events, 2) << "that one was of a full queue";
+  EXPECT_TRUE(figures().full());
+}
+TEST_F(Meter, TakesAStandingQueueOfANearPathForNoDelays) {
+  open(0);
+  seeder_.lanes.front().theirs->min_rtt_us = 2'000;
+  seeder_.lanes.front().theirs->srtt_us = 4'000;
+  for (int i = 0; i < 5; ++i) second();
+  EXPECT_TRUE(figures().full());
+}
 TEST_F(Meter, TellsForWhichShareOfTheTimeWindowsHeldTheSenderUp) {
   auto& lane = open(0);
   second();

@@ -103,6 +103,32 @@ TEST(NeededLanes, DoubleWhereWindowsHoldThemUpAndNothingWaits) {
   window.round_trip = 35ms;
   EXPECT_EQ(lane_need(window, 0).least, 16);
 }
+TEST(NeededLanes, DoubleWhereTheSendersBufferHoldsThemUpAsAWindowDoes) {
+  PathFigures held = path(330 * kMbit, 1, 0, 100ms);
+  held.round_trip = held.least_round_trip;
+  held.window_limited = 0.3;
+  held.buffer_limited = 0.6;
+  EXPECT_EQ(lane_need(held, 0).held_by, Limit::kWindow);
+  EXPECT_EQ(lane_need(held, 0).least, 2);
+  held.buffer_limited = 0.1;
+  EXPECT_EQ(lane_need(held, 0).least, 1);
+}
+TEST(NeededLanes, AreMoreAtOnceOnANearPathThatLosesPackets) {
+  PathFigures near = path(180 * kMbit, 2, 400);
+  near.round_trip = near.least_round_trip = 2ms;
+  EXPECT_GE(lane_need(near, 0).least, 6) << "four times what two carry";
+  near.round_trip = 8ms;
+  EXPECT_LE(lane_need(near, 0).least, 3) << "it is full";
+}
+TEST(NeededLanes, GoWithTheLossesSeenWhereSinglePacketsAreLate) {
+  PathFigures late = path(19 * kMbit, 8, 160, 60ms);
+  late.round_trip = late.least_round_trip + 6ms;
+  EXPECT_TRUE(late.full());
+  const int when_full = lane_need(late, 0).least;
+  late.delays = 5ms;
+  EXPECT_FALSE(late.full());
+  EXPECT_GT(lane_need(late, 0).least, when_full);
+}
 TEST(NeededLanes, GoWithTheLossesSeenWhereNothingWaits) {
   // 9 events may be 4 to 16; on a full path the fewest count, on one that is not full the likely number.
   PathFigures few = path(100 * kMbit, 4, 9);

@@ -374,6 +374,37 @@ TEST_F(Refining, TakesLanesBackBehindAShaperByConnection) {
   EXPECT_EQ(step(40e6), 2);
   EXPECT_EQ(steps(3, 20e6), 4) << "each lane has a rate and a queue of its own";
 }
+TEST_F(Refining, TriesAsManyAgainOnceWhereEachConnectionMayHaveARateOfItsOwn) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 80ms;
+  EXPECT_EQ(step(100e6), 4);
+  EXPECT_EQ(refined_.why, "each lane may have a rate of its own: more are tried");
+  EXPECT_EQ(steps(2, 200e6), 8) << "each has";
+  EXPECT_EQ(steps(2, 400e6), 16);
+  EXPECT_EQ(steps(20, 800e6), 16);
+}
+TEST_F(Refining, TriesNoMoreForAShaperWhereMoreBroughtWhatTheyTookFromOthers) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 80ms;
+  EXPECT_EQ(step(40e6), 4);
+  EXPECT_EQ(steps(4, 57e6), 2) << "4 of 7 flows instead of 2 of 5";
+  for (int second = 0; second < 1000; ++second) ASSERT_EQ(step(40e6), 2) << "second " << second;
+}
+TEST_F(Refining, TriesNoMoreForAShaperWhereItHadMoreOrASeederHasNoMore) {
+  source_.path.segments = 1e6;
+  source_.path.round_trip = source_.path.full_queue = 80ms;
+  EXPECT_EQ(step(95e6), 8) << "of 16";
+  for (int second = 0; second < 100; ++second) ASSERT_LE(step(95e6), 8) << "second " << second;
+  refinement_ = Refinement();
+  source_.start = source_.path.lanes = 2;
+  source_.path.empty = 0.9;
+  EXPECT_EQ(steps(20, 95e6), 2);
+  source_.path.empty = 0;
+  facts_.polite = true;
+  EXPECT_EQ(steps(20, 95e6), 2);
+}
 TEST_F(Refining, AddsNoLanesWhereTheSeederPacesThem) {
   loses_at_random();
   source_.path.paced_bits_per_s = 33e6;

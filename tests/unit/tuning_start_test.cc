@@ -60,6 +60,36 @@ TEST(StartLanes, AreOneUnderBbrWhereItsWindowLetsItCarryAGigabit) {
   facts.sources[0].round_trip = std::chrono::microseconds(40);
   EXPECT_EQ(start_lanes(facts), std::vector{2}) << "near: the second costs nothing";
 }
+TEST(StartLanes, UnderBbrAreAsManyAsCarryAGigabitByWindows) {
+  StartSource source = seeder(PathKind::kBbr);
+  source.round_trip = std::chrono::milliseconds(200);
+  StartFacts facts = from({source});
+  facts.host.lane_bytes = 6 * kMB;  // 240 Mbit/s
+  EXPECT_EQ(start_lanes(facts), std::vector{4}) << "no more than the even plan gives";
+  facts.host.lane_bytes = 9 * kMB;
+  EXPECT_EQ(start_lanes(facts), std::vector{3});
+  facts.sources.push_back(source);
+  EXPECT_EQ(start_lanes(facts), (std::vector{2, 2})) << "several carry it together";
+}
+TEST(StartLanes, AreSixteenForFewBytesWhereWindowsAreSmall) {
+  StartSource source = seeder();
+  source.round_trip = std::chrono::milliseconds(100);
+  StartFacts facts = from({source}, 90 * kMB);
+  facts.host.lane_bytes = 4 * kMB;
+  EXPECT_EQ(start_lanes(facts), std::vector{8});
+  facts.host.lane_bytes = 256'000;  // 20 Mbit/s
+  EXPECT_EQ(start_lanes(facts), std::vector{16});
+}
+TEST(StartLanes, OnALongPathThatIsRememberedAreEightAtLeast) {
+  StartSource source = seeder();
+  source.remembered = 2;
+  EXPECT_EQ(start_lanes(from({source})), std::vector{8}) << "two fill it slowly";
+  source.path = PathKind::kNear;
+  EXPECT_EQ(start_lanes(from({source})), std::vector{2});
+  source.path = PathKind::kFar;
+  source.remembered = 12;
+  EXPECT_EQ(start_lanes(from({source})), std::vector{12});
+}
 TEST(StartLanes, AreFourWhereTheSeederGrantsBbr) {
   StartSource source = seeder();
   source.grants_bbr = true;
