@@ -113,7 +113,32 @@ void GetFlow::check_same_place(const TransferId& id, const Copy& copy, const std
   c_.book.save_or_log(*transfer);
 }
 
-/// What is whole becomes a transfer of its own, to which this one adds what is missing as any further get does.
+/// Lock held. What is whole becomes a transfer of its own.
+Status GetFlow::keep_part(const Transfer& transfer, const metainfo::Manifest& manifest, const std::vector<bool>& lost,
+                          const std::string& stamp) {
+  TransferRow part = transfer.row;
+  part.id = TransferId::make(c_.ports.clock.wall(), c_.ports.rng);
+  part.step = TransferStep::kHold;
+  part.unmarked = false;
+  part.old_place = {};
+  part.lost = lost;
+  part.stamp = stamp;
+  part.verified = c_.ports.clock.wall();
+  part.checksums_due = false;
+  part.peers.clear();  // they are the other's
+  part.received_bytes = part.sent_bytes = part.redundant_bytes = 0;
+  if (const auto held = held_entries(manifest, part.globs, lost); held) {
+    part.wanted_bytes = part.verified_bytes = wanted_bytes(manifest, *held);
+  }
+  auto& kept = c_.book.insert(std::move(part));
+  kept.barred = true;
+  const Status saved = c_.book.save(kept);
+  if (!saved) c_.book.erase(kept.row.id);
+  return saved;
+}
+
+/// What is whole stays the list's, and this one adds what is missing to it, as any further get does. Of a folder that
+/// somebody made for this get nothing stays: cancelled, it would leave a transfer behind that has no file.
 void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost,
                          const std::string& stamp) {
   const auto& manifest = copy.metadata->manifest;
@@ -121,30 +146,19 @@ void GetFlow::fetch_lost(const TransferId& id, const Copy& copy, const std::vect
     const auto lock = c_.book.lock();
     auto* transfer = c_.book.find(id);
     if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
-    TransferRow part = transfer->row;
-    part.id = TransferId::make(c_.ports.clock.wall(), c_.ports.rng);
-    part.step = TransferStep::kHold;
-    part.unmarked = false;
-    part.old_place = {};
-    part.lost = lost;
-    part.stamp = stamp;
-    part.verified = c_.ports.clock.wall();
-    part.checksums_due = false;
-    part.peers.clear();  // they are the other's
-    part.received_bytes = part.sent_bytes = part.redundant_bytes = 0;
-    if (const auto held = held_entries(manifest, part.globs, lost); held) {
-      part.wanted_bytes = part.verified_bytes = wanted_bytes(manifest, *held);
-    }
     while (const auto* earlier = held_beside(transfer->row)) {  // of a check that a crash cut off
       const TransferId earlier_id = earlier->row.id;
       c_.forget(earlier_id);
     }
-    auto& kept = c_.book.insert(std::move(part));
-    kept.barred = true;
-    if (const auto saved = c_.book.save(kept); !saved) {
-      c_.book.erase(kept.row.id);
-      c_.fail(*transfer, saved.error());
-      return;
+    TransferRow after = transfer->row;
+    after.kept_globs = after.globs;
+    after.kept_lost = lost;
+    const bool adopts = after.kind == TransferKind::kAttach && after.stamp.empty();
+    if (!adopts || !fills_empty_folders(manifest, after)) {
+      if (const auto kept = keep_part(*transfer, manifest, lost, stamp); !kept) {
+        c_.fail(*transfer, kept.error());
+        return;
+      }
     }
     // What people are told at the end is of this fetch.
     c_.take_out_of_engine(*transfer);
@@ -303,7 +317,7 @@ bool GetFlow::kept_is_untouched(const TransferId& id, const metainfo::Manifest& 
     const auto* transfer = c_.book.find(id);
     if (transfer == nullptr || !transfer->row.adds()) return true;
     const auto* held = held_beside(transfer->row);
-    if (held == nullptr) return false;
+    if (held == nullptr) return fills_empty_folders(manifest, transfer->row);
     part = held->row;
   }
   const auto wanted = held_entries(manifest, part.globs, part.lost);

@@ -159,9 +159,13 @@ Result<std::optional<TransferView>> GetFlow::join_or_refuse(const Request& reque
         GT_ASSIGN(const auto had, held_entries(manifest, part->row.globs, part->row.lost));
         if (covers(had, request.wanted)) continue;  // it came with another get
       }
-      const bool adds = part != nullptr && !request.part_is_gone;
-      row.kept_globs = adds ? part->row.globs : std::vector<std::string>();
-      row.kept_lost = adds ? part->row.lost : std::vector<bool>();
+      if (part != nullptr && !request.part_is_gone) {
+        row.kept_globs = part->row.globs;
+        row.kept_lost = part->row.lost;
+      } else if (request.part_is_gone || !fills_empty_folders(manifest, row)) {
+        row.kept_globs.clear();
+        row.kept_lost.clear();
+      }
       GT_ASSIGN(transfer->wanted, entries_to_fetch(manifest, row));
       row.wanted_bytes = wanted_bytes(manifest, transfer->wanted);
       // It was whole once: most of it may still be.

@@ -107,7 +107,7 @@ class GetFlow {
   const Transfer* held_beside(const TransferRow& row) {
     return held_at(row.content, row.target, row.base_name, row.id);
   }
-  bool is_known_at(const ContentInfo& content, const std::string& target, const std::string& base_name);
+  bool is_known_at(const Request& request);
   void look_at_part(Request& request);
   bool kept_is_untouched(const TransferId& id, const metainfo::Manifest& manifest);
   TransferRow new_row(const Request& request) const;
@@ -188,6 +188,8 @@ class GetFlow {
   std::optional<VerifyReport> verify_at(const TransferId& id, const Place& parent, const metainfo::Manifest& manifest,
                                         const std::vector<bool>& wanted, const std::stop_token& stop);
   void check_same_place(const TransferId& id, const Copy& copy, const std::stop_token& stop);
+  Status keep_part(const Transfer& transfer, const metainfo::Manifest& manifest, const std::vector<bool>& lost,
+                   const std::string& stamp);
   void fetch_lost(const TransferId& id, const Copy& copy, const std::vector<bool>& lost, const std::string& stamp);
 
   NodeContext& c_;

@@ -118,7 +118,7 @@ void GetFlow::look_at_part(Request& request) {
 /// every file.
 Status GetFlow::look_for_others(Request& request) {
   if (request.part_is_gone || request.job.refetch) return {};
-  const bool known = is_known_at(request.content, request.job.target, request.base_name());
+  const bool known = is_known_at(request);
   if (known && !request.part_is_whole) return {};
   TransferRow row;
   row.target = request.job.target;
@@ -175,13 +175,16 @@ Status GetFlow::nothing_foreign(const Request& request, const TransferRow& row) 
                                     request.content.name + ", so nothing is added to that folder" + kOutOfTheWay};
 }
 
-/// A transfer of this content knows what lies there, or is about to bring it.
-bool GetFlow::is_known_at(const ContentInfo& content, const std::string& target, const std::string& base_name) {
+/// A transfer of this content knows what lies there, or is about to bring it. One that failed to fill an empty folder
+/// knows of nothing: what lies there by now is looked at as if for the first time.
+bool GetFlow::is_known_at(const Request& request) {
+  const auto& manifest = request.metadata->manifest;
   const auto lock = c_.book.lock();
   return std::ranges::any_of(c_.book.all(), [&](const auto& one) {
     const TransferRow& row = one.second->row;
-    const bool known = in_progress(row.step) || row.step == TransferStep::kHold || row.step == TransferStep::kFailed;
-    return known && is_same_there(row, content, target, base_name);
+    if (!is_same_there(row, request.content, request.job.target, request.base_name())) return false;
+    if (row.step == TransferStep::kFailed) return !row.stamp.empty() || !fills_empty_folders(manifest, row);
+    return in_progress(row.step) || row.step == TransferStep::kHold;
   });
 }
 

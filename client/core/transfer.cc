@@ -305,6 +305,16 @@ Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, con
   return any ? beyond : std::vector<bool>();
 }
 
+bool fills_empty_folders(const metainfo::Manifest& manifest, const TransferRow& row) {
+  if (!row.adds()) return false;
+  const auto kept = held_entries(manifest, row.kept_globs, row.kept_lost);
+  if (!kept || kept->empty()) return false;
+  for (std::size_t i = 0; i < kept->size(); ++i) {
+    if ((*kept)[i] && manifest.entries[i].kind != metainfo::EntryKind::kFolder) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   if (one.empty() || other.empty()) return {};
   std::vector<std::string> all = one;

@@ -50,6 +50,8 @@ Result<std::vector<bool>> entries_to_fetch(const metainfo::Manifest& manifest, c
 /// Of what `globs` mean, that which is in neither of two selections (each empty: all). Empty: nothing.
 Result<std::vector<bool>> entries_beyond(const metainfo::Manifest& manifest, const std::vector<std::string>& globs,
                                          const std::vector<bool>& one, const std::vector<bool>& other);
+/// It adds to folders that held nothing of what its globs mean: there is nothing for an earlier transfer to hold.
+bool fills_empty_folders(const metainfo::Manifest& manifest, const TransferRow& row);
 /// The globs of both, each once; either empty: all.
 std::vector<std::string> joined_globs(const std::vector<std::string>& one, const std::vector<std::string>& other);
 

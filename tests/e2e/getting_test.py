@@ -83,6 +83,20 @@ def an_empty_folder_that_is_there_is_filled_and_stays_what_it_is():
         cases.refused(bob.cli('get', 'run-2026', '--to', everybodys.parent, node=beta, expect=None), 6, everybodys)
 
 
+def a_get_into_an_empty_folder_that_is_cancelled_leaves_nothing():
+    with harness.Scene() as scene:
+        run, alice, bob, alpha, beta = setting(scene)
+        folder = scene.dir / 'out/run'
+        folder.mkdir(parents=True)
+        alpha.stop()  # it is under way until it is cancelled
+        bob.cli('get', 'run-2026', '--to', folder.parent, '--detach', node=beta)
+        harness.wait_until(lambda: len(os.listdir(folder.parent)) == 2, 'its staging folder to be there')
+        cases.check(len(transfers(bob, beta)) == 1, transfers(bob, beta))
+        bob.cli('transfer', 'cancel', 'run-2026', node=beta)
+        harness.wait_until(lambda: transfers(bob, beta) == [], 'it to be forgotten')
+        cases.check(os.listdir(folder.parent) == ['run'] and os.listdir(folder) == [], os.listdir(folder.parent))
+
+
 def a_place_is_kept_without_the_way_that_led_there():
     with harness.Scene() as scene:
         run, alice, bob, alpha, beta = setting(scene)
@@ -225,7 +239,8 @@ def a_new_folder_and_what_is_fetched_have_the_modes_that_the_caller_would_give_t
 
 
 cases.run(what_is_refused_at_once_leaves_no_transfer, files_that_lie_there_and_are_right_are_adopted,
-          an_empty_folder_that_is_there_is_filled_and_stays_what_it_is, a_place_is_kept_without_the_way_that_led_there,
+          an_empty_folder_that_is_there_is_filled_and_stays_what_it_is, a_get_into_an_empty_folder_that_is_cancelled_leaves_nothing,
+          a_place_is_kept_without_the_way_that_led_there,
           a_file_of_the_same_size_with_other_bytes_stays_a_conflict, a_further_file_that_is_there_and_right_is_adopted_too,
           a_content_gets_the_name_that_is_asked_for, a_folder_with_another_name_is_seeded, files_are_chosen_by_the_paths_that_are_shown,
           a_get_gives_up_where_nobody_serves_or_time_is_over, a_new_folder_and_what_is_fetched_have_the_modes_that_the_caller_would_give_them)

@@ -98,6 +98,66 @@ TEST_F(GetAdopts, AnEmptyFolderAndFetchesAllOfIt) {
   EXPECT_EQ(removed->files, 2u);
 }
 
+class GetFillsAnEmptyFolder : public GetAdopts {
+ protected:
+  GetFillsAnEmptyFolder() {
+    published("set");
+    lies_at("/home/in/data");
+    files_.with([](auto& state) { state.gone = {"/home/in/data/a", "/home/in/data/sub/b"}; });
+  }
+  /// What the engine is asked for.
+  TransferId begun() {
+    const auto view = get(job("set"));
+    EXPECT_TRUE(view.ok()) << view.error().message;
+    if (!view) return {};
+    EXPECT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+    return view->id;
+  }
+  TransferId failed() {
+    files_.with([](auto& state) { state.commit_error = Error{Code::kConflict, "data/a is in the way"}; });
+    const TransferId id = begun();
+    engine_->completes(id);
+    wait_for(id, TransferState::kFailed);
+    files_.with([](auto& state) { state.commit_error.reset(); });
+    return id;
+  }
+};
+
+TEST_F(GetFillsAnEmptyFolder, AndLeavesNothingInTheListWhereItIsCancelled) {
+  const TransferId id = begun();
+  EXPECT_EQ(node_->transfers().size(), 1u) << "nor is there another one while it is fetched";
+  ASSERT_TRUE(node_->cancel(id).ok());
+  EXPECT_TRUE(eventually([&] { return node_->transfers().empty() && store_.transfers()->empty(); }));
+}
+
+TEST_F(GetFillsAnEmptyFolder, AlsoAfterARestartWithoutVerifyingItOnceMore) {
+  const TransferId id = begun();
+  restart();
+  complete(id);
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
+  EXPECT_EQ(files_.count("verify /home/in/data"), 1) << "when it was looked at first";
+}
+
+TEST_F(GetFillsAnEmptyFolder, TheNextTimeWhereItFailed) {
+  const TransferId id = failed();
+  EXPECT_EQ(node_->transfers().size(), 1u);
+  EXPECT_EQ(begun(), id);
+  engine_->completes(id);
+  EXPECT_EQ(wait_for(id, TransferState::kSeeding).total_bytes, 8u);
+  EXPECT_TRUE(files_.with([](auto& state) { return state.committed.beside; }));
+}
+
+TEST_F(GetFillsAnEmptyFolder, WithOtherFilesWhereItFailed) {
+  const TransferId first = failed();
+  auto some = job("set");
+  some.globs = {"a"};
+  const auto view = get(some);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_NE(view->id, first);
+  complete(view->id);
+  EXPECT_EQ(wait_for(view->id, TransferState::kSeeding).total_bytes, 3u);
+}
+
 TEST_F(GetAdopts, AndAddsNothingToAFolderThatHoldsOtherThings) {
   published("set");
   lies_at("/home/in/data");
