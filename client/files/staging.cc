@@ -349,6 +349,13 @@ class Commit {
     return names && names->empty();
   }
 
+  /// Under the final name it would pass for what was fetched, and be in the way of the next get.
+  void remove_placeholder() {
+    if (!placeholder_in_the_way()) return;
+    if (::unlinkat(target_.get(), base().c_str(), manifest_.is_single_file() ? 0 : AT_REMOVEDIR) != 0) return;
+    ::unlinkat(staging_.get(), marker_name(kPlaceholder, manifest_).c_str(), 0);
+  }
+
   // Filesystems without RENAME_NOREPLACE (NFS, some FUSE): a file is linked, which fails where the name exists; a
   // folder replaces an empty one that we make first, and a rename never replaces a folder with something in it. Where
   // links are unknown too, a file replaces an empty one of ours.
@@ -358,8 +365,10 @@ class Commit {
       return unlink_staged();
     if (!placeholder_in_the_way()) GT_TRY(make_placeholder());
     if (::renameat(staging_.get(), name, target_.get(), name) == 0) return {};
-    if (errno == ENOTEMPTY || errno == EEXIST) return in_the_way(plan_, manifest_);
-    return disk_error(errno, base_path(plan_, manifest_), "cannot be moved to its place");
+    const int error_number = errno;
+    if (error_number == ENOTEMPTY || error_number == EEXIST) return in_the_way(plan_, manifest_);
+    remove_placeholder();
+    return disk_error(error_number, base_path(plan_, manifest_), "cannot be moved to its place");
   }
 
   Status make_placeholder() {

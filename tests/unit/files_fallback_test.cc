@@ -87,6 +87,22 @@ TEST_F(Fallback, ReplacesOnlyItsOwnPlaceholderAfterACrash) {
   EXPECT_TRUE(delivered());
 }
 
+TEST_F(Fallback, ACommitThatCannotMoveLeavesNothingUnderTheFinalName) {
+  for (const char* name : {"set", "single"}) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(stage(name));
+    expect_done(without_syscall(SYS_renameat2, EINVAL, [&] {
+      if (!refuse_syscall(SYS_linkat, EPERM) || !refuse_syscall(SYS_renameat, EDQUOT)) return false;
+      const Status committed = work_->commit(plan_, metadata_.manifest);
+      return !committed && committed.error().code == Code::kDisk && !exists(plan_.target + "/" + name);
+    }));
+    ASSERT_TRUE(exists(plan_.staging() + "/" + name));
+    const Status committed = work_->commit(plan_, metadata_.manifest);
+    ASSERT_TRUE(committed) << committed.error().message;
+    EXPECT_TRUE(delivered());
+  }
+}
+
 TEST_F(Fallback, CopiesThroughABufferWhereTheKernelCannot) {
   expect_done(without_syscall(SYS_copy_file_range, EXDEV, [&] {
     return stage("set") && work_->commit(plan_, metadata_.manifest).ok() && delivered();
