@@ -44,8 +44,17 @@ TransferRow transfer_of(const PublishRow& row, const std::string& owner) {
   return transfer;
 }
 
-bool has_same_rules(const PublishRow::Lasting& was, const PublishJob& job) {
-  return was.rules == job.rules && was.as_before == job.as_before;
+/// Whether rules were given or are a habit, which asks for those of the version before, an older version did not note.
+bool has_same_rules(const PublishRow& row, const PublishJob& job) {
+  const PublishRow::Lasting& was = *row.lasting;
+  const bool is_unknown = !was.as_before && was.rules != WalkRules();
+  return was.rules == job.rules && (is_unknown || row.is_as_before() == job.as_before);
+}
+
+/// A new version keeps what is said of the content; an older program sent what its files said all the same.
+bool says_the_same(const PublishRow& row, const PublishRequest& now) {
+  const PublishRow::Lasting& was = *row.lasting;
+  return row.is_update() || (was.description == now.description && was.license == now.license && was.tags == now.tags);
 }
 
 Error stopped_error(const PublishRow& row) {
@@ -63,7 +72,7 @@ PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJo
     if (row.request_id == job.request.request_id) {
       relation = Relation::kSameRequest;
     } else if (!row.done && row.name == job.request.name) {
-      const bool same_rules = !row.lasting || has_same_rules(*row.lasting, job);
+      const bool same_rules = !row.lasting || has_same_rules(row, job);
       const bool same_work = row.path == job.path && row.access == kept_access(job.request) && same_rules;
       relation = same_work ? Relation::kSameWork : Relation::kSameName;
     }
@@ -75,11 +84,8 @@ PublishMatch match_publish(const std::vector<PublishRow>& known, const PublishJo
 
 bool asks_the_same(const PublishRow& row, const PublishJob& job) {
   if (!row.lasting) return true;
-  const PublishRow::Lasting& was = *row.lasting;
-  const PublishRequest& now = job.request;
-  return row.path == job.path && row.name == now.name && row.access == now.access && has_same_rules(was, job) &&
-         was.strict == job.strict && was.description == now.description && was.license == now.license &&
-         was.tags == now.tags;
+  return row.path == job.path && row.name == job.request.name && row.access == kept_access(job.request) &&
+         has_same_rules(row, job) && row.lasting->strict == job.strict && says_the_same(row, job.request);
 }
 
 Result<TransferView> LastingPublishFlow::start(const PublishJob& asked) {
@@ -359,7 +365,7 @@ std::optional<HashedTree> LastingPublishFlow::hashed_before(const Work& work) {
 
 Result<HashedTree> LastingPublishFlow::hash(Work& work, const std::stop_token& stop) {
   const TransferId& id = work.transfer.id;
-  if (work.publish.lasting->as_before) GT_TRY(publishes_.take_rules_before(work.publish, work.ticket->content));
+  if (work.publish.is_as_before()) GT_TRY(publishes_.take_rules_before(work.publish, work.ticket->content));
   HashPace pace;
   const auto counting = [&](const ScanFigures& figures) {
     edit(id, [&](Transfer& transfer) {

@@ -122,12 +122,17 @@ struct PublishRow {
     WalkRules rules = {};  ///< that were asked for
     /// Of HashedTree.
     std::uint64_t unchanged_files = 0, unchanged_bytes = 0, read_bytes = 0;
-    bool unchanged = false;  ///< nothing differed from the version before: none was made
-    bool as_before = false;  ///< PublishJob::as_before
+    bool unchanged = false;              ///< nothing differed from the version before: none was made
+    std::optional<bool> as_before = {};  ///< PublishJob::as_before; nothing: begun by a version that did not know it
     friend bool operator==(const Lasting&, const Lasting&) = default;
   };
   std::optional<Lasting> lasting;
   bool is_update() const { return access.empty(); }
+  /// By the rules of the version before. A version that did not know of that was asked without rules where none were
+  /// given: that is what asks for those of the version before now.
+  bool is_as_before() const {
+    return lasting && lasting->as_before.value_or(is_update() && lasting->rules == WalkRules());
+  }
 };
 
 /// A task of the server's stream. Its state decides what is done after a restart: one that is not ended is begun again.

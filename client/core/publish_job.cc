@@ -359,7 +359,7 @@ PublishOutcome PublishFlow::outcome_of(const PublishRow& row) const {
   outcome.unchanged_bytes = row.lasting->unchanged_bytes;
   outcome.read_bytes = row.lasting->read_bytes;
   outcome.unchanged = row.lasting->unchanged;
-  if (row.lasting->as_before && row.rules != row.lasting->rules) outcome.rules_as_before = rules_text(row.rules);
+  if (row.is_as_before() && row.rules != row.lasting->rules) outcome.rules_as_before = rules_text(row.rules);
   return outcome;
 }
 

@@ -327,18 +327,18 @@ Result<ContentInfo> decode_content(const std::string& text) {
 
 std::string encode_lasting(const std::optional<PublishRow::Lasting>& lasting) {
   if (!lasting) return {};
-  return Json{{"description", lasting->description},
-              {"license", lasting->license},
-              {"tags", lasting->tags},
-              {"strict", lasting->strict},
-              {"warnings", lasting->warnings},
-              {"rules", rules_json(lasting->rules)},
-              {"unchanged_files", lasting->unchanged_files},
-              {"unchanged_bytes", lasting->unchanged_bytes},
-              {"read_bytes", lasting->read_bytes},
-              {"unchanged", lasting->unchanged},
-              {"as_before", lasting->as_before}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json json{{"description", lasting->description},
+            {"license", lasting->license},
+            {"tags", lasting->tags},
+            {"strict", lasting->strict},
+            {"warnings", lasting->warnings},
+            {"rules", rules_json(lasting->rules)},
+            {"unchanged_files", lasting->unchanged_files},
+            {"unchanged_bytes", lasting->unchanged_bytes},
+            {"read_bytes", lasting->read_bytes},
+            {"unchanged", lasting->unchanged}};
+  if (lasting->as_before) json["as_before"] = *lasting->as_before;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& text) {
@@ -346,11 +346,12 @@ Result<std::optional<PublishRow::Lasting>> decode_lasting(const std::string& tex
   if (text.empty()) return Lasting();
   return guarded(text, "a publish", [](const Json& json) -> Result<Lasting> {
     GT_ASSIGN(WalkRules rules, walk_rules(json.value("rules", Json::object())));
+    std::optional<bool> as_before;  // versions before there was this wrote none
+    if (json.contains("as_before")) as_before = json.at("as_before").get<bool>();
     return Lasting({json.at("description"), json.at("license"), json.at("tags").get<std::vector<std::string>>(),
                     json.at("strict"), json.at("warnings").get<std::vector<std::string>>(), std::move(rules),
                     json.value("unchanged_files", std::uint64_t{0}), json.value("unchanged_bytes", std::uint64_t{0}),
-                    json.value("read_bytes", std::uint64_t{0}), json.value("unchanged", false),
-                    json.value("as_before", false)});
+                    json.value("read_bytes", std::uint64_t{0}), json.value("unchanged", false), as_before});
   });
 }
 

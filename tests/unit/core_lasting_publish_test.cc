@@ -493,6 +493,69 @@ TEST_F(LastingUpdate, ThatIsAskedForAgainIsTheSameWorkAlsoOnceTheRulesAreKnown) 
   EXPECT_EQ(start_publish(next).id, view.id);
 }
 
+/// An update as a version wrote it down that did not know of rules before.
+class OlderUpdate : public LastingUpdate {
+ protected:
+  /// Interrupted, and what the node's database has of it.
+  TransferView interrupted(const client::WalkRules& rules = {}) {
+    first_version(kSecret);
+    hash_waits(true);
+    auto wish = update_job();
+    wish.rules = rules;
+    const auto view = start_publish(wish);
+    wait_until(view.id, [](const auto& now) { return now.verified_bytes == 1; });
+    end();
+    client::PublishRow::Lasting older;
+    older.license = "CC-BY-4.0";  // of a file
+    older.rules = rules;
+    const auto rows = store_.publishes();
+    for (client::PublishRow row : *rows) {
+      if (row.request_id != "u1") continue;
+      row.lasting = older;
+      EXPECT_TRUE(store_.put_publish(row).ok());
+    }
+    return view;
+  }
+  static client::PublishJob as_before(client::PublishJob wish) {
+    wish.as_before = true;
+    return wish;
+  }
+};
+
+TEST_F(OlderUpdate, IsJoinedByItsRepetitionAndKeepsToTheRulesOfTheVersionBefore) {
+  const auto view = interrupted();
+  start();
+  EXPECT_EQ(start_publish(as_before(update_job("u2"))).id, view.id);
+  EXPECT_EQ(node_->start_publish(update_job("u3")).error().code, Code::kConflict) << "that asks for no rules at all";
+  end();
+  hash_waits(false);
+  start();
+  wait_for(view.id, TransferState::kSeeding);
+  EXPECT_EQ(files_.with([](auto& state) { return state.rules; }), kSecret);
+}
+
+TEST_F(OlderUpdate, IsJoinedByItsRepetitionWithItsRules) {
+  const client::WalkRules rules{.exclude = {"*.tmp"}};
+  const auto view = interrupted(rules);
+  start();
+  auto again = update_job("u2");
+  again.rules = rules;
+  EXPECT_EQ(start_publish(again).id, view.id) << "that were given";
+  EXPECT_EQ(start_publish(as_before(again)).id, view.id) << "that are a habit";
+}
+
+TEST_F(OlderUpdate, ThatFailedIsTriedAgainByItsRepetition) {
+  const auto view = interrupted();
+  hash_waits(false);
+  files_.with([](auto& state) { state.hash_error = Error{Code::kDenied, "a cannot be read"}; });
+  start();
+  wait_for(view.id, TransferState::kFailed);
+  files_.with([](auto& state) { state.hash_error.reset(); });
+  EXPECT_EQ(start_publish(as_before(update_job("u2"))).id, view.id);
+  wait_for(view.id, TransferState::kSeeding);
+  EXPECT_TRUE(link_.with([](auto& state) { return state.given_up.empty(); })) << "it was not begun anew";
+}
+
 TEST_F(LastingUpdate, IsScannedByTheRulesOfTheVersionBefore) {
   first_version(kSecret);
   const auto scanned = node_->scan_publish({"/home/data", {}, "set"}, {}, {});

@@ -32,6 +32,19 @@ TEST(TaskCodec, KeepsEveryKindOfWork) {
   }
 }
 
+TEST(PublishCodec, DoesNotKnowWhatAnOlderVersionDidNotWrite) {
+  const std::string older = R"({"description":"","license":"","strict":false,"tags":[],"warnings":[]})";
+  for (const bool wish : {false, true}) {
+    auto lasting = store::decode_lasting(older);
+    ASSERT_TRUE(lasting.ok()) << lasting.error().message;
+    ASSERT_TRUE(lasting->has_value());
+    EXPECT_EQ((*lasting)->as_before, std::nullopt);
+    EXPECT_EQ((*store::decode_lasting(store::encode_lasting(*lasting)))->as_before, std::nullopt) << "nor later";
+    (*lasting)->as_before = wish;
+    EXPECT_EQ((*store::decode_lasting(store::encode_lasting(*lasting)))->as_before, wish);
+  }
+}
+
 TEST(TaskCodec, KeepsWhichVersionIsMeant) {
   Task from, to;
   GetTask get;
