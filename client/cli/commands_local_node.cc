@@ -117,7 +117,7 @@ Status reenroll(Context& c) {
   if (!running) {
     const Result<NodeService> service = local_node();
     const std::string name = service ? service->enrolled_name() : "";
-    if (running.error().code != Code::kUnreachable || c.options.has("socket") || name.empty()) return running.error();
+    if (running.error().code != Code::kUnreachable || names_a_node(c.options) || name.empty()) return running.error();
     GT_TRY(service->set_enrolment_aside());
     GT_TRY(ensure_node_runs(c, {.former_name = name}));
     GT_ASSIGN(api::NodeApi* const started, c.node());

@@ -85,8 +85,20 @@ Status start_node(Context& c, NodeService& service, const NodeWish& wish) {
                "gridtorrentd is not installed here: install gridtorrent-node, or put it beside gridtorrent"};
 }
 
+/// Nobody but its unit knows where a node listens that systemd starts.
+Error listens_elsewhere(const std::string& socket) {
+  const std::string shown = escape_for_display(socket);
+  return {Code::kConflict, "systemd runs your node, and it does not listen at " + shown +
+                               ": name no socket (--socket, GRIDTORRENT_SOCKET, 'socket' in gridtorrent.toml), or "
+                               "write socket = \"" +
+                               shown +
+                               "\" into gridtorrentd.toml and start it again with 'gridtorrent node stop' "
+                               "and 'gridtorrent node start'"};
+}
+
 /// Where several commands start it at once, all but one find the data folder taken, and ask on for the node that won.
 Result<v1::StatusReply> wait_for_node(Context& c, NodeService& service) {
+  GT_ASSIGN(const std::string socket, c.socket_path());
   const MonoTime until = c.clock.mono() + kPatience;
   std::optional<Error> taken;
   for (;;) {
@@ -96,11 +108,13 @@ Result<v1::StatusReply> wait_for_node(Context& c, NodeService& service) {
       if (failed->code != Code::kConflict) return *failed;
       taken = std::move(failed);
     }
+    // systemd answers once the node serves.
+    const bool serves = !taken && service.keeper() == NodeKeeper::kSystemd;
+    if (serves && c.options.has("socket")) return listens_elsewhere(socket);
     if (c.clock.mono() > until) break;
     std::this_thread::sleep_for(kLookAgain);
   }
   if (taken) return *taken;
-  GT_ASSIGN(const std::string socket, c.socket_path());
   return Error{Code::kTimeout, "the node was started, and does not answer at " + escape_for_display(socket) +
                                    " yet; look with 'gridtorrent node status'"};
 }
@@ -183,13 +197,17 @@ Status ensure_node_runs(Context& c, const NodeWish& wish) {
   return {};
 }
 
+bool names_a_node(const options::Parsed& options) {
+  return options.source("socket") >= options::Source::kEnvironment;
+}
+
 Result<api::NodeApi*> node_for_work(Context& c) {
   const auto node = c.node();
   if (node) {
     const auto answer = (*node)->status();
     if (answer || answer.error().code != Code::kUnreachable) return *node;
   }
-  if (c.options.has("socket") || (!node && node.error().code != Code::kUnreachable)) return node;
+  if (names_a_node(c.options) || (!node && node.error().code != Code::kUnreachable)) return node;
   GT_ASSIGN(const Context::Login login, c.known_login());
   const Result<NodeService> service = local_node();
   const bool enrolled = service && service->is_enrolled();

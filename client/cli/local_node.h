@@ -31,11 +31,16 @@ Status check_node_owner(Context& context, const NodeWish& wish, const std::strin
 
 /// Starts it unless one answers at the control socket, enrols it as the person who is logged in where it is not, and
 /// waits until it answers. Says what it does on stderr. kDenied: the node that runs is another account's; kUnreachable:
-/// it does not come up, with the reason; kTimeout; else as check_node_place() and a call to the server.
+/// it does not come up, with the reason; kConflict: systemd runs it, and it listens elsewhere; kTimeout; else as
+/// check_node_place() and a call to the server.
 Status ensure_node_runs(Context& context, const NodeWish& wish);
 
-/// The node, for a command that gives it work: where none runs, and nobody said which with --socket, this person's own
-/// is started, as ensure_node_runs() does. Where nobody is logged in either, the error of the missing node.
+/// The command line or a variable names its socket: a certain node is meant, as that of a job or the second one of a
+/// host. What the configuration names is where this person's own node listens.
+bool names_a_node(const options::Parsed& options);
+
+/// The node, for a command that gives it work: where none runs, and no certain one is meant, this person's own is
+/// started, as ensure_node_runs() does. Where nobody is logged in either, the error of the missing node.
 Result<api::NodeApi*> node_for_work(Context& context);
 
 /// kUnsupported where the option was given and the node does not name the field in its status: an older node would pass

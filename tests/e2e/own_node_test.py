@@ -193,6 +193,14 @@ def a_node_starts_by_what_the_configuration_says():
             found = status(mia)
             cases.check(found['socket'] == listens_at, found)
             cases.check(found['node'] not in ('', 'of-a-habit'), found)
+            mia.cli('node', 'stop')
+            mia.cli('publish', cases.make_file(scene.dir / 'in/run42', 10_000), '--name', 'run42')
+            again = status(mia)
+            cases.check((again['socket'], again['node_id']) == (listens_at, found['node_id']), again)
+            mia.cli('node', 'stop')
+            other = scene.sockets / 'mia/other.sock'
+            cases.refused(mia.cli('get', 'run42', '--socket', other, expect=None), 5, 'no node answers at ' + str(other))
+            cases.check(not mia.node_runs(), 'a node was started')
         finally:
             mia.stop_node()
 
