@@ -216,6 +216,9 @@ class FileWork {
   virtual Result<RemovedFiles> remove_placed(const Place& parent, const metainfo::Manifest& manifest,
                                              const std::vector<bool>& wanted, bool look_only) = 0;
 
+  /// Makes the mark of its staging folder as good as new to those who delete old files.
+  virtual void touch_mark(const StagingPlan& plan) = 0;
+
   /// For a get of what already lies intact at `parent`: reflinks or copies it into the staging folder.
   virtual Status copy_into_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                                    const ProgressFn& progress, std::stop_token stop) = 0;

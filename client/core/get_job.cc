@@ -7,6 +7,9 @@
 namespace gridtorrent::client {
 namespace {
 
+/// Clusters delete files that nobody touched for some days at least.
+constexpr std::chrono::hours kTouchEvery{12};
+
 Error conflict_with(const Transfer& transfer) {
   return {Code::kConflict, display_name(transfer.row) + " is being fetched to " +
                                escape_for_display(transfer.row.target) + " by transfer " + transfer.row.id.str() +
@@ -426,7 +429,7 @@ void GetFlow::begin(const TransferId& id) {
   transfer->fresh = transfer->recheck = transfer->copied = false;
   if (copy->lost_writes) transfer->lost_writes = false;  // one that came meanwhile stays
   transfer->plan_due = transfer->snapshot_due = true;
-  transfer->saved_at = now;
+  transfer->touch_due = transfer->saved_at = now;
   transfer->saved_verified = 0;
   if (!transfer->clock_runs) {
     transfer->clock_runs = true;
@@ -438,6 +441,13 @@ void GetFlow::begin(const TransferId& id) {
 void GetFlow::start_save(Transfer& transfer) {
   if (transfer.saving) return;
   transfer.saving = c_.quick.post([this, id = transfer.row.id] { save_resume(id, false); });
+}
+
+/// The mark of its staging folder is the oldest file there, and nobody reads it: a purge of old files takes it first.
+void GetFlow::start_touch(Transfer& transfer) {
+  const bool posted =
+      c_.quick.post([this, staging = staging_of(transfer.row, {})] { c_.ports.files.touch_mark(staging); });
+  if (posted) transfer.touch_due = c_.ports.clock.mono() + kTouchEvery;
 }
 
 void GetFlow::save_resume(const TransferId& id, bool clean) {

@@ -34,6 +34,7 @@ class GetFlow {
   void start_finish(Transfer& transfer);
   void start_discard(Transfer& transfer);
   void start_save(Transfer& transfer);
+  void start_touch(Transfer& transfer);
   void start_move(Transfer& transfer);
 
   /// Pool thread or shutdown: what the engine has verified is written down. `clean`: nothing comes after it.

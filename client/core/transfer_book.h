@@ -109,6 +109,7 @@ struct Transfer {
   std::uint64_t saved_verified = 0;
   MonoTime saved_at{};
   bool saving = false;
+  MonoTime touch_due{};  ///< kFetch: of the mark of its staging folder
   MonoTime fetching_since{};
   bool clock_runs = false;  ///< fetch_time is being counted from fetching_since
 

@@ -340,6 +340,7 @@ void TransferLoop::step_fetch(Transfer& transfer, MonoTime now) {
   const bool due =
       now - transfer.saved_at >= kSaveEvery || snapshot.verified_bytes >= transfer.saved_verified + kSaveBytes;
   if (news && due) gets_.start_save(transfer);
+  if (now >= transfer.touch_due) gets_.start_touch(transfer);
 }
 
 /// The engine paused itself. Full: wait for room. Room enough, and still an error: try again a few times, then give up.

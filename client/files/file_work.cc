@@ -16,6 +16,7 @@
 #include "client/files/remove_placed.h"
 #include "client/files/root_verifier.h"
 #include "client/files/staging.h"
+#include "client/files/staging_folder.h"
 #include "client/files/verify.h"
 #include "common/units.h"
 
@@ -103,6 +104,8 @@ class LocalFileWork final : public FileWork {
   }
 
   Status discard(const StagingPlan& plan) override { return discard_staging(plan); }
+
+  void touch_mark(const StagingPlan& plan) override { touch_staging_mark(plan); }
 
   Status copy_into_staging(const Place& parent, const StagingPlan& plan, const metainfo::Manifest& manifest,
                            const ProgressFn& progress, std::stop_token stop) override {

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "client/files/file_system.h"
+#include "common/shell_words.h"
 
 namespace gridtorrent::client::files {
 namespace {
@@ -30,6 +31,17 @@ Error not_marked(const std::string& shown) {
   return {Code::kConflict, quoted(shown) +
                                " bears no mark of this transfer, or others may write in it, so it is left alone; move "
                                "it away, or forbid them with chmod go-w"};
+}
+
+/// Of a folder that is to be gone on with.
+Error not_marked(int folder, const StagingPlan& plan) {
+  struct stat in{};
+  if (::fstat(folder, &in) != 0 || (in.st_mode & kOthersWrite) != 0) return not_marked(plan.staging());
+  return {Code::kConflict, quoted(plan.staging()) +
+                               " bears no mark of this transfer, so it is left alone: where a purge of old files took "
+                               "the mark, make it anew with `touch " +
+                               shell_word(plan.staging() + "/" + staging_name(plan)) +
+                               "` and run the command again; else move the folder away"};
 }
 
 /// `name`: of the folder, and so of its mark. Both are ours, and nobody else can have put the mark there.
@@ -107,13 +119,18 @@ Result<UniqueFd> make_staging(int target, const StagingPlan& plan) {
 Result<UniqueFd> open_staging(int target, const StagingPlan& plan) {
   UniqueFd staging = open_real_folder(target, staging_name(plan));
   if (!staging) return disk_error(errno, plan.staging(), "cannot be opened");
-  if (!is_marked(staging.get(), plan)) return not_marked(plan.staging());
+  if (!is_marked(staging.get(), plan)) return not_marked(staging.get(), plan);
   return staging;
 }
 
 Result<UniqueFd> open_staging(const StagingPlan& plan) {
   GT_ASSIGN(const UniqueFd target, open_folder(plan.folder()));
   return open_staging(target.get(), plan);
+}
+
+void touch_staging_mark(const StagingPlan& plan) {
+  if (const auto staging = open_staging(plan); staging)
+    (void)::utimensat(staging->get(), staging_name(plan).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 Status remove_staging(int target, const StagingPlan& plan) {

@@ -21,6 +21,9 @@ Result<UniqueFd> make_staging(int target, const StagingPlan& plan);
 Result<UniqueFd> open_staging(int target, const StagingPlan& plan);
 Result<UniqueFd> open_staging(const StagingPlan& plan);
 
+/// FileWork::touch_mark; nothing where there is none.
+void touch_staging_mark(const StagingPlan& plan);
+
 /// Renames it to "….done" and removes that: out of sight in one step, since half of a version that gave way could pass
 /// for one that somebody changed. "….done" has to bear a mark with that name, which is made for this alone, and goes
 /// last, through the descriptor that was looked at; what has none stays (kConflict), but where it is empty. Missing:

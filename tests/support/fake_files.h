@@ -208,6 +208,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
       return {};
     });
   }
+  void touch_mark(const client::StagingPlan& plan) override { note("touch " + plan.staging()); }
   Status copy_into_staging(const Place& parent, const client::StagingPlan& plan, const metainfo::Manifest&,
                            const client::ProgressFn&, std::stop_token) override {
     note("copy " + parent.path + " " + plan.target);

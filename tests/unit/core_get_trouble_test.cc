@@ -113,6 +113,16 @@ TEST_F(GetInTrouble, HashesWhatIsThereAfterADeathWithoutResumeData) {
   EXPECT_EQ(engine_->added().front().trust, DiskTrust::kRecheck);
 }
 
+TEST_F(GetInTrouble, TouchesTheMarkOfItsStagingFolderAtTheBeginAndEveryTwelveHours) {
+  published("set");
+  const std::string touch = "touch /home/in/.gridtorrent-" + get(job("set"))->id.str();
+  ASSERT_TRUE(eventually([&] { return files_.count(touch) == 1; }));
+  clock_.advance(std::chrono::hours(12));
+  ASSERT_TRUE(eventually([&] { return files_.count(touch) == 2; }));
+  restart();
+  EXPECT_TRUE(eventually([&] { return files_.count(touch) == 3; }));
+}
+
 TEST_F(GetInTrouble, ACommitThatWasCutOffIsDoneAgain) {
   published("set");
   const auto view = get(job("set"));

@@ -103,6 +103,26 @@ TEST_F(InReachOfOthers, AFolderThatWasBegunBeforeThereWereMarksIsGoneOnWith) {
   EXPECT_FALSE(exists(plan_.staging()));
 }
 
+TEST_F(InReachOfOthers, ALostMarkIsMadeAnewAsTheErrorSays) {
+  ASSERT_TRUE(stage());
+  const std::string mark = plan_.staging() + "/" + split_path(plan_.staging()).name;
+  ASSERT_EQ(::unlink(mark.c_str()), 0);
+  expect_error(commit(), Code::kConflict, "`touch " + mark + "`");
+  write_file(mark, "");
+  const Status committed = commit();
+  ASSERT_TRUE(committed) << committed.error().message;
+}
+
+TEST_F(InReachOfOthers, AMarkThatIsTouchedIsNoOldFile) {
+  ASSERT_TRUE(prepare());
+  const std::string mark = plan_.staging() + "/" + split_path(plan_.staging()).name;
+  set_mtime(mark, 1'000'000'000);
+  work_->touch_mark(plan_);
+  struct stat info{};
+  ASSERT_EQ(::stat(mark.c_str(), &info), 0);
+  EXPECT_GT(info.st_mtim.tv_sec, 1'000'000'000);
+}
+
 TEST_F(InReachOfOthers, AStagingFolderIsNotRemovedBecauseItIsCalledDone) {
   ASSERT_TRUE(stage());
   rename_to(plan_.staging(), done());
