@@ -105,8 +105,8 @@ Result<v1::StatusReply> wait_for_node(Context& c, NodeService& service) {
     auto answer = ask_node(c);
     if (answer || answer.error().code != Code::kUnreachable) return answer;
     if (auto failed = service.failure()) {
-      if (failed->code != Code::kConflict) return *failed;
-      taken = std::move(failed);
+      if (!failed->folder_in_use) return *failed;
+      taken = *failed;
     }
     // systemd answers once the node serves.
     const bool serves = !taken && service.keeper() == NodeKeeper::kSystemd;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 
 #include "client/profile/saved_login.h"
 #include "client/service/run_program.h"
+#include "common/codes.h"
 #include "common/host.h"
 #include "common/text.h"
 #include "common/unique_fd.h"
@@ -147,10 +149,16 @@ std::string last_words_in_journal(std::chrono::system_clock::time_point since) {
   return reason_in(lines);
 }
 
-/// "is in use by" is of the lock of gridtorrentd's data folder.
-Error not_started(const std::string& reason, const std::string& more) {
-  const bool is_taken = reason.find(" is in use by ") != std::string::npos;
-  return {is_taken ? Code::kConflict : Code::kUnreachable, "the node did not start: " + reason + "; " + more};
+Code code_of_end(int exit_code) {
+  for (const Code code : {Code::kInvalid, Code::kDenied, Code::kConflict, Code::kCorrupt, Code::kDisk})
+    if (exit_code == static_cast<int>(gridtorrent::exit_code(code))) return code;
+  return Code::kUnreachable;
+}
+
+NotStarted not_started(int exit_code, const std::string& reason, const std::string& more) {
+  // So it says of its data folder's lock.
+  const bool in_use = reason.find(" is in use by ") != std::string::npos;
+  return {{code_of_end(exit_code), "the node did not start: " + reason + "; " + more}, in_use};
 }
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -278,8 +286,9 @@ Status NodeService::start_by_systemd() {
   GT_ASSIGN(const Ended ended, systemctl({"enable", "--now", kUnit}, kJob));
   if (ended.exit_code == 0) return {};
   const std::string words = last_words_in_journal(now);
-  failed_ =
-      not_started(words.empty() ? last_line(ended.output) : words, "look with: journalctl --user -u gridtorrent-node");
+  const Result<Ended> own = systemctl({"show", "-P", "ExecMainStatus", kUnit});
+  failed_ = not_started(own ? std::atoi(own->output.c_str()) : 0, words.empty() ? last_line(ended.output) : words,
+                        "look with: journalctl --user -u gridtorrent-node");
   // systemd would try it again and again, at each login, too: of what a person had enabled before, that is the wish.
   if (enabled && enabled->exit_code == 0) return {};
   (void)systemctl({"disable", "--now", kUnit}, kJob);  // that this fails as well changes nothing
@@ -303,10 +312,12 @@ Status NodeService::start_alone(const std::optional<FirstStart>& first, const st
   return {};
 }
 
-std::optional<Error> NodeService::failure() {
+std::optional<NotStarted> NodeService::failure() {
   if (keeper_ == NodeKeeper::kSystemd) return failed_;
-  if (started_pid_ == 0 || ::waitpid(started_pid_, nullptr, WNOHANG) != started_pid_) return std::nullopt;
-  return not_started(reason_in(end_of(log_file(), log_start_)), "its log is " + escape_for_display(log_file()));
+  int status = 0;
+  if (started_pid_ == 0 || ::waitpid(started_pid_, &status, WNOHANG) != started_pid_) return std::nullopt;
+  return not_started(WIFEXITED(status) ? WEXITSTATUS(status) : 0, reason_in(end_of(log_file(), log_start_)),
+                     "its log is " + escape_for_display(log_file()));
 }
 
 void NodeService::forget_first_start() const {

@@ -26,6 +26,11 @@ struct FirstStart {
 };
 
 /// Who runs the node.
+/// The code is of gridtorrentd's own exit code; kUnreachable where that tells no more.
+struct NotStarted : Error {
+  bool folder_in_use = false;  ///< by another node, which may have been started at the same time
+};
+
 enum class NodeKeeper : std::uint8_t {
   kSystemd,  ///< this person's systemd, by the unit gridtorrent-node: from login to logout, or always with lingering
   kNobody,   ///< it outlives the terminal, and ends with the machine
@@ -59,9 +64,8 @@ class NodeService {
   /// enrolled. `socket`: where it listens, under nobody; empty: by its options, else in its data folder. kNotFound: the
   /// program is not there; kTimeout: systemd does not answer.
   Status start(const std::optional<FirstStart>& first, const std::string& socket = {});
-  /// Why the node that was started is not there any more; nothing while it may still come up. kConflict: another one
-  /// has the data folder, which may have been started at the same time; else kUnreachable.
-  std::optional<Error> failure();
+  /// Why the node that was started is not there any more; nothing while it may still come up.
+  std::optional<NotStarted> failure();
   /// What a first start needed and no start will need again is removed: its token is used up.
   void forget_first_start() const;
   /// Ends it in order and waits, at most `patience`. kNotFound: it does not run; kTimeout.
@@ -88,8 +92,8 @@ class NodeService {
   std::string program_;
   NodeKeeper keeper_;
   int started_pid_ = 0;
-  std::uintmax_t log_start_ = 0;  ///< bytes in the log before this start
-  std::optional<Error> failed_;   ///< at the start by systemd
+  std::uintmax_t log_start_ = 0;      ///< bytes in the log before this start
+  std::optional<NotStarted> failed_;  ///< at the start by systemd
 };
 
 /// The text of an environment file for systemd: NAME="VALUE" a line, quoted. Pure.

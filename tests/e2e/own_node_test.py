@@ -239,7 +239,7 @@ def a_second_machine_of_the_same_name_gets_a_name_of_its_own():
             listed = [n['name'] for n in first.cli('node', 'list', '--json').json['nodes']]
             cases.check(sorted(listed) == sorted(names), (listed, names))
             third.join(link, '--user', 'mia', '--no-node')
-            cases.refused(third.cli('node', 'start', '--name', names[0], expect=None), 5, f'a node named {names[0]}')
+            cases.refused(third.cli('node', 'start', '--name', names[0], expect=None), 6, f'a node named {names[0]}')
             # What a person did not ask for is taken by another meanwhile: no reason to refuse.
             second.cli('node', 'remove', names[1], '--yes')
             harness.wait_until(lambda: not second.node_runs(), 'the removed node to end', 60)

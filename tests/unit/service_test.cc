@@ -94,7 +94,7 @@ class Service : public ::testing::Test {
     script("systemctl", "echo \"$*\" >> " + folder_ +
                             "/asked\n"
                             "case \"$2\" in enable) echo 'Job for gridtorrent-node.service failed.'; exit 1;; "
-                            "is-enabled) exit " +
+                            "show) echo 4;; is-enabled) exit " +
                             enabled + ";; esac");
     script("journalctl", "echo '" + last_words + "'");
   }
@@ -116,7 +116,7 @@ TEST_F(Service, TheLastLineOfANodeThatEndsAtOnceIsTheReason) {
   script("node", "echo first >&2; echo 'gridtorrentd: no such token' >&2; exit 4");
   NodeService node = service("node");
   ASSERT_TRUE(node.start(first_).ok());
-  std::optional<Error> failed;
+  std::optional<NotStarted> failed;
   wait_for([&] { return failed || (failed = node.failure()); });
   EXPECT_THAT(failed->message, HasSubstr("gridtorrentd: no such token"));
   EXPECT_THAT(failed->message, HasSubstr(folder_ + "/state/log"));
@@ -126,19 +126,36 @@ TEST_F(Service, TheReasonIsTheNodesOwnAmongTheLinesOfOthers) {
   script("node", "echo 'gridtorrentd: no such token' >&2; echo 'info gridtorrentd serves' >&2; exit 4");
   NodeService node = service("node");
   ASSERT_TRUE(node.start(first_).ok());
-  std::optional<Error> failed;
+  std::optional<NotStarted> failed;
   wait_for([&] { return failed || (failed = node.failure()); });
   EXPECT_THAT(failed->message, HasSubstr("gridtorrentd: no such token; its log"));
-  EXPECT_EQ(failed->code, Code::kUnreachable);
 }
 
-TEST_F(Service, ADataFolderThatAnotherNodeHasIsAConflict) {
+TEST_F(Service, TheCodeIsThatOfTheNodesOwnEnd) {
+  using Ends = std::vector<std::pair<std::string, Code>>;
+  for (const auto& [end, code] : Ends{{"exit 2", Code::kInvalid},
+                                      {"exit 4", Code::kDenied},
+                                      {"exit 6", Code::kConflict},
+                                      {"exit 8", Code::kDisk},
+                                      {"exit 1", Code::kUnreachable},
+                                      {"kill -9 $$", Code::kUnreachable}}) {
+    script("node", "echo 'gridtorrentd: so it is' >&2; " + end);
+    NodeService node = service("node");
+    ASSERT_TRUE(node.start(first_).ok());
+    std::optional<NotStarted> failed;
+    wait_for([&] { return failed || (failed = node.failure()); });
+    EXPECT_EQ(failed->code, code) << end;
+    EXPECT_FALSE(failed->folder_in_use);
+  }
+}
+
+TEST_F(Service, ADataFolderThatAnotherNodeHasIsToldApart) {
   script("node", "echo 'gridtorrentd: the data folder /d is in use by gridtorrentd on h with pid 7' >&2; exit 6");
   NodeService node = service("node");
   ASSERT_TRUE(node.start(first_).ok());
-  std::optional<Error> failed;
+  std::optional<NotStarted> failed;
   wait_for([&] { return failed || (failed = node.failure()); });
-  EXPECT_EQ(failed->code, Code::kConflict);
+  EXPECT_TRUE(failed->folder_in_use);
 }
 
 TEST_F(Service, ALongLogGoesOnInANewFile) {
@@ -148,7 +165,7 @@ TEST_F(Service, ALongLogGoesOnInANewFile) {
   fs::resize_file(folder_ + "/state/log", 10'000'001);
   NodeService node = service("node");
   ASSERT_TRUE(node.start(first_).ok());
-  std::optional<Error> failed;
+  std::optional<NotStarted> failed;
   wait_for([&] { return failed || (failed = node.failure()); });
   EXPECT_EQ(fs::file_size(folder_ + "/state/log.old"), 10'000'001u);
   EXPECT_EQ(text("state/log"), "gridtorrentd: no such token\n");
@@ -175,6 +192,7 @@ TEST_F(Service, WhatFailsUnderSystemdSaysWhyAndIsNotTriedForEver) {
   ASSERT_TRUE(node.start(first_).ok());
   const auto failed = node.failure();
   ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->code, Code::kDenied);
   EXPECT_THAT(failed->message, HasSubstr("gridtorrentd: no such token"));
   EXPECT_THAT(text("asked"), HasSubstr("--user disable --now gridtorrent-node.service"));
 }
