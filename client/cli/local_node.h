@@ -31,7 +31,8 @@ Status check_node_owner(Context& context, const NodeWish& wish, const std::strin
 
 /// Starts it unless one answers at the control socket, enrols it as the person who is logged in where it is not, and
 /// waits until it answers. Says what it does on stderr. kDenied: the node that runs is another account's; kConflict:
-/// systemd runs it, and it listens elsewhere; kTimeout; else as NotStarted, check_node_place() and a call to the server.
+/// systemd runs it, and it listens elsewhere; kTimeout; else as NotStarted, check_node_place() and a call to the
+/// server.
 Status ensure_node_runs(Context& context, const NodeWish& wish);
 
 /// The command line or a variable names its socket: a certain node is meant, as that of a job or the second one of a

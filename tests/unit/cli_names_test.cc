@@ -73,5 +73,16 @@ TEST(ASteppingStone, IsANodeOfOnesOwnThatOthersCanDial) {
                         "'mia/run 42' fetches it there"));
 }
 
+TEST(ASteppingStone, HasAFolderForWhatTasksFetchOrTheLineSaysHowItGetsOne) {
+  std::vector<v1::Node> own{node_of("a", true, v1::REACHABLE)};
+  own.front().mutable_roots()->add_shares("home");
+  EXPECT_THAT(stepping_stone(own, "mia/run42"), HasSubstr("by way of a, "));
+  EXPECT_THAT(stepping_stone(own, "mia/run42"), HasSubstr("there: gridtorrent node set download-root=in=DIR"));
+  own.push_back(node_of("b", true, v1::REACHABLE));
+  own.back().mutable_roots()->add_downloads("in");
+  EXPECT_THAT(stepping_stone(own, "mia/run42"), HasSubstr("by way of b, "));
+  EXPECT_THAT(stepping_stone(own, "mia/run42"), Not(HasSubstr("node set")));
+}
+
 }  // namespace
 }  // namespace gridtorrent::client::cli
