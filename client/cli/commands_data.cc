@@ -107,6 +107,13 @@ Status publish(Context& c) {
 
 // ---- get and seed
 
+Status check_waiting(const options::Parsed& options) {
+  if (!options.given("timeout") || !options.given("detach")) return {};
+  return Error{Code::kInvalid,
+               "--timeout limits how long the command waits, and with --detach it does not wait: leave "
+               "one of them out"};
+}
+
 Status follow_or_detach(Context& c, const v1::Transfer& transfer) {
   if (c.options.flag("detach")) return detach(c, transfer);
   return follow_transfer(c, transfer, time_limit(c.options));
@@ -233,6 +240,7 @@ Status get_there(Context& c) {
 }
 
 Status get(Context& c) {
+  GT_TRY(check_waiting(c.options));
   return c.options.has("node") ? get_there(c) : get_here(c);
 }
 
@@ -247,6 +255,7 @@ Status seed_there(Context& c) {
 }
 
 Status seed(Context& c) {
+  GT_TRY(check_waiting(c.options));
   if (c.options.has("node")) return seed_there(c);
   v1::SeedRequest request;
   request.set_content(c.options.str("CONTENT"));

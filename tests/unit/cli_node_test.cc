@@ -396,6 +396,16 @@ TEST_F(WithNode, GetGivesUpWaitingInTime) {
   EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on"));
 }
 
+TEST_F(WithNode, ATimeLimitOfWhoDoesNotWaitIsWrongUsage) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"get", "run42"}, {"get", "run42", "--node", "hub"}, {"seed", "run42", "--from", "x"}}) {
+    auto both = command;
+    both.insert(both.end(), {"--timeout", "1h", "--detach"});
+    EXPECT_EQ(run(both), 2);
+    EXPECT_THAT(err_, HasSubstr("with --detach it does not wait: leave one of them out"));
+  }
+}
+
 TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
   const std::vector<std::vector<std::string>> commands = {{"get", "run42", "--json"},
                                                           {"publish", "/x", "--name", "run42", "--json"},
