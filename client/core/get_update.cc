@@ -179,18 +179,22 @@ void GetFlow::end_exchange(const TransferId& id) {
 
 /// Pool thread: what is the same is taken over, and hashing tells what is left to fetch.
 void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
+  const StagingPlan staging = staging_of(copy.row, copy.wanted);
+  const bool is_new = !c_.ports.guard.exists(staging.staging_folder());
+  bool begun = !is_new;
   const auto give_up = [&](const Error& error) {
-    if (error.code != Code::kCancelled) fail(id, error);
+    if (error.code == Code::kCancelled) return;
+    if (begun) return fail(id, error);
+    refuse(id, error);
   };
-  if (c_.ports.files.has_replaced(staging_of(copy.row, copy.wanted), copy.metadata->manifest)) return end_exchange(id);
+  if (c_.ports.files.has_replaced(staging, copy.metadata->manifest)) return end_exchange(id);
   const auto earlier = earlier_of(copy.row);
   if (!earlier) return give_up(earlier.error());
   const Place place = earlier->row.place();
   if (const auto change = local_change(id, copy, *earlier, place, stop)) return give_up(*change);
   const auto before = c_.ports.guard.stamp(place, earlier->metadata->manifest, earlier->held);
   const auto& manifest = copy.metadata->manifest;
-  const StagingPlan staging = staging_of(copy.row, copy.wanted);
-  const bool is_new = !c_.ports.guard.exists(staging.staging_folder());
+  begun = true;
   if (const auto prepared = c_.ports.files.prepare(staging, manifest); !prepared) return give_up(prepared.error());
   const auto taken = c_.ports.files.stage_local({place, earlier->metadata->manifest, earlier->held}, staging, manifest,
                                                 job_progress(id), stop);

@@ -172,6 +172,8 @@ def what_a_person_changed_is_a_conflict_that_names_it():
         with open(out / 'part3/07.bin', 'r+b') as file:
             file.write(b'my own')
         cases.refused(get_update(bob, beta, expect=None), 6, 'part3/07.bin')
+        listed = [t['version'] for t in bob.cli('transfers', '--json', node=beta).json['transfers']]
+        cases.check(listed == [1], listed)
         cases.check((out / 'part3/07.bin').read_bytes()[:6] == b'my own', 'it is as it was')
         cases.check(not any(name.startswith('.') for name in os.listdir(scene.dir / 'out')), os.listdir(scene.dir / 'out'))
         bob.cli('get', 'alice/set', '--to', scene.dir / 'beside', node=beta)

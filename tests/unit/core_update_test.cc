@@ -248,6 +248,7 @@ TEST_F(Update, NamesWhatWasAddedAndReplacesNothing) {
   EXPECT_NE(view.error->message.find("notes.txt"), std::string::npos);
   EXPECT_EQ(files_.count("stage local /home/in /home/in"), 0);
   EXPECT_EQ(node_->transfer(old.id)->state, TransferState::kSeeding);
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{1}) << "nothing was begun, so nothing stays in the list";
 }
 
 TEST_F(Update, NamesWhatWasChanged) {
