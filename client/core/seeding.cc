@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/shell_words.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -338,8 +339,9 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
   }
   GT_ASSIGN(const ContentInfo info, c_.ports.link.content(content));
   if (place.empty()) {
-    return Error{Code::kNotFound,
-                 "this node holds no " + info.owner + "/" + info.name + "; name the path where the files lie"};
+    const std::string name = info.owner + "/" + info.name;
+    return Error{Code::kNotFound, "this node holds no " + name + "; where its files lie here, `gridtorrent seed " +
+                                      shell_word(name) + " --from PATH` verifies and serves them"};
   }
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(info));
   const auto& base = metadata->manifest.base_name;

@@ -341,5 +341,14 @@ TEST_F(Verify, ReportsWhatDiffers) {
   EXPECT_EQ(damaged->report.fault_count, 1u);
 }
 
+TEST_F(Verify, OfWhatIsNotHeldNamesTheWayToServeIt) {
+  published("set");
+  const auto refused = node_->verify("set", "", false, {}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kNotFound);
+  EXPECT_NE(refused.error().message.find("`gridtorrent seed ada/set --from PATH`"), std::string::npos)
+      << refused.error().message;
+}
+
 }  // namespace
 }  // namespace gridtorrent::testing
