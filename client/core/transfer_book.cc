@@ -218,7 +218,7 @@ TransferView make_summary(const Transfer& transfer) {
   view_live_figures(transfer, view);
   view.lanes_peak = std::max(row.lanes_peak, view.lanes);
   view.path = join_path(row.target, row.base_name);
-  view.error = row.error;
+  if (!row.paused || !transfer.held_back) view.error = row.error;  // paused by hand, it does not go on by itself
   view.waiting_for = waiting_text(transfer);
   view.received_bytes = transfer.earlier_received;
   view.sent_bytes = transfer.earlier_sent;

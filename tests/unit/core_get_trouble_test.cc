@@ -27,6 +27,20 @@ TEST_F(GetInTrouble, PausesOnAFullDiskAndGoesOnByItself) {
   EXPECT_FALSE(node_->transfer(view->id)->error);
 }
 
+TEST_F(GetInTrouble, PausedByHandOnAFullDiskDoesNotSayThatItGoesOnByItself) {
+  published("set");
+  files_.with([](auto& state) { state.space = {2, 1000}; });
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return node_->transfer(view->id)->error.has_value(); }));
+  ASSERT_TRUE(node_->pause(view->id).ok());
+  EXPECT_EQ(node_->transfer(view->id)->state, TransferState::kPaused);
+  EXPECT_FALSE(node_->transfer(view->id)->error);
+  ASSERT_TRUE(node_->resume(view->id).ok());
+  ASSERT_TRUE(node_->transfer(view->id)->error) << "there is no room yet";
+  files_.with([](auto& state) { state.space = {1'000'000'000, 1'000'000'000}; });
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->state == TransferState::kFetching; }));
+}
+
 TEST_F(GetInTrouble, FailsOnADiskThatIsNotFullButRefuses) {
   published("set");
   const auto view = get(job("set"));
