@@ -181,6 +181,7 @@ class GetFlow {
   std::optional<Error> local_change(const TransferId& id, const Copy& copy, const Earlier& earlier, const Place& place,
                                     const std::stop_token& stop);
   void stage_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
+  void replace_nothing(const TransferId& id);
   void end_exchange(const TransferId& id);
   void rest_others(const Transfer& transfer);
   Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);

@@ -30,11 +30,12 @@ bool is_meant(const TransferRow& row, const GetJob& job) {
   return (job.target.empty() || row.target == job.target) && (job.base_name.empty() || row.base_name == job.base_name);
 }
 
-Error changed_here(const ContentInfo& before, const ContentInfo& next, const std::string& what) {
-  return {Code::kConflict, what + ", since " + version_name(before) +
-                               " came here, so nothing is replaced: put it right or move it away and run the command " +
-                               "again, or get version " + std::to_string(next.version) +
-                               " to another folder with --to, without --update"};
+Error changed_here(const TransferRow& before, const ContentInfo& next, const std::string& what) {
+  return {Code::kConflict, what + ", since " + version_name(before.content) +
+                               " came here, so nothing is replaced: put that right, or move " +
+                               escape_for_display(join_path(before.target, before.base_name)) +
+                               " away as a whole, and run the command again; or get version " +
+                               std::to_string(next.version) + " to another folder with --to, without --update"};
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ std::optional<Error> GetFlow::local_change(const TransferId& id, const Copy& cop
   const auto foreign = c_.ports.files.foreign_path({place, manifest, earlier.held}, true);
   if (!foreign) return foreign.error();
   if (!foreign->empty()) {
-    return changed_here(earlier.row.content, copy.row.content,
+    return changed_here(earlier.row, copy.row.content,
                         escape_for_display(join_path(place.path, *foreign)) + " was added");
   }
   const auto stamp = c_.ports.guard.stamp(place, manifest, earlier.held);
@@ -147,8 +148,7 @@ std::optional<Error> GetFlow::local_change(const TransferId& id, const Copy& cop
   const auto report = verify_at(id, place, manifest, earlier.held, stop);
   if (!report) return Error{Code::kCancelled, "stopped on request"};
   if (report->fault_count == 0) return std::nullopt;
-  return changed_here(earlier.row.content, copy.row.content,
-                      "something was changed (" + describe_faults(*report) + ")");
+  return changed_here(earlier.row, copy.row.content, "something was changed (" + describe_faults(*report) + ")");
 }
 
 Result<GetFlow::Earlier> GetFlow::earlier_of(const TransferRow& row) {
@@ -177,6 +177,17 @@ void GetFlow::end_exchange(const TransferId& id) {
   c_.book.touch(*transfer);
 }
 
+/// Somebody moved all of it away: the version comes as by any other get.
+void GetFlow::replace_nothing(const TransferId& id) {
+  {
+    const auto lock = c_.book.lock();
+    auto* transfer = c_.book.find(id);
+    if (transfer == nullptr || transfer->row.step != TransferStep::kCheckLocal) return;
+    c_.forget(std::exchange(transfer->row.replaces, {}));
+  }
+  fetch_instead(id, "the files of the version before are gone");
+}
+
 /// Pool thread: what is the same is taken over, and hashing tells what is left to fetch.
 void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
   const StagingPlan staging = staging_of(copy.row, copy.wanted);
@@ -188,6 +199,7 @@ void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::st
     refuse(id, error);
   };
   if (c_.ports.files.has_replaced(staging, copy.metadata->manifest)) return end_exchange(id);
+  if (!c_.ports.guard.exists(below(copy.row.place(), copy.row.base_name))) return replace_nothing(id);
   const auto earlier = earlier_of(copy.row);
   if (!earlier) return give_up(earlier.error());
   const Place place = earlier->row.place();

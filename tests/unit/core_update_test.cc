@@ -262,6 +262,36 @@ TEST_F(Update, NamesWhatWasChanged) {
   EXPECT_EQ(wait_for(next->id, TransferState::kFailed).error->code, Code::kConflict);
 }
 
+TEST_F(Update, OfWhatWasMovedAwayIsFetchedAsByAnyOtherGet) {
+  held();
+  files_.with([](auto& state) { state.existing.erase("/home/in/data"); });
+  const auto next = get(update());
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  complete(next->id);
+  EXPECT_EQ(wait_for(next->id, TransferState::kSeeding).version, 2u);
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
+}
+
+TEST_F(Update, ThatFailedIsGoneOnWithByAPlainGetWhereAllWasMovedAway) {
+  held();
+  const auto next = get(update());
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(next->id).has_value(); }));
+  files_.with([](auto& state) { state.added = "data/notes.txt"; });
+  engine_->completes(next->id);
+  wait_for(next->id, TransferState::kFailed);
+  files_.with([](auto& state) {
+    state.added = "";
+    state.existing.erase("/home/in/data");
+  });
+  const auto again = get(job("set"));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->id, next->id);
+  complete(again->id);
+  wait_for(again->id, TransferState::kSeeding);
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
+}
+
 TEST_F(Update, ReplacesNothingThatWasChangedWhileItWasFetched) {
   const auto old = held();
   const auto next = get(update());
