@@ -53,6 +53,12 @@ Status print_task_result(Context& c, const v1::Task& task) {
 
 // ---- publish
 
+/// How what ROOT:relative/path means is called; empty: it is the root itself.
+std::string name_in_root(std::string root_path) {
+  while (root_path.ends_with('/')) root_path.pop_back();
+  return root_path.substr(root_path.find_last_of("/:") + 1);
+}
+
 Status publish_there(Context& c) {
   v1::TaskWork work;
   const bool update = c.options.has("update");
@@ -71,6 +77,8 @@ Status publish_there(Context& c) {
     GT_ASSIGN(api::ServerApi* const server, c.server());
     GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("update")));
     work.mutable_version_publish()->set_update(content.owner() + "/" + content.name());
+    const std::string renamed = renamed_warning(content.base_name(), name_in_root(task.root_path()));
+    if (!renamed.empty()) c.warn(renamed);
   } else {
     describe_new(task, c.options);
   }
@@ -126,15 +134,6 @@ std::uint32_t mode_of_new_folders() {
   return 0777U & ~static_cast<std::uint32_t>(mask);
 }
 
-void warn(Context& c, const std::string& text) {
-  if (c.json) {
-    Json json = event("warning", c.clock.wall());
-    json["message"] = json_text(text);
-    c.emit(json);
-  }
-  c.terminal.message("warning: " + text);
-}
-
 /// People look for the content's name.
 void tell_other_name(Context& c, const std::string& name, const std::string& base) {
   if (c.json || c.options.has("as") || base == name) return;
@@ -175,7 +174,7 @@ Status get_here(Context& c) {
   GT_TRY(node_knows(c, *node, "update", "get.update"));
   GT_ASSIGN(const v1::GetReply reply,
             begin_transfer(c, [&](Interrupt& interrupt) { return node->get(std::move(request), interrupt.token()); }));
-  for (const std::string& glob : reply.unmatched()) warn(c, "no file matches '" + escape_for_display(glob) + "'");
+  for (const std::string& glob : reply.unmatched()) c.warn("no file matches '" + glob + "'");
   if (!wish_text(wish, c.clock.wall()).empty() && !reply.transfer().has_wish())
     c.terminal.message(
         "this node is of an older version: it heeds no --tuner, --mode, --target-rate, --min-rate, --by");

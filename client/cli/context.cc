@@ -166,6 +166,15 @@ Result<std::string> Context::absolute(const std::string& path) {
   return without_dots(std::string(folder.data()) + "/" + path);
 }
 
+void Context::warn(const std::string& text) {
+  if (json) {
+    Json warning = event("warning", clock.wall());
+    warning["message"] = json_text(text);
+    emit(warning);
+  }
+  terminal.message("warning: " + escape_for_display(text));
+}
+
 int run_command(const options::Parsed& parsed, Terminal& terminal, const Clock& clock) {
   const CommandEntry* chosen = nullptr;
   for (const CommandEntry& entry : all_commands())

@@ -56,6 +56,8 @@ class Context {
 
   void print(const Json& json_document) { terminal.result(document(json_document)); }
   void emit(const Json& event_line) { terminal.result(one_line(event_line)); }
+  /// A line on standard error, and with --json an event of its own; for commands that emit events.
+  void warn(const std::string& text);
   /// An absolute path without "." and ".." for one that may be relative to the working directory; bytes.
   static Result<std::string> absolute(const std::string& path);
 

@@ -1,6 +1,7 @@
 #include "client/cli/publish_rules.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "client/cli/interrupt.h"
@@ -13,6 +14,7 @@ namespace gridtorrent::client::cli {
 namespace {
 
 constexpr std::size_t kShownLines = 5;
+constexpr std::chrono::milliseconds kPreviewDeadline{3000};
 
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
   return std::to_string(count) + " " + std::string(count == 1 ? one : many);
@@ -88,6 +90,20 @@ void tell_rules_before(Context& c, const std::string& as_before) {
                      "; those that you give replace them, --links skip alone takes them away");
 }
 
+std::string renamed_warning(const std::string& before, const std::string& now) {
+  if (before.empty() || now.empty() || before == now) return {};
+  return "the newest version is called '" + before + "' on disk, this one '" + now +
+         "': 'get --update' refuses it where that name is held; to keep the name, publish from a path that ends in '" +
+         before + "'";
+}
+
+std::string renamed_warning_at(Context& c, const std::string& path) {
+  const auto server = c.server_of_login(kPreviewDeadline);
+  if (!server) return {};
+  const auto newest = (*server)->contents().get(c.options.str("update"));
+  return newest ? renamed_warning(newest->base_name(), path.substr(path.rfind('/') + 1)) : std::string();
+}
+
 v1::PublishRules read_publish_rules(const options::Parsed& options) {
   v1::PublishRules rules;
   rules.set_links(options.str("links"));
@@ -98,6 +114,8 @@ v1::PublishRules read_publish_rules(const options::Parsed& options) {
 
 Status dry_run(Context& c) {
   GT_ASSIGN(const v1::ScannedFiles files, scan(c));
+  const std::string renamed = c.options.has("update") ? renamed_warning_at(c, files.name()) : std::string();
+  if (!renamed.empty()) c.warn(renamed);
   const std::string& name = c.options.str(c.options.has("update") ? "update" : "name");
   if (c.json) {
     Json json = event("scanned", c.clock.wall());

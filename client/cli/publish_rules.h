@@ -20,6 +20,13 @@ v1::PublishRules read_publish_rules(const options::Parsed& options);
 /// Says that there are rules of the version before; nothing where `as_before` is empty.
 void tell_rules_before(Context& context, const std::string& as_before);
 
+/// What is said of a new version that is called otherwise on disk than the newest one, whose name there is
+/// `before`: `get --update` refuses it. Empty where both are the same, or one is not known. Pure.
+std::string renamed_warning(const std::string& before, const std::string& now);
+/// The same of a new version of what --update names, published from `path`. Empty also where the server does not answer
+/// soon.
+std::string renamed_warning_at(Context& context, const std::string& path);
+
 /// Name, access and what else is said of a content that is new; a new version keeps all of it.
 template <class Request>
 void describe_new(Request& request, const options::Parsed& options) {

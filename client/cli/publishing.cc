@@ -262,6 +262,7 @@ Status publish_here(Context& c) {
   GT_ASSIGN(api::NodeApi* const node, node_for_work(c));
   GT_TRY(node_knows(c, *node, "update", "publish.update"));
   std::string audience = c.json || !request.update().empty() ? std::string() : audience_of(c, request.access());
+  const std::string renamed = request.update().empty() ? std::string() : renamed_warning_at(c, request.path());
   const auto started = start(c, request);
   const bool older = !started && started.error().code == Code::kUnsupported;
   if (older && has_publish_rules(c.options))
@@ -270,6 +271,7 @@ Status publish_here(Context& c) {
                  "update gridtorrentd"};
   if (older) return publish_with_older_node(c, request);
   GT_TRY(started);
+  if (!renamed.empty()) c.warn(renamed);
   if (!c.options.flag("detach")) return follow_publish(c, std::move(request), *started, std::move(audience));
   PublishPrinter(c, std::move(audience)).tell_audience();
   return detach(c, *started);

@@ -198,6 +198,28 @@ def an_old_version_is_there_while_somebody_holds_it():
         cases.refused(carol.cli('get', 'alice/set', '--version', 3, '--to', scene.dir / 'three', node=gamma, expect=None), 3, '3')
 
 
+def a_new_version_of_another_name_is_told_to_its_publisher():
+    """Who holds it cannot take it with --update; the publisher is the one who can mend that."""
+    with harness.Scene() as scene:
+        scene.server()
+        alice, raw = scene.user('alice'), scene.dir / 'raw'
+        alpha = scene.node(alice, 'alpha', args=('--share-root', f'raw={raw}'))
+        for seed, name in enumerate(('run42', 'run42-v2')):
+            cases.make_file(raw / name / 'data.bin', 10_000, seed)
+        alice.cli('publish', raw / 'run42', '--name', 'run', node=alpha)
+        said = "is called 'run42' on disk, this one 'run42-v2': 'get --update' refuses it"
+        look = alice.cli('publish', raw / 'run42-v2', '--update', 'run', '--dry-run', node=alpha)
+        cases.check(said in look.err, look)
+        told = alice.cli('publish', raw / 'run42-v2', '--update', 'run', '--json', node=alpha)
+        cases.check(said in told.event('warning')['message'] and said in told.err, told)
+        back = alice.cli('publish', 'raw:run42', '--update', 'run', '--node', 'alpha')
+        cases.check("'run42-v2' on disk, this one 'run42'" in back.err, back)
+        cases.make_file(raw / 'run42/data.bin', 10_000, seed=2)
+        for to in ((raw / 'run42', '--update', 'run'), (raw / 'run42', '--update', 'run', '--dry-run')):
+            same = alice.cli('publish', *to, node=alpha)
+            cases.check('is called' not in same.err, same)
+
+
 def only_the_owner_makes_a_version():
     with harness.Scene() as scene:
         alice, alpha, bob, beta, root = two_people(scene)
@@ -330,6 +352,6 @@ def killed_at_any_moment_it_goes_on():
 cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_not_read,
           a_new_version_leaves_out_what_the_one_before_left_out, files_made_anew_with_the_old_times_are_read,
           what_a_person_changed_is_a_conflict_that_names_it, an_old_version_is_there_while_somebody_holds_it,
-          only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
+          a_new_version_of_another_name_is_told_to_its_publisher, only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
           another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, where_nothing_changed_no_version_is_made,
           other_nodes_publish_and_take_the_next_version, killed_at_any_moment_it_goes_on)
