@@ -57,9 +57,9 @@ Status list(Context& c) {
 
 Status accept(Context& c) {
   GT_ASSIGN(const v1::Offer taken, answer(c, "accept"));
+  const std::string name = taken.owner() + "/" + taken.name();
   return tell(c, taken,
-              escape_for_display(taken.owner()) + "/" + escape_for_display(taken.name()) +
-                  " is yours; who may have it: gridtorrent access " + shell_arguments({taken.name()}));
+              escape_for_display(name) + " is yours; who may have it: gridtorrent access " + shell_arguments({name}));
 }
 
 Status decline(Context& c) {

@@ -40,9 +40,14 @@ std::string read_again(const v1::Published& published) {
 /// One publish as the node tells of it.
 class PublishPrinter {
  public:
-  /// `audience`: who will be able to get it, to be said before it is hashed; empty: nothing is.
-  explicit PublishPrinter(Context& c, std::string audience = {})
-      : c_(c), began_(c.clock.mono()), audience_(std::move(audience)), warnings_(c.terminal) {}
+  /// `audience`: who will be able to get it, to be said before it is hashed; empty: nothing is. `owner`: of the
+  /// content; empty: an older node does not say.
+  explicit PublishPrinter(Context& c, std::string audience = {}, std::string owner = {})
+      : c_(c),
+        began_(c.clock.mono()),
+        audience_(std::move(audience)),
+        owner_(std::move(owner)),
+        warnings_(c.terminal) {}
 
   bool take(const v1::PublishEvent& event) {
     if (event.has_hashing()) hashing(event.hashing());
@@ -93,7 +98,7 @@ class PublishPrinter {
                        published_->access());
     if (access.level() == v1::Access::PRIVATE && !is_newer)
       c_.terminal.message("to open it to every user: gridtorrent access --set public " +
-                          shell_arguments({published_->name()}));
+                          shell_arguments({reference()}));
     if (is_newer) c_.terminal.message(read_again(*published_));
     if (published_->skipped() > 0)
       c_.terminal.message("skipped because neither file nor folder: " + std::to_string(published_->skipped()) +
@@ -102,6 +107,11 @@ class PublishPrinter {
   }
 
  private:
+  /// With its owner: somebody else's content of that name would be meant as well.
+  std::string reference() const {
+    return owner_.empty() ? published_->content_id() : owner_ + "/" + published_->name();
+  }
+
   void hashing(const v1::PublishProgress& progress) {
     if (!c_.json) {
       const bool update = c_.options.has("update");
@@ -141,6 +151,7 @@ class PublishPrinter {
   Context& c_;
   const MonoTime began_;
   std::string audience_;
+  const std::string owner_;
   FoldedLines warnings_;
   std::optional<v1::Published> published_;
   std::optional<MonoTime> waiting_since_;
@@ -225,7 +236,7 @@ Error with_way_out(const Error& error, const v1::Transfer& transfer) {
 }
 
 Status follow_publish(Context& c, v1::PublishRequest request, const v1::Transfer& started, std::string audience) {
-  PublishPrinter printer(c, std::move(audience));
+  PublishPrinter printer(c, std::move(audience), started.owner());
   Interrupt interrupt;
   const auto last = watch_to_end(c, started, interrupt, [&](const v1::Transfer& now) { return printer.take(now); });
   GT_TRY(last);

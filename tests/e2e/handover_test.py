@@ -26,7 +26,8 @@ def a_leavers_private_content_is_taken_over_with_its_data():
         cases.check('handover withdraw alice/run' in alice.cli('handover', 'list').out, 'alice sees what is open')
         cases.refused(bob.cli('get', 'alice/run', '--to', scene.dir / 'early', node=beta, expect=None), 3, 'alice/run')
 
-        bob.cli('handover', 'accept', 'alice/run')
+        taken = bob.cli('handover', 'accept', 'alice/run')
+        cases.check('who may have it: gridtorrent access bob/run\n' in taken.err, taken)
         shown = bob.cli('show', 'run', '--json').json
         cases.check(shown['owner'] == 'bob' and shown['access']['users'] == ['alice'], shown)
         cases.check(alice.cli('inbox', '--json').json['notices'][0]['kind'] == 'offer-accepted', 'alice is told')
