@@ -26,7 +26,8 @@ std::string words_of(const std::vector<std::string>& list) {
 /// What is offered, with the words that are, or the kind that the program is asked for.
 struct Offered {
   Offer offer = Offer::kNothing;
-  std::string words;
+  std::string words = {};
+  bool or_path = false;  ///< of what is asked for: a path may stand in its place
 };
 
 Offered offered(const Option& option) {
@@ -36,7 +37,8 @@ Offered offered(const Option& option) {
 }
 
 Offered offered(const Positional& positional) {
-  if (!positional.completes.empty()) return {Offer::kAsked, positional.completes};
+  const bool or_path = positional.name.ends_with("PATH");
+  if (!positional.completes.empty()) return {Offer::kAsked, positional.completes, or_path};
   return {offer_for(positional.name, positional.choices), words_of(positional.choices)};
 }
 
@@ -86,6 +88,40 @@ std::vector<Option> options_at(const Program& program, const Place& place) {
   return options;
 }
 
+/// What is offered in place of the positionals of a command from `first` to `last`, counted from 0.
+struct Argument {
+  std::size_t first = 0, last = 0;
+  Offered offered;
+};
+
+constexpr std::size_t kEndless = 9999;
+
+std::vector<Argument> arguments_at(const Place& place) {
+  std::vector<Argument> arguments;
+  if (place.command == nullptr || !place.words.empty()) return arguments;
+  const auto& positionals = place.command->positionals;
+  for (std::size_t i = 0; i < positionals.size(); ++i)
+    arguments.push_back({i, positionals[i].repeatable ? kEndless : i, offered(positionals[i])});
+  return arguments;
+}
+
+/// Options that are followed by a value: of the program, as "--socket", and of commands, as "get:--to".
+struct ValueOptions {
+  std::vector<std::string> everywhere, at_places;
+};
+
+ValueOptions value_options(const Program& program, const std::vector<Place>& places) {
+  ValueOptions found;
+  for (const Option& option : shown_options(program.options, true))
+    if (!option.value.empty()) found.everywhere.push_back("--" + option.name);
+  for (const Place& place : places) {
+    if (place.command == nullptr) continue;
+    for (const Option& option : shown_options(place.command->options, false))
+      if (!option.value.empty()) found.at_places.push_back(place.path + ":--" + option.name);
+  }
+  return found;
+}
+
 /// Single quotes for the POSIX-like shells.
 std::string single_quoted(std::string_view text) {
   std::string out = "'";
@@ -93,26 +129,45 @@ std::string single_quoted(std::string_view text) {
   return out + "'";
 }
 
-// The script walks the words typed so far, follows those that are commands, and then offers by place. Bash and zsh
-// share this walk.
-std::string walk(const std::vector<Place>& places, std::string_view word_list, std::string_view last_index, int first) {
-  std::string known;
+// The script walks the words typed so far, follows those that are commands, counts those behind that are neither
+// options nor their values, and then offers by place and count. Bash and zsh share this walk; bash splits words at '='
+// and ':'.
+std::string walk(const Program& program, const std::vector<Place>& places, const std::string& word_list,
+                 std::string_view last_index, int first) {
+  std::string known, valued;
+  const auto add = [](std::string& list, const std::string& pattern) { list += (list.empty() ? "" : "|") + pattern; };
   for (const Place& place : places)
-    if (!place.path.empty()) known += (known.empty() ? "" : "|") + single_quoted(place.path);
-  std::string out;
-  out += "  local place='' i\n";
-  if (known.empty()) return out;
+    if (!place.path.empty()) add(known, single_quoted(place.path));
+  const ValueOptions options = value_options(program, places);
+  for (const std::string& name : options.everywhere) add(valued, "*:" + name);
+  for (const std::string& name : options.at_places) add(valued, single_quoted(name));
+  const std::string word = "${" + word_list + "[i]}";
+  std::string out = "  local place='' taken=0 i\n";
   out += "  for ((i = " + std::to_string(first) + "; i < " + std::string(last_index) + "; i++)); do\n";
-  out += "    case \"${place:+$place }${" + std::string(word_list) + "[i]}\" in\n";
-  out += "      " + known + ") place=\"${place:+$place }${" + std::string(word_list) + "[i]}\" ;;\n";
-  out += "    esac\n  done\n";
+  if (!known.empty()) {
+    out += "    case \"${place:+$place }" + word + "\" in\n";
+    out += "      " + known + ") place=\"${place:+$place }" + word + "\" taken=0; continue ;;\n    esac\n";
+  }
+  out += "    case \"$place:" + word + "\" in\n";
+  out += "      *:'='|*::) ((i++)) ;;\n";
+  out += "      " + valued + ") [[ \"${" + word_list + "[i+1]}\" == '=' ]] || ((i++)) ;;\n";
+  out += "      *:-*) ;;\n      *) ((taken++)) ;;\n    esac\n  done\n";
   return out;
+}
+
+/// A pattern of "$place:$taken".
+std::string argument_pattern(const Place& place, const Argument& argument) {
+  if (argument.last == argument.first) return single_quoted(place.path + ":" + std::to_string(argument.first));
+  return single_quoted(place.path + ":") + "*";
 }
 
 std::string bash_offer(const Program& program, const Offered& offered) {
   switch (offered.offer) {
-    case Offer::kAsked:
-      return function_name(program) + "_asked " + offered.words;
+    case Offer::kAsked: {
+      const std::string asked = function_name(program) + "_asked " + offered.words;
+      if (!offered.or_path) return asked;
+      return "if [[ \"$cur\" == [./~]* ]]; then " + bash_offer(program, {Offer::kFiles}) + "; else " + asked + "; fi";
+    }
     case Offer::kWords:
       return "COMPREPLY=($(compgen -W " + single_quoted(offered.words) + " -- \"$cur\"))";
     case Offer::kFiles:
@@ -146,7 +201,7 @@ std::string bash_script(const Program& program) {
                     "; put it into ~/.local/share/bash-completion/completions/" + program.name + "\n" +
                     bash_asking(program) + function_name(program) + "() {\n  local IFS=$' \\t\\n'\n" +
                     "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n";
-  out += walk(places, "COMP_WORDS", "COMP_CWORD", 1);
+  out += walk(program, places, "COMP_WORDS", "COMP_CWORD", 1);
   out += "  case \"$place:$prev\" in\n";
   for (const Place& place : places)
     for (const Option& option : options_at(program, place))
@@ -160,22 +215,24 @@ std::string bash_script(const Program& program) {
     out +=
         "      " + single_quoted(place.path) + ") " + bash_offer(program, {Offer::kWords, words_of(names)}) + " ;;\n";
   }
-  out += "    esac\n    return\n  fi\n  case \"$place\" in\n";
+  out += "    esac\n    return\n  fi\n  case \"$place:$taken\" in\n";
   for (const Place& place : places) {
     std::vector<std::string> words;
     for (const auto& [word, summary] : place.words) words.push_back(word);
-    Offered offer{words.empty() ? Offer::kNothing : Offer::kWords, words_of(words)};
-    if (words.empty() && place.command != nullptr && !place.command->positionals.empty())
-      offer = offered(place.command->positionals.front());
-    out += "    " + single_quoted(place.path) + ") " + bash_offer(program, offer) + " ;;\n";
+    std::vector<Argument> arguments = arguments_at(place);
+    if (!words.empty()) arguments.push_back({0, 0, {Offer::kWords, words_of(words)}});
+    for (const Argument& argument : arguments)
+      out += "    " + argument_pattern(place, argument) + ") " + bash_offer(program, argument.offered) + " ;;\n";
   }
-  return out + "  esac\n}\ncomplete -F " + function_name(program) + " " + program.name + "\n";
+  return out + "    *) COMPREPLY=() ;;\n  esac\n}\ncomplete -F " + function_name(program) + " " + program.name + "\n";
 }
 
 std::string zsh_offer(const Program& program, const Offered& offered) {
   switch (offered.offer) {
-    case Offer::kAsked:
-      return function_name(program) + "_asked " + offered.words;
+    case Offer::kAsked: {
+      const std::string asked = function_name(program) + "_asked " + offered.words;
+      return offered.or_path ? "if [[ \"$PREFIX\" == [./~]* ]]; then _files; else " + asked + "; fi" : asked;
+    }
     case Offer::kWords:
       return "compadd -- " + offered.words;
     case Offer::kFiles:
@@ -211,7 +268,7 @@ std::string zsh_script(const Program& program) {
   std::string out = "#compdef " + program.name + "\n# zsh completion; put it as _" + program.name +
                     " into a folder of $fpath\n" + zsh_asking(program) + function_name(program) +
                     "() {\n  local -a offers\n";
-  out += walk(places, "words", "CURRENT", 2);
+  out += walk(program, places, "words", "CURRENT", 2);
   out += "  case \"$place:${words[CURRENT-1]}\" in\n";
   for (const Place& place : places)
     for (const Option& option : options_at(program, place))
@@ -225,21 +282,20 @@ std::string zsh_script(const Program& program) {
       out += "\n        " + described("--" + option.name, option.help);
     out += ") ;;\n";
   }
-  out += "    esac\n    _describe -o option offers\n    return\n  fi\n  case \"$place\" in\n";
+  out += "    esac\n    _describe -o option offers\n    return\n  fi\n  case \"$place:$taken\" in\n";
   for (const Place& place : places) {
-    out += "    " + single_quoted(place.path) + ") ";
     if (!place.words.empty()) {
-      out += "offers=(";
+      out += "    " + argument_pattern(place, {}) + ") offers=(";
       for (const auto& [word, summary] : place.words) out += "\n      " + described(word, summary);
       out += "); _describe command offers ;;\n";
-    } else if (place.command != nullptr && !place.command->positionals.empty()) {
-      out += zsh_offer(program, offered(place.command->positionals.front())) + " ;;\n";
-    } else {
-      out += "_message 'no more arguments' ;;\n";
     }
+    for (const Argument& argument : arguments_at(place))
+      out += "    " + argument_pattern(place, argument) + ") " + zsh_offer(program, argument.offered) + " ;;\n";
   }
-  return out + "  esac\n}\nif [[ \"$funcstack[1]\" == " + function_name(program) + " ]]; then " +
-         function_name(program) + " \"$@\"; else compdef " + function_name(program) + " " + program.name + "; fi\n";
+  return out +
+         "    *) _message 'no more arguments' ;;\n  esac\n}\nif [[ \"$funcstack[1]\" == " + function_name(program) +
+         " ]]; then " + function_name(program) + " \"$@\"; else compdef " + function_name(program) + " " +
+         program.name + "; fi\n";
 }
 
 std::string fish_quoted(std::string_view text) {
@@ -282,35 +338,73 @@ std::string fish_flags(const Program& program, const Offered& offered) {
   return " -x";
 }
 
+/// A condition: the words before the cursor lead to the place of the first argument, and, where two numbers follow, so
+/// many words behind it are neither options nor their values.
+std::string fish_place(const Program& program, const std::vector<Place>& places, const std::string& name) {
+  std::string known, everywhere, at_places;
+  for (const Place& place : places)
+    if (!place.path.empty()) known += " " + fish_quoted(place.path);
+  const ValueOptions options = value_options(program, places);
+  for (const std::string& option : options.everywhere) everywhere += " " + option;
+  for (const std::string& option : options.at_places) at_places += " " + fish_quoted(option);
+  return "function " + name + R"sh(
+  set -l place ''
+  set -l taken 0
+  set -l value no
+  for word in (commandline -opc)[2..-1]
+    set -l next (string trim -- "$place $word")
+    if test $value = yes
+      set value no
+    else if contains -- "$next")sh" +
+         known + R"sh(
+      set place $next
+      set taken 0
+    else if contains -- "$word")sh" +
+         everywhere + "; or contains -- \"$place:$word\"" + at_places + R"sh(
+      set value yes
+    else if not string match -q -- '-*' "$word"
+      set taken (math $taken + 1)
+    end
+  end
+  test "$place" = "$argv[1]"; or return 1
+  test (count $argv) -eq 1; or test $taken -ge $argv[2] -a $taken -le $argv[3]
+end
+)sh";
+}
+
+std::string fish_argument(const Program& program, const std::string& condition, const Argument& argument) {
+  const std::string here =
+      "complete -c " + program.name + " -n " +
+      fish_quoted(condition + " " + std::to_string(argument.first) + " " + std::to_string(argument.last));
+  const Offered& offer = argument.offered;
+  if (offer.offer == Offer::kFiles) return here + " -F\n";
+  if (offer.offer == Offer::kFolders) return here + " -f -a '(__fish_complete_directories)'\n";
+  if (offer.offer == Offer::kWords) return here + " -f -a " + fish_quoted(offer.words) + "\n";
+  if (offer.offer == Offer::kAsked)
+    return here + (offer.or_path ? " -F" : " -f") + fish_asked(program, offer.words) + "\n";
+  return "";
+}
+
 std::string fish_script(const Program& program) {
   const std::vector<Place> places = places_of(program);
   const std::string at = "_" + function_name(program) + "_place";
-  std::string known;
-  for (const Place& place : places)
-    if (!place.path.empty()) known += " " + fish_quoted(place.path);
   std::string out = "# fish completion for " + program.name + "; put it into ~/.config/fish/completions/" +
-                    program.name + ".fish\nfunction " + at +
-                    "\n  set -l place ''\n  for word in (commandline -opc)[2..-1]\n" +
-                    "    set -l next (string trim -- \"$place $word\")\n    if contains -- \"$next\"" + known +
-                    "\n      set place $next\n    end\n  end\n  test \"$place\" = \"$argv[1]\"\nend\n" +
-                    fish_asking(program) + "complete -c " + program.name + " -f\n";
+                    program.name + ".fish\n" + fish_place(program, places, at) + fish_asking(program) + "complete -c " +
+                    program.name + " -f\n";
   for (const Option& option : shown_options(program.options, true))
     out += "complete -c " + program.name + " -l " + option.name + " -d " + fish_quoted(option.help) +
            (option.value.empty() ? "" : fish_flags(program, offered(option))) + "\n";
   for (const Place& place : places) {
-    const std::string here = "complete -c " + program.name + " -n " + fish_quoted(at + " " + fish_quoted(place.path));
+    const std::string condition = at + " " + fish_quoted(place.path);
+    const std::string here = "complete -c " + program.name + " -n ";
     for (const auto& [word, summary] : place.words)
-      out += here + " -f -a " + fish_quoted(word) + " -d " + fish_quoted(summary) + "\n";
+      out +=
+          here + fish_quoted(condition + " 0 0") + " -f -a " + fish_quoted(word) + " -d " + fish_quoted(summary) + "\n";
     if (place.command == nullptr) continue;
     for (const Option& option : shown_options(place.command->options, false))
-      out += here + " -l " + option.name + " -d " + fish_quoted(option.help) +
+      out += here + fish_quoted(condition) + " -l " + option.name + " -d " + fish_quoted(option.help) +
              (option.value.empty() ? "" : fish_flags(program, offered(option))) + "\n";
-    if (place.words.empty() && !place.command->positionals.empty()) {
-      const Offered offer = offered(place.command->positionals.front());
-      if (offer.offer == Offer::kFiles) out += here + " -F\n";
-      if (offer.offer == Offer::kWords) out += here + " -f -a " + fish_quoted(offer.words) + "\n";
-      if (offer.offer == Offer::kAsked) out += here + " -f" + fish_asked(program, offer.words) + "\n";
-    }
+    for (const Argument& argument : arguments_at(place)) out += fish_argument(program, condition, argument);
   }
   return out;
 }

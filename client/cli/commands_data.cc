@@ -298,7 +298,7 @@ Status run_verify(Context& c, const v1::VerifyRequest& request, v1::VerifyResult
 }
 
 Status verify(Context& c) {
-  const std::string& subject = c.options.str("SUBJECT");
+  const std::string& subject = c.options.str("CONTENT|PATH");
   v1::VerifyRequest request;
   request.set_sha256(c.options.flag("sha256"));
   GT_ASSIGN(const std::string path, Context::absolute(subject));
@@ -505,7 +505,7 @@ std::vector<CommandEntry> data_commands() {
        true},
       {{.name = "verify",
         .summary = "read files again and compare them with what was published",
-        .positionals = {{.name = "SUBJECT", .help = "a content that this node holds, or the path of one"}},
+        .positionals = {{.name = "CONTENT|PATH", .help = "a content that this node holds, or the path of one"}},
         .options = {{.name = "sha256", .help = "also print the SHA-256 of each file, as sha256sum would"}},
         .examples = {{"gridtorrent verify run42", ""}, {"gridtorrent verify /data/run42 --sha256 > SHA256SUMS", ""}},
         .group = group},

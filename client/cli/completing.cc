@@ -38,12 +38,10 @@ Result<std::vector<Offer>> groups(Context& c) {
   return offers;
 }
 
-Result<std::vector<Offer>> nodes(Context& c) {
+Result<std::vector<Offer>> nodes(Context& c, std::string_view begin) {
   GT_ASSIGN(api::ServerApi* const server, c.server(kDeadline));
   GT_ASSIGN(const api::Listed<v1::Node> list, server->nodes().list(kMostOffers));
-  std::vector<Offer> offers;
-  for (const v1::Node& node : list.items) offers.push_back({node.name(), node.online() ? "online" : "offline"});
-  return offers;
+  return node_offers(list.items, begin);
 }
 
 Result<std::vector<Offer>> tasks(Context& c) {
@@ -67,7 +65,7 @@ Result<std::vector<Offer>> offers_of(Context& c, const std::string& kind, std::s
   if (!login || login->server.empty()) return std::vector<Offer>();
   if (kind == "content") return contents(c, begin);
   if (kind == "group") return groups(c);
-  if (kind == "node") return nodes(c);
+  if (kind == "node") return nodes(c, begin);
   return tasks(c);
 }
 
@@ -106,6 +104,16 @@ std::vector<Offer> content_offers(const std::vector<v1::Content>& contents, std:
   return offers;
 }
 
+std::vector<Offer> node_offers(const std::vector<v1::Node>& nodes, std::string_view begin) {
+  const std::string before(begin.substr(0, begin.rfind(',') + 1));
+  std::vector<Offer> offers;
+  for (const v1::Node& node : nodes) {
+    const bool again = ("," + before).find("," + node.name() + ",") != std::string::npos;
+    if (!again) offers.push_back({before + node.name(), node.online() ? "online" : "offline"});
+  }
+  return offers;
+}
+
 std::vector<Offer> transfer_offers(const std::vector<v1::Transfer>& transfers, std::string_view begin) {
   std::map<std::string, int> bearers;
   for (const v1::Transfer& transfer : transfers) ++bearers[transfer.name()];
@@ -122,7 +130,7 @@ std::vector<Offer> transfer_offers(const std::vector<v1::Transfer>& transfers, s
 void complete_by_placeholder(options::Command& command) {
   const bool of_transfer = command.name.starts_with("transfer ") || command.name.starts_with("tune ");
   const auto kind_of = [&](const std::string& placeholder) -> std::string {
-    if (placeholder == "CONTENT" || placeholder == "SUBJECT") return "content";
+    if (placeholder == "CONTENT" || placeholder == "CONTENT|PATH") return "content";
     if (placeholder == "GROUP") return "group";
     if (placeholder == "NODE" || placeholder == "NODES") return "node";
     if (placeholder != "ID") return "";

@@ -21,6 +21,8 @@ std::string offer_lines(std::vector<Offer> offers, std::string_view begin);
 
 /// Names of contents, with their owners where two have one name or where `begin` has a slash.
 std::vector<Offer> content_offers(const std::vector<v1::Content>& contents, std::string_view begin);
+/// Names; behind a comma in what is typed, further ones.
+std::vector<Offer> node_offers(const std::vector<v1::Node>& nodes, std::string_view begin);
 
 /// Names of transfers, and ids of those that share one; also of all others once something is typed.
 std::vector<Offer> transfer_offers(const std::vector<v1::Transfer>& transfers, std::string_view begin);

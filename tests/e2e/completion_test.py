@@ -80,9 +80,15 @@ def every_shell_offers_what_there_is():
             offers(('show', 'alice/run4'), lambda offered: offered == ['alice/run42'])
             offers(('group', 'show', ''), lambda offered: offered == ['geo-lab'])
             offers(('get', 'run42', '--node', 'al'), lambda offered: offered == ['alpha'])
+            offers(('get', '--node', 'alpha', '--limit=25MB', 'run4'), lambda offered: offered == ['run42'])
             offers(('transfer', 'show', 'run4'), lambda offered: offered == ['run42'])
             offers(('transfer', 'show', transfer[:9]), lambda offered: offered != [])
+            offers(('transfer', 'pause', 'run42', 'run4'), lambda offered: offered == ['run42'])
+            if name != 'zsh':  # whose completion of files is stood in for
+                offers(('verify', str(scene.dir / 'in/dat')), lambda offered: offered == [str(scene.dir / 'in/data.bin')])
             cases.check(ask(alice, alpha, 'get', 'nothing') == [], 'something is offered for what is not there')
+            for second in (('group', 'invite', 'geo-lab', ''), ('content', 'rename', 'run42', ''), ('get', 'run42', '')):
+                cases.check(ask(alice, alpha, *second) == [], f'{name} offers the first argument again for {second}')
         server.stop()
         for name, ask in found.items():
             cases.check(ask(alice, None, 'get', 'run') == [], f'{name} offers something without a server')

@@ -37,6 +37,15 @@ TEST(ContentOffers, NameTheOwnerWhereItIsNeeded) {
   EXPECT_THAT(content_offers({content("ben", "raw")}, "ben/"), ElementsAre(Offer{"ben/raw", ""}));
 }
 
+TEST(NodeOffers, GoOnAfterEachComma) {
+  std::vector<v1::Node> nodes(2);
+  nodes[0].set_name("alpha");
+  nodes[1].set_name("beta");
+  nodes[1].set_online(true);
+  EXPECT_THAT(node_offers(nodes, "al"), ElementsAre(Offer{"alpha", "offline"}, Offer{"beta", "online"}));
+  EXPECT_THAT(node_offers(nodes, "alpha,"), ElementsAre(Offer{"alpha,beta", "online"}));
+}
+
 TEST(TransferOffers, AreNamesAndIdsWhereThatIsNeeded) {
   std::vector<v1::Transfer> list(3);
   const char* const names[] = {"run", "twin", "twin"};
@@ -53,12 +62,20 @@ TEST(TransferOffers, AreNamesAndIdsWhereThatIsNeeded) {
 TEST(CompletionScripts, AskForContentsGroupsNodesTransfersAndTasks) {
   const std::string bash = options::completion_script(program(), "bash").value();
   for (const char* line :
-       {"'get') _gridtorrent_asked content ;;", "'group show') _gridtorrent_asked group ;;",
-        "'node show') _gridtorrent_asked node ;;", "'get:--node') _gridtorrent_asked node; return ;;",
-        "'transfer wait') _gridtorrent_asked transfer ;;", "'task wait') _gridtorrent_asked task ;;"})
+       {"'get:0') _gridtorrent_asked content ;;", "'group show:0') _gridtorrent_asked group ;;",
+        "'node show:0') _gridtorrent_asked node ;;", "'get:--node') _gridtorrent_asked node; return ;;",
+        "'transfer wait:0') _gridtorrent_asked transfer ;;", "'task wait:0') _gridtorrent_asked task ;;",
+        "'transfer pause:'*) _gridtorrent_asked transfer ;;"})
     EXPECT_THAT(bash, HasSubstr(line));
   for (const char* shell : {"bash", "zsh", "fish"})
     EXPECT_THAT(options::completion_script(program(), shell).value(), HasSubstr(" __complete "));
+}
+
+TEST(CompletionScripts, OfferByTheArgumentThatIsTyped) {
+  const std::string bash = options::completion_script(program(), "bash").value();
+  EXPECT_THAT(bash, HasSubstr("'group invite:1') COMPREPLY=() ;;")) << "a user";
+  EXPECT_THAT(bash, HasSubstr("'content rename:1') COMPREPLY=() ;;")) << "a new name";
+  EXPECT_THAT(bash, HasSubstr("'verify:0') if [[ \"$cur\" == [./~]* ]]; then compopt -o filenames"));
 }
 
 TEST(CompletionScripts, HelpAndManPageDoNotShowTheCommandThatTheyRun) {

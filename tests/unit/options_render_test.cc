@@ -86,7 +86,7 @@ TEST(Completion, BashScriptIsAsItWas) {
       .options = {{.name = "json", .help = "JSON"}},
       .commands = {{.name = "get",
                     .summary = "fetch",
-                    .positionals = {{.name = "CONTENT", .help = ""}},
+                    .positionals = {{.name = "CONTENT", .help = ""}, {.name = "PATH", .help = "", .repeatable = true}},
                     .options = {{.name = "to", .value = "DIR", .help = "where"}}},
                    {.name = "node ls", .summary = "list", .positionals = {{.name = "PATH", .help = ""}}}}};
   EXPECT_EQ(completion_script(program, "bash").value(),
@@ -94,10 +94,16 @@ TEST(Completion, BashScriptIsAsItWas) {
 _s_p() {
   local IFS=$' \t\n'
   local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
-  local place='' i
+  local place='' taken=0 i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "${place:+$place }${COMP_WORDS[i]}" in
-      'get'|'node'|'node ls') place="${place:+$place }${COMP_WORDS[i]}" ;;
+      'get'|'node'|'node ls') place="${place:+$place }${COMP_WORDS[i]}" taken=0; continue ;;
+    esac
+    case "$place:${COMP_WORDS[i]}" in
+      *:'='|*::) ((i++)) ;;
+      *:--config|'get:--to') [[ "${COMP_WORDS[i+1]}" == '=' ]] || ((i++)) ;;
+      *:-*) ;;
+      *) ((taken++)) ;;
     esac
   done
   case "$place:$prev" in
@@ -116,11 +122,13 @@ _s_p() {
     esac
     return
   fi
-  case "$place" in
-    '') COMPREPLY=($(compgen -W 'get node' -- "$cur")) ;;
-    'get') COMPREPLY=() ;;
-    'node') COMPREPLY=($(compgen -W 'ls' -- "$cur")) ;;
-    'node ls') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+  case "$place:$taken" in
+    ':0') COMPREPLY=($(compgen -W 'get node' -- "$cur")) ;;
+    'get:0') COMPREPLY=() ;;
+    'get:'*) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    'node:0') COMPREPLY=($(compgen -W 'ls' -- "$cur")) ;;
+    'node ls:0') compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    *) COMPREPLY=() ;;
   esac
 }
 complete -F _s_p s-p
@@ -134,7 +142,7 @@ TEST(Completion, ZshAndFishKnowCommandsAndOptions) {
   EXPECT_THAT(zsh, HasSubstr("'get:--to') _files -/; return ;;"));
   const std::string fish = completion_script(sample_program(), "fish").value();
   EXPECT_THAT(fish, HasSubstr("complete -c sample -n '__sample_place \\'get\\'' -l lanes -d 'sockets a seeder' -x\n"));
-  EXPECT_THAT(fish, HasSubstr("complete -c sample -n '__sample_place \\'node\\'' -f -a 'show' -d 'show a node'\n"));
+  EXPECT_THAT(fish, HasSubstr("complete -c sample -n '__sample_place \\'node\\' 0 0' -f -a 'show' -d 'show a node'\n"));
 }
 
 }  // namespace
