@@ -57,6 +57,20 @@ WallTime next(ClockTime clock, WallTime now) {
   }
 }
 
+/// "2026-11-20", of what is a time.
+bool is_date(std::string_view text) {
+  return text.size() == 10;
+}
+
+/// When the day that begins at `midnight` in UTC begins here.
+WallTime begin_of_day(WallTime midnight) {
+  const auto seconds = static_cast<std::time_t>(midnight.ms / 1000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  parts.tm_isdst = -1;
+  return {static_cast<std::int64_t>(::mktime(&parts)) * 1000};
+}
+
 }  // namespace
 
 Status is_time_or_duration(std::string_view text) {
@@ -66,7 +80,7 @@ Status is_time_or_duration(std::string_view text) {
 }
 
 std::int64_t since_ms(const std::string& text, WallTime now) {
-  if (const auto time = parse_rfc3339(text)) return time->ms;
+  if (const auto time = parse_rfc3339(text)) return is_date(text) ? begin_of_day(*time).ms : time->ms;
   return (now - parse_duration(text).value()).ms;
 }
 

@@ -11,7 +11,7 @@
 namespace gridtorrent::client::cli {
 
 Status is_time_or_duration(std::string_view text);
-/// Milliseconds since 1970 for what passed `is_time_or_duration`.
+/// Milliseconds since 1970 for what passed `is_time_or_duration`; a date is the begin of that day here.
 std::int64_t since_ms(const std::string& text, WallTime now);
 
 /// "06:00", "6:00" or "06:00:30", "+2h" or "90s", or RFC 3339 with time and zone.

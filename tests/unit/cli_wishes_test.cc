@@ -48,6 +48,14 @@ TEST_F(InBerlin, ADurationCountsFromNowAndAFullTimeIsTaken) {
   EXPECT_EQ(moment("2026-11-25T06:00:00+01:00", "2026-11-24T21:00:00Z"), "2026-11-25T05:00:00.000Z");
 }
 
+TEST_F(InBerlin, SinceADateIsSinceThatDayBeganHere) {
+  const auto since = [this](const char* text) { return to_rfc3339({since_ms(text, clock_.wall())}); };
+  EXPECT_EQ(since("2026-11-20"), "2026-11-19T23:00:00.000Z");
+  EXPECT_EQ(since("2026-07-01"), "2026-06-30T22:00:00.000Z") << "in summer";
+  EXPECT_EQ(since("2026-11-20T19:15:00Z"), "2026-11-20T19:15:00.000Z");
+  EXPECT_EQ(since("2d"), "2026-11-22T21:00:00.000Z");
+}
+
 TEST_F(InBerlin, WhatIsNoMomentIsRefusedWithTheFormsThatThereAre) {
   for (const char* text : {"", "soon", ":00", "006:00", "6:0", "24:00", "06:60", "06:00:60", "06-00", "+06:0", "+",
                            "-2h", "2026-11-25", "2026-11-25T06:00", "06:00Z"}) {
