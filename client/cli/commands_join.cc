@@ -166,6 +166,12 @@ class TemporaryFile {
   std::string path_;
 };
 
+/// A link with a code may make the account; one without it is for who has one, whose password is known already.
+Result<std::string> password_of(Context& c, const Link& link, const std::string& user) {
+  const bool known = link.code.empty() && !c.options.has("password-file");
+  return known ? ask_password("Password of " + escape_for_display(user) + ": ") : new_password(c, user);
+}
+
 Result<Profile> join_server(Context& c, const ProfileStore& store, const Link& link, const std::string& ca_pem,
                             const std::string& user) {
   GT_ASSIGN(const TemporaryFile ca, TemporaryFile::with(ca_pem));
@@ -176,7 +182,7 @@ Result<Profile> join_server(Context& c, const ProfileStore& store, const Link& l
   c.terminal.message("account " + escape_for_display(login.user()) +
                      (c.options.has("user") ? "" : " (--user names another)"));
   login.set_device(host_label());
-  GT_ASSIGN(*login.mutable_password(), new_password(c, login.user()));
+  GT_ASSIGN(*login.mutable_password(), password_of(c, link, login.user()));
   GT_ASSIGN(*login.mutable_device_secret(), store.load_device_secret(link.server, login.user()));
   v1::LoginReply reply;
   if (link.code.empty()) {

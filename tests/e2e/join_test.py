@@ -7,6 +7,7 @@ import subprocess
 import cases
 import harness
 from join_scene import Newcomer, with_advertised_server
+from terminal import Terminal
 
 
 def said(result, exit_code, *parts):
@@ -210,6 +211,11 @@ def a_second_machine_joins_by_the_old_string_or_by_one_without_a_code():
         cases.check(link == admin.cli('invite', '--no-code', '--json').json['link'], 'it is of the server, and of nobody')
         third.join(link, '--user', 'mia', '--no-node')
         cases.check(third.cli('whoami', '--json').json['user'] == 'mia', 'the third machine is hers')
+        fourth = Newcomer(scene, 'fourth')
+        with Terminal(fourth.argv(['join', link, '--yes', '--user', 'mia', '--no-node']), fourth.env) as screen:
+            screen.until(lambda said: 'Password of mia: ' in said, 'the question for her password')
+            screen.type(mia.password.read_text() + '\n')
+            cases.check(screen.end() == 0 and 'The same again' not in screen.said, screen.said)
 
 
 def an_address_of_this_host_alone_is_in_no_invitation():
