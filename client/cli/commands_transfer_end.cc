@@ -57,17 +57,19 @@ Status clear(Context& c) {
   std::vector<std::string> ids;
   for (const v1::Transfer& transfer : all.transfers())
     if (may_be_cleared(transfer, c.options.flag("failed"))) ids.push_back(transfer.transfer_id());
-  std::uint64_t cleared = 0;
+  StepOutcome outcome;
   if (!ids.empty()) {
-    GT_ASSIGN(const StepOutcome outcome, take_step(*node, request_for("forget"), ids));
-    cleared = outcome.changed;
+    GT_ASSIGN(outcome, take_step(*node, request_for("forget"), ids));
   }
   if (c.json) {
-    c.print({{"cleared", cleared}, {"left", static_cast<std::uint64_t>(all.transfers_size()) - cleared}});
+    c.print({{"cleared", outcome.changed},
+             {"left", static_cast<std::uint64_t>(all.transfers_size()) - outcome.changed},
+             {"failed", outcome.failed},
+             {"failures", failures_json(outcome)}});
   } else {
-    c.terminal.message(cleared == 0 ? "nothing to clear" : "cleared " + plural(cleared, "transfer"));
+    c.terminal.message(ids.empty() ? "nothing to clear" : "cleared " + plural(outcome.changed, "transfer"));
   }
-  return {};
+  return refusals(outcome);
 }
 
 std::string what_goes(const v1::RemoveFilesReply& files) {

@@ -63,15 +63,23 @@ Status take_step_and_tell(Context& c, const v1::ChangeTransfersRequest& request,
     GT_ASSIGN(outcome, take_step(*node, request, ids));
   }
   if (c.json) {
-    Json failures = Json::array();
-    for (const v1::TransferFailure& failure : outcome.failures)
-      failures.push_back({{"transfer_id", failure.transfer_id()},
-                          {"code", failure.error_code()},
-                          {"message", json_text(failure.message())}});
-    c.print({{"changed", outcome.changed}, {"failed", outcome.failed}, {"failures", std::move(failures)}});
+    c.print({{"changed", outcome.changed}, {"failed", outcome.failed}, {"failures", failures_json(outcome)}});
   } else {
     c.terminal.message(std::string(what_happened) + " " + transfers_text(outcome.changed));
   }
+  return refusals(outcome);
+}
+
+Json failures_json(const StepOutcome& outcome) {
+  Json failures = Json::array();
+  for (const v1::TransferFailure& failure : outcome.failures)
+    failures.push_back({{"transfer_id", failure.transfer_id()},
+                        {"code", failure.error_code()},
+                        {"message", json_text(failure.message())}});
+  return failures;
+}
+
+Status refusals(const StepOutcome& outcome) {
   if (outcome.failed == 0) return {};
   std::string refused;
   for (const v1::TransferFailure& failure : outcome.failures)
@@ -81,7 +89,8 @@ Status take_step_and_tell(Context& c, const v1::ChangeTransfersRequest& request,
   const Code code = outcome.failures.empty()
                         ? Code::kInternal
                         : parse_code(outcome.failures.front().error_code()).value_or(Code::kInternal);
-  return Error{code, std::to_string(outcome.failed) + " of " + transfers_text(ids.size()) + " refused it: " + refused};
+  return Error{code, std::to_string(outcome.failed) + " of " + transfers_text(outcome.changed + outcome.failed) +
+                         " refused it: " + refused};
 }
 
 options::Positional transfers_positional(bool may_be_all) {

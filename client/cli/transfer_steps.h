@@ -28,6 +28,9 @@ Result<std::vector<std::string>> chosen_transfers(Context& context,
 /// the first of them.
 Status take_step_and_tell(Context& context, const v1::ChangeTransfersRequest& request,
                           const std::vector<std::string>& ids, std::string_view what_happened);
+/// Names those that did not take it, with the code of the first of them; no error where all did.
+Status refusals(const StepOutcome& outcome);
+Json failures_json(const StepOutcome& outcome);
 
 /// ID..., and --all, as the commands above take them.
 options::Positional transfers_positional(bool may_be_all);

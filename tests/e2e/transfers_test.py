@@ -112,7 +112,7 @@ def the_list_is_kept_clean_without_touching_data():
         def states():
             return sorted((t['state'], t['path']) for t in bob.cli('transfers', '--json', node=beta).json['transfers'])
 
-        cases.check(bob.cli('transfer', 'clear', '--failed', '--json', node=beta).json == {'cleared': 0, 'left': 2}, states())
+        cases.check(bob.cli('transfer', 'clear', '--failed', '--json', node=beta).json == {'cleared': 0, 'left': 2, 'failed': 0, 'failures': []}, states())
         harness.wait_until(lambda: [s for s, _ in states()] == ['complete', 'seeding'], 'one of two to seed')
         cases.check(bob.cli('transfer', 'clear', '--json', node=beta).json['cleared'] == 1, states())
         harness.wait_until(lambda: [s for s, _ in states()] == ['seeding'], 'the one that seeds to be left')

@@ -282,7 +282,7 @@ class PlayedNode final : public Node {
   bool signal_at_end = false;
   bool signal_at_tuning = false;
   bool signal_at_begin = false;  ///< the next get, seed or publish answers at `answer()` then
-  std::optional<Error> publish_error, get_error;
+  std::optional<Error> publish_error, get_error, step_error;
   std::optional<Error> start_error;  ///< of StartPublish; kUnsupported: a node that does not know it
   GetJob got;
   TransferSettings settings;
@@ -304,6 +304,7 @@ class PlayedNode final : public Node {
   Result<TransferView> ask(const std::string& what, const TransferId& id) {
     asked.push_back(what);
     const std::lock_guard lock(mutex_);
+    if (step_error) return *step_error;
     for (const TransferView& view : script)
       if (view.id == id) return view;
     return Error{Code::kNotFound, "no transfer " + id.str()};

@@ -314,6 +314,16 @@ TEST_F(WithNode, TransfersAreTakenOffTheList) {
   EXPECT_THAT(node_.asked, ::testing::ElementsAre("cancel", "cancel", "cancel"));
 }
 
+TEST_F(WithNode, ClearSaysWhatStaysOnTheListAndWhy) {
+  node_.script = {view(TransferState::kFailed)};
+  node_.step_error = Error{Code::kDisk, "node.db is full"};
+  EXPECT_EQ(run({"transfer", "clear"}), 8);
+  EXPECT_EQ(err_,
+            "cleared 0 transfers\ngridtorrent: 1 of 1 transfer refused it: " + id_of(1).str() + ": node.db is full\n");
+  EXPECT_EQ(run({"transfer", "clear", "--json"}), 8);
+  EXPECT_EQ(Json::parse(out_)["failures"][0]["message"], "node.db is full");
+}
+
 TEST_F(WithNode, RemoveTellsWhatWentAndWhatStays) {
   node_.script = {view(TransferState::kSeeding, 1000)};
   EXPECT_EQ(run({"transfer", "remove", "run42", "--yes"}), 0) << err_;
