@@ -280,13 +280,19 @@ std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_
                          const Speed& speed) {
   const std::size_t room = width > 0 ? width - 1 : 0;
   Parts parts;
-  parts.push_back(part(Worth::kMost, std::string(what)));
+  const std::string text(what);
+  parts.push_back(part(Worth::kMost, width > 0 ? shortened(text, std::max<std::size_t>(8, room / 2)) : text));
   parts.push_back(part(Worth::kMost, percent_text(done, total)));
   parts.push_back(part(Worth::kEta, speed_text(speed)));
   if (speed.eta) parts.push_back(part(Worth::kEta, eta_text(*speed.eta)));
   parts.push_back(part(Worth::kBytes, format_bytes(done) + " of " + format_bytes(total)));
   add_bar(parts, parts.size(), done, total, room);
   return fitted(parts, room);
+}
+
+std::string waiting_line(const std::string& what, const std::string& state, std::size_t width) {
+  const std::string line = what + ": " + state;
+  return width > 0 ? shortened(line, width - 1) : line;
 }
 
 std::string done_text(const v1::Transfer& transfer) {

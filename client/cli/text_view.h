@@ -49,6 +49,8 @@ std::string progress_line(const v1::Transfer& transfer, std::size_t width, WallT
 /// "hashing  31.0 %  350 MB/s  ETA 8 s  1.2 GB of 4.0 GB  [###-------]".
 std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
                          const Speed& speed = {});
+/// "get on cluster7: delivered", of what has no figures yet.
+std::string waiting_line(const std::string& what, const std::string& state, std::size_t width);
 /// "run42: 2.00 GB in 12 s (1.33 Gbit/s) from 2 seeders over up to 8 lanes, verified" and where it lies.
 std::string done_text(const v1::Transfer& transfer);
 

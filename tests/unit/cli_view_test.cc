@@ -139,6 +139,16 @@ TEST(HashingLine, ShowsHowFar) {
             "hashing  25.0 %  250 MB/s  ETA 16 s  500 MB of 2.00 GB");
 }
 
+TEST(HashingLine, FitsANarrowTerminalWhateverItIsCalled) {
+  const std::string what = "publish on " + std::string(64, 'n');
+  for (std::size_t width = 20; width <= 100; ++width) {
+    EXPECT_LT(display_columns(hashing_line(what, 1, 3, width)), width);
+    EXPECT_LT(display_columns(hashing_line("hashing what has to be read", 1, 3, width)), width);
+    EXPECT_LT(display_columns(waiting_line(what, "delivered", width)), width);
+  }
+  EXPECT_THAT(hashing_line(what, 1, 3, 0), HasSubstr(what)) << "where nobody knows how wide it is";
+}
+
 TEST(SpeedMeter, KnowsNothingBeforeTheFirstSecond) {
   SpeedMeter meter;
   const MonoTime start{};
