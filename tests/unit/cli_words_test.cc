@@ -45,6 +45,9 @@ TEST(OtherWords, LeadToCommandsAndAreNone) {
       EXPECT_NE(options::find_command(program(), command), nullptr)
           << other.word << " leads to no command: " << command;
   }
+  for (const char* word :
+       {"node rm", "node delete", "group ls", "user ls", "token ls", "task ls", "content rm", "buddy rm"})
+    EXPECT_EQ(seen.count(word), 1U) << word;
   for (const char* word : {"ls", "download", "rm", "status", "share", "upload", "cp", "info", "list", "find"})
     EXPECT_EQ(seen.count(word), 1U) << word;
 }
