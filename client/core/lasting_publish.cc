@@ -5,6 +5,7 @@
 
 #include "client/core/hash_pace.h"
 #include "common/hex.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -162,7 +163,8 @@ Result<std::optional<TransferView>> LastingPublishFlow::join(const std::vector<P
     if (other.done && c_.book.find(other.transfer) == nullptr) {
       return Error{Code::kConflict, other.name +
                                         " was published by this request before, and its transfer has ended: "
-                                        "`gridtorrent seed CONTENT --from PATH` seeds it again"};
+                                        "`gridtorrent seed --from " +
+                                        shell_word(other.path) + " " + other.published.id.str() + "` seeds it again"};
     }
     if (c_.book.find(other.transfer) != nullptr) {
       GT_ASSIGN(TransferView view, join_lasting(other, match.relation));

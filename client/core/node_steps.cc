@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/core/plan_input.h"
+#include "common/shell_words.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -115,7 +116,8 @@ Status verify(TransferRow& row) {
   }
   if (row.paused) {
     return Error{Code::kConflict, which + " is paused: resume it with `gridtorrent transfer resume " + row.id.str() +
-                                      "`, or verify it where it is with `gridtorrent verify CONTENT`"};
+                                      "`, or verify it where it is with `gridtorrent verify " +
+                                      shell_arguments({join_path(row.target, row.base_name)}) + "`"};
   }
   row.step = TransferStep::kAttach;
   row.error.reset();

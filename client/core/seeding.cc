@@ -275,7 +275,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   if (!metadata) return fail(id, metadata.error());
   const auto wanted = held_entries((*metadata)->manifest, row->globs, row->lost);
   if (!wanted) return fail(id, wanted.error());
-  const auto place = escape_for_display(join_path(row->target, row->base_name));
+  const auto path = join_path(row->target, row->base_name);
   const auto stamp = c_.ports.guard.stamp(row->place(), (*metadata)->manifest, *wanted);
   const auto goes_away = [&] { return !row->stamp.empty() && c_.are_away(*row, (*metadata)->manifest, *wanted); };
   if (!stamp && goes_away()) return wait_to_verify(id);
@@ -296,10 +296,11 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
   }
   if (report->fault_count > 0 && goes_away()) return wait_to_verify(id);
   if (report->fault_count > 0) {
-    return fail(id, {Code::kCorrupt,
-                     place + " is not what was published as " + display_name(*row) + " (" + describe_faults(*report) +
-                         "); put the files right and `gridtorrent seed CONTENT --from PATH`, or move away what differs "
-                         "and get it again to the same place"});
+    return fail(
+        id, {Code::kCorrupt, escape_for_display(path) + " is not what was published as " + display_name(*row) + " (" +
+                                 describe_faults(*report) + "); put the files right and `gridtorrent seed --from " +
+                                 shell_word(path) + " " + shell_arguments({display_name(*row)}) +
+                                 "`, or move away what differs and get it again to the same place"});
   }
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);

@@ -573,6 +573,17 @@ TEST_F(LastingUpdate, IsNoPublishOfThatName) {
   EXPECT_EQ(node_->start_publish(publish_job("r2")).error().code, Code::kConflict);
 }
 
+TEST_F(LastingPublish, DoneAndStoppedSaysHowItIsSeededAgain) {
+  const auto view = start_publish(publish_job());
+  wait_for(view.id, TransferState::kSeeding);
+  ASSERT_TRUE(node_->change_all({view.id}, {client::ChangeKind::kStopSeeding}).failures.empty());
+  ASSERT_TRUE(eventually([&] { return !node_->transfer(view.id).ok(); }));
+  const auto refused = node_->start_publish(publish_job());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("`gridtorrent seed --from /home/data c_"), std::string::npos)
+      << refused.error().message;
+}
+
 client::PublishRow known(const std::string& request, const std::string& path, const std::string& name, bool done) {
   client::PublishRow row;
   row.request_id = request;

@@ -313,7 +313,10 @@ TEST_F(Seed, FailsWhereTheFilesDiffer) {
   });
   const auto view = node_->seed("set", "/home");
   ASSERT_TRUE(view.ok());
-  EXPECT_EQ(wait_for(view->id, TransferState::kFailed).error->code, Code::kCorrupt);
+  const auto failed = wait_for(view->id, TransferState::kFailed);
+  EXPECT_EQ(failed.error->code, Code::kCorrupt);
+  EXPECT_NE(failed.error->message.find("`gridtorrent seed --from /home/data "), std::string::npos)
+      << failed.error->message;
 }
 
 TEST_F(Seed, PassesToTheOtherCopyWhenTheSeedingOneIsCancelled) {

@@ -54,7 +54,11 @@ TEST(RowAfter, OnlyWhatIsDoneIsVerified) {
   auto held = row_at(TransferStep::kHold);
   EXPECT_EQ(row_after(held, {ChangeKind::kVerify}, "auto")->step, TransferStep::kAttach);
   held.paused = true;
-  EXPECT_EQ(row_after(held, {ChangeKind::kVerify}, "auto").error().code, Code::kConflict);
+  held.target = "/my data";
+  held.base_name = "set";
+  const auto refused = row_after(held, {ChangeKind::kVerify}, "auto").error();
+  EXPECT_EQ(refused.code, Code::kConflict);
+  EXPECT_NE(refused.message.find("`gridtorrent verify '/my data/set'`"), std::string::npos) << refused.message;
   auto failed = row_at(TransferStep::kFailed);
   failed.stamp = "there";
   failed.error = Error{Code::kCorrupt, "a differs"};
