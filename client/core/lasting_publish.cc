@@ -36,7 +36,7 @@ TransferRow transfer_of(const PublishRow& row, const std::string& owner) {
   transfer.kind = TransferKind::kPublish;
   transfer.step = TransferStep::kHash;
   transfer.unpublished = true;
-  transfer.content.name = row.name;
+  transfer.content.name = row.is_update() ? name_in(row.name) : row.name;
   transfer.content.owner = owner;
   transfer.target = parent_folder(row.path);
   transfer.base_name = last_component(row.path);
@@ -56,6 +56,14 @@ bool has_same_rules(const PublishRow& row, const PublishJob& job) {
 bool says_the_same(const PublishRow& row, const PublishRequest& now) {
   const PublishRow::Lasting& was = *row.lasting;
   return row.is_update() || (was.description == now.description && was.license == now.license && was.tags == now.tags);
+}
+
+Error being_published(const std::string& name, const TransferRow& by) {
+  const std::string id = by.id.str();
+  return {Code::kConflict, escape_for_display(name) + " is being published from " +
+                               escape_for_display(join_path(by.target, by.base_name)) + " by transfer " + id +
+                               ": wait for it, or end it with `gridtorrent transfer cancel " + id +
+                               "`, or choose another name"};
 }
 
 Error stopped_error(const PublishRow& row) {
@@ -188,11 +196,7 @@ Result<TransferView> LastingPublishFlow::join_lasting(const PublishRow& row, Pub
                                       ", is being cancelled: try again once it is gone"};
   }
   if (relation == PublishMatch::Relation::kSameName) {
-    return Error{Code::kConflict, row.name + " is being published from " + escape_for_display(row.path) +
-                                      " by transfer " + id +
-                                      ": wait for it, or end it with `gridtorrent transfer "
-                                      "cancel " +
-                                      id + "`, or choose another name"};
+    return being_published(row.name, transfer.row);
   }
   const bool rests = transfer.row.unpublished && (transfer.row.paused || transfer.row.step == TransferStep::kFailed);
   if (rests && transfer.row.step != TransferStep::kCancel) {
@@ -324,11 +328,25 @@ Result<ContentInfo> LastingPublishFlow::finish(const Work& work, const HashedTre
   return c_.ports.link.finish_publish(work.publish.request_id, ticket, tree.metadata);
 }
 
+/// Lock held. One content can be meant by several words, and has one next version.
+Status LastingPublishFlow::check_alone(const PublishRow& row, const ContentId& content) const {
+  for (const auto& [id, other] : c_.book.all()) {
+    const bool same = id != row.transfer && other->row.step == TransferStep::kHash && other->row.content.id == content;
+    if (same) return being_published(display_name(other->row), other->row);
+  }
+  return {};
+}
+
 /// Once a process where all goes well: the server counts these calls.
 Result<PublishTicket> LastingPublishFlow::begin(const PublishRow& row) {
   GT_ASSIGN(const PublishTicket ticket, c_.ports.link.begin_publish(request_of(row)));
+  // Where people give an id, the name is the server's to tell.
+  const bool by_id = row.is_update() && row.name == ticket.content.str();
+  const Result<ContentInfo> info = by_id ? c_.ports.link.content(row.name, 0) : ContentInfo();
   const auto lock = c_.book.lock();
+  if (row.is_update()) GT_TRY(check_alone(row, ticket.content));
   if (auto* transfer = c_.book.find(row.transfer)) {
+    if (by_id && info) transfer->row.content.name = info->name;
     transfer->row.content.id = ticket.content;
     transfer->row.content.version = ticket.version;
     transfer->ticket = ticket;

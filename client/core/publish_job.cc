@@ -26,6 +26,10 @@ bool busy_with_traffic(TransferBook& book) {
 
 }  // namespace
 
+std::string name_in(const std::string& reference) {
+  return reference.substr(reference.find('/') + 1);
+}
+
 std::string kept_access(const PublishRequest& request) {
   if (request.update) return {};
   return request.access.empty() ? "private" : request.access;
@@ -111,7 +115,7 @@ Result<PublishOutcome> PublishFlow::run(const PublishJob& job, PublishRow row, c
     view.step = TransferStep::kHash;
     view.content.id = ticket->content;
     view.content.version = ticket->version;
-    view.content.name = job.request.name;
+    view.content.name = job.request.update ? name_in(job.request.name) : job.request.name;
     view.content.owner = c_.options.owner;
     view.target = parent_folder(job.path);
     view.base_name = last_component(job.path);

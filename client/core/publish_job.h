@@ -54,6 +54,9 @@ class PublishFlow {
   std::set<TransferId> summing_;
 };
 
+/// The name in "name" or "owner/name", as an update may be asked for.
+std::string name_in(const std::string& reference);
+
 /// PublishRow::access of a request: empty for an update alone.
 std::string kept_access(const PublishRequest& request);
 

@@ -573,6 +573,42 @@ TEST_F(LastingUpdate, IsNoPublishOfThatName) {
   EXPECT_EQ(node_->start_publish(publish_job("r2")).error().code, Code::kConflict);
 }
 
+TEST_F(LastingUpdate, AskedForByItsOwnerHasTheContentsName) {
+  first_version();
+  hash_waits(true);
+  link_.with([](auto& state) { state.contents["me/set"] = state.contents["set"]; });
+  auto job = update_job();
+  job.request.name = "me/set";
+  EXPECT_EQ(start_publish(job).name, "set");
+}
+
+TEST_F(LastingUpdate, AskedForByItsIdHasTheContentsName) {
+  first_version();
+  hash_waits(true);
+  auto job = update_job();
+  link_.with([&](auto& state) {
+    job.request.name = state.contents["set"].id.str();
+    state.contents[job.request.name] = state.contents["set"];
+  });
+  EXPECT_EQ(start_publish(job).name, "set");
+}
+
+TEST_F(LastingUpdate, OfOneContentIsOneAtATimeByWhateverWords) {
+  first_version();
+  hash_waits(true);
+  const auto view = start_publish(update_job());
+  link_.with([](auto& state) { state.contents["me/set"] = state.contents["set"]; });
+  auto again = update_job("u2");
+  again.request.name = "me/set";
+  const auto refused = node_->start_publish(again);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_NE(refused.error().message.find("by transfer " + view.id.str() + ": wait for it"), std::string::npos)
+      << refused.error().message;
+  hash_waits(false);
+  EXPECT_EQ(wait_for(view.id, TransferState::kSeeding).version, 2u) << "the first one ends well";
+}
+
 TEST_F(LastingPublish, DoneAndStoppedSaysHowItIsSeededAgain) {
   const auto view = start_publish(publish_job());
   wait_for(view.id, TransferState::kSeeding);
