@@ -26,26 +26,61 @@ int number_or_auto(const options::Parsed& options, std::string_view name) {
   return options.str(name) == "auto" ? 0 : static_cast<int>(options.integer(name));
 }
 
+std::vector<std::string> texts(const Json& json, const std::string& name) {
+  std::vector<std::string> found;
+  for (const Json& one : member(json, name, Json::array()))
+    if (one.is_string()) found.push_back(one.get<std::string>());
+  return found;
+}
+
+/// Of the event of a task, whose access may be text, or tell no more than a level.
+v1::Published published_of(const Json& result) {
+  constexpr std::uint64_t kNone = 0;
+  v1::Published published;
+  published.set_content_id(member(result, "content_id", std::string()));
+  published.set_name(member(result, "name", published.content_id()));
+  published.set_bytes(member(result, "bytes", kNone));
+  published.set_files(member(result, "files", kNone));
+  published.set_access(
+      member(result, "access", member(member(result, "access", Json::object()), "level", std::string())));
+  published.set_skipped(member(result, "skipped", kNone));
+  published.set_version(static_cast<std::uint32_t>(member(result, "version", kNone)));
+  published.set_unchanged_files(member(result, "unchanged_files", kNone));
+  published.set_unchanged_bytes(member(result, "unchanged_bytes", kNone));
+  published.set_read_bytes(member(result, "read_bytes", kNone));
+  published.set_unchanged(member(result, "unchanged", false));
+  published.set_rules_as_before(member(result, "rules_as_before", std::string()));
+  return published;
+}
+
+void tell_task_published(Context& c, const Json& result) {
+  const v1::Published published = published_of(result);
+  FoldedLines warnings(c.terminal);
+  for (const std::string& warning : texts(result, "warnings")) warnings.add("warning: " + escape_for_display(warning));
+  warnings.end(published.skipped());
+  tell_published(c, published, "");
+}
+
 /// The result of a task is the event that the local command would print; its access may still be text.
 Status print_task_result(Context& c, const v1::Task& task) {
   Json result = Json::parse(task.result_json(), nullptr, false);
   if (!result.is_object())
     return Error{Code::kInternal, "the node's answer to the task " + task.task_id() + " makes no sense"};
-  if (result.contains("access") && result["access"].is_string())
-    if (const auto access = api::parse_access(result["access"].get<std::string>())) result["access"] = to_json(*access);
+  for (const std::string& pattern : texts(result, "unmatched")) c.warn("no file matches '" + pattern + "'");
   if (c.json) {
+    if (result.contains("access") && result["access"].is_string())
+      if (const auto access = api::parse_access(result["access"].get<std::string>()))
+        result["access"] = to_json(*access);
     c.emit(result);
     return {};
   }
-  const std::string content = member(result, "content_id", std::string());
-  const std::string name = member(result, "name", content);
-  GT_ASSIGN(api::ServerApi* const server, c.server());
-  const std::string node = escape_for_display(name_or_id(names_of_own_nodes(c, *server), task.node_id()));
-  tell_rules_before(c, member(result, "rules_as_before", std::string()));
-  if (member(result, "unchanged", false)) {
-    c.terminal.result(nothing_changed(member(result, "version", 0U), name, content));
+  if (member(result, "event", std::string()) == "published") {
+    tell_task_published(c, result);
     return {};
   }
+  const std::string name = member(result, "name", member(result, "content_id", std::string()));
+  GT_ASSIGN(api::ServerApi* const server, c.server());
+  const std::string node = escape_for_display(name_or_id(names_of_own_nodes(c, *server), task.node_id()));
   const std::string path = member(result, "path", std::string());
   c.terminal.result("done: " + name + (path.empty() ? "" : " at " + path + " on " + node));
   return {};

@@ -85,33 +85,11 @@ class PublishPrinter {
       c_.emit(published_event(*published_, access, c_.clock.wall()));
       return {};
     }
-    tell_rules_before(c_, published_->rules_as_before());
-    if (published_->unchanged()) {
-      c_.terminal.result(nothing_changed(published_->version(), published_->name(), published_->content_id()));
-      return {};
-    }
-    const bool is_newer = published_->version() > 1;
-    c_.terminal.result("published " + escape_for_display(published_->name()) +
-                       (is_newer ? ", version " + std::to_string(published_->version()) : std::string()) + " (" +
-                       published_->content_id() + "): " + format_bytes(published_->bytes()) + " in " +
-                       std::to_string(published_->files()) + (published_->files() == 1 ? " file, " : " files, ") +
-                       published_->access());
-    if (access.level() == v1::Access::PRIVATE && !is_newer)
-      c_.terminal.message("to open it to every user: gridtorrent access --set public " +
-                          shell_arguments({reference()}));
-    if (is_newer) c_.terminal.message(read_again(*published_));
-    if (published_->skipped() > 0)
-      c_.terminal.message("skipped because neither file nor folder: " + std::to_string(published_->skipped()) +
-                          " (--strict makes that an error)");
+    tell_published(c_, *published_, owner_);
     return {};
   }
 
  private:
-  /// With its owner: somebody else's content of that name would be meant as well.
-  std::string reference() const {
-    return owner_.empty() ? published_->content_id() : owner_ + "/" + published_->name();
-  }
-
   void hashing(const v1::PublishProgress& progress) {
     if (!c_.json) {
       const bool update = c_.options.has("update");
@@ -263,9 +241,36 @@ Result<v1::Transfer> start(Context& c, const v1::PublishRequest& request) {
 
 }  // namespace
 
+namespace {
+
 std::string nothing_changed(std::uint32_t version, const std::string& name, const std::string& content_id) {
   return "nothing changed since version " + std::to_string(version) + " of " + escape_for_display(name) + " (" +
          content_id + "): no new version was made";
+}
+
+}  // namespace
+
+void tell_published(Context& c, const v1::Published& published, const std::string& owner) {
+  tell_rules_before(c, published.rules_as_before());
+  if (published.unchanged()) {
+    c.terminal.result(nothing_changed(published.version(), published.name(), published.content_id()));
+    return;
+  }
+  const bool is_newer = published.version() > 1;
+  c.terminal.result("published " + escape_for_display(published.name()) +
+                    (is_newer ? ", version " + std::to_string(published.version()) : std::string()) + " (" +
+                    published.content_id() + "): " + format_bytes(published.bytes()) + " in " +
+                    std::to_string(published.files()) + (published.files() == 1 ? " file, " : " files, ") +
+                    published.access());
+  if (published.access() == "private" && !is_newer) {
+    // With its owner: somebody else's content of that name would be meant as well.
+    const std::string reference = owner.empty() ? published.content_id() : owner + "/" + published.name();
+    c.terminal.message("to open it to every user: gridtorrent access --set public " + shell_arguments({reference}));
+  }
+  if (is_newer) c.terminal.message(read_again(published));
+  if (published.skipped() > 0)
+    c.terminal.message("skipped because neither file nor folder: " + std::to_string(published.skipped()) +
+                       " (--strict makes that an error)");
 }
 
 Status publish_here(Context& c) {

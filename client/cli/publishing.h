@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "client/cli/context.h"
@@ -12,7 +11,8 @@ namespace gridtorrent::client::cli {
 /// leaves it running (kCancelled). With a node that does not know StartPublish, publishing lasts as long as this call.
 Status publish_here(Context& context);
 
-/// What is said of a new version that would have been as the newest one, `version`.
-std::string nothing_changed(std::uint32_t version, const std::string& name, const std::string& content_id);
+/// Says what was published: its size and access, and of a new version how much did not change. `owner` may be empty
+/// where nobody told it.
+void tell_published(Context& context, const v1::Published& published, const std::string& owner);
 
 }  // namespace gridtorrent::client::cli

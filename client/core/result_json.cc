@@ -1,5 +1,6 @@
 #include "client/core/result_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/text.h"
@@ -11,6 +12,15 @@ using Json = nlohmann::ordered_json;
 
 double seconds_of(std::chrono::milliseconds time) {
   return static_cast<double>(time.count()) / 1000.0;
+}
+
+constexpr std::size_t kMostWarnings = 100;
+
+/// As text that JSON can hold.
+Json shown(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(is_valid_utf8(text) ? text : escape_for_display(text));
+  return list;
 }
 
 }  // namespace
@@ -41,6 +51,7 @@ std::string done_json(const TransferView& view, WallTime now) {
              {"source", view.source},
              {"seeders", seeders},
              {"path", escape_for_display(view.path)}};
+  if (!view.unmatched.empty()) event["unmatched"] = shown(view.unmatched);
   if (view.wish.by && view.fetched != WallTime{}) {
     event["by"] = to_rfc3339(*view.wish.by);
     event["in_time"] = view.fetched <= *view.wish.by;
@@ -66,6 +77,10 @@ std::string published_json(const PublishOutcome& outcome, WallTime now) {
              {"skipped", outcome.skipped},
              {"transfer_id", outcome.transfer.str()},
              {"version", outcome.content.version}};
+  if (!outcome.warnings.empty()) {
+    const std::size_t told = std::min(outcome.warnings.size(), kMostWarnings);
+    event["warnings"] = shown({outcome.warnings.begin(), outcome.warnings.begin() + static_cast<std::ptrdiff_t>(told)});
+  }
   if (outcome.content.version > 1 || outcome.unchanged) {
     event["unchanged_files"] = outcome.unchanged_files;
     event["unchanged_bytes"] = outcome.unchanged_bytes;

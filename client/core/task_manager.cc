@@ -261,7 +261,7 @@ void TaskManager::watch_transfer(const TaskId& id, const TransferId& transfer) {
   switch (view->state) {
     case TransferState::kSeeding:
     case TransferState::kComplete:
-      return end(id, done_json(*view, c_.ports.clock.wall()));
+      return end_with(id, *view);
     case TransferState::kFailed:
       return end(id, view->error.value_or(Error{Code::kInternal, "the transfer failed"}));
     case TransferState::kCancelled:
@@ -269,6 +269,28 @@ void TaskManager::watch_transfer(const TaskId& id, const TransferId& transfer) {
     default:
       return progress(id, view->verified_bytes, view->total_bytes);
   }
+}
+
+/// Who asks a node itself is told at once of patterns that mean no file; this is the place for who asks by a task.
+void TaskManager::end_with(const TaskId& id, TransferView view) {
+  std::vector<std::string> globs;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto* get = std::get_if<GetTask>(&tasks_[id].row.task.work)) globs = get->globs;
+  }
+  std::optional<TransferRow> row;
+  if (!globs.empty()) {
+    const auto lock = c_.book.lock();
+    if (const auto* transfer = c_.book.find(view.id)) row = transfer->row;
+  }
+  if (row) {
+    const auto metadata = c_.metadata(*row);
+    if (metadata) {
+      const auto chosen = choose_files((*metadata)->manifest, globs);
+      if (chosen) view.unmatched = chosen->unmatched;
+    }
+  }
+  end(id, done_json(view, c_.ports.clock.wall()));
 }
 
 void TaskManager::progress(const TaskId& id, std::uint64_t done, std::uint64_t total) {

@@ -57,6 +57,7 @@ class TaskManager {
   Result<Place> resolve(const std::string& text, const std::vector<NamedRoot>& roots, std::string_view kind,
                         bool must_exist);
   void wait_for(const TaskId& id, const TransferId& transfer);
+  void end_with(const TaskId& id, TransferView view);
   void watch_transfer(const TaskId& id, const TransferId& transfer);
   void progress(const TaskId& id, std::uint64_t done, std::uint64_t total);
   bool begin_again(const TaskId& id, const Error& error);

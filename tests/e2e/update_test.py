@@ -303,7 +303,14 @@ def other_nodes_publish_and_take_the_next_version():
         scene.node(alice, 'alpha', args=('--share-root', f'raw={root.parent}'))
         scene.node(alice, 'beta', args=('--download-root', f'in={scene.dir}/downloads'))
         alice.cli('publish', 'raw:set', '--name', 'set', '--node', 'alpha')
+        cases.make_file(root.parent / 'odd/data.bin', 1000)
+        (root.parent / 'odd/latest').symlink_to('data.bin')
+        told = alice.cli('publish', 'raw:odd', '--name', 'odd', '--node', 'alpha')
+        cases.check('in 1 file, private' in told.out and 'gridtorrent access --set public c_' in told.err, told)
+        cases.check('warning: skipped' in told.err and 'latest' in told.err and 'neither file nor folder: 1 ' in told.err, told)
         alice.cli('get', 'set', '--node', 'beta', '--to', 'in:')
+        some = alice.cli('get', 'set', '--file', 'part0', '--file', 'typo', '--node', 'beta', '--to', 'in:some')
+        cases.check("warning: no file matches 'typo'" in some.err, some)
         unchanged = alice.cli('publish', 'raw:set', '--update', 'set', '--node', 'alpha')
         cases.check('nothing changed since version 1 of set' in unchanged.out, unchanged.out)
         cases.refused(alice.cli('get', 'set', '--update', '--node', 'beta', '--to', 'in:elsewhere', expect=None), 3, 'in that folder')
@@ -314,6 +321,9 @@ def other_nodes_publish_and_take_the_next_version():
         cases.same(root, scene.dir / 'downloads/set')
         alice.cli('get', 'set', '--version', 2, '--node', 'beta', '--to', 'in:two')
         cases.same(root, scene.dir / 'downloads/two/set')
+        root.joinpath('part0/00.bin').write_text('new')
+        third = alice.cli('publish', 'raw:set', '--update', 'set', '--node', 'alpha')
+        cases.check('published set, version 3 (' in third.out and ' did not change; ' in third.err, third)
 
 
 def killed_at_any_moment_it_goes_on():

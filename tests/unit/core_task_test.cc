@@ -92,6 +92,19 @@ TEST_F(Tasks, GetsIntoTheFirstDownloadRootAndTellsTheResult) {
   EXPECT_NE(report.result_json.find("\"event\":\"done\""), std::string::npos);
 }
 
+TEST_F(Tasks, TellOfPatternsThatMeanNoFile) {
+  published("set");
+  client::GetTask get;
+  get.content = "set";
+  get.globs = {"*", "typo"};
+  const auto one = task(1, get);
+  link_.listener().task(one);
+  ASSERT_TRUE(eventually([&] { return !node_->transfers().empty(); }));
+  complete(node_->transfers().front().id);
+  EXPECT_NE(ended(one.id).result_json.find("\"unmatched\":[\"typo\"]"), std::string::npos)
+      << last_report(one.id)->result_json;
+}
+
 TEST_F(Tasks, WhoseTimeIsPastAreDoneAndSayThatTheyAreLate) {
   published("set");
   client::GetTask get;
