@@ -25,6 +25,7 @@ grpc::ServerUnaryReactor* deferred(Door& door, grpc::CallbackServerContext* cont
   run_deferred(
       door, context, method,
       [request, reply, handler = std::move(handler)](const Call& call, EndCall end) -> Status {
+        GT_TRY(check_named(*request));
         return handler(call, *request, *reply, std::move(end));
       },
       [reactor](const grpc::Status& status) { reactor->Finish(status); });

@@ -23,6 +23,7 @@
 #include "base/rpc/ticker.h"
 #include "base/rpc/turns.h"
 #include "common/clock.h"
+#include "common/request_id.h"
 #include "common/rng.h"
 
 namespace gridtorrent::rpc {
@@ -53,6 +54,16 @@ Actor actor_from(const Call& call) {
   actor.token_id = call.principal.token_id;
   actor.address = call.address;
   return actor;
+}
+
+/// Every message that has a `request_id` goes through this before its handler sees it, since the id is kept for good in
+/// audit records. None at all is for the method to judge. Errors: kInvalid.
+template <class Request>
+Status check_named(const Request& request) {
+  if constexpr (requires { request.request_id(); }) {
+    if (!request.request_id().empty()) return check_request_id(request.request_id());
+  }
+  return {};
 }
 
 /// The slow part of a call that waits for its turn (see TurnQueue).
@@ -120,6 +131,7 @@ class Door {
     run(
         context, method,
         [request, reply, handler = std::move(handler)](const Call& call) -> Status {
+          GT_TRY(check_named(*request));
           return handler(call, *request, *reply);
         },
         [reactor](const grpc::Status& status) { reactor->Finish(status); });
@@ -135,6 +147,7 @@ class Door {
     run_in_turn(
         context, method,
         [request, reply, handler = std::move(handler)](const Call& call) -> Result<SlowWork> {
+          GT_TRY(check_named(*request));
           return handler(call, *request, *reply);
         },
         [reactor](const grpc::Status& status) { reactor->Finish(status); });

@@ -326,7 +326,10 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
   }
 
   void take_chunk() {
-    const Status status = door_.guard(arrival_.call, [&] { return sink_->accept(chunk_); });
+    const Status status = door_.guard(arrival_.call, [&]() -> Status {
+      GT_TRY(check_named(chunk_));
+      return sink_->accept(chunk_);
+    });
     if (!status.ok()) return finish(status);
     read_next();
   }

@@ -7,6 +7,7 @@
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/names.h"
 #include "ccm/domain/once.h"
+#include "common/request_id.h"
 #include "common/shell_words.h"
 #include "common/text.h"
 

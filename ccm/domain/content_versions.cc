@@ -7,6 +7,7 @@
 #include "ccm/domain/content_service.h"
 #include "ccm/domain/names.h"
 #include "ccm/domain/once.h"
+#include "common/request_id.h"
 #include "common/text.h"
 
 // Versions of a content: the next one is begun, all are listed. Finishing is in content_publish.cc.

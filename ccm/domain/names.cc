@@ -193,13 +193,6 @@ std::string fold_case(std::string_view text) {
   return folded ? std::move(*folded) : std::string(text);
 }
 
-Status check_request_id(std::string_view request_id) {
-  const bool fits = !request_id.empty() && request_id.size() <= kMaxRequestIdBytes &&
-                    std::all_of(request_id.begin(), request_id.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  if (fits) return {};
-  return Error{Code::kInvalid, "request_id must be 1 to 64 printable ASCII characters, made anew for each change"};
-}
-
 Result<ContentReference> parse_content_reference(std::string_view text) {
   ContentReference reference;
   if (text.size() > kMaxContentNameCharacters * 8 + 65) return invalid("content", text, "is refused: it is too long");

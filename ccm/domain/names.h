@@ -17,7 +17,6 @@ inline constexpr std::size_t kMaxDescriptionBytes = 4096;
 inline constexpr std::size_t kMaxTags = 32;
 inline constexpr std::size_t kMaxTagCharacters = 64;
 inline constexpr std::size_t kMaxLicenseBytes = 128;
-inline constexpr std::size_t kMaxRequestIdBytes = 64;
 
 /// Users, groups and nodes: [a-z0-9][a-z0-9._-]{1,63}. Errors: kInvalid, naming the rule. `what` is "user name" and the
 /// like.
@@ -40,9 +39,6 @@ Result<std::string> normalize_text(std::string_view what, std::string_view text,
 
 /// For comparisons that ignore case: NFC of the Unicode case folding. Never fails: what is no UTF-8 stays as it is.
 std::string fold_case(std::string_view text);
-
-/// What the caller of a mutation names it by: 1 to 64 printable ASCII characters. Errors: kInvalid.
-Status check_request_id(std::string_view request_id);
 
 /// "name" or "owner/name" or an id, taken apart.
 struct ContentReference {

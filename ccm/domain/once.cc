@@ -1,6 +1,6 @@
 #include "ccm/domain/once.h"
 
-#include "ccm/domain/names.h"
+#include "common/request_id.h"
 
 namespace gridtorrent::ccm {
 

@@ -165,6 +165,11 @@ struct AuditRecord {
   friend bool operator==(const AuditRecord&, const AuditRecord&) = default;
 };
 
+/// A record as lists show it: at most so many bytes of each field, so that a page of 1000 is no larger than what
+/// clients take.
+inline constexpr std::size_t kMaxListedAuditBytes = 512;
+AuditRecord as_listed(AuditRecord record);
+
 /// An audit record with its number.
 struct NumberedAuditRecord {
   std::uint64_t number = 0;
@@ -192,7 +197,7 @@ class AuditLog {
  public:
   virtual ~AuditLog() = default;
   virtual Status append(const AuditRecord& record) = 0;
-  /// Newest first.
+  /// Newest first, each as_listed().
   virtual Result<std::vector<NumberedAuditRecord>> select(const AuditFilter& filter) = 0;
   virtual Result<AuditHead> head() = 0;
   /// Reads every record. kCorrupt names the first that does not follow from the one before.

@@ -491,6 +491,19 @@ TEST_P(Stores, AuditRecordsComeNewestFirst) {
   });
 }
 
+TEST_P(Stores, AuditRecordsAreListedWithShortFieldsAndKeptWhole) {
+  const std::string long_id(300'000, 'x');
+  must([&](tracker::Tx& tx) {
+    return tx.audit.append({now_, UserId(), "alice", "t", "192.0.2.1", "task.cancel", "y", "ok", long_id});
+  });
+  look([&](tracker::Tx& tx) {
+    const auto listed = value_of(testing_support::newest_audit(tx.audit, 1)).front();
+    EXPECT_EQ(listed.request_id, std::string(ccm::kMaxListedAuditBytes - 3, 'x') + "…");
+    EXPECT_EQ(listed.object, "y");
+    EXPECT_EQ(value_of(tx.audit.verify()), value_of(tx.audit.head())) << "the record itself is not cut";
+  });
+}
+
 TEST_P(Stores, AuditRecordsAreChained) {
   const ccm::AuditRecord record{now_, UserId(), "alice", "t", "192.0.2.1", "login", "alice", "ok", "r1"};
   ccm::AuditHead none, first, second;

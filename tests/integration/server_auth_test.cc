@@ -98,10 +98,21 @@ std::vector<std::string> all_methods() {
   return methods;
 }
 
-bool takes_stream(const std::string& method) {
+const google::protobuf::MethodDescriptor& descriptor_of(const std::string& method) {
   std::string name = method.substr(1);
   std::replace(name.begin(), name.end(), '/', '.');
-  return google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name)->client_streaming();
+  return *google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
+}
+
+bool takes_stream(const std::string& method) {
+  return descriptor_of(method).client_streaming();
+}
+
+/// A message of any type in which this field has this text.
+std::string text_field(int number, const std::string& text) {
+  v1::WhoAmIRequest message;
+  message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(number, text);
+  return message.SerializeAsString();
 }
 
 std::string short_name(const std::string& method) {
@@ -511,6 +522,29 @@ TEST_F(ServerAuth, AMessageThatCannotBeReadIsCalledInvalid) {
   }
   EXPECT_EQ(poke("/gridtorrent.v1.Accounts/NoSuchMethod", {}, damaged).error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_TRUE(who(lab_.admin_token()).ok());
+}
+
+TEST_F(ServerAuth, NoMethodTakesARequestIdThatIsNone) {
+  const LabNode node = lab_.enroll(lab_.add_user("alice"), "n1");
+  int checked = 0;
+  for (const std::string& method : all_methods()) {
+    const auto& described = descriptor_of(method);
+    const auto* field = described.input_type()->FindFieldByName("request_id");
+    if (field == nullptr) continue;
+    ++checked;
+    // The door sees what a client streams, but not the request of a stream that it watches.
+    EXPECT_TRUE(described.client_streaming() || !described.server_streaming()) << method;
+    for (const std::string& bad : {std::string(65, 'x'), std::string("two\nlines")}) {
+      const std::string message = text_field(field->number(), bad);
+      grpc::Status status = poke(method, {{"authorization", "Bearer " + lab_.admin_token()}}, message);
+      if (status.error_code() == grpc::StatusCode::PERMISSION_DENIED) {
+        status = poke(method, {{"authorization", "Bearer " + node.token}}, message);
+      }
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << method;
+      EXPECT_THAT(status.error_message(), HasSubstr("request_id must be")) << method;
+    }
+  }
+  EXPECT_GE(checked, 25);
 }
 
 TEST_F(ServerAuth, AMessageBeyondWhatItsMethodTakesIsRefusedBeforeItIsRead) {

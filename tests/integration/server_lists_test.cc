@@ -7,6 +7,7 @@
 
 #include "common/page.h"
 #include "tests/integration/server_lab.h"
+#include "tracker/store/sqlite_store.h"
 
 // Lists over the wire: each has pages, and no page outgrows what a client takes.
 
@@ -20,7 +21,7 @@ using google::protobuf::FieldDescriptor;
 const std::map<std::string, std::string> kBounded = {
     {"Accounts/GetQuotas", "one a kind of quota"},
     {"Accounts/ChangeQuotas", "one a kind of quota"},
-    {"Accounts/ListAuditRecords", "pages by number: `below` and `limit`, at most 1000"},
+    {"Accounts/ListAuditRecords", "pages by number: `below` and `limit`, at most 1000, of fields of at most 512 bytes"},
     {"Collaboration/GetInbox", "at most 200 of a kind; `more` says of which there are others"},
     {"Collaboration/WatchInbox", "as GetInbox"},
     {"Contents/ListVersions", "the newest 1000"},
@@ -105,6 +106,32 @@ TEST(ServerLists, OffersThatDoNotFitIntoAPageAreSaidToBeThereToOldClientsToo) {
   EXPECT_EQ(second.next_page(), "");
   ASSERT_EQ(first.to_me_size() + second.to_me_size(), 2);
   EXPECT_NE(first.to_me(0).content_id(), second.to_me(0).content_id());
+}
+
+TEST(ServerLists, LargeAuditRecordsThatAreThereFitIntoAPage) {
+  ServerLab lab;
+  lab.stop();
+  {
+    auto store = tracker::store::SqliteStore::open({lab.data_dir(), {}});
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    std::string large;
+    while (large.size() < 10'000) large += "ü数";
+    const auto written = static_cast<ccm::Store&>(**store).write([&](ccm::Tx& tx) -> Status {
+      for (int i = 0; i < 1000; ++i) {
+        GT_TRY(tx.audit.append({WallTime{1}, UserId(), "mallory", "t", "::1", "old.record", large, large, large}));
+      }
+      return {};
+    });
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  lab.restart();
+  v1::ListAuditRecordsRequest request;
+  request.set_action("old.record");
+  request.set_limit(1000);
+  const auto page = lab.call<v1::Accounts>(&v1::Accounts::Stub::ListAuditRecords, request, lab.admin_token());
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->records_size(), 1000);
+  EXPECT_TRUE(page->records(0).request_id().ends_with("…"));
 }
 
 TEST(ServerLists, FilesAreListedToThoseWhoMayReadTheContent) {

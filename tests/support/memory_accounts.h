@@ -183,7 +183,7 @@ class Audit final : public ccm::AuditLog {
           filter.action.empty() || r.action == filter.action || r.action.starts_with(filter.action + ".");
       const bool actor = filter.actor.empty() || r.actor_name == filter.actor;
       const bool page = filter.below == 0 || number < filter.below;
-      if (action && actor && page && r.at >= filter.since) records.push_back({number, r});
+      if (action && actor && page && r.at >= filter.since) records.push_back({number, ccm::as_listed(r)});
     }
     return records;
   }

@@ -4,6 +4,7 @@
 #include "ccm/domain/content.h"
 #include "ccm/domain/names.h"
 #include "ccm/domain/user.h"
+#include "common/request_id.h"
 
 namespace gridtorrent::ccm {
 namespace {

@@ -31,7 +31,7 @@ Result<std::vector<ccm::NumberedAuditRecord>> SqlAudit::select(const ccm::AuditF
       {filter.below, filter.since.ms, filter.actor, filter.action, filter.limit},
       [](const sql::Row& row) -> Result<ccm::NumberedAuditRecord> {
         GT_ASSIGN(ccm::AuditRecord record, audit_from(row));
-        return ccm::NumberedAuditRecord{row.u64(9), std::move(record)};
+        return ccm::NumberedAuditRecord{row.u64(9), ccm::as_listed(std::move(record))};
       });
 }
 
