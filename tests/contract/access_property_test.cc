@@ -73,7 +73,9 @@ class ServicesWorld final : public AccessWorld {
     return status_of(listed);
   }
   Status announce(int who, const ContentId& content) override {
-    const auto announced = w.nodes.announce(node(who), {NodeId(), content, 1, tracker::SwarmRole::kFetching, 0, 0, {}});
+    tracker::Announce fetching;
+    fetching.content = content;
+    const auto announced = w.nodes.announce(node(who), fetching);
     if (announced) audience_[{who, content}] = announced->audience;
     return status_of(announced);
   }

@@ -304,6 +304,10 @@ class Selection : public testing::Test {
   std::vector<Peer> select(const Peer& requester, const std::vector<Peer>& candidates) {
     return select_peers(requester, candidates, limits_, rng_);
   }
+  static std::vector<Peer> of(const UserId& owner, std::vector<Peer> peers) {
+    for (Peer& peer : peers) peer.owner = owner;
+    return peers;
+  }
   static std::size_t complete_in(const std::vector<Peer>& peers) {
     return static_cast<std::size_t>(
         std::count_if(peers.begin(), peers.end(), [](const Peer& p) { return p.complete; }));
@@ -364,6 +368,25 @@ TEST_F(Selection, WhoWasNotTriedCountsAsReachable) {
 TEST_F(Selection, TwoThatCannotReachEachOtherAreStillTold) {
   EXPECT_THAT(select(peer(true, false, Reachability::kUnreachable), peers(1, false, true, Reachability::kUnreachable)),
               SizeIs(1));
+}
+
+TEST_F(Selection, TheManyNodesOfOneOwnerLeaveRoomForThoseOfOthers) {
+  for (const Reachability reachability : {Reachability::kReachable, Reachability::kUnreachable}) {
+    for (const bool complete : {true, false}) {
+      const auto many = of(UserId::make({1}, rng_), peers(400, !complete, complete));
+      const auto one = of(UserId::make({1}, rng_), peers(1, !complete, complete));
+      const auto few = of(UserId::make({1}, rng_), peers(3, !complete, complete, Reachability::kUnreachable));
+      const auto chosen = select(peer(true, false, reachability), both(both(many, one), few));
+      EXPECT_THAT(chosen, SizeIs(50));
+      EXPECT_THAT(chosen, testing::IsSupersetOf(both(one, few)));
+    }
+  }
+}
+
+TEST_F(Selection, WhatOthersDoNotNeedIsForOneOwnersManyNodes) {
+  const UserId alice = UserId::make({1}, rng_);
+  EXPECT_THAT(select(peer(true, false), of(alice, peers(200, false, true))), SizeIs(50));
+  EXPECT_THAT(select(peer(true, false), of(alice, both(peers(20, false, true), peers(20, true, false)))), SizeIs(40));
 }
 
 TEST_F(Selection, SpreadsTheLoad) {

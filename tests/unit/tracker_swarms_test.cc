@@ -20,7 +20,13 @@ class SwarmTable : public testing::Test {
  protected:
   NodeId node() { return NodeId::make(clock_.wall(), rng_); }
   Announce of(const NodeId& node, SwarmRole role, std::uint64_t verified = 0) const {
-    return {node, content_, 1, role, verified, 1000, {}};
+    Announce announce;
+    announce.node = node;
+    announce.content = content_;
+    announce.role = role;
+    announce.verified_bytes = verified;
+    announce.total_bytes = 1000;
+    return announce;
   }
   std::vector<NodeEndpoint> at(const std::string& address, Reachability reachability) {
     return {{{address, 50000, false, ""}, reachability, false}};
@@ -37,6 +43,21 @@ class SwarmTable : public testing::Test {
   ContentId content_ = ContentId::make(clock_.wall(), rng_);
   NodeId a_ = node(), b_ = node(), c_ = node();
 };
+
+TEST_F(SwarmTable, TheManyNodesOfOneOwnerDoNotHideThoseOfAnother) {
+  const UserId mallory = UserId::make(clock_.wall(), rng_);
+  for (int i = 0; i < 400; ++i) {
+    Announce fake = of(node(), SwarmRole::kSeeding, 1000);
+    fake.owner = mallory;
+    swarms_.announce(fake);
+  }
+  Announce honest = of(a_, SwarmRole::kSeeding, 1000);
+  honest.owner = UserId::make(clock_.wall(), rng_);
+  swarms_.announce(honest);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(ids(swarms_.announce(of(node(), SwarmRole::kFetching)).peers), testing::Contains(a_));
+  }
+}
 
 TEST_F(SwarmTable, WhoWantsDataIsToldOfWhoHasItAndTheOtherWayRound) {
   EXPECT_THAT(swarms_.announce(of(a_, SwarmRole::kSeeding, 1000)).peers, IsEmpty());

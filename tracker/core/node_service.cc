@@ -371,6 +371,7 @@ Result<AnnounceResult> NodeService::announce(const ccm::Actor& actor, const Anno
   }
   own.tls = content.generation != 0;
   own.key = key_print(node.public_key);
+  own.owner = node.owner;
   if (!d_.swarms.knows_endpoints(node.id)) d_.swarms.set_endpoints(node.id, node.endpoints);
   AnnounceResult result = d_.swarms.announce(own);
   result.generation = content.generation;

@@ -19,6 +19,7 @@ struct Peer {
   bool complete = false;
   std::uint64_t verified_bytes = 0;
   KeyPrint key{};  ///< what it proves on plain lanes
+  UserId owner;    ///< of the node
   friend bool operator==(const Peer&, const Peer&) = default;
 };
 
@@ -28,9 +29,10 @@ struct SelectionLimits {
 };
 
 /// Whom a node is told of, at most `max_peers`. Never itself. Random among equals, so that load spreads.
+/// - Owners take turns, so that the many nodes of one leave room for those of others, and get the room that is left.
 /// - Who wants data gets complete and incomplete members mixed, half and half, at least `min_complete` complete ones
 /// where
-///   there are; a node that cannot be dialled gets those that can be before the others.
+///   there are; a node that cannot be dialled gets those that can be before the others of that turn.
 /// - Who only has data gets those who want some: it must dial them where they cannot dial it.
 /// - Two that both cannot be reached are still told of each other: the node says "needs a relay".
 std::vector<Peer> select_peers(const Peer& requester, const std::vector<Peer>& candidates,

@@ -53,6 +53,7 @@ Peer Swarms::brief(const NodeId& id, const Member& member) const {
   peer.verified_bytes = member.verified_bytes;
   const auto node = nodes_.find(id);
   if (node == nodes_.end()) return peer;
+  peer.owner = node->second.owner;
   bool any = false, all_unreachable = true, reachable = false;
   for (const NodeEndpoint& one : node->second.endpoints) {
     if (one.endpoint.tls != member.tls) continue;
@@ -148,6 +149,7 @@ AnnounceResult Swarms::announce(const Announce& announce) {
   node.last_seen = now;
   node.sign = clock_.wall();
   node.key = announce.key;
+  node.owner = announce.owner;
   count_traffic(announce);
   if (announce.role == SwarmRole::kGone) {
     const auto left = swarms_.find(key);

@@ -39,6 +39,7 @@ struct Announce {
   std::uint64_t refused_handshakes = 0;  ///< connections to the node that TLS itself refused, since then
   KeyPrint key{};                        ///< of the node, as it is enrolled
   std::optional<std::chrono::milliseconds> verified_age = {};  ///< since the node last hashed what it holds
+  UserId owner;                                                ///< of the node
 };
 
 /// Payload of a node in both directions, as it said itself (`received`, `sent`) and as its partners said
@@ -145,6 +146,7 @@ class Swarms final : public ccm::LiveView {
   using Swarm = std::map<NodeId, Member>;
   struct LiveNode {
     KeyPrint key{};
+    UserId owner;
     std::vector<NodeEndpoint> endpoints;
     bool knows_endpoints = false;
     int connected = 0;
