@@ -138,18 +138,43 @@ Result<SearchResult> ContentService::search(const Actor& actor, const SearchQuer
   return result;
 }
 
+Result<ContentService::Named> ContentService::resolve_named(Tx& tx, const Actor& actor,
+                                                            std::string_view reference) const {
+  Result<Content> literal = resolve_content(tx, actor, reference);
+  const auto versioned = split_version(reference);
+  const bool own = literal && literal->owner == actor.user;
+  const bool several = !literal && literal.error().code == Code::kConflict;
+  if (!versioned || own || several || (literal && reference.find('/') != std::string_view::npos)) {
+    GT_ASSIGN(Content content, std::move(literal));
+    return Named{std::move(content), 0};
+  }
+  Result<Content> of_version = resolve_content(tx, actor, versioned->first);
+  const bool none = !of_version && of_version.error().code == Code::kNotFound;
+  if (none && literal) return Named{*std::move(literal), 0};
+  if (none) return missing_content(reference);
+  if (!of_version && (!literal || of_version.error().code != Code::kConflict)) return of_version.error();
+  if (literal) {
+    const std::string other = of_version ? of_version->owner_name + "/" + escape_for_display(of_version->name)
+                                         : "one of several named \"" + escape_for_display(versioned->first) + "\"";
+    return Error{Code::kConflict, "\"" + escape_for_display(reference) + "\" is " + literal->owner_name + "/" +
+                                      escape_for_display(literal->name) + ", and version " +
+                                      std::to_string(versioned->second) + " of " + other +
+                                      ": say which, as OWNER/NAME"};
+  }
+  return Named{*std::move(of_version), versioned->second};
+}
+
 Result<ContentView> ContentService::get(const Actor& actor, std::string_view reference, std::uint32_t version) {
   Content content;
   std::uint32_t newest = 0;
   GT_TRY(d_.store.read([&](Tx& tx) -> Status {
-    auto found = resolve_content(tx, actor, reference);
-    const auto versioned = split_version(reference);
-    if (!found && found.error().code != Code::kConflict && versioned && version == 0) {
-      version = versioned->second;
-      found = resolve_content(tx, actor, versioned->first);
-      if (!found && found.error().code == Code::kNotFound) return missing_content(reference);
+    if (version == 0) {
+      GT_ASSIGN(Named named, resolve_named(tx, actor, reference));
+      content = std::move(named.content);
+      version = named.version;
+    } else {
+      GT_ASSIGN(content, resolve_content(tx, actor, reference));
     }
-    GT_ASSIGN(content, std::move(found));
     newest = content.version;
     auto asked = at_version(tx, std::move(content), version);
     // Of what somebody looks for, not of what a program states.

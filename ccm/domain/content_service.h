@@ -176,6 +176,13 @@ class ContentService {
   static constexpr std::chrono::milliseconds kUnheldLifetime = std::chrono::hours(1);
 
  private:
+  struct Named {
+    Content content;
+    std::uint32_t version = 0;  ///< 0: not said
+  };
+  /// By its very name, or by "NAME@2". kConflict where a bare name is both, of different contents: nobody's content
+  /// comes in the place of another's version.
+  Result<Named> resolve_named(Tx& tx, const Actor& actor, std::string_view reference) const;
   /// As it stands in listings, and as it is shown alone.
   ContentView listed(Content content) const;
   ContentView view(Content content) const;

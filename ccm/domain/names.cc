@@ -132,6 +132,9 @@ Result<std::string> normalize_content_name(std::string_view name) {
 Status check_new_content_name(std::string_view name) {
   constexpr std::string_view what = "content name";
   if (name == "." || name == "..") return invalid(what, name, "is refused: it would name a folder; choose another");
+  if (split_version(name)) {
+    return invalid(what, name, "is refused: '@' and a number at the end mean a version; choose another");
+  }
   Script mixed = Script::kOther;
   bool latin = false, ignorable = false;
   std::int32_t first = 0, last = 0;

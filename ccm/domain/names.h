@@ -28,7 +28,7 @@ Result<std::string> normalize_content_name(std::string_view name);
 
 /// What a name must fulfil beyond that to be given to a content now; those given earlier stay usable. `name` as it is
 /// kept. No code point that is not shown (Default_Ignorable_Code_Point), no white space at either end, not "." or "..",
-/// no Latin letters beside Cyrillic, Armenian or Cherokee ones. Errors: kInvalid.
+/// no Latin letters beside Cyrillic, Armenian or Cherokee ones, no "@2" at the end. Errors: kInvalid.
 Status check_new_content_name(std::string_view name);
 
 /// A tag: NFC, 1 to 64 characters, no control characters, no comma. Duplicates go, order stays.

@@ -221,7 +221,7 @@ std::vector<CommandEntry> content_commands() {
              {.name = "PATH", .help = "with --files: only this file, or what is below this folder", .required = false}},
         .options = {{.name = "version",
                      .value = "N",
-                     .help = "an earlier version; CONTENT@N is the same where no content has that very name",
+                     .help = "an earlier version; CONTENT@N is the same",
                      .default_value = "0",
                      .command_line_only = true,
                      .check = options::integer_between(0, 4'294'967'295)},

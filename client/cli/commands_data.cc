@@ -410,7 +410,7 @@ std::vector<options::Option> get_options() {
        .command_line_only = true},
       {.name = "version",
        .value = "N",
-       .help = "an earlier version; CONTENT@N is the same where no content has that very name",
+       .help = "an earlier version; CONTENT@N is the same",
        .command_line_only = true,
        .check = options::integer_between(1, 4'294'967'295)},
       {.name = "allow-hidden",

@@ -60,7 +60,7 @@ TEST(NewContentNames, RefuseWhatIsNotShownOrLooksLikeAnother) {
        {std::string("."), std::string(".."), std::string("a\u00adb"), std::string("a\u034fb"), std::string("\u3164"),
         std::string("a\ufe0f"), std::string("a\u115fb"), std::string("\u00a0a"), std::string("a\u2003"),
         std::string("a\u3000"), std::string("\u0441limate"), std::string("data \u0434\u0430\u043d\u043d\u044b\u0435"),
-        std::string("\u0561rm"), std::string("\u13a0b"), std::string("\uff41\u0430")}) {
+        std::string("\u0561rm"), std::string("\u13a0b"), std::string("\uff41\u0430"), std::string("data@2")}) {
     const Status refused = check_new_content_name(bad);
     ASSERT_FALSE(refused.ok()) << bad;
     EXPECT_EQ(refused.error().code, Code::kInvalid);
@@ -71,7 +71,8 @@ TEST(NewContentNames, RefuseWhatIsNotShownOrLooksLikeAnother) {
 
 TEST(NewContentNames, LeaveEveryScriptGreekAndMathematicsAlone) {
   for (const std::string& good :
-       {std::string("..."), std::string(".hidden"), std::string("a b"), std::string("Gr\u00fc\u00dfe 2024"),
+       {std::string("..."), std::string(".hidden"), std::string("data@"), std::string("data@02"), std::string("@2"),
+        std::string("a b"), std::string("Gr\u00fc\u00dfe 2024"),
         std::string("\u0434\u0430\u043d\u043d\u044b\u0435 2024"), std::string("\u0561\u0562"),
         std::string("\u13a0\u13a1"), std::string("\u03b2-decay of 40K"),
         std::string("\u2207\u00b7E = \u03c1/\u03b5\u2080"), std::string("\U0001d400\u0434"),
@@ -82,7 +83,7 @@ TEST(NewContentNames, LeaveEveryScriptGreekAndMathematicsAlone) {
 }
 
 TEST(ContentReferences, StillFindNamesThatNobodyCouldGiveAnyMore) {
-  for (const char* old : {"a\u034fb", "\u0441limate", "..", "a\u00a0"}) {
+  for (const char* old : {"data@2", "a\u034fb", "\u0441limate", "..", "a\u00a0"}) {
     const auto found = parse_content_reference(std::string("alice/") + old);
     ASSERT_TRUE(found.ok()) << found.error().message;
     EXPECT_EQ(found->name, old);

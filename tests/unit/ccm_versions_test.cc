@@ -48,6 +48,14 @@ class Versions : public testing::TestWithParam<const char*> {
     EXPECT_TRUE(done.ok()) << message_of(done);
     return done.ok() ? done->content : Content{};
   }
+  /// As it could be called before such names were refused.
+  Content with_old_name(Content content, const std::string& name) {
+    content.name = name;
+    const auto named =
+        w.store.ccm().write([&](Tx& tx) { return tx.contents.set_owner_and_name(content.id, content.owner, name); });
+    EXPECT_TRUE(named.ok());
+    return content;
+  }
   Status announce(const Actor& node, const Content& content, std::uint32_t version, std::uint64_t bytes,
                   tracker::SwarmRole role = tracker::SwarmRole::kSeeding) {
     tracker::Announce announce = w.announce_of(content, role, bytes);
@@ -160,8 +168,20 @@ TEST_P(Versions, AreNamedWithAnAtWhereNothingHasThatVeryName) {
   const auto missing = w.contents.get(bob, "none@2");
   EXPECT_EQ(code_of(missing), Code::kNotFound);
   EXPECT_THAT(message_of(missing), HasSubstr("none@2"));
-  const Content named = w.publish(alice, "data@1");
-  EXPECT_EQ(w.contents.get(bob, "data@1")->content.id, named.id);
+}
+
+TEST_P(Versions, OfAContentGiveWayToNoNameThatSomebodyElseGave) {
+  const Content named = with_old_name(w.publish(bob, "other"), "data@1");
+  EXPECT_EQ(w.contents.get(alice, "data@1")->content.id, named.id) << "no other reading";
+  const Content data = w.publish(alice, "data");
+  EXPECT_EQ(w.contents.get(bob, "data@1")->content.id, named.id) << "his own";
+  EXPECT_EQ(w.contents.get(alice, "bob/data@1")->content.id, named.id);
+  EXPECT_EQ(w.contents.get(alice, "alice/data@1")->content.id, data.id);
+  for (const Actor& reader : {alice, w.user("carol")}) {
+    const auto both = w.contents.get(reader, "data@1");
+    EXPECT_EQ(code_of(both), Code::kConflict);
+    EXPECT_THAT(message_of(both), HasSubstr("bob/data@1, and version 1 of alice/data"));
+  }
 }
 
 TEST_P(Versions, AreAnnouncedEachInItsOwnSwarm) {
