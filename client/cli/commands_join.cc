@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 
 #include "client/api/server/authority.h"
 #include "client/cli/admin.h"
@@ -197,8 +198,18 @@ Result<Profile> join_server(Context& c, const ProfileStore& store, const Link& l
   return store.save({link.server, ca.path(), reply.user(), reply.user_id()}, reply.token());
 }
 
+/// As it was given, or the first line of the standard input.
+Result<Link> given_link(Context& c) {
+  std::string text = c.options.str("LINK");
+  if (text == "-") {
+    if (::isatty(STDIN_FILENO) == 1) c.terminal.message("paste the link that 'gridtorrent invite' printed:");
+    if (!std::getline(std::cin, text)) return Error{Code::kInvalid, "the standard input has no link"};
+  }
+  return parse_link(text);
+}
+
 Status join(Context& c) {
-  GT_ASSIGN(const Link link, parse_link(c.options.str("LINK")));
+  GT_ASSIGN(const Link link, given_link(c));
   GT_ASSIGN(const ProfileStore store, c.profiles());
   GT_ASSIGN(const std::string logged_in, check_profile(c, store, link));
   const bool with_node = !c.options.flag("no-node") || c.options.gives_way("no-node", "data-dir");
@@ -233,8 +244,12 @@ std::vector<CommandEntry> join_commands() {
         .summary = "join a server by an invitation: account, login and this machine's node in one step",
         .description = "LINK is what 'gridtorrent invite' printed; quote it. The server shows its certificate "
                        "authority, which must be the invitation's. Where there is no account of that name, one is made "
-                       "with the password that you give; where there is one, it is that one's password.",
-        .positionals = {{.name = "LINK", .help = "gridtorrent:HOST:PORT[/CONTENT_ID]?ca=HEX[&code=CODE]"}},
+                       "with the password that you give; where there is one, it is that one's password. "
+                       "The link's code is a secret: where others use this machine, give '-' for LINK, and the link "
+                       "at the terminal or as standard input, since arguments are for all to see for a moment, "
+                       "and your shell keeps them.",
+        .positionals = {{.name = "LINK",
+                         .help = "gridtorrent:HOST:PORT[/CONTENT_ID]?ca=HEX[&code=CODE]; '-' asks for it"}},
         .options = {{.name = "user", .value = "NAME", .help = "of your account; without it, your name on this machine"},
                     password_file_option(),
                     {.name = "yes", .help = "do not ask"},

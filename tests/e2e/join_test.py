@@ -2,6 +2,7 @@
 """Joining by one string: an invitation makes account, login, membership and this machine's node; a node started so is stopped so."""
 import fcntl
 import os
+import pathlib
 import subprocess
 
 import cases
@@ -64,6 +65,29 @@ def two_people_meet_by_two_strings():
         finally:
             mia.stop_node()
             ben.stop_node()
+
+
+def a_code_is_in_no_list_of_processes():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        invite = lambda: admin.cli('invite', '--json').json['link']
+        mia, ben = Newcomer(scene, 'mia'), Newcomer(scene, 'ben')
+        link = invite()
+        code = link.split('code=')[1]
+        waiting = Terminal(mia.argv(['join', link, '--no-node', '--yes']), mia.env)
+        waiting.until(lambda said: 'assword' in said, 'the question for a password')
+        seen = pathlib.Path(f'/proc/{waiting.pid}/cmdline').read_text()
+        cases.check('gridtorrent:' in seen and code not in seen and code[8:] not in seen, seen)
+        secret = mia.password.read_text()
+        waiting.type(secret + '\r')
+        waiting.until(lambda said: ':' in said, 'the question once more')
+        waiting.type(secret + '\r')
+        cases.check(waiting.end() == 0, waiting.said)
+        argv = ben.argv(['join', '-', '--no-node', '--yes', '--password-file', ben.password])
+        piped = subprocess.run(argv, env=ben.env, input=invite() + '\n', capture_output=True, text=True, timeout=60)
+        cases.check(piped.returncode == 0 and 'joined' in piped.stderr, piped)
+        nothing = subprocess.run(argv, env=ben.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        cases.check(nothing.returncode == 2 and 'the standard input has no link' in nothing.stderr, nothing)
 
 
 def managers_invite_where_the_server_lets_them():
@@ -228,6 +252,6 @@ def an_address_of_this_host_alone_is_in_no_invitation():
         cases.check(link.startswith('gridtorrent:data.example.org:7443?ca='), link)
 
 
-cases.run(two_people_meet_by_two_strings, managers_invite_where_the_server_lets_them, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
+cases.run(two_people_meet_by_two_strings, a_code_is_in_no_list_of_processes, managers_invite_where_the_server_lets_them, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
           a_login_that_there_is_is_kept, a_second_account_whose_node_would_have_no_place_is_not_made, a_second_machine_joins_by_the_old_string_or_by_one_without_a_code,
           an_address_of_this_host_alone_is_in_no_invitation)
