@@ -62,6 +62,39 @@ TEST_P(TrackerServices, AnEnrolmentTokenWorksOnce) {
   EXPECT_THAT(w.nodes.list(alice)->items, SizeIs(1));
 }
 
+TEST_P(TrackerServices, ATokenForEnrolmentOpensNoMoreThanTheOneThatMakesIt) {
+  ccm::Actor narrow = alice;
+  for (const ccm::Scope missing : {ccm::Scope::kContentRead, ccm::Scope::kContentPublish}) {
+    narrow.scopes = ccm::Scopes(alice.scopes.bits() & ~static_cast<std::uint32_t>(missing));
+    const Status refused = w.nodes.add_enroll_token(narrow, w.request_id(), enroll_token("e1"));
+    EXPECT_EQ(code_of(refused), Code::kDenied);
+    EXPECT_THAT(message_of(refused), HasSubstr("account, content:read and content:publish"));
+  }
+  narrow.scopes = {ccm::Scope::kAccount, ccm::Scope::kContentRead, ccm::Scope::kContentPublish};
+  EXPECT_TRUE(w.nodes.add_enroll_token(narrow, w.request_id(), enroll_token("e1")).ok());
+}
+
+TEST_P(TrackerServices, ATaskDoesNothingThatItsMakersTokenMayNot) {
+  w.node(alice, "lab");
+  const std::string data = w.publish(alice, "data").id.str();
+  const PublishTask publish{"data:x", "name", "public", "", "", {}, false, ""};
+  const GetTask get{.content = data, .root_path = "", .globs = {}};
+  const SeedTask seed{data, "data:x"};
+  ccm::Actor narrow = alice;
+  narrow.scopes = {ccm::Scope::kTaskWrite};
+  for (const TaskWork& work : std::vector<TaskWork>{publish, get, seed}) {
+    EXPECT_EQ(code_of(w.tasks.create(narrow, w.request_id(), "lab", work)), Code::kDenied) << task_kind(work);
+    EXPECT_EQ(code_of(w.tasks.create_many(narrow, w.request_id(), {"lab"}, false, work)), Code::kDenied);
+  }
+  EXPECT_TRUE(list_folder(narrow, "lab").ok());
+  narrow.scopes = {ccm::Scope::kTaskWrite, ccm::Scope::kContentRead};
+  EXPECT_THAT(message_of(w.tasks.create(narrow, w.request_id(), "lab", publish)), HasSubstr("content:publish"));
+  EXPECT_TRUE(w.tasks.create(narrow, w.request_id(), "lab", get).ok());
+  EXPECT_TRUE(w.tasks.create(narrow, w.request_id(), "lab", seed).ok());
+  narrow.scopes = {ccm::Scope::kTaskWrite, ccm::Scope::kContentPublish};
+  EXPECT_TRUE(w.tasks.create(narrow, w.request_id(), "lab", publish).ok());
+}
+
 TEST_P(TrackerServices, ALostAnswerIsRepeatedForTheSameKey) {
   ASSERT_TRUE(w.nodes.add_enroll_token(alice, w.request_id(), enroll_token("e1")).ok());
   const auto first = w.nodes.enroll(enroll_with("e1", "lab", "key1"));

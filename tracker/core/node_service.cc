@@ -126,6 +126,13 @@ Status NodeService::add_enroll_token(const ccm::Actor& actor, const std::string&
       return Error{Code::kConflict, "enrolment token " + *answered +
                                         " was made by this request and shown once; revoke it and make another"};
     }
+    // What a node's credential opens beyond that a node has by itself.
+    constexpr ccm::Scopes kOpened{ccm::Scope::kContentRead, ccm::Scope::kContentPublish};
+    if (!kOpened.within(actor.scopes)) {
+      return Error{Code::kDenied,
+                   "a node reads and publishes contents: an enrolment token is made with a login, or with "
+                   "a token that has the scopes account, content:read and content:publish"};
+    }
     GT_ASSIGN(const std::uint64_t count, tx.tokens.count_good(actor.user, ccm::TokenKind::kEnroll, now));
     GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, d_.quotas, actor.user));
     if (count >= quotas.enroll_tokens) {

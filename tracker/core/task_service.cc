@@ -38,6 +38,18 @@ Status check_content(Tx& tx, const ccm::Actor& actor, const TaskWork& work) {
   return {};
 }
 
+/// A task does nothing that its maker's token may not do.
+Status check_scopes(const ccm::Actor& actor, const TaskWork& work) {
+  const bool publishes = std::holds_alternative<PublishTask>(work);
+  const bool reads = std::holds_alternative<GetTask>(work) || std::holds_alternative<SeedTask>(work);
+  if (!publishes && !reads) return {};
+  const ccm::Scope needed = publishes ? ccm::Scope::kContentPublish : ccm::Scope::kContentRead;
+  if (actor.scopes.has(needed)) return {};
+  return Error{Code::kDenied, "a " + std::string(task_kind(work)) + " task needs the scope " +
+                                  std::string(ccm::scope_name(needed)) +
+                                  ", which this token does not have: use another, or ask an administrator"};
+}
+
 /// Where the quota is used up, ended tasks make room for `wanted` new ones. After an error the caller writes nothing.
 Status make_room(Tx& tx, const ccm::Actor& actor, const ccm::Quotas& everybodys, std::uint64_t wanted = 1) {
   GT_ASSIGN(const ccm::Quotas quotas, ccm::quotas_of(tx, everybodys, actor.user));
@@ -137,6 +149,7 @@ Result<std::vector<TaskService::OfNode>> TaskService::create_many(const ccm::Act
                                                                   const TaskWork& work) {
   constexpr std::string_view kMethod = "task.create_many";
   GT_TRY(check_task_work(work));
+  GT_TRY(check_scopes(actor, work));
   if (all != nodes.empty() || nodes.size() > kMaxNodesAtOnce) {
     return Error{Code::kInvalid, "name 1 to 10000 nodes, or ask for all of yours"};
   }
@@ -171,6 +184,7 @@ Result<Task> TaskService::create(const ccm::Actor& actor, const std::string& req
                                  const TaskWork& work) {
   constexpr std::string_view kMethod = "task.create";
   GT_TRY(check_task_work(work));
+  GT_TRY(check_scopes(actor, work));
   Task task;
   GT_TRY(d_.store.write([&](Tx& tx) -> Status {
     GT_ASSIGN(const auto answered, ccm::first_answer(tx, actor.user, request_id, kMethod));
