@@ -51,6 +51,9 @@ Status check_need(const Principal& principal, const Need& need) {
   if (need.node && principal.node.is_nil()) {
     return Error{Code::kDenied, "only a node's own credential may do this"};
   }
+  if (need.person && !principal.node.is_nil()) {
+    return Error{Code::kDenied, "a node's own credential may not do this: use your login"};
+  }
   if ((principal.scopes & need.scopes) != need.scopes) {
     return Error{Code::kDenied, "this token's scopes do not allow it: use another, or ask an administrator"};
   }

@@ -35,9 +35,11 @@ struct Need {
   bool anonymous = false;    ///< Login, Enroll: nobody is asked who he is
   std::uint32_t scopes = 0;  ///< all of these bits
   bool node = false;         ///< a node's credential, not a person's
+  bool person = false;       ///< a person's token, not a node's credential
 
   static constexpr Need nobody() { return {.anonymous = true}; }
   static constexpr Need scope(std::uint32_t bits) { return {.scopes = bits}; }
+  static constexpr Need person_scope(std::uint32_t bits) { return {.scopes = bits, .person = true}; }
   static constexpr Need node_scope(std::uint32_t bits) { return {.scopes = bits, .node = true}; }
 };
 

@@ -48,12 +48,12 @@ constexpr wire::Method kGetChecksums{"Contents/GetChecksums", Need::scope(kRead)
 constexpr wire::Method kListReplicas{"Contents/ListReplicas", Need::scope(kRead), wire::Lane::kReads, wire::reads()};
 constexpr wire::Method kWatchReplicas{"Contents/WatchReplicas", Need::scope(kRead), wire::Lane::kNormal,
                                       wire::reads(5, 100)};
-constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::scope(kPublish), wire::Lane::kNormal, kAccess};
+constexpr wire::Method kSetAccess{"Contents/SetAccess", Need::person_scope(kPublish), wire::Lane::kNormal, kAccess};
 constexpr wire::Method kExplainAccess{"Contents/ExplainAccess", Need::scope(kRead), wire::Lane::kNormal, wire::reads()};
-constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::scope(kPublish), wire::Lane::kNormal, kClose};
-constexpr wire::Method kRestoreContent{"Contents/RestoreContent", Need::scope(kPublish), wire::Lane::kNormal,
+constexpr wire::Method kUnpublish{"Contents/Unpublish", Need::person_scope(kPublish), wire::Lane::kNormal, kClose};
+constexpr wire::Method kRestoreContent{"Contents/RestoreContent", Need::person_scope(kPublish), wire::Lane::kNormal,
                                        kDescribe};
-constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::scope(kPublish), wire::Lane::kNormal,
+constexpr wire::Method kDescribeContent{"Contents/DescribeContent", Need::person_scope(kPublish), wire::Lane::kNormal,
                                         kDescribe};
 
 // Who may publish may ask, and no faster than they could publish: it says which names there are, as publishing does.
