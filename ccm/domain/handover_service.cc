@@ -212,12 +212,11 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     const WallTime now = d_.clock.wall();
     GT_ASSIGN(const auto answered, first_answer(tx, actor.user, request_id, kMethod));
     if (answered) {
-      GT_ASSIGN(offer.content, ContentId::parse(*answered));
-      GT_ASSIGN(const auto mine, tx.contents.by_id(offer.content));
-      if (mine) {
-        offer.owner_name = mine->owner_name;
-        offer.content_name = mine->name;
-      }
+      // As it was then: to whom it went since, and its name there, are not for this person to know.
+      const std::size_t id_end = std::min(answered->find(' '), answered->size());
+      GT_ASSIGN(offer.content, ContentId::parse(answered->substr(0, id_end)));
+      offer.owner_name = actor.name;
+      offer.content_name = answered->substr(std::min(id_end + 1, answered->size()));
       return {};
     }
     GT_ASSIGN(offer, offered_to(tx, actor, reference, now));
@@ -254,7 +253,7 @@ Result<Offer> HandoverService::accept(const Actor& actor, const std::string& req
     people.insert(people.end(), {offer.by, offer.to, content.owner});
     offer.owner_name = actor.name;
     offer.content_name = name;
-    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, content.id.str(), now));
+    GT_TRY(keep_answer(tx, actor.user, request_id, kMethod, content.id.str() + " " + name, now));
     return tx.audit.append(audit_record(actor, now, kMethod, content.id.str(), request_id, "ok: was " + was));
   }));
   if (offer.to.is_nil()) return offer;

@@ -157,7 +157,20 @@ TEST_P(Handovers, WhatIsRepeatedIsDoneOnce) {
   const auto again = w.handovers.accept(bob, second, "alice/data", "");
   ASSERT_TRUE(again.ok()) << message_of(again);
   EXPECT_EQ(again->owner_name, "bob");
+  EXPECT_EQ(again->content_name, "data");
   EXPECT_THAT(news_of(alice), SizeIs(1));
+}
+
+TEST_P(Handovers, WhoGaveItOnIsToldWhatWasAnsweredThen) {
+  const std::string request = w.request_id();
+  ASSERT_TRUE(offer(alice, "data", "bob").ok());
+  ASSERT_TRUE(w.handovers.accept(bob, request, "alice/data", "mine").ok());
+  ASSERT_TRUE(offer(bob, "mine", "carol").ok());
+  ASSERT_TRUE(w.handovers.accept(carol, w.request_id(), "bob/mine", "secret").ok());
+  const auto again = w.handovers.accept(bob, request, "alice/data", "mine");
+  ASSERT_TRUE(again.ok()) << message_of(again);
+  EXPECT_EQ(again->content, data.id);
+  EXPECT_EQ(again->owner_name + "/" + again->content_name, "bob/mine");
 }
 
 TEST_P(Handovers, AnOfferIsFoundByItsNameOrIdHoweverManyAreListedBeforeIt) {
