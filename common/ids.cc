@@ -1,6 +1,7 @@
 #include "common/ids.h"
 
 #include "common/base32.h"
+#include "common/text.h"
 
 namespace gridtorrent {
 
@@ -27,8 +28,8 @@ Result<Id<Prefix>> Id<Prefix>::parse(std::string_view text) {
   if (text.size() == 28 && text[0] == Prefix && text[1] == '_') {
     if (const auto bytes = base32_decode_16(text.substr(2))) return Id(*bytes);
   }
-  return Error{Code::kInvalid,
-               "'" + std::string(text) + "' is no id of the form " + std::string(1, Prefix) + "_ and 26 characters"};
+  return Error{Code::kInvalid, "'" + escape_for_display(text.substr(0, 64)) + "' is no id of the form " +
+                                   std::string(1, Prefix) + "_ and 26 characters"};
 }
 
 template <char Prefix>

@@ -32,6 +32,13 @@ TEST(Ids, RefuseAnotherPrefixLengthAndSpelling) {
   EXPECT_FALSE(ContentId::parse(""));
 }
 
+TEST(Ids, AreToldInErrorsWithoutControlCharactersAndNotWhole) {
+  const auto refused = ContentId::parse("\x1b[2J" + std::string(300'000, 'x'));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("\\x1b[2Jxxx"), std::string::npos) << refused.error().message;
+  EXPECT_LT(refused.error().message.size(), 200u);
+}
+
 TEST(Ids, RefuseASecondSpellingOfTheSameBytes) {
   // 26 characters carry 130 bits: the last two must be zero, or one id would have four names.
   const std::string canonical = "c_" + std::string(26, 'a');
