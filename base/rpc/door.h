@@ -114,9 +114,10 @@ class Door {
   /// A read that scans is interrupted then, in the middle of a query if need be. An absent word among 400,000 contents
   /// takes a second or two; clients give up after 15 s.
   static constexpr std::chrono::seconds kMaxReadTime{10};
-  static constexpr std::chrono::seconds kTokenRecheck{60};  ///< streams
-  static constexpr std::chrono::seconds kMaxWriteTime{30};  ///< a client that does not read is cut off
-  static constexpr std::size_t kMaxStreamsPerCaller = 64;   ///< a user; or a node
+  static constexpr std::chrono::seconds kTokenRecheck{60};   ///< silent streams
+  static constexpr std::chrono::seconds kMessageRecheck{1};  ///< streams, before a message goes out
+  static constexpr std::chrono::seconds kMaxWriteTime{30};   ///< a client that does not read is cut off
+  static constexpr std::size_t kMaxStreamsPerCaller = 64;    ///< a user; or a node
   static constexpr std::size_t kMaxNodeStreams = 10'000;
   static constexpr std::size_t kMaxPeopleStreams = 2'000;  ///< watchers, uploads and downloads of all users
 

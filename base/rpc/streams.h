@@ -22,8 +22,8 @@ class StreamListener {
 };
 
 /// The server's side of an open stream of messages: a bounded queue with one write under way. Cuts off who does not
-/// read (kMaxWriteTime), and whose token is no longer good (kTokenRecheck). Thread-safe (private mutex, never held
-/// while gRPC is called). Lives by shared_ptr: gRPC's own share ends with the call.
+/// read (kMaxWriteTime), and whose token is no longer good (kTokenRecheck, kMessageRecheck). Thread-safe (private
+/// mutex, never held while gRPC is called). Lives by shared_ptr: gRPC's own share ends with the call.
 template <class Message>
 class EventStream final : public grpc::ServerWriteReactor<Message>,
                           public Ticked,
@@ -127,15 +127,11 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
       if (done_ || finished_) return;
       listener = listener_;
       stuck = writing_ && now - write_began_ > Door::kMaxWriteTime;
-      recheck = admitted_ && !closing_ && now - last_check_ >= Door::kTokenRecheck;
-      if (recheck) last_check_ = now;
+      recheck = begins_check(now, Door::kTokenRecheck);
       // Not beyond OnDone: that needs Finish, which nobody has called yet.
       if (stuck) context_->TryCancel();
     }
-    // Beyond the queue's limit if need be: overload must not keep a revoked token alive. One job a stream a minute.
-    if (recheck) {
-      static_cast<void>(door_.executor().post_always([stream = this->shared_from_this()] { stream->check_token(); }));
-    }
+    if (recheck) post_check();
     if (listener && !stuck) listener->ticked(now);
   }
 
@@ -166,30 +162,52 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
     if (!status.ok()) close(status);
   }
 
+  /// Under the mutex: whether the token has not been looked at for so long; a check is under way then.
+  bool begins_check(MonoTime now, std::chrono::seconds after) {
+    if (!admitted_ || closing_ || checking_ || now - last_check_ < after) return false;
+    last_check_ = now;
+    return checking_ = true;
+  }
+
+  /// Beyond the queue's limit if need be: overload must not keep a revoked token alive. One job a stream and second.
+  void post_check() {
+    const auto check = [stream = this->shared_from_this()] { stream->check_token(); };
+    if (!door_.executor().post_always(check)) close(Error{Code::kUnreachable, "the server stops"});
+  }
+
   void check_token() {
     Door::Arrival again = arrival_;
     if (const Status status = door_.admit(again); !status.ok() && status.error().code != Code::kUnreachable)
       close(status);
+    {
+      const std::lock_guard lock(mutex_);
+      checking_ = false;
+    }
+    pump();
   }
 
   /// Does the next thing that gRPC is owed: one write at a time, Finish when all is out.
   void pump() {
+    bool check = false;
     bool write = false;
     bool finish = false;
     Status status;
     {
       const std::lock_guard lock(mutex_);
       if (writing_ || finished_) return;
-      if (!queue_.empty()) {
+      check = !queue_.empty() && begins_check(door_.clock().mono(), Door::kMessageRecheck);
+      // While a check is under way the queue waits: the check pumps when it is done.
+      if (!queue_.empty() && !checking_) {
         current_ = std::move(queue_.front());
         queue_.pop_front();
         writing_ = write = true;
         write_began_ = door_.clock().mono();
-      } else if (closing_) {
+      } else if (queue_.empty() && closing_) {
         finished_ = finish = true;
         status = final_;
       }
     }
+    if (check) post_check();
     if (write) this->StartWrite(&current_);
     if (finish) this->Finish(door_.conclude(arrival_, status));
   }
@@ -206,7 +224,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
   std::string stream_key_;
   Status final_;
   MonoTime write_began_{}, last_check_{};
-  bool admitted_ = false, writing_ = false, closing_ = false, finished_ = false, done_ = false;
+  bool admitted_ = false, checking_ = false, writing_ = false, closing_ = false, finished_ = false, done_ = false;
 };
 
 /// Sends what a DownloadSource gives, one chunk ahead of the client.

@@ -326,16 +326,32 @@ TEST_F(ServerDoor, AStreamGreetsAgainEach30Seconds) {
   EXPECT_EQ(event.hello().time_ms(), world_.clock.wall().ms) << "one greeting, and not before its time";
 }
 
-TEST_F(ServerDoor, ARevokedTokenEndsItsStreamWithinAMinute) {
+TEST_F(ServerDoor, ARevokedTokenEndsItsStreamBeforeTheNextMessage) {
   const auto open = settled_watch();
   v1::NodeEvent event;
   tokens_.remove("node");
+  pass(Door::kMessageRecheck);
+  ASSERT_TRUE(world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"}).ok());
+  EXPECT_FALSE(next(*open, event)) << event.ShortDebugString();
+  EXPECT_EQ(from_grpc(open->reader->Finish()).code, Code::kUnauthenticated);
+}
+
+TEST_F(ServerDoor, ARevokedTokenEndsASilentStreamWithinAMinute) {
+  const auto task = world_.tasks.create(alice_, world_.request_id(), "n1", tracker::ListFolderTask{"data:"});
+  ASSERT_TRUE(task.ok());
+  grpc::ClientContext context;
+  prepare(context, std::chrono::seconds(20), "alice");
+  v1::GetTaskRequest request;
+  request.set_task_id(task->id.str());
+  const auto reader = tasks_->WatchTask(&context, request);
+  v1::GetTaskReply reply;
+  ASSERT_TRUE(reader->Read(&reply));
+  tokens_.remove("alice");
   // Not 60 at once: a write that seems to hang for longer than 30 s would end the stream for that reason.
   pass(std::chrono::seconds(30));
-  ASSERT_TRUE(next(*open, event) && event.has_hello());
   pass(std::chrono::seconds(30));
-  while (next(*open, event)) EXPECT_TRUE(event.has_hello());
-  EXPECT_EQ(from_grpc(open->reader->Finish()).code, Code::kUnauthenticated);
+  EXPECT_FALSE(reader->Read(&reply));
+  EXPECT_EQ(from_grpc(reader->Finish()).code, Code::kUnauthenticated);
 }
 
 TEST_F(ServerDoor, AStreamWhoseTokenIsGoodGoesOn) {
