@@ -316,7 +316,8 @@ Status run_verify(Context& c, const v1::VerifyRequest& request, v1::VerifyResult
     if (!got.has_progress()) return true;
     const auto& progress = got.progress();
     if (!c.json) {
-      c.terminal.progress(hashing_line("verifying", progress.done_bytes(), progress.total_bytes(), c.terminal.width(),
+      c.terminal.progress(hashing_line("verifying", progress.done_bytes(), progress.total_bytes(),
+                                       c.terminal.progress_width(),
                                        meter.note(c.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return true;
     }

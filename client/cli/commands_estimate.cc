@@ -11,7 +11,8 @@ namespace {
 
 void show_probe(Context& c, const v1::PublishProgress& progress, Pace& pace) {
   if (!c.json) {
-    c.terminal.progress(hashing_line("probing", progress.done_bytes(), progress.total_bytes(), c.terminal.width()));
+    c.terminal.progress(
+        hashing_line("probing", progress.done_bytes(), progress.total_bytes(), c.terminal.progress_width()));
     return;
   }
   if (!pace.due(c.clock.mono())) return;

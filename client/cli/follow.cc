@@ -1,6 +1,7 @@
 #include "client/cli/follow.h"
 
 #include <algorithm>
+#include <set>
 
 #include "client/cli/interrupt.h"
 #include "client/cli/node_names.h"
@@ -26,6 +27,11 @@ bool has_ended(const v1::Transfer& transfer) {
   return has_arrived(transfer) || transfer.state() == "failed" || transfer.state() == "cancelled";
 }
 
+std::string without_digits(std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
 /// Prints the states of one transfer as they come.
 class TransferPrinter {
  public:
@@ -35,7 +41,9 @@ class TransferPrinter {
     if (!context_.json) {
       if (has_ended(transfer)) return;
       tell_closed(transfer);
-      context_.terminal.progress(line_of(transfer));
+      const std::string line = line_of(transfer);
+      tell_cut(transfer, line);
+      context_.terminal.progress(line);
       return;
     }
     if (has_ended(transfer)) return;
@@ -63,10 +71,20 @@ class TransferPrinter {
     if (told_closed_ || transfer.message().find("no path to ") == std::string::npos) return;
     told_closed_ = true;
     const auto node = context_.node();
-    context_.terminal.message(escape_for_display(names_.named(transfer).message()));
+    const std::string message = escape_for_display(names_.named(transfer).message());
+    told_.insert(without_digits(message));
+    context_.terminal.message(message);
     const auto own = node ? own_nodes(context_, **node) : std::vector<v1::Node>();
     const std::string stone = stepping_stone(own, transfer.owner() + "/" + transfer.name());
     if (!stone.empty()) context_.terminal.message(stone);
+  }
+
+  /// What the line has no room for, once in full; not again for a figure in it that changed.
+  void tell_cut(const v1::Transfer& transfer, const std::string& line) {
+    if (transfer.message().empty() || transfer.payload_bits_per_s() > 0) return;
+    const std::string message = escape_for_display(names_.named(transfer).message());
+    if (line.find(message) == std::string::npos && told_.insert(without_digits(message)).second)
+      context_.terminal.message(message);
   }
 
   std::string line_of(const v1::Transfer& transfer) {
@@ -74,7 +92,7 @@ class TransferPrinter {
     const bool reads = transfer.state() == "hashing" || transfer.state() == "verifying";
     const Speed speed =
         reads ? meter_.note(context_.clock.mono(), transfer.verified_bytes(), transfer.total_bytes()) : Speed();
-    return progress_line(names_.named(transfer), context_.terminal.width(), context_.clock.wall(), speed);
+    return progress_line(names_.named(transfer), context_.terminal.progress_width(), context_.clock.wall(), speed);
   }
 
   Context& context_;
@@ -83,12 +101,23 @@ class TransferPrinter {
   NamesInMessages names_{context_};
   std::string last_state_;
   bool told_closed_ = false;
+  std::set<std::string> told_;
 };
 
+/// How it is left: what stands still says why.
+std::string left_as(const v1::Transfer& transfer) {
+  const std::string why =
+      transfer.message().empty() || transfer.payload_bits_per_s() > 0 ? "" : ": " + transfer.message();
+  if (transfer.state() != "paused") return "it goes on" + (why.empty() ? "" : ", " + transfer.state() + why);
+  if (!why.empty()) return "it is paused" + why;
+  return "it is paused; 'gridtorrent transfer resume " + transfer.transfer_id() + "' lets it go on";
+}
+
 /// Ctrl-C leaves the work running, which is no failure of it; a time limit that is over is one of the command.
-Error stopped_watching(Context& context, const Interrupt& interrupt, std::string_view kind, const std::string& id) {
+Error stopped_watching(Context& context, const Interrupt& interrupt, std::string_view kind, const std::string& id,
+                       const std::string& how = "it goes on") {
   const std::string what = "the " + std::string(kind) + " " + id;
-  const std::string way_out = " it goes on; 'gridtorrent " + std::string(kind) + " cancel " + id + "' ends it";
+  const std::string way_out = " " + how + "; 'gridtorrent " + std::string(kind) + " cancel " + id + "' ends it";
   if (interrupt.timed_out()) return {Code::kTimeout, what + " did not end in time:" + way_out};
   Error detached{Code::kCancelled, what + " is no longer watched:" + way_out};
   if (context.json) context.emit(detached_event(kind, id, detached, context.clock.wall()));
@@ -163,7 +192,9 @@ Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, I
     }
     if (has_ended(last)) break;
     GT_TRY(shown);
-    if (interrupt.stopped()) return stopped_watching(context, interrupt, "transfer", id);
+    if (interrupt.stopped())
+      return stopped_watching(context, interrupt, "transfer", id,
+                              left_as(context.json ? last : NamesInMessages(context).named(last)));
     if (!Absence::is(status)) return status.error();
     context.forget_node();
     if (!absence.wait())
@@ -242,7 +273,7 @@ void show_task(Context& context, const v1::Task& task, const NodeNames& names, S
   } else if (!has_ended(task)) {
     if (task.total() == 0) return context.terminal.progress(waiting_line(what, task.state(), context.terminal.width()));
     const Speed speed = meter.note(context.clock.mono(), task.done(), task.total());
-    context.terminal.progress(hashing_line(what, task.done(), task.total(), context.terminal.width(), speed));
+    context.terminal.progress(hashing_line(what, task.done(), task.total(), context.terminal.progress_width(), speed));
   }
 }
 

@@ -65,7 +65,7 @@ class PublishPrinter {
       progress.set_total_bytes(transfer.total_bytes());
       hashing(progress);
     } else if (!c_.json) {
-      c_.terminal.progress(progress_line(transfer, c_.terminal.width(), c_.clock.wall()));
+      c_.terminal.progress(progress_line(transfer, c_.terminal.progress_width(), c_.clock.wall()));
     }
     return waiting(transfer);
   }
@@ -94,7 +94,7 @@ class PublishPrinter {
     if (!c_.json) {
       const bool update = c_.options.has("update");
       c_.terminal.progress(hashing_line(update ? "hashing what has to be read" : "hashing", progress.done_bytes(),
-                                        progress.total_bytes(), c_.terminal.width(),
+                                        progress.total_bytes(), c_.terminal.progress_width(),
                                         meter_.note(c_.clock.mono(), progress.done_bytes(), progress.total_bytes())));
       return;
     }

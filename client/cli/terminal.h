@@ -34,6 +34,8 @@ class Terminal {
   std::size_t width() const;
   /// For results: the same where stdout is a terminal, else 0, which is as wide as it takes.
   std::size_t out_width() const { return traits_.out_is_terminal ? width() : 0; }
+  /// For lines of progress, likewise of stderr: nothing is cut in a log.
+  std::size_t progress_width() const { return traits_.err_is_terminal ? width() : 0; }
   /// A result: one line, or several. A newline is added where it is missing.
   void result(std::string_view text);
   /// A message for people.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 
 #include "client/cli/wishes.h"
 #include "common/local_time.h"
@@ -52,8 +53,16 @@ std::size_t columns_of(const Parts& parts) {
   return columns;
 }
 
-/// Puts a bar before part `place` where all parts have room beside it.
+/// No end of it: the line goes to a log.
+constexpr std::size_t kAllRoom = std::numeric_limits<std::size_t>::max();
+
+std::size_t room_in(std::size_t width) {
+  return width > 0 ? width - 1 : kAllRoom;
+}
+
+/// Puts a bar before part `place` where all parts have room beside it; none into a log.
 void add_bar(Parts& parts, std::size_t place, std::uint64_t done, std::uint64_t total, std::size_t width) {
+  if (width == kAllRoom) return;
   const std::size_t used = columns_of(parts);
   for (const std::size_t columns : {kLongBar, kShortBar}) {
     if (used + 2 + columns + 2 > width) continue;
@@ -249,16 +258,17 @@ std::string speed_text(const Speed& speed) {
 }  // namespace
 
 std::string progress_line(const v1::Transfer& transfer, std::size_t width, WallTime now, const Speed& speed) {
-  const std::size_t room = width > 0 ? width - 1 : 0;
+  const std::size_t room = room_in(width);
   const std::uint64_t done = transfer.verified_bytes(), total = transfer.total_bytes();
   const bool moving = transfer.state() == "fetching";
   std::string state = moving ? "" : transfer.state();
   if (!transfer.message().empty() && transfer.payload_bits_per_s() == 0)
     state += (state.empty() ? "" : ": ") + shown(transfer.message());
-  state = shortened(state, width > 60 ? width - 50 : 20);
+  if (width > 0) state = shortened(state, width > 60 ? width - 50 : 20);
   Parts parts;
   const auto add = [&](Worth worth, std::string text) { parts.push_back(part(worth, std::move(text))); };
-  add(Worth::kMost, shortened(shown(transfer.name()), std::max<std::size_t>(12, width / 4)));
+  const std::string name = shown(transfer.name());
+  add(Worth::kMost, width > 0 ? shortened(name, std::max<std::size_t>(12, width / 4)) : name);
   add(Worth::kMost, percent_text(done, total));
   if (moving) add(Worth::kMost, format_bits_per_s(transfer.payload_bits_per_s()));
   if (moving && transfer.eta_s() >= 0) add(Worth::kEta, eta_text(std::chrono::seconds(transfer.eta_s())));
@@ -278,7 +288,7 @@ std::string progress_line(const v1::Transfer& transfer, std::size_t width, WallT
 
 std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
                          const Speed& speed) {
-  const std::size_t room = width > 0 ? width - 1 : 0;
+  const std::size_t room = room_in(width);
   Parts parts;
   const std::string text(what);
   parts.push_back(part(Worth::kMost, width > 0 ? shortened(text, std::max<std::size_t>(8, room / 2)) : text));

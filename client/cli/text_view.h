@@ -43,10 +43,10 @@ std::string cut_lines(std::string_view text, std::size_t width);
 std::string percent_text(std::uint64_t done, std::uint64_t total);
 
 /// "run42  62.5 %  843 Mbit/s  ETA 12 s  625 MB of 1.00 GB  [######----]  2 seeders × 4 lanes", cut to `width`: the bar
-/// gives way first, then what stands further back. Bytes are counted when verified. Times of day are those of this
-/// machine's zone. `speed`: of a phase of which the node tells no rate.
+/// gives way first, then what stands further back. 0: all but the bar, as wide as it is. Bytes are counted when
+/// verified. Times of day are those of this machine's zone. `speed`: of a phase of which the node tells no rate.
 std::string progress_line(const v1::Transfer& transfer, std::size_t width, WallTime now, const Speed& speed = {});
-/// "hashing  31.0 %  350 MB/s  ETA 8 s  1.2 GB of 4.0 GB  [###-------]".
+/// "hashing  31.0 %  350 MB/s  ETA 8 s  1.2 GB of 4.0 GB  [###-------]", cut likewise.
 std::string hashing_line(std::string_view what, std::uint64_t done, std::uint64_t total, std::size_t width,
                          const Speed& speed = {});
 /// "get on cluster7: delivered", of what has no figures yet.

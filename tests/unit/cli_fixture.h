@@ -48,7 +48,7 @@ class CommandLine : public ::testing::Test {
         std::fprintf(err, "gridtorrent: %s\n", refused->message.c_str());
         code = 2;
       } else {
-        Terminal terminal({}, clock_, out, err);
+        Terminal terminal(traits_, clock_, out, err);
         code = run_command(std::get<options::Parsed>(outcome), terminal, clock_);
       }
     }
@@ -66,6 +66,7 @@ class CommandLine : public ::testing::Test {
   /// What a file and variables say, for the command line alone.
   void habits(const std::string& toml) { world_.files["/home/u/.config/gridtorrent/gridtorrent.toml"] = toml; }
   options::World world_;
+  TerminalTraits traits_;
   ManualClock clock_;
   std::string out_, err_;
 };

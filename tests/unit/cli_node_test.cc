@@ -415,6 +415,35 @@ TEST_F(WithNode, ATimeLimitOfWhoDoesNotWaitIsWrongUsage) {
     EXPECT_THAT(err_, HasSubstr("with --detach it does not wait: leave one of them out"));
   }
 }
+TEST_F(WithNode, WhatStandsStillIsLeftWithItsReason) {
+  TransferView full = view(TransferState::kPaused);
+  full.error = Error{Code::kDisk, "disk full at /data: 1 byte free; goes on by itself when there is room"};
+  node_.script = {full};
+  EXPECT_EQ(run({"get", "run42", "--timeout", "50ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("did not end in time: it is paused: disk full at /data: 1 byte free; goes on by itself "
+                              "when there is room; 'gridtorrent transfer cancel "));
+  node_.script = {view(TransferState::kPaused)};
+  EXPECT_EQ(run({"get", "run42", "--timeout", "50ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("it is paused; 'gridtorrent transfer resume " + id_of(1).str() + "' lets it go on; '"));
+  TransferView alone = view(TransferState::kFetching);
+  alone.waiting_for = "no seeders online";
+  node_.script = {alone};
+  EXPECT_EQ(run({"get", "run42", "--timeout", "50ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on, fetching: no seeders online; '"));
+}
+
+TEST_F(WithNode, WhatTheLineOfATerminalCutsIsToldOnceInFull) {
+  const auto full = [](const char* free) {
+    TransferView v = view(TransferState::kPaused);
+    v.error = Error{Code::kDisk, "disk full at /data/somewhere/far/below: " + std::string(free) + " bytes free"};
+    return v;
+  };
+  traits_.err_is_terminal = true;
+  node_.script = {full("17"), full("18"), view(TransferState::kComplete, 1000)};
+  EXPECT_EQ(run({"get", "run42"}), 0);
+  EXPECT_THAT(err_, HasSubstr("disk full at /data/somewhere/far/below: 17 bytes free\n"));
+  EXPECT_THAT(err_, Not(HasSubstr("18 bytes free"))) << "a figure that changed is no news";
+}
 
 TEST_F(WithNode, AnInterruptWithJsonEndsInDetached) {
   const std::vector<std::vector<std::string>> commands = {{"get", "run42", "--json"},

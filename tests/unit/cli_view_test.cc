@@ -117,6 +117,16 @@ TEST(ProgressLine, SaysWhatItWaitsFor) {
   EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("paused: no seeder is online"));
 }
 
+TEST(ProgressLine, OfALogIsNotCut) {
+  v1::Transfer t = fetching();
+  t.set_name(std::string(60, 'n'));
+  t.set_state("paused");
+  t.set_payload_bits_per_s(0);
+  t.set_message("disk full at " + std::string(200, 'd'));
+  EXPECT_EQ(progress_line(t, 0, kNow), t.name() + "  62.5 %  paused: " + t.message() + "  625 B of 1.00 kB");
+  EXPECT_EQ(hashing_line("hashing", 500'000'000, 2'000'000'000, 0), "hashing  25.0 %  500 MB of 2.00 GB");
+}
+
 TEST(ProgressLine, UnevenLanesAreCountedApart) {
   v1::Transfer t = fetching();
   t.set_lanes(9);
