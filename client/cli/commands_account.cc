@@ -78,9 +78,13 @@ bool has_token_of_server_here(const ProfileStore& store) {
 Status logout(Context& c) {
   GT_ASSIGN(const ProfileStore store, c.profiles());
   Status told = Error{Code::kUnauthenticated, "not logged in"};
-  if (!has_token_of_server_here(store))
+  // The next command logs in there by itself, if there is no profile.
+  if (has_token_of_server_here(store)) {
+    GT_TRY(store.remove());
+  } else {
     if (auto server = c.server_of_login()) told = (*server)->accounts().logout();
-  GT_TRY(store.remove());
+    GT_TRY(store.remove_token());
+  }
   if (c.json) c.print({{"profile", store.name()}, {"token_revoked", told.ok()}});
   // A token that is no good any more is as logged out as can be.
   if (told.ok() || told.error().code == Code::kUnauthenticated) {
@@ -218,7 +222,11 @@ std::vector<CommandEntry> account_commands() {
                          {"gridtorrent login", "again, once the login has ended"}},
             .group = group},
            login},
-          {{.name = "logout", .summary = "revoke the login's token and forget it", .group = group}, logout},
+          {{.name = "logout",
+            .summary = "revoke the login's token and forget it",
+            .description = "Server, CA and name stay known: 'gridtorrent login' alone logs in again.",
+            .group = group},
+           logout},
           {{.name = "whoami",
             .summary = "say who is logged in, until when, and what the login may do",
             .options = {{.name = "valid-for",

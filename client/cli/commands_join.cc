@@ -125,7 +125,8 @@ Result<std::string> checked_authority(Context& c, const Link& link) {
 /// server or account, whose login would be lost.
 Result<std::string> check_profile(Context& c, const ProfileStore& store, const Link& link) {
   GT_ASSIGN(const std::optional<Profile> present, store.load());
-  if (!present) return std::string();
+  GT_ASSIGN(const std::optional<std::string> token, store.load_token());
+  if (!present || !token) return std::string();
   const Result<std::string> ca = api::authority_sha256(present->ca_file);
   const bool same_user = !c.options.has("user") || c.options.str("user") == present->user;
   if (ca && *ca == link.ca && same_user) return present->user;

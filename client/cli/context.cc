@@ -19,6 +19,8 @@ constexpr char kHowToLogIn[] =
     "log in with 'gridtorrent login --server HOST:PORT --ca FILE --user NAME', or by an invitation with 'gridtorrent "
     "join LINK'";
 
+constexpr char kHowToLogInAgain[] = "log in with 'gridtorrent login'";
+
 /// Without "." and "..", which lead elsewhere, or nowhere, once a folder on the way is gone. The last name stays, be it
 /// that of a symbolic link; what cannot be looked up stays as it was, for whoever opens it to say why.
 std::string without_dots(const std::string& text) {
@@ -53,6 +55,8 @@ Result<Context::Login> Context::known_login() const {
   if (store) {
     GT_ASSIGN(const std::optional<Profile> profile, store->load());
     if (profile) login = {profile->server, profile->ca_file, profile->user, profile->user_id};
+    // Logged out: server and CA are known for the next login, and nobody is who asks.
+    if (const auto kept = store->load_token(); kept && !*kept) login.user_id.clear();
   } else if (store.error().code != Code::kUnauthenticated) {
     return store.error();
   }
@@ -76,7 +80,8 @@ Result<std::string> Context::token(const Login& login) const {
 Status Context::check_complete(const Login& login) {
   if (login.server.empty())
     return Error{Code::kInvalid,
-                 "no server is known: name it with --server HOST:PORT --ca FILE (its ready file tells both)"};
+                 "no server is known: name it with --server HOST:PORT --ca FILE (its ready file tells both), or join "
+                 "by a link with 'gridtorrent join LINK'"};
   if (login.ca_file.empty())
     return Error{Code::kInvalid,
                  "no CA file is known: name the server's with --ca FILE (its ready file tells where it is)"};
@@ -98,7 +103,9 @@ Result<api::ServerApi*> Context::server(std::chrono::milliseconds deadline) {
   }
   if (found.server.empty() || secret.empty()) {
     const std::string where = found.server.empty() ? "" : " to " + found.server;
-    return Error{Code::kUnauthenticated, "not logged in" + where + ": " + kHowToLogIn};
+    const bool is_of_profile = !found.user.empty();
+    return Error{Code::kUnauthenticated,
+                 "not logged in" + where + ": " + (is_of_profile ? kHowToLogInAgain : kHowToLogIn)};
   }
   GT_TRY(check_complete(found));
   GT_ASSIGN(server_, api::ServerApi::open(

@@ -40,7 +40,7 @@ class Context {
   /// says.
   struct Login {
     std::string server, ca_file;
-    std::string user, user_id;  ///< of the profile, and only for the profile's own server
+    std::string user, user_id;  ///< of the profile, and only for the profile's own server; the id while logged in
   };
   Result<Login> known_login() const;
   /// A connection without a token, as login needs it.

@@ -109,6 +109,12 @@ Result<std::string> base_folder(const ProfileStore::Variable& variable, const ch
                std::string("neither ") + xdg + " nor HOME is set: no place for your login; set one of them"};
 }
 
+/// No error where there is none.
+Status remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return failed("cannot remove", path);
+  return {};
+}
+
 }  // namespace
 
 ProfileStore::ProfileStore(std::string name, std::string config_folder, std::string state_folder,
@@ -175,10 +181,13 @@ Result<Profile> ProfileStore::save(Profile profile, const std::string& token) co
 }
 
 Status ProfileStore::remove() const {
-  for (const std::string& path :
-       {state_folder_ + "/" + name_, config_folder_ + "/" + name_ + ".json", config_folder_ + "/" + name_ + ".ca.pem"})
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return failed("cannot remove", path);
-  return {};
+  GT_TRY(remove_token());
+  GT_TRY(remove_file(config_folder_ + "/" + name_ + ".json"));
+  return remove_file(config_folder_ + "/" + name_ + ".ca.pem");
+}
+
+Status ProfileStore::remove_token() const {
+  return remove_file(state_folder_ + "/" + name_);
 }
 
 }  // namespace gridtorrent::client

@@ -41,6 +41,8 @@ class ProfileStore {
   Result<Profile> save(Profile profile, const std::string& token) const;
   /// Removes the login; no error where there is none. The device stays known.
   Status remove() const;
+  /// Removes its token alone: who logs in again need not say where.
+  Status remove_token() const;
   /// The secret to show to this user's server; empty where there is none. kDenied as load_token().
   Result<std::string> load_device_secret(const std::string& server, const std::string& user) const;
   /// In place of the one that the profile had, of whichever user and server.

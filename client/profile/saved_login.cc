@@ -53,6 +53,7 @@ Result<std::optional<SavedLogin>> saved_login(const std::string& profile_name, c
   GT_ASSIGN(std::optional<Profile> profile, store.load());
   if (!profile) return std::optional<SavedLogin>();
   GT_ASSIGN(std::optional<std::string> token, store.load_token());
+  if (!token) profile->user_id.clear();
   return std::optional(SavedLogin{*std::move(profile), std::move(token).value_or("")});
 }
 

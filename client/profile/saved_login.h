@@ -11,7 +11,7 @@ namespace gridtorrent::client {
 /// What a program needs to call the server as the person who is logged in.
 struct SavedLogin {
   Profile profile;
-  std::string token;  ///< empty: the profile's token is gone
+  std::string token;  ///< empty: logged out, and the profile names no user_id
 };
 
 /// A variable of this process's environment.

@@ -194,6 +194,20 @@ def a_login_that_there_is_is_kept():
         cases.check('as mimi' in again.err, again)
 
 
+def after_a_logout_a_login_needs_no_server_and_another_may_join():
+    with harness.Scene() as scene:
+        admin = with_advertised_server(scene)
+        mia = Newcomer(scene, 'mia')
+        mia.join(admin.cli('invite', 'mia', '--json').json['link'], '--no-node')
+        mia.cli('logout')
+        cases.refused(mia.cli('whoami', expect=None), 4, 'not logged in to', "'gridtorrent login'")
+        mia.cli('login', '--password-file', mia.password)
+        cases.check(mia.cli('whoami', '--json').json['user'] == 'mia', 'she is back')
+        mia.cli('logout')
+        mia.join(admin.cli('invite', '--json').json['link'], '--user', 'mimi', '--no-node')
+        cases.check(mia.cli('whoami', '--json').json['user'] == 'mimi', 'the other account has the profile now')
+
+
 def a_second_account_whose_node_would_have_no_place_is_not_made():
     with harness.Scene() as scene:
         admin = with_advertised_server(scene)
@@ -253,5 +267,5 @@ def an_address_of_this_host_alone_is_in_no_invitation():
 
 
 cases.run(two_people_meet_by_two_strings, a_code_is_in_no_list_of_processes, managers_invite_where_the_server_lets_them, what_cannot_join_says_why_and_leaves_nothing, a_node_starts_stops_and_starts_again, a_removed_node_starts_as_a_new_one,
-          a_login_that_there_is_is_kept, a_second_account_whose_node_would_have_no_place_is_not_made, a_second_machine_joins_by_the_old_string_or_by_one_without_a_code,
+          a_login_that_there_is_is_kept, after_a_logout_a_login_needs_no_server_and_another_may_join, a_second_account_whose_node_would_have_no_place_is_not_made, a_second_machine_joins_by_the_old_string_or_by_one_without_a_code,
           an_address_of_this_host_alone_is_in_no_invitation)

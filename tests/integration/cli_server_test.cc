@@ -229,6 +229,18 @@ TEST_F(WithServer, ALogoutLeavesTheTokenOfTheServerHereAlone) {
   EXPECT_TRUE(is_good()) << "others log in by it, too";
 }
 
+TEST_F(WithServer, ALogoutKeepsServerAndCaForTheNextLogin) {
+  const std::string alice = lab_.add_user("alice"), bob = lab_.add_user("bob");
+  ASSERT_EQ(run_as(alice, {"login"}), 0) << err_;
+  ASSERT_EQ(run({"logout"}), 0) << err_;
+  EXPECT_EQ(run({"whoami"}), 4);
+  EXPECT_THAT(err_, HasSubstr("not logged in to " + lab_.server().address() + ": log in with 'gridtorrent login'"));
+  std::ofstream(folder_ + "/token") << bob << '\n';
+  ASSERT_EQ(run({"login", "--token-file", folder_ + "/token"}), 0) << err_;
+  ASSERT_EQ(run({"whoami"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("bob ("));
+}
+
 TEST_F(WithServer, ALinkWithoutACodeIsForWhoHasAnAccount) {
   const std::string alice = lab_.add_user("alice");
   EXPECT_EQ(run_as(alice, {"invite", "--no-code"}), 2) << "of this host alone";

@@ -145,6 +145,16 @@ TEST_F(CommandLine, AProfilesTokenIsShownToItsOwnServerOnly) {
   EXPECT_EQ(run({"whoami"}), 2) << "the profile's own server is asked, but its CA file holds no certificate";
 }
 
+TEST_F(CommandLine, AfterALogoutTheServerIsStillKnown) {
+  const ProfileStore store = ProfileStore::open("default", [this](const std::string&) { return folder_; }).value();
+  std::ofstream(folder_ + "/ca.pem") << "no certificate";
+  ASSERT_TRUE(store.save({"lab:7443", folder_ + "/ca.pem", "mia", "u_1"}, "gtp_secret").ok());
+  run({"logout"});
+  EXPECT_EQ(run({"whoami"}), 4);
+  EXPECT_EQ(err_, "gridtorrent: not logged in to lab:7443: log in with 'gridtorrent login'\n");
+  EXPECT_EQ(run({"logout"}), 0) << err_;
+}
+
 TEST_F(CommandLine, WithoutAHomeTheNodeCanStillBeAsked) {
   for (const char* name : {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}) ::unsetenv(name);
   EXPECT_EQ(run({"transfers"}), 5);

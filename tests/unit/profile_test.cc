@@ -123,6 +123,18 @@ TEST_F(Profiles, AreReplacedAndRemovedWhole) {
   EXPECT_TRUE(fs::is_empty(folder_ + "/state/gridtorrent/tokens"));
 }
 
+TEST_F(Profiles, KeepTheServerWithoutItsToken) {
+  const ProfileStore store = open().value();
+  ASSERT_TRUE(store.save(sample(), "one").ok());
+  ASSERT_TRUE(store.remove_token().ok());
+  EXPECT_FALSE(store.load_token().value().has_value());
+  const auto profile = store.load().value();
+  ASSERT_TRUE(profile.has_value());
+  EXPECT_EQ(profile->server, "h:1");
+  EXPECT_TRUE(fs::exists(profile->ca_file));
+  EXPECT_TRUE(store.remove_token().ok()) << "there is none";
+}
+
 TEST_F(Profiles, ThatAreDamagedSayHowToMendThem) {
   const ProfileStore store = open().value();
   ASSERT_TRUE(store.save(sample(), "one").ok());
