@@ -333,6 +333,24 @@ Status run_verify(Context& c, const v1::VerifyRequest& request, v1::VerifyResult
   return status;
 }
 
+/// Where this node published it from, which may be all that there is of it; empty where it came from others.
+std::string published_from(Context& c, const std::string& content) {
+  const auto node = c.node();
+  const auto list = node ? (*node)->list_transfers() : Result<v1::ListTransfersReply>(node.error());
+  if (!list) return {};
+  for (const v1::Transfer& transfer : list->transfers())
+    if (transfer.content_id() == content && transfer.source() == "published") return transfer.path();
+  return {};
+}
+
+std::string mended_by(const v1::VerifyResult& result, const std::string& published) {
+  const std::string fetched = "move away what differs, then fetch what is missing to the same place: gridtorrent get " +
+                              shell_arguments({result.name()}) + " --to FOLDER";
+  if (published.empty()) return fetched;
+  return "publish what lies there as a new version: gridtorrent publish " + shell_arguments({published}) +
+         " --update " + shell_arguments({result.name()}) + "; or, where another node has it, " + fetched;
+}
+
 Status verify(Context& c) {
   const std::string& subject = c.options.str("CONTENT|PATH");
   v1::VerifyRequest request;
@@ -369,9 +387,7 @@ Status verify(Context& c) {
     return Error{Code::kCorrupt, std::to_string(result.fault_count()) +
                                      (result.fault_count() == 1 ? " file or folder of " : " files and folders of ") +
                                      name + (result.fault_count() == 1 ? " is" : " are") +
-                                     " not as published: move away what differs, then fetch what is missing to the "
-                                     "same place: gridtorrent get " +
-                                     shell_arguments({result.name()}) + " --to FOLDER"};
+                                     " not as published: " + mended_by(result, published_from(c, result.content_id()))};
   if (!c.json && !c.options.flag("sha256"))
     c.terminal.result(name + ": " + std::to_string(result.files()) + (result.files() == 1 ? " file, " : " files, ") +
                       format_bytes(result.bytes()) + ", all as published");

@@ -47,9 +47,12 @@ void BadPieces::blame(const Suspect& suspect, std::uint32_t piece, MonoTime now,
                           : suspect.proven
                               ? node.str() + " at " + address + ", or whoever relays its lanes from there,"
                               : "somebody at " + address + " who calls itself " + node.str() + " and has not proved it";
-  orders.warnings.push_back("piece " + std::to_string(piece) + " from " + who +
-                            " failed its hash and was refused; its copy of the data is not what was published (" +
-                            std::to_string(link.bad_pieces) + " such pieces so far); others are asked for them");
+  const bool is_named = !node.is_nil() && (address.empty() || suspect.proven);
+  orders.warnings.push_back(
+      "piece " + std::to_string(piece) + " from " + who +
+      " failed its hash and was refused; its copy of the data is not what was published (" +
+      std::to_string(link.bad_pieces) + " such pieces so far), so it is no seeder of them" +
+      (is_named ? "; its owner finds out what is wrong there with 'gridtorrent verify' and what mends it" : ""));
 }
 
 /// What others dialled from there; new ones are refused while the address is held.

@@ -432,6 +432,17 @@ TEST_F(WithNode, WhatStandsStillIsLeftWithItsReason) {
   EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on, fetching: no seeders online; '"));
 }
 
+TEST_F(WithNode, WhatSeedsFromWhereItWasPublishedIsMendedByANewVersion) {
+  node_.faults = {{"run42/a", "differs"}};
+  node_.script = {view(TransferState::kSeeding, 1000)};
+  node_.script.front().content = VerifyOutcome().content;
+  EXPECT_EQ(run({"verify", "run42"}), 7);
+  EXPECT_THAT(err_, Not(HasSubstr("--update")));
+  node_.script.front().source = "published";
+  EXPECT_EQ(run({"verify", "run42"}), 7);
+  EXPECT_THAT(err_, HasSubstr("gridtorrent publish /data/run42 --update run42; or, where another node has it, "));
+}
+
 TEST_F(WithNode, WhatTheLineOfATerminalCutsIsToldOnceInFull) {
   const auto full = [](const char* free) {
     TransferView v = view(TransferState::kPaused);

@@ -118,7 +118,9 @@ TEST_F(Blame, FallsOnTheNodeThatProvedItselfWhereWeDialledIt) {
   const auto lane = ours(0);
   lane->proven = true;
   pieces_.note(*lane, 5);
-  EXPECT_THAT(judged(), ElementsAre(HasSubstr("piece 5 from " + seeder_.str() + " failed its hash")));
+  EXPECT_THAT(judged(), ElementsAre(testing::AllOf(
+                            HasSubstr("piece 5 from " + seeder_.str() + " failed its hash"),
+                            HasSubstr("its owner finds out what is wrong there with 'gridtorrent verify'"))));
   EXPECT_EQ(link().held_until, now_ + seconds(2));
   EXPECT_THAT(judged(), IsEmpty()) << "once a piece";
 }
