@@ -128,8 +128,8 @@ Error stopped_watching(Context& context, const Interrupt& interrupt, std::string
 /// A watch that ended before what it watches: whoever tells of it went away, or drains and therefore ends its calls.
 class Absence {
  public:
-  Absence(Context& context, Interrupt& interrupt, std::string who)
-      : context_(context), interrupt_(interrupt), who_(std::move(who)) {}
+  Absence(Context& context, Interrupt& interrupt, std::string who, std::string way_back = {})
+      : context_(context), interrupt_(interrupt), who_(std::move(who)), way_back_(std::move(way_back)) {}
 
   static bool is(const Status& ended) {
     return ended.ok() || ended.error().code == Code::kUnreachable || ended.error().code == Code::kCancelled;
@@ -140,7 +140,7 @@ class Absence {
     const MonoTime now = context_.clock.mono();
     if (!since_) {
       since_ = now;
-      context_.terminal.message(who_ + " went away; waiting for it to come back");
+      context_.terminal.message(who_ + " went away; waiting for it to come back" + way_back_);
     }
     if (now - *since_ > kPatience) return false;
     interrupt_.wait_for(kRetryInterval);
@@ -150,7 +150,7 @@ class Absence {
  private:
   Context& context_;
   Interrupt& interrupt_;
-  const std::string who_;
+  const std::string who_, way_back_;
   std::optional<MonoTime> since_;
 };
 
@@ -174,7 +174,7 @@ Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, I
   const std::string id = first.transfer_id();
   v1::Transfer last = first;
   Status shown;
-  Absence absence(context, interrupt, "the node");
+  Absence absence(context, interrupt, "the node", " ('gridtorrent node start' starts it)");
   while (!has_ended(last)) {
     Status status;
     if (const auto node = context.node(); !node) {
@@ -199,9 +199,9 @@ Result<v1::Transfer> watch_to_end(Context& context, const v1::Transfer& first, I
     context.forget_node();
     if (!absence.wait())
       return Error{Code::kUnreachable,
-                   "the node went away; the transfer goes on when gridtorrentd is started again: see it with "
+                   "the node went away; the transfer goes on once it runs again: 'gridtorrent node start' starts it, "
                    "'gridtorrent transfer wait " +
-                       id + "'"};
+                       id + "' watches on"};
   }
   return last;
 }
@@ -318,6 +318,16 @@ Status give_to_nodes(Context& context, const std::vector<std::string>& nodes, v1
   return {};
 }
 
+/// Nothing more is to be told until the node is there.
+void tell_offline(Context& context, api::ServerApi& server, const v1::Task& task) {
+  const auto node = server.nodes().get(task.node_id());
+  if (!node || node->online()) return;
+  const std::string seen =
+      node->last_seen_ms() == 0 ? "was never seen" : "was last seen " + short_time(node->last_seen_ms());
+  context.terminal.message("node " + escape_for_display(node->name()) + " is offline, and " + seen +
+                           ": the task waits for it; 'gridtorrent node start' on its machine starts it");
+}
+
 }  // namespace
 
 Status are_nodes(std::string_view text) {
@@ -377,6 +387,7 @@ Result<std::optional<v1::Task>> run_on_node(Context& context, v1::TaskWork work,
   request.set_node(context.options.str("node"));
   *request.mutable_work() = std::move(work);
   GT_ASSIGN(const v1::Task task, server->tasks().create(std::move(request)));
+  tell_offline(context, *server, task);
   if (!context.options.flag("detach")) {
     GT_ASSIGN(v1::Task ended, follow_task(context, task, time_limit));
     return std::optional(std::move(ended));

@@ -182,6 +182,7 @@ TEST_F(GetThere, ANodeOfAnOlderVersionIsNamedWithWhatItDoesNotKnow) {
 
 TEST_F(GetThere, IsWaitedForNoLongerThanAsked) {
   EXPECT_EQ(get_there({"--timeout", "1ms"}), 9);
+  EXPECT_THAT(err_, HasSubstr("node desk is offline, and was"));
   EXPECT_THAT(err_, HasSubstr("did not end in time: it goes on; 'gridtorrent task cancel t_"));
   EXPECT_EQ(run_as(alice_, {"get", content_, "--node", "@all", "--timeout", "1s"}), 2);
   EXPECT_THAT(err_, HasSubstr("--timeout"));

@@ -580,7 +580,7 @@ TEST_F(WithNode, ANodeThatComesBackIsFollowedOn) {
     start();
   });
   EXPECT_EQ(run({"transfer", "wait", id_of(1).str()}), 0) << err_;
-  EXPECT_THAT(err_, HasSubstr("the node went away; waiting for it to come back"));
+  EXPECT_THAT(err_, HasSubstr("the node went away; waiting for it to come back ('gridtorrent node start' starts it)"));
   EXPECT_THAT(out_, HasSubstr("verified"));
 }
 
