@@ -34,7 +34,8 @@ using Check = std::function<Status(std::string_view)>;
 
 struct Option {
   std::string name = {};   ///< "lane-ports": --lane-ports, GRIDTORRENT_LANE_PORTS, key lane-ports
-  std::string value = {};  ///< placeholder in help ("FIRST-LAST"); empty: a flag. FILE, PATH and DIR complete files
+  std::string value = {};  ///< placeholder in help ("FIRST-LAST"); empty: a flag. FILE, PATH and DIR complete files and
+                           ///< are bytes; whatever else is UTF-8
   std::string help = {};   ///< a sentence without a full stop, lower case first
   std::string default_value = {};  ///< as the user would write it; empty: none
   bool repeatable = false;         ///< given several times; an array in the file; separated by ';' in the environment
@@ -55,6 +56,7 @@ struct Positional {
   std::vector<std::string> choices = {};
   std::string completes = {};  ///< a kind that the program's `completer` knows
   bool repeatable = false;     ///< takes all words that are left; the last one of a command may be
+  bool any_bytes = false;      ///< may name a file, as PATH and FILE do; whatever else is UTF-8
 };
 
 struct Example {

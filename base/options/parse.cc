@@ -53,6 +53,11 @@ std::string file_section(std::string command) {
 /// With this version the variables of commands' options lose the names that they had without the command's.
 constexpr char kOldNamesEnd[] = "0.2";
 
+/// A path on disk is bytes; whatever else goes into messages, which are text.
+bool names_a_file(std::string_view placeholder) {
+  return placeholder == "FILE" || placeholder.ends_with("PATH") || placeholder.ends_with("DIR");
+}
+
 struct ConfigFile {
   std::string path;
   FileValues values;
@@ -110,7 +115,8 @@ class Resolver {
     if (!line_.command_is_group) return {};
     std::vector<std::string> words;
     for (const Command& command : program_.commands)
-      if (command.name.starts_with(line_.command + " ")) words.push_back(command.name.substr(line_.command.size() + 1));
+      if (!command.hidden && command.name.starts_with(line_.command + " "))
+        words.push_back(command.name.substr(line_.command.size() + 1));
     return usage("'" + line_.command + "' needs one of: " + joined(words, ", "));
   }
 
@@ -198,7 +204,10 @@ class Resolver {
     const auto given = line_.values.find(positional.name);
     if (given != line_.values.end()) {
       value = {given->second, Source::kCommandLine};
-      for (const std::string& text : value.values) GT_TRY(check(positional.choices, {}, text, positional.name));
+      for (const std::string& text : value.values) {
+        GT_TRY(check(positional.choices, {}, text, positional.name));
+        if (!positional.any_bytes) GT_TRY(check_text(positional.name, text, positional.name));
+      }
       if (positional.required && std::ranges::find(value.values, "") != value.values.end())
         return usage(positional.name + " is empty");
     } else if (positional.required) {
@@ -268,6 +277,7 @@ class Resolver {
   static Status check_all(const Option& option, std::vector<std::string>& values, const std::string& origin) {
     for (std::string& text : values) {
       if (!option.value.empty()) {
+        GT_TRY(check_text(option.value, text, origin));
         GT_TRY(check(option.choices, option.check, text, origin));
         continue;
       }
@@ -276,6 +286,11 @@ class Resolver {
       text = *flag;
     }
     return {};
+  }
+
+  static Status check_text(std::string_view placeholder, const std::string& text, const std::string& origin) {
+    if (names_a_file(placeholder) || is_valid_utf8(text)) return {};
+    return Error{Code::kInvalid, origin + ": " + in_quotes(text) + " is not UTF-8"};
   }
 
   static std::string in_quotes(std::string_view text) { return "'" + escape_for_display(text) + "'"; }

@@ -86,6 +86,14 @@ Status print_task_result(Context& c, const v1::Task& task) {
   return {};
 }
 
+/// A path of this machine is bytes; what goes into a task is text.
+Status check_task_path(const Context& c, const std::string& name, const std::string& shown) {
+  const std::string& path = c.options.str(name);
+  if (is_valid_utf8(path)) return {};
+  return Error{Code::kInvalid,
+               shown + ": '" + escape_for_display(path) + "' is not UTF-8, as paths for other nodes have to be"};
+}
+
 // ---- publish
 
 /// How what ROOT:relative/path means is called; empty: it is the root itself.
@@ -95,6 +103,7 @@ std::string name_in_root(std::string root_path) {
 }
 
 Status publish_there(Context& c) {
+  GT_TRY(check_task_path(c, "PATH", "PATH"));
   v1::TaskWork work;
   const bool update = c.options.has("update");
   // Those of a configuration file, too, also in place of the version before's: the other node may know of none.
@@ -228,6 +237,7 @@ std::uint32_t wanted_version(const Context& c, const v1::Content& content) {
 }
 
 Status get_there(Context& c) {
+  GT_TRY(check_task_path(c, "to", "--to"));
   GT_ASSIGN(const v1::TuningWish wish, read_wish(c.options, c.clock.wall()));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
@@ -262,9 +272,6 @@ Status get_there(Context& c) {
   task.set_refetch(c.options.flag("refetch"));
   if (!is_empty(wish)) *task.mutable_wish() = wish;
   if (named) {
-    if (!is_valid_utf8(c.options.str("as")))
-      return Error{Code::kInvalid, "--as '" + escape_for_display(c.options.str("as")) +
-                                       "' is not UTF-8, as names in tasks for other nodes must be; choose another one"};
     chosen().set_base_name(c.options.str("as"));
     chosen().set_if_seeded(c.options.flag("if-seeded"));
   }
@@ -279,6 +286,7 @@ Status get(Context& c) {
 }
 
 Status seed_there(Context& c) {
+  GT_TRY(check_task_path(c, "from", "--from"));
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().get(c.options.str("CONTENT")));
   v1::TaskWork work;
@@ -357,7 +365,7 @@ Status verify(Context& c) {
   request.set_sha256(c.options.flag("sha256"));
   GT_ASSIGN(const std::string path, Context::absolute(subject));
   v1::VerifyResult result;
-  Status status = Error{Code::kNotFound, ""};
+  Status status = Error{Code::kNotFound, "there is nothing called '" + escape_for_display(subject) + "' here"};
   if (!is_clearly_a_path(subject) && is_valid_utf8(subject)) {
     request.set_content(subject);
     status = run_verify(c, request, result);
@@ -557,7 +565,7 @@ std::vector<CommandEntry> data_commands() {
        true},
       {{.name = "verify",
         .summary = "read files again and compare them with what was published",
-        .positionals = {{.name = "CONTENT|PATH", .help = "a content that this node holds, or the path of one"}},
+        .positionals = {{.name = "CONTENT|PATH", .help = "a content that this node holds, or the path of one", .any_bytes = true}},
         .options = {{.name = "sha256", .help = "also print the SHA-256 of each file, as sha256sum would"}},
         .examples = {{"gridtorrent verify run42", ""}, {"gridtorrent verify /data/run42 --sha256 > SHA256SUMS", ""}},
         .group = group},

@@ -90,12 +90,6 @@ Result<v1::SetSettingsRequest> to_request(const std::vector<std::string>& texts,
     change.set_name(name);
     change.set_reset(true);
   }
-  for (const v1::SettingChange& change : request.changes()) {
-    const auto is_text = [](const std::string& value) { return is_valid_utf8(value); };
-    if (is_text(change.name()) && std::ranges::all_of(change.values(), is_text)) continue;
-    return Error{Code::kInvalid,
-                 escape_for_display(change.name()) + ": what is set while the node runs has to be UTF-8"};
-  }
   if (request.changes().empty()) {
     return Error{Code::kInvalid,
                  "nothing to set: write NAME=VALUE or --reset NAME; 'gridtorrent node settings' lists "

@@ -145,7 +145,7 @@ std::vector<CommandEntry> completing_commands() {
             .summary = "print what a shell may offer",
             .positionals =
                 {{.name = "KIND", .help = "of what", .choices = {"content", "group", "node", "task", "transfer"}},
-                 {.name = "BEGIN", .help = "what is typed", .required = false}},
+                 {.name = "BEGIN", .help = "what is typed", .required = false, .any_bytes = true}},
             .group = "Help",
             .hidden = true},
            complete}};

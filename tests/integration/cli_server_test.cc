@@ -201,7 +201,9 @@ TEST_F(GetThere, HabitsOfThisMachineSayNothingToAnother) {
 
 TEST_F(GetThere, RefusesANameThatIsNoUtf8) {
   EXPECT_EQ(get_there({"--as", "run\xff"}), 2);
-  EXPECT_THAT(err_, HasSubstr("--as"));
+  EXPECT_THAT(err_, HasSubstr("--as: 'run\\xff' is not UTF-8"));
+  EXPECT_EQ(get_there({"--to", "in:\xff"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--to: 'in:\\xff' is not UTF-8"));
 }
 
 TEST_F(WithServer, AHabitMakesNoCommandUnusableAndChangesNothing) {

@@ -513,6 +513,11 @@ TEST_F(WithNode, VerifyTakesAContentFirstAndThenAPath) {
   EXPECT_THAT(node_.verified().back().second, EndsWith("/only-a-path"));
 }
 
+TEST_F(WithNode, VerifyOfBytesThatAreNoPathHereSaysSo) {
+  EXPECT_EQ(run({"verify", "b\xff"}), 3);
+  EXPECT_EQ(err_, "gridtorrent: there is nothing called 'b\\xff' here\n");
+}
+
 TEST_F(WithNode, VerifyNamesWhatIsNotAsPublished) {
   node_.faults = {{"run42/a\n", "missing"}};
   EXPECT_EQ(run({"verify", "run42"}), 7);

@@ -88,6 +88,13 @@ TEST(OptionRefusals, EscapeWhatTheUserTyped) {
   EXPECT_THAT(w.refusal({"get", "a", "b\xff\n"}), HasSubstr("'b\\xff\\n'"));
 }
 
+TEST(OptionRefusals, WhatIsNoPathIsUtf8) {
+  const World w;
+  EXPECT_THAT(w.refusal({"get", "b\xff"}), HasSubstr("CONTENT: 'b\\xff' is not UTF-8"));
+  EXPECT_THAT(w.refusal({"get", "x", "--limit", "b\xff"}), HasSubstr("--limit: 'b\\xff' is not UTF-8"));
+  EXPECT_EQ(w.good({"get", "x", "--to", "b\xff"}).str("to"), "b\xff") << "bytes on a disk";
+}
+
 TEST(OptionOrder, AFilesKeyThatIsForTheCommandLineAloneIsPassedOver) {
   Program program = sample_program();
   for (Command& command : program.commands) command.options = on_command_line_only(command.options);
