@@ -178,6 +178,8 @@ std::uint32_t mode_of_new_folders() {
   return 0777U & ~static_cast<std::uint32_t>(mask);
 }
 
+constexpr std::chrono::milliseconds kShortWait{1000};
+
 /// People look for the content's name.
 void tell_other_name(Context& c, const std::string& name, const std::string& base) {
   if (c.json || c.options.has("as") || base == name) return;
@@ -185,9 +187,26 @@ void tell_other_name(Context& c, const std::string& name, const std::string& bas
                      " on disk, as its publisher's was; --as NAME gives it another name");
 }
 
+/// Of a content's name an '@' may be part, too; what is asked in vain then is only whether a version is served.
+bool names_version(const options::Parsed& options) {
+  return options.has("version") || options.str("CONTENT").find('@') != std::string::npos;
+}
+
 /// Which files of an earlier version there are, and where, is known: of that a habit says nothing.
 bool counts(const options::Parsed& options, std::string_view name) {
   return !options.flag("update") || options.given(name);
+}
+
+/// An earlier version may be where nobody gives it any more: that is not to be found out by waiting.
+void tell_unserved(Context& c, const v1::Transfer& transfer) {
+  const bool is_here = transfer.state() == "seeding" || transfer.state() == "complete";
+  const auto server = is_here ? Result<api::ServerApi*>(nullptr) : c.server_of_login(kShortWait);
+  if (!server || *server == nullptr) return;
+  const auto versions = (*server)->contents().list_versions(transfer.content_id());
+  if (!versions) return;
+  for (const v1::Version& one : *versions)
+    if (one.version() == transfer.version() && one.seeders() == 0)
+      c.warn("nobody serves version " + std::to_string(one.version()) + " now; it is waited for");
 }
 
 Status get_here(Context& c) {
@@ -225,6 +244,7 @@ Status get_here(Context& c) {
   if (reply.joined() && !c.json) c.terminal.message("it is being fetched to this place already: joined");
   const std::string& path = reply.transfer().path();
   tell_other_name(c, reply.transfer().name(), path.substr(path.rfind('/') + 1));
+  if (reply.transfer().version() != 0 && names_version(c.options)) tell_unserved(c, reply.transfer());
   return follow_or_detach(c, reply.transfer());
 }
 

@@ -219,6 +219,20 @@ TEST_F(WithServer, AHabitMakesNoCommandUnusableAndChangesNothing) {
   EXPECT_THAT(err_, HasSubstr("alice/run42 is published again"));
 }
 
+TEST_F(WithServer, AVersionThatNobodyServesIsToldAtOnce) {
+  const std::string alice = lab_.add_user("alice");
+  TransferView waits = view(TransferState::kFetching);
+  waits.content = *ContentId::parse(lab_.publish(alice, "run42", v1::Access::PUBLIC));
+  waits.version = 1;
+  node_is_of(alice);
+  node_.play({waits});
+  EXPECT_EQ(run_as(alice, {"get", "run42@1", "--timeout", "50ms"}), 9) << err_;
+  EXPECT_THAT(err_, HasSubstr("warning: nobody serves version 1 now; it is waited for\n"));
+  seeds(lab_.enroll(alice, "desk"), waits.content.str());
+  EXPECT_EQ(run_as(alice, {"get", "run42@1", "--timeout", "50ms"}), 9) << err_;
+  EXPECT_THAT(err_, Not(HasSubstr("nobody serves")));
+}
+
 TEST_F(WithServer, ALogoutLeavesTheTokenOfTheServerHereAlone) {
   std::filesystem::create_directories(folder_ + "/gridtorrent-server");
   std::ofstream(folder_ + "/gridtorrent-server/ready.json") << lab_.server().ready_json();
