@@ -90,6 +90,11 @@ Status tags(Context& c) {
 
 Status restore(Context& c) {
   GT_ASSIGN(const v1::Content before, named_content(c));
+  if (before.state() == "published")
+    return tell(c, before,
+                full_name(before) + " is published already (" + before.content_id() +
+                    "); a withdrawn one whose name it has now goes by its id: gridtorrent content restore ID --name "
+                    "NAME");
   GT_ASSIGN(api::ServerApi* const server, c.server());
   GT_ASSIGN(const v1::Content content, server->contents().restore(before.content_id(), c.options.str("name")));
   return tell(c, content,
@@ -142,6 +147,13 @@ std::vector<CommandEntry> content_edit_commands() {
             .options = {if_revision()},
             .examples = {{"gridtorrent content licence run42 CC-BY-4.0", ""}},
             .group = group},
+           licence},
+          {{.name = "content license",  // as the option of publish is spelt
+            .summary = "as content licence",
+            .positionals = {content, {.name = "LICENCE", .help = "as in CC-BY-4.0; '' takes it away"}},
+            .options = {if_revision()},
+            .group = group,
+            .hidden = true},
            licence},
           {{.name = "content restore",
             .summary = "publish again what you have withdrawn",

@@ -219,6 +219,20 @@ TEST_F(WithServer, AHabitMakesNoCommandUnusableAndChangesNothing) {
   EXPECT_THAT(err_, HasSubstr("alice/run42 is published again"));
 }
 
+TEST_F(WithServer, WhatIsPublishedIsNotRestored) {
+  const std::string alice = lab_.add_user("alice");
+  const std::string id = lab_.publish(alice, "run42", v1::Access::PUBLIC);
+  ASSERT_EQ(run_as(alice, {"content", "restore", "run42"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("alice/run42 is published already (" + id + ")"));
+}
+
+TEST_F(WithServer, ALicenseIsWrittenEitherWay) {
+  const std::string alice = lab_.add_user("alice");
+  lab_.publish(alice, "run42", v1::Access::PUBLIC);
+  for (const char* word : {"licence", "license"})
+    EXPECT_EQ(run_as(alice, {"content", word, "run42", "CC0-1.0"}), 0) << err_;
+}
+
 TEST_F(WithServer, AVersionThatNobodyServesIsToldAtOnce) {
   const std::string alice = lab_.add_user("alice");
   TransferView waits = view(TransferState::kFetching);
