@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/crypto/digest.h"
@@ -187,6 +188,18 @@ void warn_of_forbidden(const std::vector<std::string>& names) {
   }
 }
 
+/// Of the ports that the owner chose, those that other programs have: a firewall may be open for these alone.
+void warn_of_taken(const std::string& option, std::pair<std::uint16_t, std::uint16_t> range, bool tls,
+                   const std::vector<LaneEndpoint>& listening) {
+  std::set<std::uint16_t> open;
+  for (const LaneEndpoint& endpoint : listening)
+    if (endpoint.tls == tls) open.insert(endpoint.port);
+  const std::size_t wanted = static_cast<std::size_t>(range.second) - range.first + 1;
+  if (range.first == 0 || open.size() >= wanted) return;
+  logging::warning("--" + option + ": " + std::to_string(wanted - open.size()) + " of " + std::to_string(wanted) +
+                   " ports are in use by other programs; lanes do without them until the next start");
+}
+
 /// Other programs' outgoing connections hold a port for a moment; another node of this host holds it for good.
 constexpr std::chrono::milliseconds kPatienceForPorts{10'000}, kPatienceForUsualPorts{2'000};
 
@@ -215,6 +228,9 @@ Status make_engine(const Config& config, const std::string& server, Parts& parts
   }
   if (!engine) return engine.error();
   parts.engine = std::move(*engine);
+  const std::vector<LaneEndpoint> listening = parts.engine->listening();
+  warn_of_taken("lane-ports", {options.first_lane_port, options.last_lane_port}, false, listening);
+  warn_of_taken("tls-lane-ports", {options.first_tls_port, options.last_tls_port}, true, listening);
   return {};
 }
 

@@ -142,12 +142,19 @@ Result<std::vector<std::uint16_t>> choose_ports(const std::vector<NumericAddress
     return Error{Code::kInvalid, "--" + std::string(range.kind) + "lane-ports " + std::to_string(range.first) + "-" +
                                      std::to_string(range.last) + " is no range; write FIRST-LAST"};
   }
+  std::optional<Error> taken;
   for (int port = range.first; port <= range.last; ++port) {
     std::string failed_on;
     const int error = try_port(addresses, static_cast<std::uint16_t>(port), failed_on);
-    if (error != 0) return cannot_listen(failed_on, static_cast<std::uint16_t>(port), error);
-    ports.push_back(static_cast<std::uint16_t>(port));
+    if (error != 0 && error != EADDRINUSE) return cannot_listen(failed_on, static_cast<std::uint16_t>(port), error);
+    if (error == 0) {
+      ports.push_back(static_cast<std::uint16_t>(port));
+    } else if (!taken) {
+      taken = cannot_listen(failed_on, static_cast<std::uint16_t>(port), error);
+    }
   }
+  // A connection to elsewhere may have one of them; the others do without it.
+  if (ports.empty()) return *taken;
   return ports;
 }
 

@@ -18,9 +18,9 @@ struct ListenSocket {
 
 inline constexpr int kFreePorts = 16;
 
-/// Which sockets to open: every port of the range, or kFreePorts free ones, on every address. A wildcard of a protocol
-/// that this machine does not have is left out. Refuses what is no numeric address, an empty or reversed range, and
-/// ports in use (Code::kConflict, so that the caller can try again).
+/// Which sockets to open: every port of the range that is not in use, or kFreePorts free ones, on every address. A
+/// wildcard of a protocol that this machine does not have is left out. Refuses what is no numeric address, an empty or
+/// reversed range, and a range of which all are in use (Code::kConflict, so that the caller can try again).
 Result<std::vector<ListenSocket>> choose_listen_sockets(const EngineOptions& options);
 
 /// The same ports on other addresses.

@@ -149,7 +149,22 @@ def a_taken_place_costs_no_enrolment():
         cases.check(uses() == [0], 'now it is')
 
 
+def a_port_of_the_range_that_is_in_use_is_left_out():
+    with harness.Scene() as scene, socket.socket() as port:
+        scene.server()
+        alice = scene.user('alice')
+        first = harness.free_ports(4)
+        port.bind(('0.0.0.0', first + 1))
+        port.listen()
+        node = scene.node(alice, 'alpha', start=False)
+        node.argv += ['--lane-ports', f'{first}-{first + 3}']
+        node.start()
+        plain = {endpoint['port'] for endpoint in node.ready['lane_endpoints'] if not endpoint['tls']}
+        cases.check(plain == {first, first + 2, first + 3}, plain)
+        cases.check('--lane-ports: 1 of 4 ports' in node.log(), node.log())
+
+
 if __name__ == '__main__':
     cases.run(a_removed_node_ends_and_its_name_is_free, a_removed_node_comes_back_as_another_with_its_transfers,
               a_renamed_node_knows_its_name, a_node_goes_on_after_its_owner_was_disabled_and_enabled,
-              a_taken_place_costs_no_enrolment)
+              a_taken_place_costs_no_enrolment, a_port_of_the_range_that_is_in_use_is_left_out)

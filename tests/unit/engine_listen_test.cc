@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <optional>
 #include <set>
 
 #include "client/engine/listen.h"
@@ -56,6 +57,21 @@ TEST(ListenSockets, NameThePortThatIsInUse) {
   EXPECT_EQ(sockets.error().code, Code::kConflict);
   EXPECT_NE(sockets.error().message.find("port " + std::to_string(taken.port) + ": the port is in use"),
             std::string::npos);
+}
+
+TEST(ListenSockets, DoWithoutAPortOfTheRangeThatIsInUse) {
+  const auto after = [](const TakenPort& taken) { return static_cast<std::uint16_t>(taken.port + 1); };
+  const auto is_free = [](std::uint16_t port) {
+    return port != 0 && choose_listen_sockets(on({"127.0.0.1"}, port, port)).ok();
+  };
+  std::optional<TakenPort> taken;
+  do taken.emplace();
+  while (!is_free(after(*taken)));  // the neighbour may be in use by chance
+  const std::uint16_t next = after(*taken);
+  const auto sockets = choose_listen_sockets(on({"127.0.0.1"}, taken->port, next));
+  ASSERT_TRUE(sockets.ok()) << sockets.error().message;
+  ASSERT_EQ(sockets->size(), 1U);
+  EXPECT_EQ(sockets->front().port, next);
 }
 
 TEST(ListenSockets, TakeSixteenFreePortsTheSameOnAllAddresses) {
