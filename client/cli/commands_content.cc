@@ -122,8 +122,9 @@ Status watch_replicas(Context& c, api::ServerApi& server, const v1::Content& con
   const auto watch = [&](const api::ReplicasFn& show, std::stop_token stop) {
     return server.contents().watch_replicas(content.content_id(), content.version(), show, std::move(stop));
   };
-  return watch_list<v1::Replica>(c, "replicas", watch, replicas_json,
-                                 [&](const auto& list) { return replicas_text(list.items, c.options.flag("ids")); });
+  return watch_list<v1::Replica>(c, "replicas", watch, replicas_json, [&](const auto& list) {
+    return replicas_text(content, list.items, c.options.flag("ids"));
+  });
 }
 
 Status show(Context& c) {
@@ -153,7 +154,7 @@ Status show(Context& c) {
     GT_ASSIGN(const api::Listed<v1::Replica> list,
               server->contents().list_replicas(content.content_id(), 0, content.version()));
     json["replicas"] = replicas_json(list);
-    text += "\n" + replicas_text(list.items, c.options.flag("ids"));
+    text += "\n" + replicas_text(content, list.items, c.options.flag("ids"));
   }
   if (c.json) {
     c.print(json);

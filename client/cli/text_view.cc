@@ -199,6 +199,12 @@ std::string percent_text(std::uint64_t done, std::uint64_t total) {
   return text.data();
 }
 
+std::string percent_text(const v1::Transfer& transfer) {
+  const bool is_there = transfer.state() == "seeding" || transfer.state() == "complete";
+  if (transfer.total_bytes() == 0 && !is_there) return "-";
+  return percent_text(transfer.verified_bytes(), transfer.total_bytes());
+}
+
 Table::Table(std::vector<std::string> headings) : headings_(std::move(headings)) {
   for (std::string& heading : headings_) {
     right_.push_back(heading.starts_with('>'));
@@ -337,20 +343,20 @@ std::string limited_by(const v1::Transfer& transfer) {
 }  // namespace
 
 std::string transfer_text(const v1::Transfer& t, WallTime now) {
-  std::string out = field("transfer", t.transfer_id()) +
-                    field("content", shown(t.name()) + " (" + t.content_id() + ")") + field("state", t.state()) +
-                    field("message", shown(t.message())) + field("path", shown(t.path())) +
-                    field("verified", percent_text(t.verified_bytes(), t.total_bytes()) + ", " +
-                                          format_bytes(t.verified_bytes()) + " of " + format_bytes(t.total_bytes())) +
-                    field("rates", "receiving " + format_bits_per_s(t.payload_bits_per_s()) + ", sending " +
-                                       format_bits_per_s(t.upload_bits_per_s())) +
-                    field("lanes", std::to_string(t.lanes()) + " now, " + std::to_string(t.lanes_peak()) +
-                                       " at most; asked for " + (t.lanes_wish().empty() ? "auto" : t.lanes_wish())) +
-                    field("asked for", wish_text(t.wish(), now)) + field("kept", shown(t.target().text())) +
-                    field("plan", shown(t.plan_reason())) + field("limited by", limited_by(t)) +
-                    field("advice", shown(t.advice())) + field("source", t.source()) +
-                    field("limit", t.limit_bits_per_s() == 0 ? "none" : format_bits_per_s(t.limit_bits_per_s())) +
-                    field("priority", std::to_string(t.priority()));
+  std::string out =
+      field("transfer", t.transfer_id()) + field("content", shown(t.name()) + " (" + t.content_id() + ")") +
+      field("state", t.state()) + field("message", shown(t.message())) + field("path", shown(t.path())) +
+      field("verified",
+            percent_text(t) + ", " + format_bytes(t.verified_bytes()) + " of " + format_bytes(t.total_bytes())) +
+      field("rates", "receiving " + format_bits_per_s(t.payload_bits_per_s()) + ", sending " +
+                         format_bits_per_s(t.upload_bits_per_s())) +
+      field("lanes", std::to_string(t.lanes()) + " now, " + std::to_string(t.lanes_peak()) + " at most; asked for " +
+                         (t.lanes_wish().empty() ? "auto" : t.lanes_wish())) +
+      field("asked for", wish_text(t.wish(), now)) + field("kept", shown(t.target().text())) +
+      field("plan", shown(t.plan_reason())) + field("limited by", limited_by(t)) + field("advice", shown(t.advice())) +
+      field("source", t.source()) +
+      field("limit", t.limit_bits_per_s() == 0 ? "none" : format_bits_per_s(t.limit_bits_per_s())) +
+      field("priority", std::to_string(t.priority()));
   if (t.peers_size() == 0) return out;
   Table table({"PEER", "ADDRESS", ">LANES", ">RECEIVE", ">RECEIVED", ">SEND", ">SENT"});
   for (const v1::PeerStats& peer : t.peers())
@@ -397,7 +403,7 @@ std::string versions_text(const std::vector<v1::Version>& versions) {
   return table.text("no version is published yet");
 }
 
-std::string replicas_text(const std::vector<v1::Replica>& replicas, bool ids) {
+std::string replicas_text(const v1::Content& content, const std::vector<v1::Replica>& replicas, bool ids) {
   const auto served =
       std::count_if(replicas.begin(), replicas.end(), [](const v1::Replica& replica) { return replica.served(); });
   Table table({"NODE", "ID", "OWNER", ">HOLDS", "STATE", "LAST VERIFIED", "LAST SEEN"});
@@ -407,7 +413,8 @@ std::string replicas_text(const std::vector<v1::Replica>& replicas, bool ids) {
                format_bytes(r.verified_bytes()), replica_state(r), short_time(r.verified_ms()),
                short_time(r.last_seen_ms())});
   return std::to_string(served) + " of " + plural(replicas.size(), "replica") + " verified and served now\n" +
-         table.text("no node has it");
+         table.text(content.seeders() > 0 ? "no node of yours has it; those of others are not shown"
+                                          : "no node has it");
 }
 
 std::string nodes_table(const std::vector<v1::Node>& nodes, bool ids) {

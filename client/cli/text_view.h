@@ -41,6 +41,8 @@ std::string shortened_left(const std::string& text, std::size_t columns);
 std::string cut_lines(std::string_view text, std::size_t width);
 /// "62.5 %", never 100 before the last byte.
 std::string percent_text(std::uint64_t done, std::uint64_t total);
+/// The same of a transfer; "-" where it is not known yet of how much, as of a publish that waits or failed.
+std::string percent_text(const v1::Transfer& transfer);
 
 /// "run42  62.5 %  843 Mbit/s  ETA 12 s  625 MB of 1.00 GB  [######----]  2 seeders × 4 lanes", cut to `width`: the bar
 /// gives way first, then what stands further back. 0: all but the bar, as wide as it is. Bytes are counted when
@@ -61,7 +63,7 @@ std::string transfer_text(const v1::Transfer& transfer, WallTime now);
 std::string contents_table(const std::vector<v1::Content>& contents, bool ids = false);
 std::string content_text(const v1::Content& content);
 std::string versions_text(const std::vector<v1::Version>& versions);
-std::string replicas_text(const std::vector<v1::Replica>& replicas, bool ids = false);
+std::string replicas_text(const v1::Content& content, const std::vector<v1::Replica>& replicas, bool ids = false);
 std::string nodes_table(const std::vector<v1::Node>& nodes, bool ids);
 std::string node_text(const v1::Node& node);
 std::string tasks_table(const std::vector<v1::Task>& tasks);

@@ -82,8 +82,8 @@ std::string table_text(const std::vector<v1::Transfer>& transfers, const Layout&
   Table table(std::move(headings));
   for (const v1::Transfer& t : transfers) {
     std::vector<std::string> cells{t.transfer_id().substr(0, layout.id == 0 ? id_columns : layout.id),
-                                   shortened(escape_for_display(t.name()), layout.name), t.state(),
-                                   percent_text(t.verified_bytes(), t.total_bytes()), format_bytes(t.total_bytes())};
+                                   shortened(escape_for_display(t.name()), layout.name), t.state(), percent_text(t),
+                                   format_bytes(t.total_bytes())};
     add_rest(cells, {format_bits_per_s(t.payload_bits_per_s()), format_bits_per_s(t.upload_bits_per_s()),
                      format_bytes(t.sent_bytes()), ratio_text(t), std::to_string(t.lanes()), eta_cell(t),
                      shortened_left(escape_for_display(t.path()), layout.path)});

@@ -117,6 +117,19 @@ TEST(ProgressLine, SaysWhatItWaitsFor) {
   EXPECT_THAT(progress_line(t, 120, kNow), HasSubstr("paused: no seeder is online"));
 }
 
+TEST(PercentText, IsADashWhereItIsNotKnownOfHowMuch) {
+  v1::Transfer t;
+  for (const char* state : {"queued", "failed"}) {
+    t.set_state(state);
+    EXPECT_EQ(percent_text(t), "-") << state;
+  }
+  t.set_state("seeding");
+  EXPECT_EQ(percent_text(t), "100.0 %") << "an empty file";
+  t.set_total_bytes(1000);
+  t.set_state("failed");
+  EXPECT_EQ(percent_text(t), "0.0 %");
+}
+
 TEST(ProgressLine, OfALogIsNotCut) {
   v1::Transfer t = fetching();
   t.set_name(std::string(60, 'n'));
@@ -213,7 +226,10 @@ TEST(Tables, OfEverythingSayWhatToDoWhenEmpty) {
   EXPECT_THAT(nodes_table({}, false), HasSubstr("enroll-token"));
   EXPECT_THAT(contents_table({}), HasSubstr("nothing found"));
   EXPECT_THAT(tasks_table({}), HasSubstr("no tasks"));
-  EXPECT_THAT(replicas_text({}), HasSubstr("no node has it"));
+  v1::Content unserved, served;
+  served.set_seeders(1);
+  EXPECT_THAT(replicas_text(unserved, {}), HasSubstr("no node has it"));
+  EXPECT_THAT(replicas_text(served, {}), HasSubstr("no node of yours has it; those of others are not shown"));
 }
 
 TEST(Tables, OfTransfersSayBelowWhyOneStandsStill) {
@@ -306,14 +322,14 @@ TEST(Views, ShowWhatIsKnown) {
   v1::Replica replica;
   replica.set_node_name("cluster7");
   replica.set_complete(true);
-  EXPECT_THAT(replicas_text({replica, v1::Replica()}), HasSubstr("0 of 2 replicas verified and served now\n"));
-  EXPECT_THAT(replicas_text({replica}), HasSubstr("complete, offline"));
+  EXPECT_THAT(replicas_text({}, {replica, v1::Replica()}), HasSubstr("0 of 2 replicas verified and served now\n"));
+  EXPECT_THAT(replicas_text({}, {replica}), HasSubstr("complete, offline"));
   replica.set_online(true);
-  EXPECT_THAT(replicas_text({replica}), HasSubstr("complete, online, not served"));
+  EXPECT_THAT(replicas_text({}, {replica}), HasSubstr("complete, online, not served"));
   replica.set_served(true);
   replica.set_verified_ms(1'795'000'000'000);
-  EXPECT_THAT(replicas_text({replica, v1::Replica()}), HasSubstr("1 of 2 replicas verified and served now\n"));
-  EXPECT_THAT(replicas_text({replica}), HasSubstr("complete, served  2026-11-18"));
+  EXPECT_THAT(replicas_text({}, {replica, v1::Replica()}), HasSubstr("1 of 2 replicas verified and served now\n"));
+  EXPECT_THAT(replicas_text({}, {replica}), HasSubstr("complete, served  2026-11-18"));
 
   v1::Node node;
   node.set_name("cluster7");
@@ -353,8 +369,8 @@ TEST(Tables, ShowIdsBesideNamesWhereAsked) {
   replica.set_node_id("n_1");
   EXPECT_THAT(contents_table({content}), Not(HasSubstr("c_1")));
   EXPECT_THAT(contents_table({content}, true), HasSubstr("c_1"));
-  EXPECT_THAT(replicas_text({replica}), Not(HasSubstr("n_1")));
-  EXPECT_THAT(replicas_text({replica}, true), HasSubstr("cluster7  n_1"));
+  EXPECT_THAT(replicas_text({}, {replica}), Not(HasSubstr("n_1")));
+  EXPECT_THAT(replicas_text({}, {replica}, true), HasSubstr("cluster7  n_1"));
 }
 
 class TerminalTest : public ::testing::Test {
