@@ -190,7 +190,8 @@ int run_command(const options::Parsed& parsed, Terminal& terminal, const Clock& 
   Context context(parsed, terminal, clock);
   Status status = chosen->run(context);
   if (status) status = terminal.finish();
-  if (status) return static_cast<int>(Exit::kDone);
+  const bool enough_was_read = !status && status.error().code == Code::kCancelled && terminal.reader_gone();
+  if (status || enough_was_read) return static_cast<int>(Exit::kDone);
   if (chosen->emits_events && context.json && !context.end_told)
     context.emit(failed_event(status.error(), clock.wall()));
   terminal.error(status.error().message);

@@ -70,7 +70,9 @@ std::size_t Terminal::width() const {
 
 void Terminal::write(std::FILE* file, std::string_view text) {
   const bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  if (!good && file == out_) broken_ = true;
+  if (good || file != out_) return;
+  broken_ = true;
+  reader_gone_ = reader_gone_ || errno == EPIPE;
 }
 
 void Terminal::result(std::string_view text) {
@@ -114,6 +116,7 @@ void Terminal::clear_screen() {
 Status Terminal::finish() {
   end_progress();
   if (std::fflush(out_) != 0) broken_ = true;
+  if (reader_gone_) return Error{Code::kCancelled, "whoever read standard output has gone"};
   if (broken_) return Error{Code::kDisk, "standard output cannot be written: " + errno_text(errno)};
   return {};
 }

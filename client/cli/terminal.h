@@ -49,8 +49,10 @@ class Terminal {
   void end_progress();
   /// Clears the screen for a table that is drawn again; does nothing where stdout is no terminal.
   void clear_screen();
-  /// kDisk where a result could not be written.
+  /// kDisk where a result could not be written; kCancelled where whoever read the results has gone.
   Status finish();
+  /// As `head` goes once it has its lines: no failure, and nothing to tell.
+  bool reader_gone() const { return reader_gone_; }
 
  private:
   void write(std::FILE* file, std::string_view text);
@@ -60,7 +62,7 @@ class Terminal {
   std::FILE* out_;
   std::FILE* err_;
   bool progress_open_ = false;
-  bool broken_ = false;
+  bool broken_ = false, reader_gone_ = false;
   MonoTime last_plain_;
 };
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <sstream>
 
 #include "client/cli/speed.h"
@@ -400,6 +402,25 @@ class TerminalTest : public ::testing::Test {
   }
   ManualClock clock_;
 };
+
+TEST_F(TerminalTest, AReaderThatHasGoneIsNoFaultOfTheDisk) {
+  std::signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::FILE* out = ::fdopen(ends[1], "w");
+  {
+    Terminal terminal({}, clock_, out, stderr);
+    terminal.result("read");
+    EXPECT_TRUE(terminal.finish().ok());
+    ::close(ends[0]);
+    terminal.result("too much");
+    EXPECT_TRUE(terminal.reader_gone());
+    const Status ended = terminal.finish();
+    ASSERT_FALSE(ended.ok());
+    EXPECT_EQ(ended.error().code, Code::kCancelled);
+  }
+  std::fclose(out);
+}
 
 TEST_F(TerminalTest, ProgressReplacesItselfOnATerminal) {
   EXPECT_EQ(stderr_of({.err_is_terminal = true},
