@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include "client/api/server/authority.h"
 #include "client/cli/admin.h"
@@ -106,6 +107,9 @@ Status invite(Context& c) {
 }
 
 // --- join
+
+constexpr std::chrono::seconds kFirstConnection{10};
+constexpr std::chrono::milliseconds kLookAgain{100};
 
 /// The certificate of the server's authority, which is the link's; asked about unless --yes.
 Result<std::string> checked_authority(Context& c, const Link& link) {
@@ -209,6 +213,17 @@ Result<Link> given_link(Context& c) {
   return parse_link(text);
 }
 
+/// A node that has just started is about to connect: the doctor is to judge that, and not its first second.
+void wait_for_server(Context& c) {
+  const MonoTime until = c.clock.mono() + kFirstConnection;
+  while (c.clock.mono() < until) {
+    const auto node = c.node();
+    const auto status = node ? (*node)->status() : Result<v1::StatusReply>(node.error());
+    if (!status || status->server_connected() || !status->server_error().empty()) return;
+    std::this_thread::sleep_for(kLookAgain);
+  }
+}
+
 Status join(Context& c) {
   GT_ASSIGN(const Link link, given_link(c));
   GT_ASSIGN(const ProfileStore store, c.profiles());
@@ -231,7 +246,10 @@ Status join(Context& c) {
     c.print({{"server", profile.server}, {"user", json_text(profile.user)}, {"user_id", profile.user_id}});
     return {};
   }
-  if (with_node) GT_TRY(doctor(c));
+  if (with_node) {
+    wait_for_server(c);
+    GT_TRY(doctor(c));
+  }
   c.terminal.message(link.content.empty() ? "next: gridtorrent search" : "next: gridtorrent get " + link.content);
   return {};
 }

@@ -64,7 +64,9 @@ Json status_json(const v1::StatusReply& status, const NodeFacts& facts) {
 std::string status_text(const v1::StatusReply& status, const NodeFacts& facts) {
   return "node     " + escape_for_display(status.node_name()) + " of " + escape_for_display(status.owner()) +
          "\nserver   " + status.server() +
-         (status.server_connected() ? ", connected" : ", not connected: " + escape_for_display(status.server_error())) +
+         (status.server_connected()       ? ", connected"
+          : status.server_error().empty() ? ", still connecting"
+                                          : ", not connected: " + escape_for_display(status.server_error())) +
          "\nlanes    on " + lane_ports_text(status) + "\ndata     " + escape_for_display(status.data_dir()) +
          "\nsocket   " + escape_for_display(facts.socket);
 }

@@ -299,8 +299,10 @@ std::vector<Finding> judge_node(const v1::StatusReply& node, WallTime now) {
     findings.push_back(clock_finding("node_clock", std::chrono::milliseconds(node.clock_offset_ms())));
   } else {
     findings.push_back(bad("node_server",
-                           "the node is not connected to " + escape_for_display(node.server()) + ": " +
-                               escape_for_display(node.server_error()),
+                           node.server_error().empty()
+                               ? "the node is still connecting to " + escape_for_display(node.server())
+                               : "the node is not connected to " + escape_for_display(node.server()) + ": " +
+                                     escape_for_display(node.server_error()),
                            node.credential_refused() ? "gridtorrent node reenroll" : ""));
   }
   if (node.credential_expires_ms() != 0 && node.credential_expires_ms() < now.ms + kSoonMs)

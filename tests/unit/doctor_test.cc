@@ -206,6 +206,8 @@ TEST(DoctorNode, TellsWhyTheServerIsNotConnected) {
   node.set_server_error("refused");
   node.set_credential_expires_ms(10);
   EXPECT_EQ(find(judge_node(node, {0}), "node_server").message, "the node is not connected to h:1: refused");
+  node.clear_server_error();
+  EXPECT_EQ(find(judge_node(node, {0}), "node_server").message, "the node is still connecting to h:1");
   EXPECT_FALSE(find(judge_node(node, {0}), "node_credential").ok);
   EXPECT_EQ(find(judge_node(node, {0}), "node_server").fix, "");
   node.set_credential_refused(true);
