@@ -209,8 +209,11 @@ Status publish_with_older_node(Context& c, const v1::PublishRequest& request) {
 
 /// The node's line, and what can be done about it.
 Error with_way_out(const Error& error, const v1::Transfer& transfer) {
-  return {error.code, error.message + " (the same command tries again, 'gridtorrent transfer cancel " +
-                          transfer.transfer_id() + "' gives it up)"};
+  // What cannot be published as it is fails each time.
+  const char* const again = error.code == Code::kInvalid ? " (once that is mended, the same command tries again; '"
+                                                         : " (the same command tries again, '";
+  return {error.code,
+          error.message + again + "gridtorrent transfer cancel " + transfer.transfer_id() + "' gives it up)"};
 }
 
 Status follow_publish(Context& c, v1::PublishRequest request, const v1::Transfer& started, std::string audience) {
@@ -270,7 +273,7 @@ void tell_published(Context& c, const v1::Published& published, const std::strin
   if (is_newer) c.terminal.message(read_again(published));
   if (published.skipped() > 0)
     c.terminal.message("skipped because neither file nor folder: " + std::to_string(published.skipped()) +
-                       " (--strict makes that an error)");
+                       " (--strict makes that an error, --links keep or follow takes symbolic links)");
 }
 
 Status publish_here(Context& c) {

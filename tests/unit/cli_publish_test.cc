@@ -84,6 +84,17 @@ TEST_F(Publishing, PublishThatIsRefusedIsNotTriedAgain) {
   EXPECT_TRUE(node_.published().empty());
 }
 
+TEST_F(Publishing, WhatWouldFailAgainIsToBeMendedFirst) {
+  TransferView failed = view(TransferState::kFailed);
+  failed.error = Error{Code::kInvalid, "'/x' is a FIFO and cannot be published"};
+  node_.script = {view(TransferState::kHashing), failed};
+  EXPECT_EQ(run({"publish", "/x", "--name", "run42"}), 2);
+  EXPECT_EQ(err_,
+            "gridtorrent: '/x' is a FIFO and cannot be published (once that is mended, the same command tries "
+            "again; 'gridtorrent transfer cancel " +
+                id_of(1).str() + "' gives it up)\n");
+}
+
 TEST_F(Publishing, AnInterruptLetsThePublishGoOn) {
   node_.script = {view(TransferState::kHashing)};
   node_.signal_at_end = true;
