@@ -97,9 +97,7 @@ Status status(Context& c) {
   const auto node = c.node();
   const auto answer = node ? (*node)->status() : Result<v1::StatusReply>(node.error());
   if (!answer) {
-    return answer.error().with_context(service.is_enrolled()
-                                           ? "your node does not answer; start it with 'gridtorrent node start'"
-                                           : "you have no node here; make one with 'gridtorrent node start'");
+    return answer.error().with_context(service.is_enrolled() ? "your node does not answer" : "you have no node here");
   }
   const NodeFacts facts{socket, service.keeper() == NodeKeeper::kSystemd ? "systemd" : "nobody"};
   if (c.options.flag("watch")) return watch_status(c, **node, facts);

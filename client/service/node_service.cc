@@ -366,7 +366,7 @@ Status NodeService::stop(std::chrono::milliseconds patience) const {
   const int pid = running_pid();
   if (pid == 0) {
     return Error{Code::kNotFound,
-                 "no node of yours was started by 'gridtorrent node start' here; one that was started "
+                 "no node of yours runs here that 'gridtorrent node start' started; one that was started "
                  "by hand ends with Ctrl-C or kill"};
   }
   if (::kill(pid, SIGTERM) != 0) return Error{Code::kDenied, "the node cannot be ended: " + errno_text(errno)};

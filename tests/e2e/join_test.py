@@ -123,7 +123,7 @@ def what_cannot_join_says_why_and_leaves_nothing():
         said(mia.cli('join', link, '--yes', '--password-file', weak, expect=None), 2, '12')
         cases.check(not list(mia.home.rglob('profiles/*.json')), 'no login was kept')
         cases.refused(mia.cli('node', 'status', expect=None), 5, 'node start')
-        cases.refused(mia.cli('node', 'stop', expect=None), 3, 'no node of yours')
+        cases.refused(mia.cli('node', 'stop', expect=None), 3, 'no node of yours runs here')
         cases.refused(mia.cli('node', 'start', expect=None), 4, 'log in')
         mia.join(link, '--no-node')
         cases.check(not mia.node_runs(), 'no node was asked for')
