@@ -55,7 +55,8 @@ Status check_need(const Principal& principal, const Need& need) {
     return Error{Code::kDenied, "a node's own credential may not do this: use your login"};
   }
   if ((principal.scopes & need.scopes) != need.scopes) {
-    return Error{Code::kDenied, "this token's scopes do not allow it: use another, or ask an administrator"};
+    return Error{Code::kDenied, principal.admin ? "this token's scopes do not allow it: use another"
+                                                : "it takes an administrator, or a token of yours with another scope"};
   }
   return {};
 }

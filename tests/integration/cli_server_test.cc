@@ -233,6 +233,11 @@ TEST_F(WithServer, ALicenseIsWrittenEitherWay) {
     EXPECT_EQ(run_as(alice, {"content", word, "run42", "CC0-1.0"}), 0) << err_;
 }
 
+TEST_F(WithServer, WhatIsForAdministratorsSaysSo) {
+  EXPECT_EQ(run_as(lab_.add_user("alice"), {"user", "list"}), 4);
+  EXPECT_THAT(err_, HasSubstr("it takes an administrator"));
+}
+
 TEST_F(WithServer, AVersionThatNobodyServesIsToldAtOnce) {
   const std::string alice = lab_.add_user("alice");
   TransferView waits = view(TransferState::kFetching);
