@@ -138,7 +138,10 @@ Result<GroupService::Changed> GroupService::change_in(Tx& tx, const Actor& actor
   if (is_pending(*next)) {
     if (*next != changed.before.standing) changed.after.asked_by = actor.user;
     changed.after.expires = now + kPendingLifetime;
-    GT_ASSIGN(changed.after.message, normalize_text("message", change.message, kMaxMessageBytes, true));
+    const bool is_asked_again = *next == changed.before.standing;
+    if (!is_asked_again || !change.message.empty()) {
+      GT_ASSIGN(changed.after.message, normalize_text("message", change.message, kMaxMessageBytes, true));
+    }
   } else {
     changed.after.expires = {};
     changed.after.message.clear();

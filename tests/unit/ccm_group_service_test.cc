@@ -84,6 +84,19 @@ TEST_P(Groups, HaveTheirCreatorAsManager) {
   EXPECT_EQ(repeated->group.name, "field");
 }
 
+TEST_P(Groups, AskedAgainWithoutAWordKeepTheFirstMessage) {
+  make(alice, "lab");
+  const auto request = [&](const std::string& message) {
+    return w.groups.change(bob, {w.request_id(), "lab", "", Step::kRequest, message}).ok();
+  };
+  const auto asked = [&] { return w.inbox.read(alice)->requests.at(0).message; };
+  ASSERT_TRUE(request("I measure at P06"));
+  ASSERT_TRUE(request(""));
+  EXPECT_EQ(asked(), "I measure at P06");
+  ASSERT_TRUE(request("at P07"));
+  EXPECT_EQ(asked(), "at P07");
+}
+
 TEST_P(Groups, AnInvitationMakesAMemberOnceThePersonAccepts) {
   make(alice, "lab");
   ASSERT_TRUE(step(alice, "lab", Step::kInvite, "bob").ok());
