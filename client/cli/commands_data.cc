@@ -463,7 +463,8 @@ std::vector<options::Option> get_options() {
       {.name = "file",
        .value = "PATTERN",
        .help = "only files whose path matches, as in '*.nc' or 'raw/2026-*/**', or a path as show --files shows it",
-       .repeatable = true},
+       .repeatable = true,
+       .check = options::is_not_empty},
       kNodes,
       {.name = "lanes",
        .value = "N",
@@ -511,6 +512,7 @@ std::vector<options::Option> publish_options() {
        .help = "public (every user), private, or targets as in user:mia,group:lab",
        .default_value = "private",
        .check = [](std::string_view text) -> Status {
+         GT_TRY(options::is_not_empty(text));
          GT_TRY(api::parse_access(std::string(text)));
          return {};
        }},

@@ -269,7 +269,7 @@ std::vector<CommandEntry> join_commands() {
                        "and your shell keeps them.",
         .positionals = {{.name = "LINK",
                          .help = "gridtorrent:HOST:PORT[/CONTENT_ID]?ca=HEX[&code=CODE]; '-' asks for it"}},
-        .options = {{.name = "user", .value = "NAME", .help = "of your account; without it, your name on this machine"},
+        .options = {{.name = "user", .value = "NAME", .help = "of your account; without it, your name on this machine", .check = options::is_not_empty},
                     password_file_option(),
                     {.name = "yes", .help = "do not ask"},
                     {.name = "no-node", .help = "start no node here"},

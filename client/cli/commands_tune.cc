@@ -193,7 +193,8 @@ std::vector<CommandEntry> tune_commands() {
                     {.name = "plot",
                      .value = "FILE",
                      .help = "also draw rate and lanes over time, the decisions, and rate by lanes, as SVG; - is "
-                             "stdout. With --follow when it ends"}},
+                             "stdout. With --follow when it ends",
+                     .check = options::is_not_empty}},
         .examples = {{"gridtorrent tune explain run42", ""}, {"gridtorrent tune explain x_aguox6 --plot run.svg", ""}},
         .group = group},
        explain},

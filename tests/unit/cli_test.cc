@@ -145,6 +145,17 @@ TEST_F(CommandLine, AProfilesTokenIsShownToItsOwnServerOnly) {
   EXPECT_EQ(run({"whoami"}), 2) << "the profile's own server is asked, but its CA file holds no certificate";
 }
 
+TEST_F(CommandLine, ValuesThatMayNotBeEmptyAreRefusedByName) {
+  EXPECT_EQ(run({"get", "x", "--file", ""}), 2);
+  EXPECT_THAT(err_, HasSubstr("--file: is empty"));
+  EXPECT_EQ(run({"publish", "/x", "--name", "x", "--access", ""}), 2);
+  EXPECT_THAT(err_, HasSubstr("--access: is empty"));
+  EXPECT_EQ(run({"tune", "explain", "x", "--plot", ""}), 2);
+  EXPECT_THAT(err_, HasSubstr("--plot: is empty"));
+  EXPECT_EQ(run({"join", "x", "--user", ""}), 2);
+  EXPECT_THAT(err_, HasSubstr("--user: is empty"));
+}
+
 TEST_F(CommandLine, AfterALogoutTheServerIsStillKnown) {
   const ProfileStore store = ProfileStore::open("default", [this](const std::string&) { return folder_; }).value();
   std::ofstream(folder_ + "/ca.pem") << "no certificate";
