@@ -587,7 +587,8 @@ std::vector<CommandEntry> data_commands() {
        true},
       {{.name = "verify",
         .summary = "read files again and compare them with what was published",
-        .positionals = {{.name = "CONTENT|PATH", .help = "a content that this node holds, or the path of one", .any_bytes = true}},
+        .positionals =
+            {{.name = "CONTENT|PATH", .help = "a content that this node holds, or the path of one", .any_bytes = true}},
         .options = {{.name = "sha256", .help = "also print the SHA-256 of each file, as sha256sum would"}},
         .examples = {{"gridtorrent verify run42", ""}, {"gridtorrent verify /data/run42 --sha256 > SHA256SUMS", ""}},
         .group = group},
