@@ -199,7 +199,11 @@ void GetFlow::stage_update(const TransferId& id, const Copy& copy, const std::st
     refuse(id, error);
   };
   if (c_.ports.files.has_replaced(staging, copy.metadata->manifest)) return end_exchange(id);
-  if (!c_.ports.guard.exists(below(copy.row.place(), copy.row.base_name))) return replace_nothing(id);
+  if (c_.is_missing(below(copy.row.place(), copy.row.base_name))) {
+    if (!c_.is_missing(copy.row.place())) return replace_nothing(id);
+    return give_up({Code::kDisk, escape_for_display(copy.row.target) +
+                                     " is not there: is its disk mounted? Run the command again once it is"});
+  }
   const auto earlier = earlier_of(copy.row);
   if (!earlier) return give_up(earlier.error());
   const Place place = earlier->row.place();

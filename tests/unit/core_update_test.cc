@@ -264,12 +264,25 @@ TEST_F(Update, NamesWhatWasChanged) {
 
 TEST_F(Update, OfWhatWasMovedAwayIsFetchedAsByAnyOtherGet) {
   held();
-  files_.with([](auto& state) { state.existing.erase("/home/in/data"); });
+  files_.with([](auto& state) {
+    state.existing.erase("/home/in/data");
+    ++state.existing["/home/in"];
+  });
   const auto next = get(update());
   ASSERT_TRUE(next.ok()) << next.error().message;
   complete(next->id);
   EXPECT_EQ(wait_for(next->id, TransferState::kSeeding).version, 2u);
   EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
+}
+
+TEST_F(Update, OfWhatLiesOnADiskThatIsNotThereLeavesTheVersionBefore) {
+  const auto old = held();
+  files_.with([](auto& state) { state.existing.erase("/home/in/data"); });
+  const auto next = get(update());
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  EXPECT_EQ(wait_for(next->id, TransferState::kFailed).error->code, Code::kDisk);
+  EXPECT_TRUE(node_->transfer(old.id).ok());
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{1});
 }
 
 TEST_F(Update, ThatFailedIsGoneOnWithByAPlainGetWhereAllWasMovedAway) {
@@ -283,6 +296,7 @@ TEST_F(Update, ThatFailedIsGoneOnWithByAPlainGetWhereAllWasMovedAway) {
   files_.with([](auto& state) {
     state.added = "";
     state.existing.erase("/home/in/data");
+    ++state.existing["/home/in"];
   });
   const auto again = get(job("set"));
   ASSERT_TRUE(again.ok()) << again.error().message;
