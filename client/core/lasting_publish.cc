@@ -344,10 +344,11 @@ Result<PublishTicket> LastingPublishFlow::begin(const PublishRow& row) {
   const bool by_id = row.is_update() && row.name == ticket.content.str();
   const Result<ContentInfo> info = by_id ? c_.ports.link.content(row.name, 0) : ContentInfo();
   const auto lock = c_.book.lock();
+  auto* const transfer = c_.book.find(row.transfer);
+  if (transfer != nullptr) transfer->row.content.id = ticket.content;
   if (row.is_update()) GT_TRY(check_alone(row, ticket.content));
-  if (auto* transfer = c_.book.find(row.transfer)) {
+  if (transfer != nullptr) {
     if (by_id && info) transfer->row.content.name = info->name;
-    transfer->row.content.id = ticket.content;
     transfer->row.content.version = ticket.version;
     transfer->ticket = ticket;
   }
@@ -470,9 +471,20 @@ void LastingPublishFlow::step_cancelled(Transfer& transfer, MonoTime now) {
   c_.start_job(transfer, c_.calls, [this](const TransferId& id, const std::stop_token&) { give_up(id); });
 }
 
+/// The server made one draft for both: what gives up the one would take it from the other.
+bool LastingPublishFlow::shares_draft(const TransferId& id) const {
+  const auto lock = c_.book.lock();
+  const auto* transfer = c_.book.find(id);
+  if (transfer == nullptr || transfer->row.content.id.is_nil()) return false;
+  return std::ranges::any_of(c_.book.all(), [&](const auto& one) {
+    const TransferRow& other = one.second->row;
+    return one.first != id && other.step == TransferStep::kHash && other.content.id == transfer->row.content.id;
+  });
+}
+
 void LastingPublishFlow::give_up(const TransferId& id) {
   const auto row = row_of(id);
-  const auto told = row ? c_.ports.link.give_up_publish(row->request_id) : Status();
+  const auto told = row && !shares_draft(id) ? c_.ports.link.give_up_publish(row->request_id) : Status();
   if (!told && may_pass(told.error())) {
     const auto lock = c_.book.lock();
     if (auto* transfer = c_.book.find(id)) {

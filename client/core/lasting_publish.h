@@ -68,6 +68,7 @@ class LastingPublishFlow {
   NodeContext::Conclusion run(const TransferId& id, const std::stop_token& stop);
   Status publish(Work& work, const std::stop_token& stop);
   Result<PublishTicket> begin(const PublishRow& row);
+  bool shares_draft(const TransferId& id) const;
   Status check_alone(const PublishRow& row, const ContentId& content) const;
   Result<ContentInfo> finish(const Work& work, const HashedTree& tree);
   /// What was hashed before, if the files are still the same; else hashes, and keeps the result.
