@@ -317,7 +317,7 @@ void SeedingFlow::attach(const TransferId& id, std::stop_token stop) {
 Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content, const std::string& path) {
   const auto place = trimmed(path);
   {
-    std::optional<Held> doubtful;
+    std::optional<Held> known, doubtful;
     const auto lock = c_.book.lock();
     for (const auto& [id, transfer] : c_.book.all()) {
       const auto& row = transfer->row;
@@ -329,9 +329,12 @@ Result<SeedingFlow::Held> SeedingFlow::what_to_verify(const std::string& content
       if (!by_name && !by_path) continue;
       // Another content may have the name of one that was withdrawn.
       const bool sure = row.step == TransferStep::kHold && !(by_name && row.content.withdrawn);
-      if (sure) return Held{row.content, row.place(), row.base_name};
-      if (!doubtful) doubtful = Held{row.content, row.place(), row.base_name};
+      // Where a get brought a later version to the place of one, what lies there is the later one.
+      auto& found = sure ? known : doubtful;
+      const bool later = found && found->content.id == row.content.id && found->content.version < row.content.version;
+      if (!found || later) found = Held{row.content, row.place(), row.base_name};
     }
+    if (known) return *known;
     if (doubtful) return *doubtful;
   }
   if (content.empty()) {

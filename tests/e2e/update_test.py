@@ -326,6 +326,18 @@ def other_nodes_publish_and_take_the_next_version():
         cases.check('published set, version 3 (' in third.out and ' did not change; ' in third.err, third)
 
 
+def what_lies_where_an_older_version_was_is_verified_as_what_it_is():
+    with harness.Scene() as scene:
+        alice, alpha, bob, beta, root = two_people(scene)
+        change(root)
+        published(alice, alpha, root, '--update', 'set')
+        shutil.rmtree(scene.dir / 'out/set')
+        bob.cli('get', 'alice/set', '--to', scene.dir / 'out', node=beta)
+        cases.same(root, scene.dir / 'out/set')
+        for subject in ('alice/set', scene.dir / 'out/set'):
+            cases.check('not as published' not in bob.cli('verify', subject, node=beta).err, subject)
+
+
 def killed_at_any_moment_it_goes_on():
     with harness.Scene() as scene:
         alice, alpha, bob, beta, root = two_people(scene)
@@ -364,4 +376,4 @@ cases.run(only_what_changed_is_read_and_fetched, files_that_did_not_change_are_n
           what_a_person_changed_is_a_conflict_that_names_it, an_old_version_is_there_while_somebody_holds_it,
           a_new_version_of_another_name_is_told_to_its_publisher, only_the_owner_makes_a_version, who_may_have_it_stays_the_same,
           another_node_of_the_owner_publishes_the_next_version, a_choice_of_files_stays_one, where_nothing_changed_no_version_is_made,
-          other_nodes_publish_and_take_the_next_version, killed_at_any_moment_it_goes_on)
+          other_nodes_publish_and_take_the_next_version, what_lies_where_an_older_version_was_is_verified_as_what_it_is, killed_at_any_moment_it_goes_on)
