@@ -139,6 +139,14 @@ Result<std::string> check_profile(Context& c, const ProfileStore& store, const L
                                     "gridtorrent logout"};
 }
 
+/// Also after a logout: the node of who was logged in is theirs, by whatever address it knows the server.
+bool is_known_account(const ProfileStore& store, const Link& link, const std::string& user) {
+  const auto present = store.load();
+  if (!present || !*present || (*present)->user != user) return false;
+  const Result<std::string> ca = api::authority_sha256((*present)->ca_file);
+  return ca && *ca == link.ca;
+}
+
 Result<std::string> own_name(Context& c, const std::string& logged_in) {
   if (c.options.has("user")) return c.options.str("user");
   if (!logged_in.empty()) return logged_in;
@@ -235,8 +243,7 @@ Status join(Context& c) {
   GT_ASSIGN(const std::string user, own_name(c, logged_in));
   if (with_node) {
     GT_TRY(check_node_place(c, wish));
-    // A login that there is asks the node by its id, and may know the server by another address.
-    if (logged_in.empty()) GT_TRY(check_node_owner(c, wish, link.server, user));
+    if (!is_known_account(store, link, user)) GT_TRY(check_node_owner(c, wish, link.server, user));
   }
   GT_ASSIGN(const std::string ca_pem, checked_authority(c, link));
   GT_ASSIGN(const Profile profile, join_server(c, store, link, ca_pem, user));

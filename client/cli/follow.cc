@@ -271,7 +271,8 @@ void show_task(Context& context, const v1::Task& task, const NodeNames& names, S
   if (context.json) {
     context.emit(task_event(task, context.clock.wall()));
   } else if (!has_ended(task)) {
-    if (task.total() == 0) return context.terminal.progress(waiting_line(what, task.state(), context.terminal.width()));
+    if (task.total() == 0)
+      return context.terminal.progress(waiting_line(what, task.state(), context.terminal.progress_width()));
     const Speed speed = meter.note(context.clock.mono(), task.done(), task.total());
     context.terminal.progress(hashing_line(what, task.done(), task.total(), context.terminal.progress_width(), speed));
   }
