@@ -286,9 +286,13 @@ Status NodeService::start_by_systemd() {
   GT_ASSIGN(const Ended ended, systemctl({"enable", "--now", kUnit}, kJob));
   if (ended.exit_code == 0) return {};
   const std::string words = last_words_in_journal(now);
+  // A status is an exit code where it ended by itself (CLD_EXITED), else the number of a signal.
+  const Result<Ended> how = systemctl({"show", "-P", "ExecMainCode", kUnit});
   const Result<Ended> own = systemctl({"show", "-P", "ExecMainStatus", kUnit});
-  failed_ = not_started(own ? std::atoi(own->output.c_str()) : 0, words.empty() ? last_line(ended.output) : words,
-                        "look with: journalctl --user -u gridtorrent-node");
+  const bool by_itself = how && std::atoi(how->output.c_str()) == CLD_EXITED;
+  failed_ =
+      not_started(by_itself && own ? std::atoi(own->output.c_str()) : 0,
+                  words.empty() ? last_line(ended.output) : words, "look with: journalctl --user -u gridtorrent-node");
   // systemd would try it again and again, at each login, too: of what a person had enabled before, that is the wish.
   if (enabled && enabled->exit_code == 0) return {};
   (void)systemctl({"disable", "--now", kUnit}, kJob);  // that this fails as well changes nothing

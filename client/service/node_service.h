@@ -25,12 +25,12 @@ struct FirstStart {
   std::string name;          ///< that a person gave it; empty: as in the token
 };
 
-/// Who runs the node.
 /// The code is of gridtorrentd's own exit code; kUnreachable where that tells no more.
 struct NotStarted : Error {
   bool folder_in_use = false;  ///< by another node, which may have been started at the same time
 };
 
+/// Who runs the node.
 enum class NodeKeeper : std::uint8_t {
   kSystemd,  ///< this person's systemd, by the unit gridtorrent-node: from login to logout, or always with lingering
   kNobody,   ///< it outlives the terminal, and ends with the machine

@@ -90,12 +90,13 @@ class Service : public ::testing::Test {
     EXPECT_TRUE(holds());
   }
   /// A systemd that has the unit, and in which each start of it fails.
-  void script_failing_systemd(const std::string& last_words, const std::string& enabled = "1") {
+  void script_failing_systemd(const std::string& last_words, const std::string& enabled = "1",
+                              const std::string& how = "1") {
     script("systemctl", "echo \"$*\" >> " + folder_ +
                             "/asked\n"
                             "case \"$2\" in enable) echo 'Job for gridtorrent-node.service failed.'; exit 1;; "
-                            "show) echo 4;; is-enabled) exit " +
-                            enabled + ";; esac");
+                            "show) case \"$4\" in ExecMainCode) echo " +
+                            how + ";; *) echo 4;; esac;; is-enabled) exit " + enabled + ";; esac");
     script("journalctl", "echo '" + last_words + "'");
   }
   const FirstStart first_{"h:1", "/ca.pem", "gte_secret", "desk"};
@@ -195,6 +196,14 @@ TEST_F(Service, WhatFailsUnderSystemdSaysWhyAndIsNotTriedForEver) {
   EXPECT_EQ(failed->code, Code::kDenied);
   EXPECT_THAT(failed->message, HasSubstr("gridtorrentd: no such token"));
   EXPECT_THAT(text("asked"), HasSubstr("--user disable --now gridtorrent-node.service"));
+}
+
+TEST_F(Service, TheNumberOfASignalIsNoExitCode) {
+  script_failing_systemd("gridtorrentd: out of luck", "1", "2");  // CLD_KILLED, by SIGILL
+  NodeService node = service("node");
+  ASSERT_TRUE(node.start(first_).ok());
+  ASSERT_TRUE(node.failure());
+  EXPECT_EQ(node.failure()->code, Code::kUnreachable);
 }
 
 TEST_F(Service, TheReasonIsNoLineOfTheNodeThatRanBefore) {
