@@ -203,7 +203,8 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
   const bool refines = !seeders.empty() && !known.swarms;
   // Meanwhile a person chose the lanes, or neighbours were there: what is now is no outcome of what was tried.
   if (refines && input.now - known.refined > kPausedAfter) trials_end(known, input.now);
-  const std::map<NodeId, std::string> controls = congestion_controls(known, input, seeders, facts, others_try);
+  const std::map<NodeId, std::string> controls =
+      congestion_controls(known, input, seeders, facts, others_try || known.refinement.tries());
   if (refines) {
     RefinementFacts whole = refinement_facts(input, facts, goal, rate_of(known, input.now, sources, kSettle));
     whole.pace = known.pace_now;

@@ -48,6 +48,7 @@ void Refinement::RuledOut::expire(MonoTime now) {
 void Refinement::interrupted() {
   if (before_) {  // what has not proved itself
     lanes_ = before_->more() ? before_->lanes : before_->lanes_of_rate;
+    if (before_->step == Step::kShaped) widest_ = before_->lanes;  // what it was to show is not known
     told_.clear();
     why_.clear();
   }

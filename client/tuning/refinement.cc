@@ -246,7 +246,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   if (step != Step::kNone) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;
-  by_losses_ = step == Step::kNone;
+  by_losses_ = step == Step::kNone && std::ranges::find(changes, Step::kWindows, &Change::step) == changes.end();
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {

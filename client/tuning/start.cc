@@ -39,7 +39,7 @@ int lanes_under_bbr(const StartSource& source, const StartFacts& facts) {
   if (source.round_trip < kNearBelow || lane <= 0) return kFewLanes;
   if (lane >= kUnheldBitsPerS) return kBbrLanes;
   if (facts.sources.size() > 1) return kFewLanes;
-  return static_cast<int>(std::clamp<double>(std::ceil(kUnheldBitsPerS / lane), kFewLanes, kFarLanes));
+  return static_cast<int>(std::max<double>(std::min(std::ceil(kUnheldBitsPerS / lane), double{kFarLanes}), kFewLanes));
 }
 
 bool is_long(const StartSource& source, const StartFacts& facts) {
@@ -51,7 +51,10 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
   const auto transfers = static_cast<std::uint64_t>(std::max(source.transfers, 1));
   if (source.complete && source.remembered > 0 && !facts.polite) {
     // What a path has use for in the long run fills it slowly: each lane leaves slow start with its part of it.
-    const int least = source.path == PathKind::kFar ? static_cast<int>(parts(kFarLanes, facts.sources.size())) : 1;
+    const int fill = source.grants_bbr ? even_lanes(0, facts.sources.size()) : kFarLanes;
+    const int least = source.path == PathKind::kFar
+                          ? static_cast<int>(parts(static_cast<std::uint64_t>(fill), facts.sources.size()))
+                          : 1;
     const auto lanes = static_cast<std::uint64_t>(std::clamp(source.remembered, least, kMaxLanesPerPeer));
     return static_cast<int>(parts(lanes, transfers));
   }

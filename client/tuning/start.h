@@ -76,7 +76,7 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
 /// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most, far ones
-/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 8 at most.
+/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 4 at most.
 /// Where windows are so small that 16 lanes carry less, 16 count for few bytes, too. A complete seeder whose path is
 /// remembered gets what was of use then, and its part of 8 where it is far, shared by the transfers. All together have
 /// no more than the limit, the bytes to come and the kernel's buffers have use for.
