@@ -90,7 +90,7 @@ def an_administrator_runs_accounts_by_the_command_line():
         cases.check('scopes: content:read\n' in robot.cli('whoami').out, 'whoami tells the scopes')
         cases.refused(admin.cli('token', 'create', '--for', 'robot', '--scope', 'node:run', expect=None), 2, 'enroll-token')
         cases.check(robot.cli('search', '--json').json['contents'] == [], 'it may look')
-        cases.refused(robot.cli('token', 'create', expect=None), 4, 'scopes')
+        cases.refused(robot.cli('token', 'create', expect=None), 4, 'scope')
         cases.check([t['token_id'] for t in admin.cli('token', 'list', '--of', 'robot', '--json').json['tokens']] == [made['token_id']],
                     'the administrator sees its tokens')
         admin.cli('token', 'revoke', made['token_id'])

@@ -11,7 +11,8 @@ SIZE = cases.scaled('KILL_BYTES', 64_000_000)
 KILLS = cases.scaled('KILLS', 3)
 MBIT = cases.scaled('KILL_MBIT', 200)
 SEED = cases.scaled('SEED', int(time.time()))
-REFETCH_LIMIT = min(64 << 20, SIZE // 4)
+# What a slow disk still has to write when the node is killed (max_queued_disk_bytes) was told as verified.
+REFETCH_LIMIT = min(64 << 20, SIZE * 3 // 8)
 BLOCK = 16 << 10
 
 
