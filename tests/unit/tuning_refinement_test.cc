@@ -45,6 +45,12 @@ class Refining : public ::testing::Test {
     source_.path.loss_events = 100;
     source_.path.random_events = 60;
   }
+  /// So many lanes, a queue as long as the round trip, and no random losses.
+  void fills_a_path(int lanes) {
+    source_.start = source_.path.lanes = lanes;
+    source_.path.segments = 1e6;
+    source_.path.round_trip = source_.path.full_queue = 80ms;
+  }
   /// Four lanes that 0.04 % of random losses hold up.
   void loses_at_random() {
     source_.start = source_.path.lanes = 4;
@@ -361,23 +367,17 @@ TEST_F(Refining, TakesAGreaterPartOfAFullPathWhereItIsGreedy) {
   EXPECT_EQ(steps(4, 61e6), 3) << "two more brought next to nothing";
 }
 TEST_F(Refining, LeavesOthersWhatTheyTakeOfAPathThatStaysFull) {
-  source_.start = source_.path.lanes = 4;
-  source_.path.segments = 1e6;
-  source_.path.round_trip = source_.path.full_queue = 80ms;
+  fills_a_path(4);
   EXPECT_EQ(step(77e6), 2);
   EXPECT_EQ(steps(12, 64e6), 2) << "2 of 3 flows instead of 4 of 5";
 }
 TEST_F(Refining, TakesLanesBackBehindAShaperByConnection) {
-  source_.start = source_.path.lanes = 4;
-  source_.path.segments = 1e6;
-  source_.path.round_trip = source_.path.full_queue = 80ms;
+  fills_a_path(4);
   EXPECT_EQ(step(40e6), 2);
   EXPECT_EQ(steps(3, 20e6), 4) << "each lane has a rate and a queue of its own";
 }
 TEST_F(Refining, TriesAsManyAgainOnceWhereEachConnectionMayHaveARateOfItsOwn) {
-  source_.start = source_.path.lanes = 2;
-  source_.path.segments = 1e6;
-  source_.path.round_trip = source_.path.full_queue = 80ms;
+  fills_a_path(2);
   EXPECT_EQ(step(100e6), 4);
   EXPECT_EQ(refined_.why, "each lane may have a rate of its own: more are tried");
   EXPECT_EQ(steps(2, 200e6), 8) << "each has";
@@ -385,9 +385,7 @@ TEST_F(Refining, TriesAsManyAgainOnceWhereEachConnectionMayHaveARateOfItsOwn) {
   EXPECT_EQ(steps(20, 800e6), 16);
 }
 TEST_F(Refining, TriesNoMoreForAShaperWhereMoreBroughtWhatTheyTookFromOthers) {
-  source_.start = source_.path.lanes = 2;
-  source_.path.segments = 1e6;
-  source_.path.round_trip = source_.path.full_queue = 80ms;
+  fills_a_path(2);
   EXPECT_EQ(step(40e6), 4);
   EXPECT_EQ(steps(4, 57e6), 2) << "4 of 7 flows instead of 2 of 5";
   for (int second = 0; second < 1000; ++second) ASSERT_EQ(step(40e6), 2) << "second " << second;
