@@ -10,6 +10,7 @@ import time
 
 import cpu_bound
 import lab
+import quiet
 import tune_figures
 import tune_plan
 import tune_rows
@@ -92,6 +93,8 @@ def go_on(state, deadline):
                 if time.monotonic() + length_of(state.runs, step[1]) > deadline:
                     return False
                 state.runs.append(session.run(*step))
+                if tune_plan.host_stole(state.runs[-1]):
+                    quiet.wait(deadline)
     except cpu_bound.Unable as e:
         print(f'  SKIPPED: {row.scenario}: {e}', flush=True)
     return True

@@ -8,6 +8,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[2] / 'bench'
 sys.path.append(str(BENCH))
 
 import cases  # noqa: E402
+import quiet  # noqa: E402
 import tune  # noqa: E402
 import tune_figures as figures  # noqa: E402
 import tune_plan  # noqa: E402
@@ -79,6 +80,31 @@ def what_is_void_runs_again_three_times_at_most():
     equal(tune_plan.next_run(tools, runs, 1), (100, AUTO))
     equal(tune_plan.next_run(tools, runs + [run(AUTO, 100, void='late')], 1), None)
     equal(tune_plan.next_run(tools, runs + [run(AUTO, 100)], 1), None)
+
+
+def what_the_host_spoilt_runs_again_more_often():
+    tools = tune_plan.Tools(always=(AUTO,))
+    def spoilt(share):
+        return run(AUTO, 100, void='late', emulator={'steal': share})
+    cases.check(tune_plan.host_stole(spoilt(0.02)) and not tune_plan.host_stole(spoilt(0.0)), 'what was stolen is not seen')
+    cases.check(not tune_plan.host_stole(run(AUTO, 100, emulator={'steal': 0.5})), 'a run that counts needs no other')
+    equal(tune_plan.next_run(tools, [spoilt(0.02)] * 7 + [spoilt(0.0)], 1), None)  # eight in all
+    equal(tune_plan.next_run(tools, [spoilt(0.02)] * 5 + [spoilt(0.0)] * 2, 1), (100, AUTO))
+    equal(tune_plan.next_run(tools, [spoilt(0.0)] * 3, 1), None)
+    equal(tune_plan.next_run(tools, [spoilt(0.02)] * 8, 1), None)
+
+
+def a_run_waits_for_a_quiet_host_but_not_for_ever():
+    def waited(shares, deadline):
+        now, left = [0.0], list(shares)
+        def seen():
+            now[0] += quiet.PROBE_S
+            return left.pop(0) if left else 0.1
+        return quiet.wait(deadline, seen, lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)), now[0]
+    equal(waited([0.0], 1000), (0.0, 5))
+    equal(waited([0.05, 0.02, 0.001], 1000), (0.001, 45))
+    cases.check(waited([], 1000)[1] <= quiet.MOST_S, 'it waits longer than it may')
+    cases.check(waited([], 60)[1] <= 60, 'it waits past the end of the call')
 
 
 def encrypted_plans_have_fewer_rounds():
@@ -236,7 +262,8 @@ def an_unknown_row_is_refused_in_one_line():
 
 if __name__ == '__main__':
     cases.run(two_rounds_choose_and_five_others_compare, plans_that_are_far_behind_a_larger_one_are_left_out,
-              what_is_void_runs_again_three_times_at_most, encrypted_plans_have_fewer_rounds, what_is_left_shrinks_to_nothing,
+              what_is_void_runs_again_three_times_at_most, what_the_host_spoilt_runs_again_more_often,
+              a_run_waits_for_a_quiet_host_but_not_for_ever, encrypted_plans_have_fewer_rounds, what_is_left_shrinks_to_nothing,
               a_plan_of_16_lanes_that_is_also_among_the_best_runs_once, ratios_are_of_one_round_and_void_runs_make_none,
               nothing_is_claimed_within_the_spread, the_fewest_lanes_are_those_of_plans_that_reach_the_share, the_last_third_is_of_the_bytes,
               lanes_at_the_end_leave_out_the_very_last_look, a_rate_is_recovered_when_it_is_held, a_target_is_judged_after_ten_seconds,
