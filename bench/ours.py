@@ -1,5 +1,6 @@
 """GridTorrent on the hosts of a lab: a server, a seeding and some fetching nodes, and transfers measured as their users would see them."""
 import contextlib
+import datetime
 import json
 import os
 import shutil
@@ -146,8 +147,10 @@ class Ours:
         content = common.assert_whole('gridtorrent', source, target / source.name, verify)
         self.forget(role, events)
         self.has_history = self.has_history or 'lanes' not in wishes
-        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s(), 'lanes': watch.lanes(getter), 'decisions': decisions,
-                   'plot': plot}
+        figures = {'redundant_bytes': done['redundant_bytes'], 'first_data_s': watch.first_data_s(), 'lanes': watch.lanes(getter),
+                   'lanes_at_the_end': watch.lanes_at_the_end(getter), 'decisions': decisions, 'plot': plot}
+        if any('target' in e for e in events):
+            figures['target'] = said_of_target(events)
         if estimated:
             figures['estimate'] = estimated
             wishes['estimate'] = True
@@ -206,6 +209,14 @@ class Ours:
             self.forget(role, map(json.loads, out.splitlines()))
         return common.Transfer('gridtorrent', {'lanes': [lanes for _, _, lanes in contents]}, sum(common.size_of(c[0]) for c in contents), took,
                                cpu_s, [*watch.checks(), content], watch.series(), figures=shares_of(samples))
+
+
+def said_of_target(events):
+    """[(seconds since the transfer began, whether what was asked for is kept, the part of it that lacks)] of what `get --json` printed."""
+    def at(event):
+        return datetime.datetime.fromisoformat(event['time']).timestamp()
+    begun = at(next(e for e in events if e['event'] == 'started'))
+    return [(round(at(e) - begun, 1), e['target']['held'], round(e['target']['shortfall'], 3)) for e in events if 'target' in e]
 
 
 SETTLED_S = 10  # a window that was small, or a measurement of what the uplink carries, takes seconds

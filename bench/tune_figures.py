@@ -6,6 +6,7 @@ import statistics
 
 PAYLOAD = 1448 / 1500  # as wide.PAYLOAD
 BAND = 0.05  # a target is held within ± 5 %
+SAID_S = 15  # so early has to be said that a wish cannot be kept
 WORD_S = 20  # so far into a transfer its word is judged
 WINDOW_S = 5  # over which a rate is compared with a target, a floor, or an optimum after a change
 
@@ -50,6 +51,12 @@ def end_lanes(run):
         return None
     inner = [n for t, n, _ in lanes[:-1] if t >= lanes[-1][0] * 2 / 3]
     return statistics.median(inner) if inner else None
+
+
+def end_lanes_of(run, seeders):
+    """The most lanes that carried data from any of these, by address, likewise."""
+    lanes = run['figures'].get('lanes_at_the_end')
+    return max((lanes.get(seeder, 0) for seeder in seeders), default=None) if lanes else None
 
 
 def resent_per_gb(run):
@@ -136,6 +143,17 @@ def floor_held(run, settled_s=10):
         return None
     found = windows(run['series'], settled_s)
     return sum(rate >= mbit(run['tool']['min_rate']) for rate in found) / len(found) if found else None
+
+
+def shortfall_error(run):
+    """How far what the node said SAID_S in lacks of a target that the path cannot carry is from what lacked, as a share of the latter; 1 where
+    it said nothing, or that the target is held."""
+    said = run['figures'].get('target')
+    if 'target_rate' not in run['tool'] or said is None or not run['steady_mbit_s']:
+        return None
+    lacked = 1 - run['steady_mbit_s'] / mbit(run['tool']['target_rate'])
+    held, lacks = next(((held, lacks) for t, held, lacks in reversed(said) if t <= SAID_S), (True, 0))
+    return 1.0 if held or lacked <= 0 else abs(lacks / lacked - 1)
 
 
 def in_time(run):

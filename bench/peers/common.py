@@ -2,6 +2,7 @@
 
 A host is one of netns.Host (argv, run, popen, ns, address).
 """
+import collections
 import contextlib
 import ctypes
 import dataclasses
@@ -11,6 +12,7 @@ import re
 import select
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -266,7 +268,7 @@ class Watch:
         carried = {ends: s.carried for ends, s in now.items() if not {port_of(e) for e in ends} & self.apart_from}
         before = self.seen[key]
         busy = [ends for ends, sum_so_far in carried.items() if sum_so_far - (before[ends].carried if ends in before else 0) >= LEAST_BLOCK]
-        self.moving[key].append((time.monotonic(), len(busy), len({remote.rpartition(':')[0] for _, remote in busy})))
+        self.moving[key].append((time.monotonic(), collections.Counter(remote.rpartition(':')[0] for _, remote in busy)))
         self.seen[key].update({ends: now[ends] for ends in carried})
 
     def __enter__(self):
@@ -306,7 +308,13 @@ class Watch:
 
     def lanes(self, host):
         """[(seconds since the start, sockets that carried data since the look before, other ends that they led to)]."""
-        return [(round(max(0.0, t - self.started), 2), sockets, peers) for t, sockets, peers in self.moving[host.address]]
+        return [(round(max(0.0, t - self.started), 2), sum(of.values()), len(of)) for t, of in self.moving[host.address]]
+
+    def lanes_at_the_end(self, host):
+        """{other end: median of such sockets} in the last third of the time, the last look left out."""
+        looks = self.moving[host.address][:-1]
+        last = [of for t, of in looks if t - self.started >= (looks[-1][0] - self.started) * 2 / 3] if looks else []
+        return {end: statistics.median(of[end] for of in last) for end in sorted(set().union(*last))}
 
     def first_data_s(self):
         """Seconds until the first data reached a receiver: more than what connecting to peers and to a tracker takes."""

@@ -8,6 +8,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[2] / 'bench'
 sys.path.append(str(BENCH))
 
 import cases  # noqa: E402
+import ours  # noqa: E402
 import quiet  # noqa: E402
 import tune  # noqa: E402
 import tune_figures as figures  # noqa: E402
@@ -179,6 +180,28 @@ def lanes_at_the_end_leave_out_the_very_last_look():
     equal(figures.end_lanes(run(AUTO, 0)), None)
 
 
+def lanes_of_some_seeders_are_the_most_of_any():
+    counted = run(AUTO, 0, figures={'lanes_at_the_end': {'198.18.1.1': 8, '198.18.1.5': 2, '198.18.1.6': 1.5}})
+    equal(figures.end_lanes_of(counted, ('198.18.1.4', '198.18.1.5', '198.18.1.6')), 2)
+    equal(figures.end_lanes_of(run(AUTO, 0), ('198.18.1.5',)), None)
+
+
+def what_lacks_of_a_target_is_judged_fifteen_seconds_in():
+    wish = {**AUTO, 'target_rate': '150Mbit'}
+    def said(*states):
+        return run(wish, 0, 96, figures={'target': states})
+    cases.check(abs(figures.shortfall_error(said((3, False, 0.9), (14.8, False, 0.36), (16, False, 0.9)))) < 0.001, 'the state 15 s in counts')
+    cases.check(abs(figures.shortfall_error(said((14.8, False, 0.45))) - 0.25) < 0.001, 'off by a quarter')
+    equal([figures.shortfall_error(said((14, True, 0))), figures.shortfall_error(said((16, False, 0.36))), figures.shortfall_error(run(wish, 0))], [1, 1, None])
+
+
+def states_of_a_target_count_from_the_start_of_the_transfer():
+    def event(name, second, **more):
+        return {'event': name, 'time': f'2026-11-28T00:00:{second:02d}.500Z', **more}
+    events = [event('started', 1), event('progress', 2), event('progress', 5, target={'held': False, 'shortfall': 0.25, 'kind': 'target'})]
+    equal(ours.said_of_target(events), [(4.0, False, 0.25)])
+
+
 def a_rate_is_recovered_when_it_is_held():
     found = series((20, 200), (4, 50), (1, 150), (5, 50), (20, 150))
     equal(figures.recovered_s(found, 20, 140), 10.0)
@@ -266,7 +289,9 @@ if __name__ == '__main__':
               a_run_waits_for_a_quiet_host_but_not_for_ever, encrypted_plans_have_fewer_rounds, what_is_left_shrinks_to_nothing,
               a_plan_of_16_lanes_that_is_also_among_the_best_runs_once, ratios_are_of_one_round_and_void_runs_make_none,
               nothing_is_claimed_within_the_spread, the_fewest_lanes_are_those_of_plans_that_reach_the_share, the_last_third_is_of_the_bytes,
-              lanes_at_the_end_leave_out_the_very_last_look, a_rate_is_recovered_when_it_is_held, a_target_is_judged_after_ten_seconds,
+              lanes_at_the_end_leave_out_the_very_last_look, lanes_of_some_seeders_are_the_most_of_any,
+              what_lacks_of_a_target_is_judged_fifteen_seconds_in, states_of_a_target_count_from_the_start_of_the_transfer,
+              a_rate_is_recovered_when_it_is_held, a_target_is_judged_after_ten_seconds,
               deadlines_rivals_and_shares, words_are_counted_by_what_is_true, the_word_is_that_of_twenty_seconds_in, an_estimate_is_off_by_a_share_of_what_the_get_took,
               rows_stand_at_an_earlier_commit_if_they_were_complete_there,
               every_bar_of_every_row_means_a_tool_that_runs, an_unknown_row_is_refused_in_one_line)
