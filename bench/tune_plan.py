@@ -11,7 +11,7 @@ FIRST_PASS_ROUNDS = 2
 SECOND_PASS = 100  # the number of its first round: losses are drawn by it, so those of the first pass do not come again
 MOST_VOID = 3  # so often one run is tried; a machine that is busy all the time would keep it up for ever
 MOST_STOLEN = 8  # so often, where the host stole: that passes, and a run waits for it (quiet.py)
-STOLEN = 0.01  # of the CPU. Of 13 runs of tune-wan those with at most 1 % stolen had at most 0.5 % late packets, those with 2 % and more 1.1 to 12.6 %
+STOLEN = 0.01  # of the CPU; measured as quiet.QUIET
 # A fixed plan is left out where the next one, with more lanes, came to less than this part of the best. Fewer lanes carry less where
 # packets are lost or windows are small, and elsewhere no plan comes to so little; what is left out would take the most time of all.
 HOPELESS = 0.6

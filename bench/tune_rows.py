@@ -29,7 +29,7 @@ class Bar:
     by: float = 1.0
     least: float | None = None
     most: float | None = None
-    fewest: float | None = None  # at most so many times the fewest lanes of fixed plans that reach this bar's share
+    fewest: float | None = None  # at most so many times the fewest lanes of fixed plans that reach this bar's share; `by`: seeders
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,8 +71,7 @@ ROWS = (
     long_row('long-300MB', 1.0), long_row('long-1200MB', 1.05), long_row('long-6GB', 1.05, 1.0), long_row('small-files', 1.0),
     Row('3', 'tune-wan', (Bar('steady : the link', 'auto', figures.steady, by=165 * PAYLOAD, least=0.97),
                           ratio('steady : best iperf3 -P of one source', figures.steady, 'best iperf3', 1.33),
-                          # A socket carries 8 Mbit/s: a window of 34 kB in 35 ms.
-                          Bar(f'{LANES_AT_THE_END} : the fewest sockets that fill 0.97 of the link', 'auto', figures.end_lanes, by=0.97 * 165 * PAYLOAD / 8, most=1.3),
+                          Bar(f'{LANES_AT_THE_END} : the fewest that reach it', 'auto', figures.end_lanes, by=8, fewest=0.97, most=1.3),
                           ratio('steady, 8 × 5 lanes : 8 × 3', figures.steady, '3 lanes', 1.0, '5 lanes')), gate=True),
     Row('3b', 'gtf-lan', rounds=3, open='figure 7: from the runs'), Row('3b', 'gtf-wan', rounds=3, open='figures 10 and 13: from the runs'),
     Row('4', 'tune-unlike', (ratio('whole : best of the grid', figures.whole, 'best fixed', 0.95),
@@ -194,8 +193,9 @@ def judged(row, bar, tools, runs):
     if tool is None:
         return None, 'few'
     if bar.fewest:
-        fewest = tune_plan.fewest_lanes(tools.fixed, tune_plan.first_pass(runs), figures.last_third, bar.fewest)
-        by = fewest or None
+        plans = tools.fixed or [t for t in tools.always if plain(t) and 'lanes' in t]
+        fewest = tune_plan.fewest_lanes(plans, tune_plan.first_pass(runs) if tools.fixed else kept, figures.last_third, bar.fewest)
+        by = fewest * bar.by if fewest else None
     else:
         by = bar.by
     if by is None:
