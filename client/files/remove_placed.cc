@@ -21,7 +21,17 @@ using metainfo::ManifestEntry;
 class Removal {
  public:
   Removal(int parent, const metainfo::Manifest& manifest, const Selection& selection, bool look_only)
-      : manifest_(manifest), selection_(selection), look_only_(look_only), folders_(parent), above_(parent) {}
+      : manifest_(manifest), selection_(selection), look_only_(look_only), folders_(parent) {}
+  /// Folders that are still there get the modes back that they had, the deepest first.
+  ~Removal() {
+    for (auto entered = entered_.rbegin(); entered != entered_.rend(); ++entered) {
+      const SplitPath split = split_path(entered->folder);
+      const int above = folders_.open(split.folder);
+      if (above >= 0) chmod_entry(above, split.name, to_mode(entered->mode));
+    }
+  }
+  Removal(const Removal&) = delete;
+  Removal& operator=(const Removal&) = delete;
 
   Result<RemovedFiles> run() {
     for (std::size_t i = 0; i < manifest_.entries.size(); ++i) {
@@ -42,12 +52,19 @@ class Removal {
     const ManifestEntry& entry = manifest_.entries[index];
     const std::string path = metainfo::full_path(manifest_, entry);
     const SplitPath split = split_path(path);
-    const int folder = folders_.open(split.folder);
     struct stat info{};
-    if (folder < 0 || ::fstatat(folder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
-    const bool untouched = entry.kind == EntryKind::kLink
-                               ? is_link_to(folder, split.name, manifest_.targets.at(static_cast<std::uint32_t>(index)))
-                               : is_untouched(info, entry);
+    const auto look = [&](int holder) {
+      return ::fstatat(holder, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    };
+    if (!within(split.folder, look)) {
+      if (errno == EACCES) return Error{Code::kDisk, errno_error(errno, path, "cannot be looked at").message};
+      return {};  // it is gone, or something else stands in its place
+    }
+    const auto is_our_link = [&](int holder) {
+      return is_link_to(holder, split.name, manifest_.targets.at(static_cast<std::uint32_t>(index)));
+    };
+    const bool untouched =
+        entry.kind == EntryKind::kLink ? within(split.folder, is_our_link) : is_untouched(info, entry);
     if (!untouched) {
       if (removed_.kept++ == 0) removed_.first_kept = path;
       return {};
@@ -70,29 +87,49 @@ class Removal {
   }
 
   Status unlink(const SplitPath& split, int flags, const std::string& shown) {
-    int folder = folders_.open(split.folder);
-    if (folder < 0 && errno != EACCES) return {};
-    if (folder >= 0 && ::unlinkat(folder, split.name.c_str(), flags) == 0) return {};
-    if (errno == EACCES && let_in(split.folder)) {  // a folder of ours without write permission, as it was published
-      folder = folders_.open(split.folder);
-      if (folder >= 0 && ::unlinkat(folder, split.name.c_str(), flags) == 0) return {};
-    }
+    if (within(split.folder, [&](int holder) { return ::unlinkat(holder, split.name.c_str(), flags) == 0; })) return {};
     const int reason = errno;
-    if (reason == ENOENT || reason == ENOTEMPTY || reason == EEXIST || reason == ENOTDIR) return {};
+    if (reason != EACCES && reason != EPERM && reason != EBUSY && reason != EROFS && reason != EIO) return {};
     return Error{Code::kDisk, errno_error(reason, shown, "cannot be removed").message};
+  }
+
+  /// Whether `action` succeeds in a folder, else errno. Folders of ours may have been published without permissions:
+  /// they get them while this lasts.
+  template <class Action>
+  bool within(const std::string& folder, const Action& action) {
+    for (bool first = true;; first = false) {
+      const int fd = folders_.open(folder);
+      if (fd >= 0 && action(fd)) return true;
+      if (errno != EACCES || !first) return false;
+      if (!let_in(folder)) {
+        errno = EACCES;
+        return false;
+      }
+    }
   }
 
   bool let_in(const std::string& folder) {
     if (folder == ".") return false;  // not ours
     const SplitPath split = split_path(folder);
-    const int above = above_.open(split.folder);
-    return above >= 0 && chmod_entry(above, split.name, {.add = 0700});
+    return within(split.folder, [&](int above) {
+      struct stat info{};
+      if (::fstatat(above, split.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode)) return false;
+      if (!chmod_entry(above, split.name, {.add = 0700})) return false;
+      if ((info.st_mode & 0700) != 0700) entered_.push_back({folder, info.st_mode & 07777});
+      return true;
+    });
   }
+
+  struct Entered {
+    std::string folder;
+    mode_t mode;  ///< before
+  };
 
   const metainfo::Manifest& manifest_;
   const Selection& selection_;
   const bool look_only_;
-  FolderCache folders_, above_;
+  FolderCache folders_;
+  std::vector<Entered> entered_;
   RemovedFiles removed_;
 };
 

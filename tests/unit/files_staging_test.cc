@@ -1,6 +1,8 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include <filesystem>
+
 #include "tests/unit/files_fixture.h"
 
 namespace gridtorrent::client::files {
@@ -145,6 +147,40 @@ TEST_F(Staging, IsUndoneByARemovalThatLeavesWhatIsNotItsOwn) {
   EXPECT_EQ(read_file(target + "/set/mine.txt"), "mine");
   EXPECT_EQ(read_file(target + "/set/none"), "changed");
   EXPECT_EQ(remove(false).files, 0U) << "done again after a crash";
+}
+
+TEST_F(Staging, IsUndoneWhereFoldersWerePublishedWithoutPermissions) {
+  stage();
+  ASSERT_TRUE(commit());
+  const std::string target = temp_ / "to/here", sub = target + "/set/sub", deep = sub + "/deep";
+  write_file(sub + "/mine.txt", "mine");
+  for (const auto& path : {deep, sub}) ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(target.c_str(), 65534, 65534), 0);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(target))
+      ASSERT_EQ(::lchown(entry.path().c_str(), 65534, 65534), 0);
+    for (const char* above : {"", "to", "to/here"}) ASSERT_EQ(::chmod((temp_ / above).c_str(), 0755), 0);
+  }
+  const auto remove = [&](bool look_only) {
+    const AsNobody nobody;
+    const auto removed = work_->remove_placed(target, manifest(), {}, look_only);
+    EXPECT_TRUE(removed.ok()) << removed.error().message;
+    return removed.ok() ? *removed : RemovedFiles();
+  };
+  const auto mode_of = [](const std::string& path) {
+    struct stat info{};
+    EXPECT_EQ(::stat(path.c_str(), &info), 0);
+    return info.st_mode & 07777;
+  };
+  EXPECT_EQ(remove(true).files, manifest().file_count());
+  if (::geteuid() == 0) {
+    EXPECT_EQ(mode_of(deep), 0U) << "looking changes nothing";
+  }
+  EXPECT_EQ(remove(false).files, manifest().file_count());
+  EXPECT_EQ(mode_of(sub), 0U) << "what is kept has the mode that it had";
+  ASSERT_EQ(::chmod(sub.c_str(), 0700), 0);
+  EXPECT_EQ(read_file(sub + "/mine.txt"), "mine");
+  EXPECT_FALSE(exists(deep));
 }
 
 TEST_F(Staging, TakesACopyOfWhatIsCalledOtherwise) {
