@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "common/result.h"
 
@@ -32,9 +33,44 @@ Decoded decode_utf8(std::string_view s) {
   return {value, length};
 }
 
+/// What a terminal shows nothing for, or that changes how the text around it is shown: control characters, separators
+/// of lines, and Unicode's Default_Ignorable_Code_Point without the variation selectors U+FE00 to U+FE0F, which emoji
+/// have.
+constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 18> kUnprintable{{{0x00, 0x1F},
+                                                                                {0x7F, 0x9F},
+                                                                                {0xAD, 0xAD},
+                                                                                {0x034F, 0x034F},
+                                                                                {0x061C, 0x061C},
+                                                                                {0x115F, 0x1160},
+                                                                                {0x17B4, 0x17B5},
+                                                                                {0x180B, 0x180F},
+                                                                                {0x200B, 0x200F},
+                                                                                {0x2028, 0x202E},
+                                                                                {0x2060, 0x206F},
+                                                                                {0x3164, 0x3164},
+                                                                                {0xFEFF, 0xFEFF},
+                                                                                {0xFFA0, 0xFFA0},
+                                                                                {0xFFF0, 0xFFFB},
+                                                                                {0x1BCA0, 0x1BCA3},
+                                                                                {0x1D173, 0x1D17A},
+                                                                                {0xE0000, 0xE0FFF}}};
+
 bool is_unprintable(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0x061C || c == 0xFEFF;
+  for (const auto& [first, last] : kUnprintable) {
+    if (c <= last) return c >= first;
+  }
+  return false;
+}
+
+void write_escape(std::array<char, 16>& out, std::uint32_t code_point) {
+  const auto number = static_cast<unsigned>(code_point);
+  if (code_point < 0x80) {
+    std::snprintf(out.data(), out.size(), "\\x%02x", number);
+  } else if (code_point <= 0xFFFF) {
+    std::snprintf(out.data(), out.size(), "\\u%04x", number);
+  } else {
+    std::snprintf(out.data(), out.size(), "\\U%08x", number);
+  }
 }
 
 }  // namespace
@@ -60,8 +96,7 @@ std::string escape_for_display(std::string_view bytes) {
     } else if (d.code_point == '\\') {
       out += "\\\\";
     } else if (is_unprintable(d.code_point)) {
-      std::snprintf(escape.data(), escape.size(), d.code_point < 0x80 ? "\\x%02x" : "\\u%04x",
-                    static_cast<unsigned>(d.code_point));
+      write_escape(escape, d.code_point);
       out += escape.data();
     } else {
       out += bytes.substr(0, d.length);

@@ -5,8 +5,9 @@
 
 namespace gridtorrent {
 
-/// For terminals, logs and JSON: valid, printable UTF-8 stays; every other byte, control and bidi characters and the
-/// backslash become C escapes (\n, \\, \xNN, \u202e). The result is always valid UTF-8 and a single line.
+/// For terminals, logs and JSON: valid, printable UTF-8 stays; every other byte, the backslash, and control, bidi
+/// and invisible characters become C escapes (\n, \\, \xNN, \u202e, \U000e0041). The result is always valid UTF-8 and a
+/// single line.
 std::string escape_for_display(std::string_view bytes);
 
 bool is_valid_utf8(std::string_view text);

@@ -122,6 +122,9 @@ TEST(Display, EscapesWhatATerminalCouldObey) {
   EXPECT_EQ(escape_for_display("a\nb\x1b[2J"), "a\\nb\\x1b[2J");
   EXPECT_EQ(escape_for_display("\xff\xc0\x80"), "\\xff\\xc0\\x80");
   EXPECT_EQ(escape_for_display("\u202e"), "\\u202e");
+  EXPECT_EQ(escape_for_display("data\u2060.bin\u00ad"), "data\\u2060.bin\\u00ad");
+  EXPECT_EQ(escape_for_display("a\U000e0041"), "a\\U000e0041");
+  EXPECT_EQ(escape_for_display("\u2764\ufe0f \U0001f600"), "\u2764\ufe0f \U0001f600");
   EXPECT_EQ(escape_for_display("back\\slash"), "back\\\\slash");
 }
 
