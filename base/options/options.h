@@ -57,6 +57,7 @@ struct Positional {
   std::string completes = {};  ///< a kind that the program's `completer` knows
   bool repeatable = false;     ///< takes all words that are left; the last one of a command may be
   bool any_bytes = false;      ///< may name a file, as PATH and FILE do; whatever else is UTF-8
+  bool may_be_empty = false;   ///< "" is a value, of one that is required
 };
 
 struct Example {

@@ -208,7 +208,7 @@ class Resolver {
         GT_TRY(check(positional.choices, {}, text, positional.name));
         if (!positional.any_bytes) GT_TRY(check_text(positional.name, text, positional.name));
       }
-      if (positional.required && std::ranges::find(value.values, "") != value.values.end())
+      if (positional.required && !positional.may_be_empty && std::ranges::find(value.values, "") != value.values.end())
         return usage(positional.name + " is empty");
     } else if (positional.required) {
       return usage(positional.name + " is missing");

@@ -51,6 +51,11 @@ def descriptions_tags_and_licence_are_changed_and_found():
         cases.check(len(bob.cli('search', '--tag', 'calibrated', '--json').json['contents']) == 1, 'the new one does')
         cases.refused(alice.cli('content', 'describe', 'run', 'x', '--if-revision', '2', expect=None), 6, 'revision 3')
         alice.cli('content', 'describe', 'run', 'x', '--if-revision', '3')
+        alice.cli('content', 'describe', 'run', '')
+        alice.cli('content', 'licence', 'run', '')
+        shown = bob.cli('show', 'run', '--json').json
+        cases.check((shown['description'], shown['license']) == ('', ''), f'what is empty is taken away: {shown}')
+        cases.refused(alice.cli('content', 'rename', 'run', '', expect=None), 2, 'NAME is empty')
 
 
 def what_was_withdrawn_is_taken_back_and_its_name_given_again():
