@@ -45,6 +45,7 @@ Status estimate(Context& c) {
   }
   GT_TRY(status);
   if (!result) return Error{Code::kInternal, "the node ended the call without an estimate: see its log"};
+  for (const std::string& glob : result->unmatched()) c.warn("no file matches '" + glob + "'");
   if (c.json) {
     Json json = event("estimate", c.clock.wall());
     json.update(to_json(*result));
@@ -62,8 +63,8 @@ std::vector<CommandEntry> estimate_commands() {
             .summary = "say how long a get would take, and why",
             .description =
                 "By what this node remembers of the paths from the seeders that are online ('gridtorrent tune "
-                "history'). Where it remembers nothing it probes: it begins the get, fetches for 5 s at most and "
-                "pauses it. What came is kept: a get to the same folder goes on with it.",
+                "history'). Where it knows fewer than half of them it probes: it begins the get, fetches for 5 s at "
+                "most and pauses it. What came is kept: a get to the same folder goes on with it.",
             .positionals = {{.name = "CONTENT", .help = "an id, a name, or owner/name"}},
             .options = {{.name = "to", .value = "DIR", .help = "the folder of the get to come (default: this one)"},
                         {.name = "file",

@@ -169,8 +169,9 @@ std::string limit_line(const v1::Tuning& tuning) {
 }
 
 std::string tuning_text(const v1::Tuning& tuning) {
+  const std::string mode = tuning.mode().empty() ? "" : " (" + escape_for_display(tuning.mode()) + ")";
   std::string text = escape_for_display(tuning.name()) + " (" + tuning.transfer_id() + "), tuner " +
-                     escape_for_display(tuning.tuner()) + ", " + time_of(tuning.elapsed_ms()) +
+                     escape_for_display(tuning.tuner()) + mode + ", " + time_of(tuning.elapsed_ms()) +
                      (tuning.running() ? "" : ", ended") + "\n";
   const std::string limit = limit_line(tuning);
   text += limit.empty() ? "nothing measured says what limits it\n" : limit;
@@ -203,6 +204,7 @@ Json to_json(const v1::Tuning& t) {
   return {{"transfer_id", t.transfer_id()},
           {"name", json_text(t.name())},
           {"tuner", t.tuner()},
+          {"mode", t.mode().empty() ? Json() : Json(json_text(t.mode()))},
           {"running", t.running()},
           {"elapsed_ms", t.elapsed_ms()},
           {"limit_word", t.limit_word()},

@@ -61,6 +61,7 @@ v1::Tuning to_message(const TuningRecord& record, std::uint64_t since) {
   out.set_transfer_id(record.transfer.str());
   out.set_name(record.name);
   out.set_tuner(record.tuner);
+  if (record.mode) out.set_mode(std::string(mode_name(*record.mode)));
   out.set_running(record.running);
   out.set_elapsed_ms(static_cast<std::uint64_t>(record.elapsed.count()));
   out.set_limit_word(word(findings.limit));
@@ -117,6 +118,7 @@ v1::EstimateResult to_message(const EstimateOutcome& outcome) {
   out.set_kept_bytes(outcome.kept_bytes);
   out.set_path(outcome.path);
   out.set_text(estimate_text(outcome));
+  for (const std::string& glob : outcome.unmatched) out.add_unmatched(glob);
   return out;
 }
 

@@ -76,8 +76,9 @@ std::string estimate_text(const EstimateOutcome& outcome) {
       text += ": " + range(outcome) + "." + where_from(outcome);
       break;
     case EstimateBasis::kProbe:
-      text = what + " over an unknown path: probed for " + tuning::about(outcome.probed) + " (" +
-             format_bytes(outcome.kept_bytes) + ", kept for the get): " + range(outcome) + ".";
+      text = what + " over " + (outcome.seeders == 1 ? "an unknown path" : "paths that are mostly unknown") +
+             ": probed for " + tuning::about(outcome.probed) + " (" + format_bytes(outcome.kept_bytes) +
+             ", kept for the get): " + range(outcome) + ".";
       break;
     case EstimateBasis::kTransfer:
       text = what + ": " + range(outcome) + ". It is being fetched, as " + outcome.transfer.str() + ".";
@@ -96,14 +97,27 @@ std::string estimate_text(const EstimateOutcome& outcome) {
 Result<EstimateOutcome> EstimateFlow::estimate(const EstimateJob& job, const ProgressFn& probing,
                                                std::stop_token stop) {
   GT_ASSIGN(const Subject subject, look(job));
+  auto outcome = judge_or_probe(job, subject, probing, stop);
+  if (outcome) outcome->unmatched = subject.unmatched;
+  return outcome;
+}
+
+Result<EstimateOutcome> EstimateFlow::judge_or_probe(const EstimateJob& job, const Subject& subject,
+                                                     const ProgressFn& probing, const std::stop_token& stop) {
   if (subject.fetches) return by_transfer(subject);
   if (subject.seeders.empty()) {
     return Error{Code::kUnreachable, "no seeder of " + name_of(subject.content) +
                                          " is online, so nothing can be said: ask its owner to start a node that has "
                                          "it; 'gridtorrent get' waits for one"};
   }
-  if (auto known = by_history(subject)) return *known;
-  if (job.may_probe) return by_probe(job, subject, probing, stop);
+  const auto known = by_history(subject);
+  // What a few of many seeders brought says little of what all of them bring.
+  const bool tells = known && 2 * known->known_seeders >= known->seeders;
+  if (known && (tells || !job.may_probe)) return *known;
+  if (job.may_probe) {
+    auto probed = by_probe(job, subject, probing, stop);
+    return !probed && known && !stop.stop_requested() ? Result<EstimateOutcome>(*known) : probed;
+  }
   return Error{Code::kNotFound, "nothing is remembered of the paths from the " +
                                     count(subject.seeders.size(), "seeder") + " of " + name_of(subject.content) +
                                     ": leave out --no-probe, then it is fetched for 5 s, which are kept"};
@@ -118,6 +132,7 @@ Result<EstimateFlow::Subject> EstimateFlow::look(const EstimateJob& job) {
   GT_ASSIGN(const MetadataPtr metadata, c_.metadata(subject.content));
   GT_ASSIGN(const ChosenFiles chosen, choose_files(metadata->manifest, job.globs));
   subject.bytes = wanted_bytes(metadata->manifest, chosen.wanted);
+  subject.unmatched = chosen.unmatched;
   GT_TRY(look_at_transfers(job, chosen, metadata->manifest, subject));
   if (!subject.fetches) GT_TRY(ask_for_seeders(subject));
   return subject;

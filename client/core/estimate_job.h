@@ -26,13 +26,16 @@ class EstimateFlow {
     std::vector<NodeId> seeders;           ///< that are online
     std::optional<TransferId> transfer{};  ///< fetches it to the same place, or rests there
     bool fetches = false;
-    std::uint64_t limit_bits_per_s = 0;  ///< of that transfer; 0: none
+    std::uint64_t limit_bits_per_s = 0;    ///< of that transfer; 0: none
+    std::vector<std::string> unmatched{};  ///< globs that mean no file
   };
   Result<Subject> look(const EstimateJob& job);
   Status look_at_transfers(const EstimateJob& job, const ChosenFiles& chosen, const metainfo::Manifest& manifest,
                            Subject& subject);
   Status ask_for_seeders(Subject& subject);
 
+  Result<EstimateOutcome> judge_or_probe(const EstimateJob& job, const Subject& subject, const ProgressFn& probing,
+                                         const std::stop_token& stop);
   std::optional<EstimateOutcome> by_history(const Subject& subject);
   Result<EstimateOutcome> by_transfer(const Subject& subject);
   Result<EstimateOutcome> by_probe(const EstimateJob& job, const Subject& subject, const ProgressFn& probing,

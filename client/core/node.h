@@ -170,8 +170,9 @@ struct EstimateOutcome {
   std::chrono::milliseconds age{0};  ///< of kHistory: since the last of them
   TransferId transfer;               ///< of all others; nil: none
   std::chrono::milliseconds probed{0};
-  std::uint64_t kept_bytes = 0;  ///< that the probe brought
-  std::string path;              ///< of kFetched: where BASE is
+  std::uint64_t kept_bytes = 0;          ///< that the probe brought
+  std::string path;                      ///< of kFetched: where BASE is
+  std::vector<std::string> unmatched{};  ///< globs that mean no file, beside others that do
 };
 
 /// A sentence or two for people: "1.2 GB from 3 seeders: about 52 s (45 to 70 s), 187 Mbit/s. From 4 transfers over

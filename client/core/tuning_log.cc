@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/plan/tuners.h"
 #include "common/units.h"
 
 namespace gridtorrent::client {
@@ -39,6 +40,13 @@ int lanes_of(const Plan& plan) {
 
 std::string tuner_of(const Reason& reason) {
   return reason.text.substr(0, reason.text.find(':'));
+}
+
+/// Of a tuner that heeds none it would explain nothing.
+std::optional<TuningMode> mode_heeded(const std::string& tuner, TuningMode asked) {
+  const TunerChoice* choice = find_tuner(tuner);
+  if (choice == nullptr || !choice->heeds.mode) return std::nullopt;
+  return asked;
 }
 
 std::uint64_t lower(std::uint64_t one, std::uint64_t other) {
@@ -139,6 +147,7 @@ const TuningDecision* TuningLog::look(const std::string& name, const ControllerI
   record.elapsed = since(*kept.begun, input.now);
   record.findings = findings;
   ++record.revision;
+  record.mode = mode_heeded(tuner_of(plan.reason), input.mode);
   add_sample(record, input, plan, findings.limit);
   note_what_decisions_brought(record);
   return add_decision(kept, plan, findings.limit, now);
@@ -223,6 +232,7 @@ std::vector<TuningRecord> TuningLog::list() const {
     record.transfer = full.transfer;
     record.name = full.name;
     record.tuner = full.tuner;
+    record.mode = full.mode;
     record.running = full.running;
     record.elapsed = full.elapsed;
     record.findings = full.findings;

@@ -8,6 +8,7 @@
 
 #include "client/plan/findings.h"
 #include "client/plan/reason.h"
+#include "client/plan/wish.h"
 #include "common/clock.h"
 #include "common/ids.h"
 
@@ -45,8 +46,9 @@ struct TuningRecord {
   static constexpr std::size_t kSamples = 600, kDecisions = 500;
 
   TransferId transfer;
-  std::string name;   ///< owner/name
-  std::string tuner;  ///< as its last reason names it
+  std::string name;                  ///< owner/name
+  std::string tuner;                 ///< as its last reason names it
+  std::optional<TuningMode> mode{};  ///< as it was last asked for; nothing: the tuner heeds none, or an older node
   bool running = true;
   std::chrono::milliseconds elapsed{0};  ///< from the first to the last look, without the time between two processes
   Findings findings;                     ///< the newest; Findings::at is of this process only

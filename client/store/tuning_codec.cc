@@ -122,6 +122,7 @@ Result<TuningRecord> record_of(const Json& json) {
   TuningRecord record;
   record.name = json.at("name");
   record.tuner = json.at("tuner");
+  if (json.contains("mode")) record.mode = mode_of(json.at("mode").get<std::string>());
   record.elapsed = milliseconds(json.at("elapsed_ms").get<std::int64_t>());
   Findings& findings = record.findings;
   findings.bits_per_s = json.at("bits_per_s");
@@ -140,19 +141,20 @@ Result<TuningRecord> record_of(const Json& json) {
 
 std::string encode_tuning(const TuningRecord& record) {
   const Findings& findings = record.findings;
-  const Json json{{"name", record.name},
-                  {"tuner", record.tuner},
-                  {"elapsed_ms", record.elapsed.count()},
-                  {"bits_per_s", findings.bits_per_s},
-                  {"best_bits_per_s", findings.best_bits_per_s},
-                  {"limit", limit_word(findings.limit)},
-                  {"detail", findings.detail},
-                  {"advice", findings.advice.text},
-                  {"command", findings.advice.command},
-                  {"target", of(findings.target)},
-                  {"sources", list_of(findings.sources)},
-                  {"samples", list_of(record.samples)},
-                  {"decisions", list_of(record.decisions)}};
+  Json json{{"name", record.name},
+            {"tuner", record.tuner},
+            {"elapsed_ms", record.elapsed.count()},
+            {"bits_per_s", findings.bits_per_s},
+            {"best_bits_per_s", findings.best_bits_per_s},
+            {"limit", limit_word(findings.limit)},
+            {"detail", findings.detail},
+            {"advice", findings.advice.text},
+            {"command", findings.advice.command},
+            {"target", of(findings.target)},
+            {"sources", list_of(findings.sources)},
+            {"samples", list_of(record.samples)},
+            {"decisions", list_of(record.decisions)}};
+  if (record.mode) json["mode"] = mode_name(*record.mode);
   std::string bytes;
   Json::to_cbor(json, bytes);
   return bytes;

@@ -52,6 +52,14 @@ TEST(TuningText, SaysWhatLimitsAndWhatHelpsFirst) {
             "DECISIONS\n"
             "  1       2.0 s  lanes 8 → 13 at 93.0 Mbit/s: auto: 13 lanes\n");
 }
+TEST(TuningText, NamesTheModeWhereTheTunerHeedsOne) {
+  v1::Tuning tuning = lossy();
+  EXPECT_EQ(to_json(tuning)["mode"], Json());
+  tuning.set_mode("background");
+  EXPECT_THAT(tuning_text(tuning), HasSubstr("(x_1), tuner auto (background), 2 min 10 s\n"));
+  EXPECT_EQ(to_json(tuning)["mode"], "background");
+}
+
 TEST(TuningText, ComparesNumbersOfLanesWhereThereWereSeveral) {
   v1::Tuning tuning = lossy();
   const auto add = [&](std::uint32_t lanes, std::uint64_t median) {

@@ -83,6 +83,32 @@ TEST_F(Estimates, ComeFromHistoryWhereThereIsAny) {
   EXPECT_THAT(client::estimate_text(*outcome), HasSubstr("From 1 transfer over this path, the last 0 minutes ago."));
   EXPECT_EQ(node_->transfers().size(), 1U) << "nothing is begun";
 }
+TEST_F(Estimates, ProbeWhereFewOfTheSeedersAreKnown) {
+  end_of(fetch("set", 40));
+  ASSERT_TRUE(eventually([&] { return !node_->path_history().empty(); }));
+  published("next");
+  link_.with([&](auto& state) {
+    for (int i = 0; i < 2; ++i) {
+      auto stranger = state.peers.front();
+      stranger.node = NodeId::make(clock_.wall(), rng_);
+      state.peers.push_back(stranger);
+    }
+  });
+  const auto unprobed = estimate("next");
+  ASSERT_TRUE(unprobed.ok()) << unprobed.error().message;
+  EXPECT_THAT(client::estimate_text(*unprobed), HasSubstr("from 3 seeders, of which 1 known"));
+  const auto outcome = probe("next", 4);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->basis, EstimateBasis::kProbe);
+}
+TEST_F(Estimates, NameThePatternsThatMeanNoFile) {
+  end_of(fetch("set", 40));
+  ASSERT_TRUE(eventually([&] { return !node_->path_history().empty(); }));
+  published("next");
+  const auto outcome = node_->estimate({"next", "/home/next", {"data", "typo*"}, false}, [](auto, auto) {}, {});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->unmatched, std::vector<std::string>{"typo*"});
+}
 TEST_F(Estimates, AreBoundByTheNodesLimit) {
   end_of(fetch("set", 40));
   ASSERT_TRUE(eventually([&] { return !node_->path_history().empty(); }));

@@ -33,6 +33,7 @@ class TuningLogTest : public ::testing::Test {
     input.now = now_ += pause;
     input.limit_bits_per_s = limit_;
     input.target_bits_per_s = target_;
+    input.mode = mode_;
     input.peers[0].receive_bits_per_s = bits_per_s;
     for (int i = 0; i < lanes; ++i) testing::stands(input.peers[0], 50'000);
     return log_.look("ada/set", input, {{{input.peers[0].node, wanted}}, {Limit::kUnknown, why}, tuners_limit_},
@@ -51,6 +52,7 @@ class TuningLogTest : public ::testing::Test {
   TuningLog log_;
   MonoTime now_{};
   std::uint64_t limit_ = 0, target_ = 0, tuners_limit_ = 0;
+  TuningMode mode_ = TuningMode::kBalanced;
   Findings findings_;
 };
 
@@ -72,6 +74,16 @@ TEST_F(TuningLogTest, ADecisionIsAnotherPlanOrAnotherReason) {
   EXPECT_EQ(kept.decisions[1].lanes, 8);
   EXPECT_EQ(kept.decisions[1].at, milliseconds(2000));
   EXPECT_EQ(kept.tuner, "auto");
+}
+TEST_F(TuningLogTest, TheModeIsKeptAsItWasLastAskedForWhereTheTunerHeedsOne) {
+  look(4);
+  EXPECT_EQ(record().mode, TuningMode::kBalanced);
+  mode_ = TuningMode::kBackground;
+  look(4);
+  EXPECT_EQ(record().mode, TuningMode::kBackground);
+  EXPECT_EQ(log_.list().front().mode, TuningMode::kBackground);
+  look(4, 0, 0, "fixed: 4 lanes");
+  EXPECT_EQ(record().mode, std::nullopt);
 }
 TEST_F(TuningLogTest, ADecisionKnowsTheRateBeforeItAndLaterWhatItBrought) {
   look(4, 9'000'000, 4);

@@ -126,6 +126,7 @@ class NodeStoreContract : public ::testing::TestWithParam<const char*> {
     record.transfer = id<TransferId>();
     record.name = "ada/\xff\n";
     record.tuner = "auto";
+    if (running) record.mode = TuningMode::kGreedy;
     record.running = running;
     record.sequence = sequence;
     record.elapsed = std::chrono::milliseconds(2000);
@@ -400,6 +401,7 @@ void expect_equal(const TuningRecord& a, const TuningRecord& b) {
   EXPECT_EQ(a.transfer, b.transfer);
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.tuner, b.tuner);
+  EXPECT_EQ(a.mode, b.mode);
   EXPECT_EQ(a.running, b.running);
   EXPECT_EQ(a.sequence, b.sequence);
   EXPECT_EQ(a.elapsed, b.elapsed);
