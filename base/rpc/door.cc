@@ -250,6 +250,12 @@ bool Door::read_later(const std::string& user, std::function<void()> read) {
   return d_.reads.post(user, job) == FairExecutor::Queue::Put::kTaken;
 }
 
+bool Door::end_upload(const std::string& user, std::function<void()> end) {
+  if (d_.documents != nullptr) return d_.documents->post(user, std::move(end)) == FairExecutor::Queue::Put::kTaken;
+  end();
+  return true;
+}
+
 void Door::run_in_turn(grpc::CallbackServerContext* context, const Method& method,
                        std::function<Result<SlowWork>(const Call&)> plan,
                        std::function<void(const grpc::Status&)> finish) {

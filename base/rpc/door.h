@@ -109,6 +109,7 @@ class Door {
     FairExecutor& reads;
     OwnRates* own_rates = nullptr;      ///< nothing: the declared rates hold for everybody
     KnownConnections* known = nullptr;  ///< is told over which connections good credentials came
+    FairExecutor* documents = nullptr;  ///< ends uploads, which may decode megabytes; nothing: `executor` does
   };
   static constexpr std::chrono::seconds kMaxUnaryTime{60};
   /// A read that scans is interrupted then, in the middle of a query if need be. An absent word among 400,000 contents
@@ -202,6 +203,9 @@ class Door {
   /// Reads for a user in turn with other searches and lists, for kMaxReadTime at most. False: too many wait, and
   /// nothing is done.
   bool read_later(const std::string& user, std::function<void()> read);
+  /// Runs what ends an upload of a user, in turn with those of others, so that many large ones hold up no other call.
+  /// False: too many wait, and nothing is done.
+  bool end_upload(const std::string& user, std::function<void()> end);
 
   /// A place among the open streams: kMaxStreamsPerCaller of a caller, and so many of all nodes or of all people.
   /// True: give_back_stream is due.

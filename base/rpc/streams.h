@@ -270,7 +270,7 @@ grpc::ServerWriteReactor<Chunk>* Door::download(grpc::CallbackServerContext* con
 }
 
 /// The server's side of an upload: one chunk in memory at a time, handed to the sink on the executor before the next is
-/// read.
+/// read; what ends it waits for its turn (Door::end_upload).
 template <class Chunk, class Reply>
 class UploadStream final : public grpc::ServerReadReactor<Chunk>,
                            public Ticked,
@@ -357,6 +357,12 @@ class UploadStream final : public grpc::ServerReadReactor<Chunk>,
       return finish(Error{Code::kTimeout, "the upload came too slowly: at least " +
                                               std::to_string(UploadPace::kLeastBytesPerS >> 10) + " KiB a second"});
     }
+    const auto keep = this->shared_from_this();
+    if (!door_.end_upload(arrival_.call.principal.user.str(), [keep] { keep->end_upload(); }))
+      finish(Error{Code::kBusy, "too many uploads wait to be looked at; try again in a few seconds"});
+  }
+
+  void end_upload() {
     if (context_->IsCancelled()) return finish(Error{Code::kCancelled, "the upload was cut off"});
     finish(door_.guard(arrival_.call, [&] { return sink_->finish(*reply_); }));
   }

@@ -80,23 +80,28 @@ class OddContents final : public v1::Contents::CallbackService {
                                                                  v1::FinishPublishReply* reply) override {
     static constexpr Method kMethod{"Odd/FinishPublish", Need::scope(0), Lane::kNormal, reads()};
     struct Sink final : UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply> {
-      explicit Sink(std::promise<void>& arrived) : first(arrived) {}
+      Sink(std::promise<void>& arrived, const std::shared_future<void>& may_end) : first(arrived), ended(may_end) {}
       Status accept(const v1::FinishPublishChunk&) override {
         if (!std::exchange(told, true)) first.set_value();
         return {};
       }
-      Status finish(v1::FinishPublishReply&) override { return {}; }
+      Status finish(v1::FinishPublishReply&) override {
+        if (ended.valid()) ended.wait();
+        return {};
+      }
       std::promise<void>& first;
+      const std::shared_future<void> ended;
       bool told = false;
     };
     return door_.upload<v1::FinishPublishChunk>(
         context, kMethod, reply,
         [this](const Call&) -> Result<std::unique_ptr<UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>> {
           return std::unique_ptr<UploadSink<v1::FinishPublishChunk, v1::FinishPublishReply>>(
-              std::make_unique<Sink>(first_chunk));
+              std::make_unique<Sink>(first_chunk, may_end));
         });
   }
   std::promise<void> first_chunk;
+  std::shared_future<void> may_end;  ///< what ends an upload waits for it, where there is one
 
  private:
   Door& door_;
@@ -122,6 +127,7 @@ class ServerDoor : public ::testing::Test {
     ticker_.stop();
     executor_.stop();
     reads_.stop();
+    documents_.stop();
   }
 
   Result<v1::GetContentReply> get(const std::string& token = "alice") {
@@ -174,7 +180,9 @@ class ServerDoor : public ::testing::Test {
   Ticker ticker_{world_.clock, std::chrono::hours(1)};  // ticks by hand
   FairExecutor reads_{"rpc-read", 2, {.waiting_of_key = 2, .waiting = 4, .running_of_key = 1}};
   KnownConnections known_;
-  Door door_{{tokens_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_, nullptr, &known_}};
+  FairExecutor documents_{"rpc-document", 1, {.waiting_of_key = 4, .waiting = 4, .running_of_key = 1}};
+  Door door_{{tokens_, executor_, executor_, ticker_, world_.clock, world_.rng, metrics_, reads_, nullptr, &known_,
+              &documents_}};
   tracker::rpc::TasksRpc tasks_rpc_{
       {door_, world_.tasks, world_.nodes, world_.hub, world_.task_hub, world_.audiences, world_.clock}};
   OddContents odd_{door_};
@@ -459,6 +467,35 @@ TEST_F(ServerDoor, AnUploadThatTricklesIsCutOff) {
     std::this_thread::yield();
   }
   EXPECT_EQ(writer->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ServerDoor, UploadsThatTakeLongToLookAtHoldUpNoOtherCall) {
+  std::promise<void> released;
+  odd_.may_end = released.get_future().share();
+  const auto stub = v1::Contents::NewStub(channel_);
+  struct Upload {
+    grpc::ClientContext context;
+    v1::FinishPublishReply reply;
+    std::future<grpc::Status> ended;
+  };
+  std::vector<Upload> uploads(4);  // more than executor_ has threads
+  for (Upload& one : uploads) {
+    prepare(one.context, std::chrono::seconds(20), "alice");
+    one.ended = std::async(std::launch::async, [&] {
+      const auto writer = stub->FinishPublish(&one.context, &one.reply);
+      writer->WritesDone();
+      return writer->Finish();
+    });
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (documents_.queued() < uploads.size() - 1 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(documents_.queued(), uploads.size() - 1) << "one is looked at, the others wait";
+  odd_.on_get = [](const Call&) { return Status(); };
+  EXPECT_TRUE(get().ok());
+  released.set_value();
+  for (Upload& one : uploads) EXPECT_TRUE(one.ended.get().ok());
 }
 
 TEST_F(ServerDoor, ACallerHasSoManyStreamsAndNoMore) {

@@ -77,6 +77,10 @@ std::size_t read_threads() {
 // A person's browser and scripts ask for some lists at once; more at a time is a loop without a pause.
 constexpr std::size_t kWaitingReadsOfAUser = 16, kWaitingReads = 256;
 
+// Decoding a document of 49 MB takes 0.3 s of a core; 16 of one user at once held up everybody else's calls for 5 s. A
+// second thread, that nobody's large uploads hold up those of others.
+constexpr std::size_t kDocumentThreads = 2;
+
 void log_failure(std::string_view what, const Status& status) {
   if (!status) logging::error(what, {{"reason", status.error().message}});
 }
@@ -132,8 +136,11 @@ struct Server::Parts {
   wire::Executor passwords{"rpc-pass", std::max<std::size_t>(1, cores() / 2), 32};
   wire::Ticker ticker{clock, kTick};
   wire::FairExecutor reads{"rpc-read", read_threads(), {kWaitingReadsOfAUser, kWaitingReads, read_threads() - 1}};
+  wire::FairExecutor documents{
+      "rpc-document", kDocumentThreads, {wire::Door::kMaxStreamsPerCaller, wire::Door::kMaxPeopleStreams, 1}};
   wire::KnownConnections known;
-  wire::Door door{{authenticator, executor, passwords, ticker, clock, rng, metrics, reads, &own_rates, &known}};
+  wire::Door door{
+      {authenticator, executor, passwords, ticker, clock, rng, metrics, reads, &own_rates, &known, &documents}};
   tracker::rpc::Dialer dialer{clock, {config.dial_back_allow, {}}};
 
   ccm::rpc::AccountsRpc accounts_rpc{door, accounts, secrets, clock, config.advertise};
@@ -438,6 +445,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   p.ticker.stop();
   p.executor.stop();
   p.reads.stop();
+  p.documents.stop();
   p.passwords.stop();
   log_failure("cannot write down when nodes were last seen", p.nodes.write_signs(std::chrono::milliseconds(0)));
 }
