@@ -72,6 +72,19 @@ TEST(Endpoints, ThatNobodyCanDialAreRefused) {
   EXPECT_FALSE(normalize_endpoints(std::vector<Endpoint>(65, {"198.18.0.1", 1, false, ""}), "").ok());
 }
 
+TEST(Endpoints, OfOnesOwnHostAreRefusedUnlessTheNodeIsSeenThere) {
+  for (const char* local : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "169.254.169.254", "fe80::1"}) {
+    for (const char* seen : {"198.18.0.7", "2001:db8::5", ""}) {
+      const auto refused = normalize_endpoints({{"198.18.0.7", 50000, false, ""}, {local, 50000, false, ""}}, seen);
+      ASSERT_FALSE(refused.ok()) << local << " of a node that is seen at " << seen;
+      EXPECT_THAT(refused.error().message, HasSubstr("own host or link"));
+    }
+  }
+  EXPECT_TRUE(normalize_endpoints({{"127.0.0.1", 50000, false, ""}}, "127.0.0.1").ok());
+  EXPECT_TRUE(normalize_endpoints({{"127.0.0.1", 50000, false, ""}}, "::1").ok());
+  EXPECT_TRUE(normalize_endpoints({{"", 50000, false, ""}}, "169.254.3.4").ok());
+}
+
 TEST(Endpoints, OneThatWorksMakesANodeReachable) {
   const auto with = [](std::vector<Reachability> verdicts) {
     std::vector<NodeEndpoint> endpoints;

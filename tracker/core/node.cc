@@ -38,12 +38,21 @@ Status check_roots(const NodeRoots& roots) {
   return {};
 }
 
+namespace {
+
+bool is_local_alone(const Address& address) {
+  return address.is_loopback() || address.is_link_local();
+}
+
+}  // namespace
+
 Result<std::vector<Endpoint>> normalize_endpoints(const std::vector<Endpoint>& endpoints,
                                                   std::string_view observed_address) {
   if (endpoints.size() > kMaxEndpoints) {
     return Error{Code::kInvalid, std::to_string(endpoints.size()) +
                                      " endpoints are too many: " + std::to_string(kMaxEndpoints) + " are allowed"};
   }
+  const auto observed = Address::parse(observed_address);
   std::vector<Endpoint> kept;
   for (Endpoint endpoint : endpoints) {
     const std::string_view said = endpoint.address.empty() ? observed_address : std::string_view(endpoint.address);
@@ -51,6 +60,12 @@ Result<std::vector<Endpoint>> normalize_endpoints(const std::vector<Endpoint>& e
     if (!address || address->is_unspecified() || address->is_multicast() || address->is_broadcast()) {
       return Error{Code::kInvalid, "endpoint address \"" + escape_for_display(said.substr(0, 100)) +
                                        "\" is no address of a host; give numeric ones with --address"};
+    }
+    // What others reach at such an address is a host of their own: no user may have their nodes dial it.
+    if (is_local_alone(*address) && !(observed && is_local_alone(*observed))) {
+      return Error{Code::kInvalid, "endpoint address " + address->str() +
+                                       " leads others to their own host or link; give one that they reach with "
+                                       "--address"};
     }
     if (endpoint.port == 0) return Error{Code::kInvalid, "endpoint " + address->str() + " has no port"};
     if (endpoint.path.size() > kMaxPathLabelBytes || !is_valid_utf8(endpoint.path)) {

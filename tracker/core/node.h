@@ -73,8 +73,8 @@ inline constexpr std::size_t kMaxRoots = 32, kMaxRootBytes = 64;  ///< roots of 
 Status check_roots(const NodeRoots& roots);
 
 /// The endpoints of an update as they are kept: "" becomes the observed address; addresses are made canonical, an
-/// IPv4-mapped one IPv4; duplicates go. kInvalid: no address, unspecified or multicast, port 0, too many, a path label
-/// over 64 bytes.
+/// IPv4-mapped one IPv4; duplicates go. kInvalid: no address, unspecified or multicast, loopback or link-local where
+/// the node is not seen at such an address itself, port 0, too many, a path label over 64 bytes.
 Result<std::vector<Endpoint>> normalize_endpoints(const std::vector<Endpoint>& endpoints,
                                                   std::string_view observed_address);
 
