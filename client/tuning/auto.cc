@@ -183,7 +183,7 @@ bool AutoController::others_try(const Known& known, const ControllerInput& input
 
 Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, const Sources& sources, const Goal& goal,
                                  bool others_try) {
-  StartFacts facts{known.bytes, lower_limit(input.limit_bits_per_s, goal), input.host, goal.polite, {}};
+  StartFacts facts{known.bytes, lower_limit(input.limit_bits_per_s, goal), input.host, goal.polite, {}, goal.floor};
   std::vector<Path> paths;
   std::vector<const Recollection*> recollections;
   for (const auto* source : sources) {

@@ -42,6 +42,15 @@ int lanes_under_bbr(const StartSource& source, const StartFacts& facts) {
   return static_cast<int>(std::max<double>(std::min(std::ceil(kUnheldBitsPerS / lane), double{kFarLanes}), kFewLanes));
 }
 
+/// Few, but not so few that this node's windows cannot carry what a person asked for at least.
+int polite_lanes(const StartSource& source, const StartFacts& facts) {
+  const int few = std::min(even_lanes(0, facts.sources.size()), kFewLanes);
+  const double lane = lane_bits_per_s(source, facts.host);
+  if (lane <= 0) return few;
+  const double needed = std::ceil(facts.floor_bits_per_s / static_cast<double>(facts.sources.size()) / lane);
+  return std::max(few, static_cast<int>(std::min<double>(needed, kMaxLanesPerPeer)));
+}
+
 bool is_long(const StartSource& source, const StartFacts& facts) {
   const double lane = lane_bits_per_s(source, facts.host);
   return facts.bytes >= kLongBytes || (lane > 0 && lane * kFarLanesForLong < kUnheldBitsPerS);
@@ -69,7 +78,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
       break;
   }
   if (!source.complete) return even;
-  if (facts.polite) return std::min(even, kFewLanes);
+  if (facts.polite) return polite_lanes(source, facts);
   // Where the sender grants BBR, sixteen lanes would fill the queue of a path with losses, which hides that these are
   // random; four do not, and on a path without losses they are enough.
   if (source.grants_bbr) return even;

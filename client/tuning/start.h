@@ -66,6 +66,7 @@ struct StartFacts {
   HostFacts host;
   bool polite = false;  ///< others on the path go first, so it does not start wide
   std::vector<StartSource> sources;
+  double floor_bits_per_s = 0;  ///< down to which it yields to others, as a deadline takes; 0: none
 };
 
 /// So many lanes in all, if each source has 1 to 16: who has fewest gets the next one, who has most gives the next one.
@@ -76,8 +77,9 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
 /// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most, far ones
-/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 4 at most.
-/// Where windows are so small that 16 lanes carry less, 16 count for few bytes, too. A complete seeder whose path is
+/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 8 at most.
+/// Where windows are so small that 16 lanes carry less, 16 count for few bytes, too. Where others go first, 2, or as
+/// many as this node's windows take for the floor. A complete seeder whose path is
 /// remembered gets what was of use then, and its part of 8 where it is far, shared by the transfers. All together have
 /// no more than the limit, the bytes to come and the kernel's buffers have use for.
 std::vector<int> start_lanes(const StartFacts& facts);

@@ -80,6 +80,23 @@ TEST(StartLanes, AreSixteenForFewBytesWhereWindowsAreSmall) {
   facts.host.lane_bytes = 256'000;  // 20 Mbit/s
   EXPECT_EQ(start_lanes(facts), std::vector{16});
 }
+TEST(StartLanes, WhereOthersGoFirstAreTwoOrAsManyAsWindowsTakeForTheFloor) {
+  StartSource source = seeder();
+  source.round_trip = std::chrono::milliseconds(60);
+  StartFacts facts = from({source});
+  facts.polite = true;
+  facts.host.lane_bytes = 8 * kMB;
+  facts.floor_bits_per_s = 374e6;
+  EXPECT_EQ(start_lanes(facts), std::vector{2}) << "one carries a gigabit";
+  facts.host.lane_bytes = 256 * 1024;  // 35 Mbit/s a lane
+  EXPECT_EQ(start_lanes(facts), std::vector{11});
+  facts.floor_bits_per_s = 10e9;
+  EXPECT_EQ(start_lanes(facts), std::vector{16});
+  facts.floor_bits_per_s = 0;
+  EXPECT_EQ(start_lanes(facts), std::vector{2});
+  facts.sources = many(source, 20);
+  EXPECT_EQ(sum(start_lanes(facts)), 20) << "neighbours come before lanes";
+}
 TEST(StartLanes, OnALongPathThatIsRememberedAreEightAtLeast) {
   StartSource source = seeder();
   source.remembered = 2;
