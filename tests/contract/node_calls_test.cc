@@ -19,6 +19,10 @@ class RealNode : public gridtorrent::testing::NodeFixture {
     published("one");
     return get(job("one"))->id;
   }
+  GetJob job_for(const std::string& content) {
+    published(content);
+    return job(content);
+  }
 };
 
 class FakedNode : public ::testing::Test {
@@ -27,6 +31,12 @@ class FakedNode : public ::testing::Test {
   TransferId fetching() {
     fake_.add(transfer_id(1), TransferState::kFetching);
     return transfer_id(1);
+  }
+  static GetJob job_for(const std::string& content) {
+    GetJob job;
+    job.content = content;
+    job.target = "/home/in";
+    return job;
   }
 
  private:
@@ -128,6 +138,51 @@ TYPED_TEST(NodeCalls, TellACancelledTransferAsOne) {
   const auto cancelled = this->node().cancel(id);
   ASSERT_TRUE(cancelled) << cancelled.error().message;
   EXPECT_EQ(cancelled->state, TransferState::kCancelled);
+}
+TYPED_TEST(NodeCalls, ListAGetAtOnceAndJoinItWhenItIsAskedForAgain) {
+  Node& node = this->node();
+  const GetJob job = this->job_for("two");
+  bool joined = true;
+  const auto begun = node.get(job, joined);
+  ASSERT_TRUE(begun) << begun.error().message;
+  EXPECT_FALSE(joined);
+  ASSERT_EQ(node.transfers().size(), 1U);
+  EXPECT_EQ(node.transfers().front().id, begun->id);
+  EXPECT_TRUE(this->told().contains(begun->id));
+  const auto again = node.get(job, joined);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(joined);
+  EXPECT_EQ(again->id, begun->id);
+  EXPECT_EQ(node.transfers().size(), 1U);
+}
+TYPED_TEST(NodeCalls, RefuseToRemoveFilesOfWhatIsUnderWay) {
+  const TransferId id = this->fetching();
+  EXPECT_EQ(this->node().remove_files(id, true).error().code, Code::kConflict);
+  EXPECT_EQ(this->node().remove_files(id, false).error().code, Code::kConflict);
+}
+TYPED_TEST(NodeCalls, ShowWhatWasSetAndKeepTheRest) {
+  const TransferId id = this->fetching();
+  Node& node = this->node();
+  TransferSettings first, then;
+  first.lanes = 8;
+  first.priority = 3;
+  first.limit_bits_per_s = 7'000'000;
+  then.priority = 4;
+  ASSERT_TRUE(node.set(id, first).ok());
+  ASSERT_TRUE(node.set(id, then).ok());
+  const auto view = node.transfer(id);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->lanes_wish, 8);
+  EXPECT_EQ(view->priority, 4);
+  EXPECT_EQ(view->limit_bits_per_s, 7'000'000U);
+}
+TYPED_TEST(NodeCalls, TellSettingsOfManyTransfersInEach) {
+  const TransferId id = this->fetching();
+  Node& node = this->node();
+  TransferChange change{ChangeKind::kSet};
+  change.settings.limit_bits_per_s = 9'000'000;
+  EXPECT_EQ(node.change_all({id}, change).changed, 1U);
+  EXPECT_EQ(node.transfer(id)->limit_bits_per_s, 9'000'000U);
 }
 TYPED_TEST(NodeCalls, RefuseALimitThatCannotBeAndKeepTheOneThatWas) {
   Node& node = this->node();

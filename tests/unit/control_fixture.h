@@ -107,13 +107,17 @@ class FakeNode final : public Node {
     return started;
   }
   Result<RemovedFiles> remove_files(const TransferId& id, bool look_only) override {
-    if (id != transfer_id(2)) return Error{Code::kNotFound, "there is no transfer " + id.str()};
+    const auto found = transfer(id);
+    if (found && found->state == TransferState::kFetching)
+      return Error{Code::kConflict, "'data' is not done yet: end it with `gridtorrent transfer cancel`"};
+    if (!found && id != transfer_id(2)) return Error{Code::kNotFound, "there is no transfer " + id.str()};
     return RemovedFiles{2, 8, look_only ? 0U : 1U, look_only ? "" : "/data/x\xff"};
   }
   Result<TransferView> get(const GetJob& job, bool& joined) override {
     got = job;
-    joined = true;
-    return view(transfer_id(2), TransferState::kFetching);
+    joined = transfer(transfer_id(2)).ok();
+    if (!joined) add(transfer_id(2), TransferState::kFetching);
+    return transfer(transfer_id(2));
   }
   Result<TransferView> seed(const std::string& content, const Place& from) override {
     if (seed_error) return *seed_error;
@@ -168,6 +172,16 @@ class FakeNode final : public Node {
   Result<TransferView> cancel(const TransferId& id) override { return change(id, TransferState::kCancelled); }
   Result<TransferView> set(const TransferId& id, const TransferSettings& settings) override {
     last_settings = settings;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = transfers_.find(id);
+      if (found != transfers_.end()) {
+        TransferView& one = found->second;
+        one.limit_bits_per_s = settings.limit_bits_per_s.value_or(one.limit_bits_per_s);
+        one.priority = settings.priority.value_or(one.priority);
+        one.lanes_wish = settings.lanes.value_or(one.lanes_wish);
+      }
+    }
     return transfer(id);
   }
   Result<TransferView> choose_files(const TransferId& id, const FileChoice& choice) override {
