@@ -116,6 +116,29 @@ def a_node_that_does_not_start_says_why(mia):
     said('a node that cannot start says why, and is not tried for ever')
 
 
+SERVICE_NODE = 'gridtorrent-node@mia.service'
+
+
+def pid_of(machine, unit):
+    return machine.run('systemctl', 'show', unit, '--property=MainPID', '--value').strip()
+
+
+def a_node_runs_without_a_login(machine, admin, mia):
+    """As docs/operating.md has it: enrolled once by hand, then run by the system's systemd."""
+    machine.run('install', '-d', '-o', 'mia', '-m', '700', '/var/lib/gridtorrent-node/mia')
+    machine.run('install', '-m', '644', '/var/lib/private/gridtorrent/ca.pem', '/tmp/ca.pem')
+    mia.shell('(umask 077; gridtorrent node enroll-token > enroll.token); data=/var/lib/gridtorrent-node/mia; '
+              'gridtorrentd --data-dir $data --socket ~/first.sock --server 127.0.0.1:7443 --ca /tmp/ca.pem --enroll-token-file enroll.token --name service '
+              '> first.log 2>&1 & node=$!; for i in $(seq 150); do [ ! -s $data/credential.json ] || break; sleep 0.1; done; '
+              'kill $node; wait $node || { cat first.log; exit 1; }; test -s $data/credential.json')
+    machine.run('systemctl', 'enable', '--now', SERVICE_NODE)
+    mia.shell('mkdir /tmp/run44; head -c 5000000 /dev/urandom > /tmp/run44/data.bin; export GRIDTORRENT_SOCKET=/run/gridtorrent-node/mia/control.sock; '
+              'gridtorrent publish /tmp/run44 --name run44 --access group:lab')
+    admin.shell('gridtorrent get mia/run44 --to /data/of-mia')
+    machine.run('cmp', '/tmp/run44/data.bin', '/data/of-mia/run44/data.bin')
+    said(f'{SERVICE_NODE} publishes from /tmp; the admin fetched it, equal by cmp')
+
+
 def data_goes_over_while_all_is_upgraded(machine, admin, mia, newer):
     admin.shell('mkdir -p /data/run43; head -c 100000000 /dev/urandom > /data/run43/data.bin; '
                 'gridtorrent publish /data/run43 --name run43 --access group:lab')
@@ -138,6 +161,13 @@ def data_goes_over_while_all_is_upgraded(machine, admin, mia, newer):
     machine.run('cmp', '/data/run43/data.bin', '/home/mia/shared/run43/data.bin')
     machine.run('test', '-g', '/home/mia/shared/run43')
     said(f'upgraded with {at_upgrade / 1e6:.0f} of 100 MB there; all of it arrived, equal by cmp')
+
+
+def service_goes_on_with_the_new_program(machine, pid_before):
+    pid = pid_of(machine, SERVICE_NODE)
+    if machine.run('systemctl', 'is-active', SERVICE_NODE).strip() != 'active' or pid == pid_before:
+        raise Failed(f'the upgrade left {SERVICE_NODE} with process {pid}, as before')
+    said(f'the upgrade restarted {SERVICE_NODE}')
 
 
 def fetched(user, started):
@@ -185,7 +215,11 @@ def main():
             admin, mia = quickstart(machine)
             if options.before is None:  # the packages before may not know it
                 a_node_that_does_not_start_says_why(mia)
+                a_node_runs_without_a_login(machine, admin, mia)
+                before_upgrade = pid_of(machine, SERVICE_NODE)
             data_goes_over_while_all_is_upgraded(machine, admin, mia, newer)
+            if options.before is None:
+                service_goes_on_with_the_new_program(machine, before_upgrade)
             nothing_is_left_out(machine)
             purged(machine, admin, mia)
         finally:
