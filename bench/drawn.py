@@ -11,6 +11,7 @@ import statistics
 import time
 
 import lab
+import quiet
 import tune_plan
 import wide
 import wide_check
@@ -70,21 +71,22 @@ def ratios_of(runs):
     return {name: mine / max(rates) for name, rates in others.items() if mine and rates}
 
 
-def one_link(seed, args, machine, deadline):
+def on_link(name, scenario, results, args, machine, deadline):
     """All runs of a link that are still to do; its runs, or None where time ran out."""
-    scenario, results = draw(seed), pathlib.Path(args.results) / 'drawn' / f'{seed}.jsonl'
     wide_check.check(scenario)
     runs = [r for r in wide.kept(results) if wide.same_machine(r['machine'], machine)]
     left = [tool for tool in scenario['tools'] if not tune_plan.over(runs, tool, 0)]
-    print(f'\n== link {seed}: {scenario["title"]}', flush=True)
+    print(f'\n== {name}: {scenario["title"]}', flush=True)
     if not left:
         return runs
-    with wide.Session(f'drawn-{seed}', scenario, args, machine, results) as session:
+    with wide.Session(name.replace(' ', '-'), scenario, args, machine, results) as session:
         for tool in left:
-            if time.monotonic() > deadline:
-                return None
             while not tune_plan.over(runs, tool, 0):
+                if time.monotonic() > deadline:
+                    return None
                 runs.append(session.run(0, tool))
+                if tune_plan.host_stole(runs[-1]):
+                    quiet.wait(deadline)
     return runs
 
 
@@ -106,7 +108,7 @@ def run(args, machine):
     deadline, found = time.monotonic() + 60 * minutes, {}
     print(f'links {args.seed} to {args.seed + links - 1} (--seed {args.seed} --runs {links})', flush=True)
     for seed in range(args.seed, args.seed + links):
-        runs = one_link(seed, args, machine, deadline)
+        runs = on_link(f'link {seed}', draw(seed), pathlib.Path(args.results) / 'drawn' / f'{seed}.jsonl', args, machine, deadline)
         if runs is None:
             print(f'  {minutes:g} minutes are over; the same command goes on from here')
             break

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / 'tests/e2e'), str(ROOT / 'bench')]
 import against  # noqa: E402
 import drawn  # noqa: E402
+import held  # noqa: E402
 import report  # noqa: E402
 import scenarios  # noqa: E402
 import tune  # noqa: E402
@@ -75,7 +76,8 @@ def main():
         ['on loopback and on hosts in namespaces:', *(f'  {n}: {f.__doc__.splitlines()[0]}' for n, f in known.items()),
          'on an emulated wide area, against peers (each run is kept in bench/results/):', *(f'  {n}: {t}' for n, t in over_distance.items()),
          'what the tuner has to show (each run is kept in bench/results/tune/):', '  tune [ROW...]: two passes of each row, what is left first',
-         'on links that nobody chose (each run is kept in bench/results/drawn/):', '  drawn: auto beside fixed lanes and GridFTP, on --runs links from --seed on']).replace('%', '%%'))
+         'on links that nobody chose (each run is kept in bench/results/drawn/):', '  drawn: auto beside fixed lanes and GridFTP, on --runs links from --seed on',
+         'on links that hold each connection by itself (each run is kept in bench/results/held/):', '  held: auto beside 4 and 16 lanes, on each of them']).replace('%', '%%'))
     parser.add_argument('--bin', default=ROOT / 'build/release/bin', help=argparse.SUPPRESS)
     parser.add_argument('--against', type=against.build_folder, metavar='BIN_DIR',
                         help='run the programs of another build in turn with this one\'s, and print the ratios')
@@ -94,11 +96,13 @@ def main():
         return measured_alone(args, lambda about: tune.run(args.scenario[1:], args, about))
     if args.scenario == ['drawn']:
         return measured_alone(args, lambda about: drawn.run(args, about))
+    if args.scenario == ['held']:
+        return measured_alone(args, lambda about: held.run(args, about))
     if args.list:
         parser.error('--list goes with tune: ./dev bench tune --list')
     unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
-        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance, "tune", "drawn"])}')
+        parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance, "tune", "drawn", "held"])}')
     lock = alone()  # noqa: F841 (held until the end)
     about = machine()
     print('machine:', ', '.join(f'{k} {v}' for k, v in about.items()))

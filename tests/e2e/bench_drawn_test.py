@@ -9,6 +9,7 @@ sys.path.append(str(BENCH))
 
 import cases  # noqa: E402
 import drawn  # noqa: E402
+import held  # noqa: E402
 import wide  # noqa: E402
 import wide_check  # noqa: E402
 
@@ -39,6 +40,14 @@ def a_seed_draws_the_same_link_each_time_and_others_draw_others():
 def what_is_drawn_is_a_scenario():
     for seed in LINKS:
         wide_check.check(drawn.draw(seed))
+
+
+def links_that_hold_connections_are_scenarios():
+    for name, scenario in held.LINKS.items():
+        wide_check.check(scenario)
+        cases.check(len(scenario['tools']) == 1 + len(held.LANES), name)
+    equal(held.LINKS['shaped near']['network']['hosts']['seed']['flow'], '40Mbit')
+    cases.check('flow' not in held.LINKS['near lossy']['network']['hosts']['seed'], 'no shaper where none is meant')
 
 
 def links_data_and_seeders_are_within_what_the_emulator_and_memory_carry():
@@ -85,6 +94,6 @@ def it_stands_in_the_help_and_takes_no_other_scenario():
 
 
 if __name__ == '__main__':
-    cases.run(a_seed_draws_the_same_link_each_time_and_others_draw_others, what_is_drawn_is_a_scenario,
+    cases.run(a_seed_draws_the_same_link_each_time_and_others_draw_others, what_is_drawn_is_a_scenario, links_that_hold_connections_are_scenarios,
               links_data_and_seeders_are_within_what_the_emulator_and_memory_carry, every_kind_of_link_is_drawn,
               ratios_are_to_the_best_of_what_counts, the_summary_names_the_worst_link, it_stands_in_the_help_and_takes_no_other_scenario)
