@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """What ./dev bench tune decides: which run is next, which plans are the best, what ratios say, what single runs show. Runs are made up."""
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
@@ -101,7 +103,8 @@ def a_run_waits_for_a_quiet_host_but_not_for_ever():
         def seen():
             now[0] += quiet.PROBE_S
             return left.pop(0) if left else 0.1
-        return quiet.wait(deadline, seen, lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)), now[0]
+        with contextlib.redirect_stdout(io.StringIO()):
+            return quiet.wait(deadline, seen, lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)), now[0]
     equal(waited([0.0], 1000), (0.0, 5))
     equal(waited([0.05, 0.02, 0.001], 1000), (0.001, 45))
     cases.check(waited([], 1000)[1] <= quiet.MOST_S, 'it waits longer than it may')
