@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
+#include "common/ignorable.h"
 #include "common/result.h"
 
 namespace gridtorrent {
@@ -33,33 +33,12 @@ Decoded decode_utf8(std::string_view s) {
   return {value, length};
 }
 
-/// What a terminal shows nothing for, or that changes how the text around it is shown: control characters, separators
-/// of lines, and Unicode's Default_Ignorable_Code_Point without the variation selectors U+FE00 to U+FE0F, which emoji
-/// have.
-constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 18> kUnprintable{{{0x00, 0x1F},
-                                                                                {0x7F, 0x9F},
-                                                                                {0xAD, 0xAD},
-                                                                                {0x034F, 0x034F},
-                                                                                {0x061C, 0x061C},
-                                                                                {0x115F, 0x1160},
-                                                                                {0x17B4, 0x17B5},
-                                                                                {0x180B, 0x180F},
-                                                                                {0x200B, 0x200F},
-                                                                                {0x2028, 0x202E},
-                                                                                {0x2060, 0x206F},
-                                                                                {0x3164, 0x3164},
-                                                                                {0xFEFF, 0xFEFF},
-                                                                                {0xFFA0, 0xFFA0},
-                                                                                {0xFFF0, 0xFFFB},
-                                                                                {0x1BCA0, 0x1BCA3},
-                                                                                {0x1D173, 0x1D17A},
-                                                                                {0xE0000, 0xE0FFF}}};
-
+/// What a terminal shows nothing for, or that changes how the text around it is shown. Emoji have the variation
+/// selectors U+FE00 to U+FE0F; U+2028 and U+2029 separate lines, U+FFF9 to U+FFFB annotate.
 bool is_unprintable(std::uint32_t c) {
-  for (const auto& [first, last] : kUnprintable) {
-    if (c <= last) return c >= first;
-  }
-  return false;
+  if (c >= 0xFE00 && c <= 0xFE0F) return false;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0xFFF9 && c <= 0xFFFB) ||
+         is_default_ignorable(c);
 }
 
 void write_escape(std::array<char, 16>& out, std::uint32_t code_point) {

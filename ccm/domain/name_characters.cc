@@ -33,24 +33,6 @@ constexpr std::array<Range, 8> kCyrillic = {{{0x0400, 0x0484},
 constexpr std::array<Range, 4> kArmenian = {{{0x0531, 0x0556}, {0x0559, 0x058A}, {0x058D, 0x058F}, {0xFB13, 0xFB17}}};
 constexpr std::array<Range, 3> kCherokee = {{{0x13A0, 0x13F5}, {0x13F8, 0x13FD}, {0xAB70, 0xABBF}}};
 
-constexpr std::array<Range, 17> kDefaultIgnorable = {{{0x00AD, 0x00AD},
-                                                      {0x034F, 0x034F},
-                                                      {0x061C, 0x061C},
-                                                      {0x115F, 0x1160},
-                                                      {0x17B4, 0x17B5},
-                                                      {0x180B, 0x180F},
-                                                      {0x200B, 0x200F},
-                                                      {0x202A, 0x202E},
-                                                      {0x2060, 0x206F},
-                                                      {0x3164, 0x3164},
-                                                      {0xFE00, 0xFE0F},
-                                                      {0xFEFF, 0xFEFF},
-                                                      {0xFFA0, 0xFFA0},
-                                                      {0xFFF0, 0xFFF8},
-                                                      {0x1BCA0, 0x1BCA3},
-                                                      {0x1D173, 0x1D17A},
-                                                      {0xE0000, 0xE0FFF}}};
-
 bool is_in(std::span<const Range> ranges, std::int32_t code_point) {
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), code_point,
                                       [](std::int32_t value, const Range& range) { return value < range.first; });
@@ -80,10 +62,6 @@ const char* script_name(Script script) {
       break;
   }
   return "other";
-}
-
-bool is_default_ignorable(std::int32_t code_point) {
-  return is_in(kDefaultIgnorable, code_point);
 }
 
 }  // namespace gridtorrent::ccm

@@ -13,7 +13,4 @@ Script script_of(std::int32_t code_point);
 /// "Latin" and so on.
 const char* script_name(Script script);
 
-/// Property Default_Ignorable_Code_Point: shown as nothing at all. Source: DerivedCoreProperties.txt of Unicode 14.0.
-bool is_default_ignorable(std::int32_t code_point);
-
 }  // namespace gridtorrent::ccm

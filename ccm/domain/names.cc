@@ -10,6 +10,7 @@
 
 #include "ccm/domain/name_characters.h"
 #include "common/ids.h"
+#include "common/ignorable.h"
 #include "common/text.h"
 
 namespace gridtorrent::ccm {
@@ -141,7 +142,7 @@ Status check_new_content_name(std::string_view name) {
   each_code_point(name, [&](utf8proc_int32_t code_point) {
     if (first == 0) first = code_point;
     last = code_point;
-    ignorable = ignorable || is_default_ignorable(code_point);
+    ignorable = ignorable || is_default_ignorable(static_cast<std::uint32_t>(code_point));
     const Script script = script_of(code_point);
     if (script == Script::kLatin) latin = true;
     if (script != Script::kLatin && script != Script::kOther) mixed = script;
