@@ -94,12 +94,12 @@ def main():
         return report.main(args.results, ROOT / 'docs')
     if args.scenario[:1] == ['tune']:
         return measured_alone(args, lambda about: tune.run(args.scenario[1:], args, about))
+    if args.list:
+        parser.error('--list goes with tune: ./dev bench tune --list')
     if args.scenario == ['drawn']:
         return measured_alone(args, lambda about: drawn.run(args, about))
     if args.scenario == ['held']:
         return measured_alone(args, lambda about: held.run(args, about))
-    if args.list:
-        parser.error('--list goes with tune: ./dev bench tune --list')
     unknown = [s for s in args.scenario if s not in known and s not in over_distance]
     if unknown:
         parser.error(f'unknown scenario {unknown[0]}; there are {", ".join([*known, *over_distance, "tune", "drawn", "held"])}')

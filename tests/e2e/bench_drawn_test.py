@@ -91,6 +91,9 @@ def it_stands_in_the_help_and_takes_no_other_scenario():
     cases.check('drawn: auto beside fixed lanes and GridFTP' in done.stdout, done)
     done = subprocess.run([sys.executable, BENCH / 'run.py', 'drawn', 'small'], capture_output=True, text=True)
     cases.check(done.returncode == 2 and 'unknown scenario drawn' in done.stderr, done)
+    for name in ('drawn', 'held'):
+        done = subprocess.run([sys.executable, BENCH / 'run.py', name, '--list'], capture_output=True, text=True)
+        cases.check(done.returncode == 2 and '--list goes with tune' in done.stderr, done)
 
 
 if __name__ == '__main__':
