@@ -207,6 +207,7 @@ Plan AutoController::chosen_plan(Known& known, const ControllerInput& input, con
       congestion_controls(known, input, seeders, facts, others_try || known.refinement.tries());
   if (refines) {
     RefinementFacts whole = refinement_facts(input, facts, goal, rate_of(known, input.now, sources, kSettle));
+    whole.last_second = rate_of(known, input.now, sources, kLastLook);
     whole.pace = known.pace_now;
     whole.others_try = others_try;
     whole.polite = goal.polite && !known.late;
@@ -339,7 +340,8 @@ std::string AutoController::congestion_text(const Known& known, const Sources& s
   return asked == 0 ? "" : "; " + std::to_string(asked) + " of " + std::to_string(sources.size()) + " asked for BBR";
 }
 
-double AutoController::rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span) {
+double AutoController::rate_of(const Known& known, MonoTime now, const Sources& sources,
+                               std::chrono::milliseconds span) {
   double rate = 0;
   for (const auto* source : sources) rate += known.sources.at(source->node).meter.figures(now, span).bits_per_s;
   return rate;

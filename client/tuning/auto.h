@@ -90,7 +90,7 @@ class AutoController final : public TransferController {
                                                            const Sources& sources, const StartFacts& facts,
                                                            bool others_try);
   static std::string congestion_text(const Known& known, const Sources& sources);
-  static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::seconds span);
+  static double rate_of(const Known& known, MonoTime now, const Sources& sources, std::chrono::milliseconds span);
   /// Packets wait on the path to at least one of them.
   static bool full(const Known& known, MonoTime now, const Sources& sources);
   static std::uint64_t paced(Known& known, MonoTime now, const Goal& goal, const Sources& sources);

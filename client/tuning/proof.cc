@@ -52,6 +52,7 @@ void Refinement::interrupted() {
     told_.clear();
     why_.clear();
   }
+  own_rates_ = false;
   if (collapse_) broke_ = std::move(collapse_->before);
   if (taken_back_) floor_ = std::move(taken_back_->before);
   before_.reset();
@@ -95,15 +96,19 @@ void Refinement::expect_nothing_of_lost(const std::vector<RefinedSource>& source
 
 void Refinement::set_proof(const std::vector<RefinedSource>& sources) {
   proof_ = kProof;
+  least_proof_ = kLeastSettle;
   for (const auto& source : sources) {
     if (source.path.bits_per_s <= 0) continue;
     proof_ = std::max<std::chrono::duration<double>>(proof_, kProofRoundTrips * source.path.round_trip);
+    least_proof_ = std::max<std::chrono::duration<double>>(least_proof_, kSettleFull * source.path.least_round_trip);
   }
+  least_proof_ = std::min<std::chrono::duration<double>>(least_proof_, kSettle);
   proof_ = std::min<std::chrono::duration<double>>(proof_, kLongestProof);
 }
 
 std::chrono::duration<double> Refinement::pause(const std::vector<RefinedSource>& sources) const {
   if (before_ && before_->more()) return proof();
+  if (!before_ && own_rates_) return least_proof_;
   // Losses that prove it need nothing else, and on a near path what they tell is new after a second.
   const auto is_near = [](const RefinedSource& source) { return source.path.least_round_trip < kNearBelow; };
   if (!before_ && by_losses_ && std::ranges::all_of(sources, is_near)) return kFirstLook;
@@ -149,11 +154,19 @@ double Refinement::with_more(const Before& before, double part) const {
   return rate;
 }
 
+bool Refinement::shows_own_rates(MonoTime now) const {
+  return before_->step == Step::kShaped && now - *changed_ >= least_proof_ &&
+         facts_.last_second >= with_more(*before_, kProved);
+}
+
 void Refinement::accept_proof(MonoTime now, double rate) {
-  if (!before_ || !before_->more() || before_->step == Step::kGreedy || now - *changed_ < kSettle) return;
+  if (!before_ || !before_->more() || before_->step == Step::kGreedy) return;
+  const bool own = shows_own_rates(now);
+  if (!own && now - *changed_ < kSettle) return;
   const bool tried = before_->step == Step::kTried || before_->step == Step::kShaped;
   const double power = before_->step == Step::kShaped ? kSharedByFewer : kShared;
-  if (tried && (rate >= before_->rate * shared(*before_, power) || is_reached(facts_.limit, rate))) {
+  if (tried && (own || rate >= before_->rate * shared(*before_, power) || is_reached(facts_.limit, rate))) {
+    own_rates_ = own;
     floor_.lanes = lanes_;
     floor_.until = std::max(floor_.until, now + floor_.next);
     before_.reset();
@@ -216,7 +229,8 @@ bool Refinement::falls_alone(MonoTime now, const std::map<NodeId, double>& parts
 
 void Refinement::go_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   const Before before = *std::exchange(before_, std::nullopt);
-  const bool more = before.more(), some = before.step == Step::kWindows && rate >= kSomeGain * before.rate;
+  const bool more = before.more(), by_itself = before.step == Step::kWindows || std::exchange(own_rates_, false);
+  const bool some = more && by_itself && rate >= kSomeGain * before.rate;
   told_.clear();
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),
                    mbit(before.rate), some ? ", for which fewer will do" : "");
@@ -255,7 +269,8 @@ std::map<NodeId, int> Refinement::missed(const Before& before, const std::vector
   return lanes;
 }
 
-/// Of the lanes that windows hold up, as many as bring this rate if each carries what it did before there were more.
+/// Of the lanes that something holds up each by itself, as many as bring this rate if each carries what it did before
+/// there were more.
 std::map<NodeId, int> Refinement::enough(const Before& before, double rate) const {
   std::map<NodeId, int> lanes = lanes_;
   for (auto& [node, number] : lanes) {

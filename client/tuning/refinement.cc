@@ -35,12 +35,18 @@ std::string why_text(const LaneNeed& need, const PathFigures& path) {
   }
 }
 
-/// Whether lanes may end.
-bool past_start(const PathFigures& path) {
+/// `filled`: slow start has filled the path, as far as one connection can.
+bool past_start(const PathFigures& path, bool filled) {
   const std::chrono::duration<double> whole = kWatched, least = kLeastWatched;
   const std::chrono::duration<double> needed =
-      path.full() ? std::clamp<std::chrono::duration<double>>(kSlowStart * path.least_round_trip, least, whole) : whole;
+      filled ? std::clamp<std::chrono::duration<double>>(kSlowStart * path.least_round_trip, least, whole) : whole;
   return path.seconds >= needed.count();
+}
+
+/// Segments on the way, to and back, without a queue.
+double in_flight(const PathFigures& path) {
+  const double seconds = std::chrono::duration<double>(path.least_round_trip).count();
+  return path.bits_per_s / 8 * seconds / path.segment_bytes;
 }
 
 }  // namespace
@@ -110,13 +116,20 @@ int Refinement::shaped_lanes(const RefinedSource& source, int lanes) const {
   if ((widest != widest_.end() && widest->second > lanes) || in_all_ >= kFarLanesForLong) return lanes;
   if (path.bits_per_s <= 0 || path.empty > kHeldUp) return lanes;  // its seeder has no more to send
   if (facts_.no_fewer) return lanes;                               // what a rate takes is decided elsewhere
-  if (short_of_time(path) || facts_.polite || reader_busy() || ceiling_.lanes.contains(source.node)) return lanes;
-  return std::min(kTryTimes * lanes, kMaxLanesPerPeer);
+  if (in_flight(path) < kLeastInFlight * lanes) return lanes;
+  // BBR ends its start-up as soon as the rate no longer grows, and leaves no queue.
+  if (!past_start(path, path.full() || uses_bbr(path))) return lanes;
+  if (ends_within(in_all_ < kFarLanes ? kTryEndsSoon : kEndsSoon)) return lanes;
+  if (facts_.polite || reader_busy() || ceiling_.lanes.contains(source.node)) return lanes;
+  return std::min((own_rates_ ? kTryTimesProved : kTryTimes) * lanes, kMaxLanesPerPeer);
+}
+
+bool Refinement::ends_within(std::chrono::seconds span) const {
+  return facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(span).count();
 }
 
 bool Refinement::short_of_time(const PathFigures& path) const {
-  return path.seconds < std::chrono::duration<double>(kWatched).count() ||
-         (facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count());
+  return path.seconds < std::chrono::duration<double>(kWatched).count() || ends_within(kEndsSoon);
 }
 
 void Refinement::note_widest(const std::vector<RefinedSource>& sources) {
@@ -199,6 +212,9 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   }
   const Step step = to_prove(changes);
   Before before{.step = step, .rate = facts_.bits_per_s};
+  own_rates_ = own_rates_ && step == Step::kShaped;
+  // The mean of two seconds is in part that of other lanes: of the step before, or of the start.
+  if (step == Step::kShaped && facts_.last_second > 0) before.rate = facts_.last_second;
   before.parts = parts_of(before.rate, sources);
   std::map<NodeId, int> wanted;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -274,9 +290,8 @@ int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNee
     return reader_busy() ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
   }
   const int most = reader ? 1 : need.most;
-  const bool ends = facts_.seconds_left > 0 && facts_.seconds_left < std::chrono::duration<double>(kEndsSoon).count();
   const bool holds = facts_.no_fewer || (facts_.greedy && source.path.full());
-  if (lanes <= most || !past_start(source.path) || ends || holds) return lanes;
+  if (lanes <= most || !past_start(source.path, source.path.full()) || ends_within(kEndsSoon) || holds) return lanes;
   int next = std::max(most, shrunk(source.path, lanes, reader));
   if (const auto floor = floor_.lanes.find(source.node); floor != floor_.lanes.end())
     next = std::max(next, floor->second);

@@ -232,15 +232,15 @@ TEST_P(AutoInSimulation, ComesToNearlyTheBestOnLinksThatNobodyChose) {
 INSTANTIATE_TEST_SUITE_P(Models, AutoInSimulation, ::testing::Values(Model::kWindows, Model::kRates),
                          [](const auto& tested) { return std::string(model_name(tested.param)); });
 
-/// 0.5 and 0.6 where many steps, each of which has to prove itself, are a great part of the transfer.
+/// 0.6 where the steps, each of which has to prove itself, are a great part of the transfer.
 TEST(AutoOnHeldLinks, AddsLanesThatNeitherLossesNorReceiveWindowsAskForPlainly) {
   double sum = 0;
   for (const auto& link : held_links()) {
     const LinkRow row = compare_link(Model::kWindows, "auto", link, 1);
-    EXPECT_GE(row.ratio, 0.5) << row.text;
+    EXPECT_GE(row.ratio, 0.55) << row.text;
     sum += std::min(row.ratio, 1.0);
   }
-  EXPECT_GE(sum / static_cast<double>(held_links().size()), 0.8);
+  EXPECT_GE(sum / static_cast<double>(held_links().size()), 0.82);
 }
 
 TEST(AutoInNoise, ComesToNineTenthsWhereRatesVaryByASixth) {

@@ -384,6 +384,73 @@ TEST_F(Refining, TriesAsManyAgainOnceWhereEachConnectionMayHaveARateOfItsOwn) {
   EXPECT_EQ(steps(2, 400e6), 16);
   EXPECT_EQ(steps(20, 800e6), 16);
 }
+TEST_F(Refining, TriesFourTimesTheLanesAfterASecondThatShowsRatesOfTheirOwn) {
+  fills_a_path(2);
+  EXPECT_EQ(step(100e6), 4);
+  facts_.last_second = 150e6;
+  EXPECT_EQ(step(110e6), 4) << "less than each has";
+  facts_.last_second = 190e6;
+  EXPECT_EQ(step(150e6), 16) << "the mean of two seconds is not needed";
+  facts_.last_second = 700e6;
+  EXPECT_EQ(steps(20, 700e6), 16);
+}
+TEST_F(Refining, WaitsForTwentyRoundTripsUntilASecondShowsRatesOfTheirOwn) {
+  fills_a_path(2);
+  source_.path.least_round_trip = 75ms;
+  source_.path.round_trip = 150ms;
+  EXPECT_EQ(step(100e6), 4);
+  facts_.last_second = 200e6;
+  EXPECT_EQ(step(100e6), 4);
+  EXPECT_EQ(step(100e6), 16);
+}
+TEST_F(Refining, KeepsAsManyOfFourTimesTheLanesAsWhatTheyBringTakes) {
+  fills_a_path(2);
+  EXPECT_EQ(step(50e6), 4);
+  facts_.last_second = 100e6;
+  EXPECT_EQ(step(75e6), 16);
+  facts_.last_second = 0;
+  EXPECT_EQ(steps(4, 200e6), 8) << "of 400: " << refined_.why;
+  EXPECT_EQ(steps(50, 200e6), 8) << "it knows by now";
+}
+TEST_F(Refining, TakesARateThatGrowsByItselfForNoProof) {
+  fills_a_path(2);
+  facts_.last_second = 100e6;
+  EXPECT_EQ(step(60e6), 4) << "the last second counts: what is to be proved is 168";
+  facts_.last_second = 130e6;
+  EXPECT_EQ(steps(4, 130e6), 2);
+}
+TEST_F(Refining, TriesForAShaperOnceSlowStartIsOverAndAsLongAsItPays) {
+  fills_a_path(2);
+  source_.path.seconds = 1.9;
+  EXPECT_EQ(step(100e6), 2) << "40 round trips are 1.6 s, but what a second look tells counts";
+  source_.path.seconds = 2.1;
+  facts_.seconds_left = 1.5;
+  EXPECT_EQ(step(100e6), 2) << "it ends soon";
+  facts_.seconds_left = 3;
+  EXPECT_EQ(step(100e6), 4);
+}
+TEST_F(Refining, TriesNoMoreForAShaperWhereLanesHaveHardlyASegmentOnTheWay) {
+  fills_a_path(2);
+  source_.path.least_round_trip = 500us;
+  EXPECT_EQ(steps(20, 11e6), 2) << "11 Mbit/s for 0.5 ms are 0.47 segments";
+  EXPECT_EQ(step(12e6), 4);
+}
+TEST_F(Refining, TriesForAShaperFromEightLanesOnlyWhereLanesCouldBeGivenUpAgain) {
+  fills_a_path(8);
+  facts_.seconds_left = 9;
+  EXPECT_EQ(step(100e6), 8) << "it has lost too much by the end if they bring nothing";
+  refinement_ = Refinement();
+  fills_a_path(7);
+  EXPECT_EQ(step(100e6), 14);
+}
+TEST_F(Refining, TriesForAShaperLaterWhereNothingShowsThatSlowStartIsOver) {
+  source_.start = source_.path.lanes = 2;
+  source_.path.segments = 1e6;
+  source_.path.seconds = 3.9;
+  EXPECT_EQ(step(100e6), 2);
+  source_.path.congestion_control = "bbr";
+  EXPECT_EQ(step(100e6), 4) << "BBR has no queue to show it by";
+}
 TEST_F(Refining, TriesNoMoreForAShaperWhereMoreBroughtWhatTheyTookFromOthers) {
   fills_a_path(2);
   EXPECT_EQ(step(40e6), 4);
