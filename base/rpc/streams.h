@@ -30,6 +30,9 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
                           public std::enable_shared_from_this<EventStream<Message>> {
  public:
   static constexpr std::size_t kMaxQueue = 256;
+  /// Bytes of messages that wait, as they go out; what is offered beyond them has to wait at its source. Who does not
+  /// read holds one more message than this at the most, for kMaxWriteTime.
+  static constexpr std::size_t kMaxQueueBytes = std::size_t{1} << 20;
   using Opened = std::function<Status(const Call&, const std::shared_ptr<EventStream>&)>;
 
   static EventStream* make(Door& door, grpc::CallbackServerContext* context, const Method& method, Opened opened) {
@@ -57,10 +60,12 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
 
   /// False where the queue is full or the stream ends: the message was not taken.
   bool offer(Message message) {
+    const std::size_t bytes = message.ByteSizeLong();
     {
       const std::lock_guard lock(mutex_);
-      if (closing_ || queue_.size() >= kMaxQueue) return false;
-      queue_.push_back(std::move(message));
+      if (places() == 0) return false;
+      queue_.push_back({std::move(message), bytes});
+      queued_bytes_ += bytes;
     }
     pump();
     return true;
@@ -68,7 +73,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
 
   std::size_t free_places() const {
     const std::lock_guard lock(mutex_);
-    return closing_ ? 0 : kMaxQueue - queue_.size();
+    return places();
   }
 
   /// Ends the stream once what is queued is out (without an error), or at once (with one). The first call counts.
@@ -78,7 +83,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
       if (closing_) return;
       closing_ = true;
       final_ = status;
-      if (!status.ok()) queue_.clear();
+      if (!status.ok()) forget_queue();
     }
     pump();
   }
@@ -93,7 +98,7 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
       if (!ok) {
         if (!closing_) final_ = Error{Code::kCancelled, "the caller is gone, or does not read"};
         closing_ = true;
-        queue_.clear();
+        forget_queue();
       }
       if (queue_.empty() && !closing_) listener = listener_;
     }
@@ -162,6 +167,20 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
     if (!status.ok()) close(status);
   }
 
+  struct Queued {
+    Message message;
+    std::size_t bytes = 0;
+  };
+
+  /// Under the mutex.
+  std::size_t places() const { return closing_ || queued_bytes_ >= kMaxQueueBytes ? 0 : kMaxQueue - queue_.size(); }
+
+  /// Under the mutex.
+  void forget_queue() {
+    queue_.clear();
+    queued_bytes_ = 0;
+  }
+
   /// Under the mutex: whether the token has not been looked at for so long; a check is under way then.
   bool begins_check(MonoTime now, std::chrono::seconds after) {
     if (!admitted_ || closing_ || checking_ || now - last_check_ < after) return false;
@@ -198,7 +217,8 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
       check = !queue_.empty() && begins_check(door_.clock().mono(), Door::kMessageRecheck);
       // While a check is under way the queue waits: the check pumps when it is done.
       if (!queue_.empty() && !checking_) {
-        current_ = std::move(queue_.front());
+        current_ = std::move(queue_.front().message);
+        queued_bytes_ -= queue_.front().bytes;
         queue_.pop_front();
         writing_ = write = true;
         write_began_ = door_.clock().mono();
@@ -219,7 +239,8 @@ class EventStream final : public grpc::ServerWriteReactor<Message>,
   std::shared_ptr<EventStream> self_;
 
   mutable std::mutex mutex_;
-  std::deque<Message> queue_;
+  std::deque<Queued> queue_;
+  std::size_t queued_bytes_ = 0;
   std::shared_ptr<StreamListener> listener_;
   std::string stream_key_;
   Status final_;

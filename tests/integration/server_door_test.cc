@@ -36,7 +36,9 @@ class OddContents final : public v1::Contents::CallbackService {
   explicit OddContents(Door& door) : door_(door) {}
 
   std::function<Status(const Call&)> on_get;
+  std::size_t chunk_bytes = kChunkBytes;
   std::atomic<std::uint64_t> offered = 0;
+  std::atomic<bool> full = false;
   std::promise<void> silent;  ///< kept once a stream that says nothing is open
 
   grpc::ServerUnaryReactor* GetContent(grpc::CallbackServerContext* context, const v1::GetContentRequest* request,
@@ -71,8 +73,9 @@ class OddContents final : public v1::Contents::CallbackService {
     return door_.events<v1::MetadataChunk>(context, kMethod,
                                            [this](const Call&, const std::shared_ptr<Stream>& stream) -> Status {
                                              v1::MetadataChunk chunk;
-                                             chunk.set_data(std::string(kChunkBytes, 'x'));
+                                             chunk.set_data(std::string(chunk_bytes, 'x'));
                                              while (stream->offer(chunk)) ++offered;
+                                             full = true;
                                              return {};
                                            });
   }
@@ -399,18 +402,29 @@ TEST_F(ServerDoor, HintsThatAreDroppedAreMadeGoodFromTheStore) {
   EXPECT_TRUE(cancelled);
 }
 
+TEST_F(ServerDoor, AQueueHoldsNoMoreMessagesThanItMayHoweverSmallTheyAre) {
+  odd_.chunk_bytes = 100;
+  const auto stub = v1::Contents::NewStub(channel_);
+  grpc::ClientContext context;
+  prepare(context, std::chrono::seconds(20), "alice");
+  const auto reader = stub->GetMetadata(&context, v1::GetMetadataRequest());
+  while (!odd_.full) std::this_thread::yield();
+  EXPECT_GE(odd_.offered, EventStream<v1::MetadataChunk>::kMaxQueue);
+  context.TryCancel();
+  v1::MetadataChunk chunk;
+  while (reader->Read(&chunk)) continue;
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
 TEST_F(ServerDoor, WhoDoesNotReadIsCutOffAndHoldsABoundedQueue) {
   const auto stub = v1::Contents::NewStub(channel_);
   grpc::ClientContext context;
   prepare(context, std::chrono::seconds(20), "alice");
   const auto reader = stub->GetMetadata(&context, v1::GetMetadataRequest());
   // The queue is full, and the write under way waits for the client.
-  std::uint64_t before = 0;
-  do {
-    before = odd_.offered;
-    std::this_thread::yield();
-  } while (before < EventStream<v1::MetadataChunk>::kMaxQueue);
-  EXPECT_LE(before, EventStream<v1::MetadataChunk>::kMaxQueue + 64);
+  while (!odd_.full) std::this_thread::yield();
+  using Stream = EventStream<v1::MetadataChunk>;
+  EXPECT_LE(odd_.offered, Stream::kMaxQueueBytes / kChunkBytes + 64) << "what a connection takes in included";
   // However many writes end meanwhile: at last one hangs for longer than allowed.
   v1::MetadataChunk chunk;
   std::atomic<bool> over = false;
