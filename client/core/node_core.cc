@@ -279,9 +279,10 @@ void NodeCore::disconnected(const Error& reason) {
   c_.wake();
 }
 
-void NodeCore::task(const Task& task) {
-  tasks_.accept(task);
+Status NodeCore::task(const Task& task) {
+  const Status taken = tasks_.accept(task);
   c_.wake();
+  return taken;
 }
 
 void NodeCore::task_cancelled(const TaskId& id) {

@@ -83,7 +83,7 @@ class NodeCore final : public Node, private ServerListener {
  private:
   void connected() override;
   void disconnected(const Error& reason) override;
-  void task(const Task& task) override;
+  Status task(const Task& task) override;
   void task_cancelled(const TaskId& id) override;
   void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) override;
   void audience(const AudienceList& list) override { rights_.learn(list); }

@@ -170,7 +170,8 @@ class ServerListener {
   /// pauses.
   virtual void disconnected(const Error& reason) = 0;
   /// At least once, in order of `sequence`. Durable effects (or the note to have them) come before ack_task.
-  virtual void task(const Task& task) = 0;
+  /// An error: it was not taken, so it has to come again, and nothing after it may be acknowledged. The stream ends.
+  virtual Status task(const Task& task) = 0;
   virtual void task_cancelled(const TaskId& id) = 0;
   /// A peer appeared in a swarm of ours or changed: no need to wait for the next announce.
   virtual void peer_changed(const ContentId& content, std::uint32_t version, const PeerInfo& peer) = 0;

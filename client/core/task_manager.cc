@@ -16,6 +16,26 @@ bool ended(TaskState state) {
          state == TaskState::kUnsupported;
 }
 
+/// What a server takes of a report (docs/protocol.md); it refuses a longer one, and the task would never end there.
+constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxMessageBytes = 8192;
+
+/// No longer than `most`, cut between two characters.
+std::string shortened(std::string text, std::size_t most) {
+  constexpr std::string_view kMore = " …";
+  if (text.size() <= most) return text;
+  std::size_t length = most - kMore.size();
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
+  text.resize(length);
+  return text += kMore;
+}
+
+Error too_long(std::size_t bytes) {
+  return {Code::kExhausted, "it is done, but what it found has " + std::to_string(bytes) +
+                                " bytes, and a server takes " + std::to_string(kMaxResultBytes) +
+                                "; for a folder with many entries list one below it"};
+}
+
 /// A publish by task has a request id even where whoever made the task gave none.
 std::string request_id_of(const TaskId& id, const PublishTask& task) {
   return task.publish.request_id.empty() ? id.str().substr(2) : task.publish.request_id;
@@ -54,12 +74,12 @@ Status TaskManager::restore() {
   return {};
 }
 
-void TaskManager::accept(const Task& task) {
+Status TaskManager::accept(const Task& task) {
+  const auto not_taken = [&](const Error& error) {
+    return Error{error.code, "task " + task.id.str() + " is not taken: " + error.message};
+  };
   const auto known = c_.ports.store.find_task(task.id);
-  if (!known) {
-    c_.log(NodeLogLevel::kError, "task " + task.id.str() + " is not taken: " + known.error().message);
-    return;  // not acknowledged: it comes again
-  }
+  if (!known) return not_taken(known.error());
   if (*known) {
     // Delivered again: the effect is there or under way; the server has missed the acknowledgement, perhaps the report
     // too.
@@ -71,22 +91,20 @@ void TaskManager::accept(const Task& task) {
       running.row.report_pending = true;
       running.ended = ended(running.row.report.state);
     }
-    return;
+    return {};
   }
   TaskRow row;
   row.task = task;
   row.report.id = task.id;
   row.report.state = TaskState::kDelivered;
-  if (const auto stored = c_.ports.store.put_task(row); !stored) {
-    c_.log(NodeLogLevel::kError, "task " + task.id.str() + " is not taken: " + stored.error().message);
-    return;
-  }
+  if (const auto stored = c_.ports.store.put_task(row); !stored) return not_taken(stored.error());
   acknowledge(task.sequence);
   {
     const std::lock_guard lock(mutex_);
     tasks_[task.id].row = row;
   }
   begin(task.id);
+  return {};
 }
 
 void TaskManager::acknowledge(std::uint64_t sequence) {
@@ -244,15 +262,18 @@ Result<std::string> TaskManager::work(const TaskId&, const UnknownTask& task, st
 
 void TaskManager::wait_for(const TaskId& id, const TransferId& transfer) {
   TaskRow row;
+  bool cancelled = false;
   {
     const std::lock_guard lock(mutex_);
     auto& running = tasks_[id];
     running.row.transfer = transfer;
     row = running.row;
+    cancelled = running.stop.stop_requested() && !stopping_;
   }
   if (const auto stored = c_.ports.store.put_task(row); !stored) {
     c_.log(NodeLogLevel::kWarning, "task " + id.str() + ": " + stored.error().message);
   }
+  if (cancelled) cancel(id);  // while it began: there was no transfer to cancel yet
 }
 
 void TaskManager::watch_transfer(const TaskId& id, const TransferId& transfer) {
@@ -304,6 +325,7 @@ void TaskManager::progress(const TaskId& id, std::uint64_t done, std::uint64_t t
 }
 
 void TaskManager::end(const TaskId& id, const Result<std::string>& result) {
+  if (result && result->size() > kMaxResultBytes) return end(id, too_long(result->size()));
   TaskRow row;
   {
     const std::lock_guard lock(mutex_);
@@ -318,6 +340,7 @@ void TaskManager::end(const TaskId& id, const Result<std::string>& result) {
       report.done = report.total;
     } else {
       report.error = result.error();
+      report.error.message = shortened(std::move(report.error.message), kMaxMessageBytes);
       report.state = result.error().code == Code::kCancelled ? TaskState::kCancelled : TaskState::kFailed;
       const bool unknown = std::holds_alternative<UnknownTask>(found->second.row.task.work);
       if (unknown) report.state = TaskState::kUnsupported;
@@ -339,7 +362,8 @@ void TaskManager::cancel(const TaskId& id) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = tasks_.find(id);
-    if (found == tasks_.end() || found->second.ended) return;
+    if (found == tasks_.end()) return report_unknown(id);
+    if (found->second.ended) return;
     found->second.stop.request_stop();
     transfer = found->second.row.transfer;
     begun = found->second.begun;
@@ -350,6 +374,19 @@ void TaskManager::cancel(const TaskId& id) {
     }
   }
   if (!transfer.is_nil() || !begun) end(id, Error{Code::kCancelled, "cancelled"});
+}
+
+void TaskManager::report_unknown(const TaskId& id) {
+  TaskReport report;
+  report.id = id;
+  report.state = TaskState::kCancelled;
+  report.error = {Code::kCancelled, "this node no longer has it"};
+  const bool posted = c_.calls.post([this, report] {
+    const auto sent = c_.ports.link.report_task(report);
+    if (!sent) c_.log(NodeLogLevel::kInfo, "task " + report.id.str() + ": " + sent.error().message);
+  });
+  if (!posted)
+    c_.log(NodeLogLevel::kInfo, "task " + id.str() + " is not known here; its end is told at the next connection");
 }
 
 void TaskManager::step(MonoTime now) {

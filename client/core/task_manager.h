@@ -22,8 +22,11 @@ class TaskManager {
 
   /// Takes up what had not ended. Before the stream starts.
   Status restore();
-  /// From the server's stream: stores, then acknowledges and begins.
-  void accept(const Task& task);
+  /// From the server's stream: stores, then acknowledges and begins. An error: it could not be stored, and is to come
+  /// again.
+  Status accept(const Task& task);
+  /// One that is not known here, or whose end the server did not take, is reported as cancelled: it would never end
+  /// there.
   void cancel(const TaskId& id);
   /// Looks at the transfers that tasks wait for, and sends what is to be reported. Transfers' thread, about once a
   /// second.
@@ -63,6 +66,7 @@ class TaskManager {
   bool begin_again(const TaskId& id, const Error& error);
   void end(const TaskId& id, const Result<std::string>& result);
   void send_report(const TaskId& id, const TaskReport& report);
+  void report_unknown(const TaskId& id);
   void acknowledge(std::uint64_t sequence);
   std::uint64_t due_acknowledgement(MonoTime now);
 

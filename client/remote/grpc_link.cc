@@ -36,6 +36,8 @@ constexpr milliseconds kPerChunk{1'000};
 constexpr milliseconds kDiagnosisAge{10'000};
 constexpr milliseconds kLookForConnection{200};
 constexpr milliseconds kRenewalPause{3'600'000};
+/// Until a renewed credential that could not be written down is tried again: a disk that is full stays so for a while.
+constexpr milliseconds kKeepingPause{60'000};
 constexpr char kServer[] = "the server";
 
 milliseconds deadline_for(std::size_t bytes, milliseconds base) {
@@ -115,6 +117,7 @@ class GrpcLink final : public RemoteLink {
   void tell_lost(const Error& reason, ServerListener& listener);
   void renew_if_due();
   void accept_renewal(const v1::RenewNodeReply& reply);
+  void keep_credential();
 
   const ServerLinkOptions options_;
   Clock& clock_;
@@ -139,6 +142,9 @@ class GrpcLink final : public RemoteLink {
   // The stream thread's own.
   MonoTime next_renewal_{};
   bool greeted_ = false;
+  MonoTime greeted_at_{};
+  std::optional<NodeCredential> unkept_;  ///< in use, and not written down yet
+  MonoTime next_keeping_{};
   std::string node_name_;
   std::string ca_file_;              ///< of the present attempt
   std::optional<std::string> told_;  ///< the loss the listener knows of
@@ -453,7 +459,7 @@ void GrpcLink::keep_stream(std::stop_token stop, ServerListener& listener) {
       if (options_.on_removed) options_.on_removed(ended);
       return;
     }
-    if (greeted_) attempt = 0;
+    if (greeted_) attempt = attempt_after(attempt, std::chrono::floor<milliseconds>(clock_.mono() - greeted_at_));
     const milliseconds pause = backoff_pause(attempt, options_.backoff_min, options_.backoff_max, rng_.next());
     if (wait_to_retry(stop, *server, was_connected, pause)) attempt = -1;
   }
@@ -502,6 +508,7 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
       GT_TRY(greet(event.hello()));
       if (!greeted_) {
         greeted_ = true;
+        greeted_at_ = clock_.mono();
         told_.reset();
         connected_ = true;
         credential_refused_ = false;
@@ -520,6 +527,7 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
 }
 
 void GrpcLink::renew_if_due() {
+  keep_credential();
   if (clock_.mono() < next_renewal_) return;
   {
     const std::lock_guard lock(mutex_);
@@ -541,17 +549,26 @@ void GrpcLink::renew_if_due() {
 void GrpcLink::accept_renewal(const v1::RenewNodeReply& reply) {
   if (reply.node_token().empty()) return;
   const NodeCredential fresh{reply.node_token(), clock_.wall(), WallTime{reply.expires_ms()}};
-  if (options_.on_credential) {
-    const Status kept = options_.on_credential(fresh);
-    if (!kept) {
-      // The old one is still good for a third of its life, and an unkept new one would be lost at the next start.
-      logging::warning("this node's renewed credential could not be kept, so the old one is used on",
-                       {{"reason", kept.error().message}});
-      return;
-    }
+  {
+    const std::lock_guard lock(mutex_);
+    credential_ = fresh;  // at once: the server ends the old one after a day
   }
-  const std::lock_guard lock(mutex_);
-  credential_ = fresh;
+  unkept_ = fresh;
+  next_keeping_ = {};
+  keep_credential();
+}
+
+void GrpcLink::keep_credential() {
+  if (!unkept_ || clock_.mono() < next_keeping_) return;
+  const Status kept = options_.on_credential ? options_.on_credential(*unkept_) : Status();
+  if (kept) return unkept_.reset();
+  if (next_keeping_ == MonoTime{}) {
+    logging::warning(
+        "this node's renewed credential could not be written down; it is tried again each minute. A node that starts "
+        "before that has the old one, which ends a day after the renewal",
+        {{"reason", kept.error().message}});
+  }
+  next_keeping_ = clock_.mono() + kKeepingPause;
 }
 
 }  // namespace

@@ -11,8 +11,7 @@ Status tell(const v1::NodeEvent& event, ServerListener& listener) {
   switch (event.event_case()) {
     case v1::NodeEvent::kTask: {
       GT_ASSIGN(const Task task, to_task(event.task()));
-      listener.task(task);
-      return {};
+      return listener.task(task);
     }
     case v1::NodeEvent::kTaskCancelled: {
       GT_ASSIGN(const TaskId id, TaskId::parse(event.task_cancelled()));

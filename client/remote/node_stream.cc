@@ -49,6 +49,10 @@ class OneCallQueue {
 
 }  // namespace
 
+int attempt_after(int attempt, milliseconds lasted) {
+  return lasted >= kStreamWorks ? 0 : attempt;
+}
+
 milliseconds backoff_pause(int attempt, milliseconds min, milliseconds max, std::uint64_t random) {
   // Beyond 30 doublings any sensible maximum is reached.
   const std::int64_t grown = min.count() << std::clamp(attempt, 0, 30);

@@ -18,6 +18,12 @@ namespace gridtorrent::client::remote {
 std::chrono::milliseconds backoff_pause(int attempt, std::chrono::milliseconds min, std::chrono::milliseconds max,
                                         std::uint64_t random);
 
+/// A stream that was there so long counts as one that works. Where two nodes have one credential, as after a machine
+/// was cloned, each that connects displaces the other: without growing pauses they would do so each second, for good.
+inline constexpr std::chrono::seconds kStreamWorks{60};
+/// The attempt that the next pause counts from, after attempt number `attempt`, whose stream was there for `lasted`.
+int attempt_after(int attempt, std::chrono::milliseconds lasted);
+
 /// One attempt at the server's event stream: opens it and hands on what arrives until it ends, falls silent or `stop`
 /// is requested. Everything runs on the caller's thread.
 class NodeStream {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,21 +22,23 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   struct State {
     client::HashedTree tree;  ///< what hash_tree finds
     std::optional<Error> hash_error, prepare_error, commit_error, remove_error;
-    std::map<std::string, int> existing;  ///< BASE path → stamp
-    std::set<std::string> damaged;        ///< BASE paths that differ
-    std::set<std::string> differing;      ///< BASE paths that differ in size, too
-    std::set<std::string> foreign;        ///< BASE paths that hold nothing of what was published
-    std::set<std::string> behind_links;   ///< BASE paths that are whole only where links are followed
-    std::set<std::string> lying;          ///< BASE paths with further files that came by other means
-    std::set<std::string> gone;           ///< paths of entries that were removed from below a BASE
-    std::string checkpoint_file;          ///< of the last hash_tree
-    bool had_known = false;               ///< likewise: it was told of an earlier version
-    client::WalkRules rules;              ///< likewise, and of the last scan_tree
-    bool hash_waits = false;              ///< hash_tree goes on only once it is asked to stop
-    bool verify_waits = false;            ///< likewise verify
-    std::vector<std::string> forgotten;   ///< checkpoint files
-    int looks = 0;                        ///< calls of look_at
-    int roots_wrong = 0;                  ///< so many RootVerifiers find a fault
+    std::map<std::string, int> existing;    ///< BASE path → stamp
+    std::set<std::string> damaged;          ///< BASE paths that differ
+    std::set<std::string> differing;        ///< BASE paths that differ in size, too
+    std::set<std::string> foreign;          ///< BASE paths that hold nothing of what was published
+    std::set<std::string> behind_links;     ///< BASE paths that are whole only where links are followed
+    std::set<std::string> lying;            ///< BASE paths with further files that came by other means
+    std::set<std::string> gone;             ///< paths of entries that were removed from below a BASE
+    std::function<void()> while_committed;  ///< before anything is in its place
+    std::vector<client::FolderEntry> listed{{"a", metainfo::EntryKind::kFile, 3}};  ///< in any folder
+    std::string checkpoint_file;                                                    ///< of the last hash_tree
+    bool had_known = false;              ///< likewise: it was told of an earlier version
+    client::WalkRules rules;             ///< likewise, and of the last scan_tree
+    bool hash_waits = false;             ///< hash_tree goes on only once it is asked to stop
+    bool verify_waits = false;           ///< likewise verify
+    std::vector<std::string> forgotten;  ///< checkpoint files
+    int looks = 0;                       ///< calls of look_at
+    int roots_wrong = 0;                 ///< so many RootVerifiers find a fault
     client::DiskSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 41};
     std::uint64_t staged_bytes = 0;
     bool commit_begun = false, replaced = false;
@@ -144,6 +147,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
   Status commit(const client::StagingPlan& plan, const metainfo::Manifest& manifest) override {
     note("commit " + plan.target);
+    if (const auto meanwhile = with([](State& state) { return state.while_committed; })) meanwhile();
     return with([&](State& state) -> Status {
       state.committed = plan;
       if (state.commit_error) return *state.commit_error;
@@ -241,7 +245,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     return relative.empty() ? Place{root, root} : Place{root + "/" + relative, root};
   }
   Result<std::vector<client::FolderEntry>> list(const Place&) override {
-    return std::vector<client::FolderEntry>{{"a", metainfo::EntryKind::kFile, 3}};
+    return with([](State& state) { return state.listed; });
   }
   Status find(const Place& place) override {
     return exists(place) ? Status() : Status(Error{Code::kNotFound, "'" + place.path + "' does not exist"});

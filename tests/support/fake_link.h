@@ -23,6 +23,7 @@ class FakeLink final : public client::ServerLink {
     client::PublishRequest last_begun;
     std::vector<client::AnnounceRequest> announces;
     std::function<void(const client::AnnounceRequest&)> after_answer;  ///< of an announce, while it is on its way
+    std::function<void()> while_asked;                                 ///< for a content, before the answer
     std::vector<client::PeerInfo> peers;
     std::vector<client::TaskReport> reports;
     std::vector<std::uint64_t> acks;
@@ -51,6 +52,7 @@ class FakeLink final : public client::ServerLink {
 
   using ServerLink::content;
   Result<client::ContentInfo> content(const std::string& reference, std::uint32_t version) override {
+    if (const auto meanwhile = with([](State& state) { return state.while_asked; })) meanwhile();
     return with([&](State& state) -> Result<client::ContentInfo> {
       if (state.down) return *state.down;
       if (const auto found = state.versions.find(version); found != state.versions.end()) return found->second;

@@ -176,6 +176,7 @@ class MemoryNodeStore final : public client::NodeStore {
   }
   Status put_task(const client::TaskRow& row) override {
     const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
     tasks_[row.task.id] = row;
     return {};
   }

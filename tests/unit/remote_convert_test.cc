@@ -82,6 +82,12 @@ TEST(Backoff, DoublesItsCeilingUpToTheMaximumAndJittersBelow) {
   EXPECT_NEAR(static_cast<double>(backoff_pause(6, min, max, kTop / 2).count()), 30'000, 1);
 }
 
+TEST(Backoff, CountsFromAnewOnlyAfterAStreamThatLasted) {
+  EXPECT_EQ(attempt_after(5, milliseconds(0)), 5);
+  EXPECT_EQ(attempt_after(5, milliseconds(59'999)), 5) << "somebody displaces it each time";
+  EXPECT_EQ(attempt_after(5, milliseconds(60'000)), 0);
+}
+
 TEST(Pushback, IsANumberOfMillisecondsOrForbidsToTryAgain) {
   EXPECT_FALSE(parse_pushback("-1"));
   EXPECT_FALSE(parse_pushback(""));

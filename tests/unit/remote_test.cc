@@ -35,12 +35,18 @@ class Recorder final : public ServerListener {
  public:
   void connected() override { note("connected"); }
   void disconnected(const Error& reason) override { note("lost: " + reason.message); }
-  void task(const Task& task) override {
+  Status task(const Task& task) override {
     {
       const std::lock_guard lock(mutex_);
       tasks_.push_back(task);
     }
     note("task " + std::to_string(task.sequence));
+    const std::lock_guard lock(mutex_);
+    return refusals_.empty() ? Status() : std::exchange(refusals_, {}).front();
+  }
+  void refuse_the_next(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    refusals_ = {error};
   }
   void task_cancelled(const TaskId& task) override { note("cancelled " + task.str()); }
   void peer_changed(const ContentId& content, std::uint32_t, const PeerInfo&) override {
@@ -82,6 +88,7 @@ class Recorder final : public ServerListener {
   std::condition_variable changed_;
   std::deque<std::string> said_;
   std::vector<Task> tasks_;
+  std::vector<Error> refusals_;
 };
 
 class Link : public ::testing::Test {
@@ -317,6 +324,22 @@ TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
   EXPECT_EQ(cursors, std::pair(std::uint64_t{4}, std::uint64_t{5}));
 }
 
+TEST_F(Link, ATaskThatIsNotTakenEndsTheStreamAndComesAgain) {
+  serve();
+  server_->with([](FakeState& state) { state.events = {get_task(5), get_task(6)}; });
+  Recorder recorder;
+  recorder.refuse_the_next({Code::kDisk, "task 5 is not taken: the disk is full"});
+  const auto one = link();
+  one->start(recorder, 4);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 5");
+  EXPECT_THAT(recorder.next(), HasSubstr("the disk is full"));
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 5");
+  EXPECT_EQ(recorder.next(), "task 6");
+  server_->with([](FakeState& state) { EXPECT_EQ(state.watches.back().cursor(), 4U); });
+}
+
 TEST_F(Link, AStreamThatFallsSilentIsLost) {
   serve();
   server_->with([](FakeState& state) { state.mute = true; });
@@ -458,35 +481,55 @@ TEST_F(Link, RenewsItsCredentialAtTwoThirdsOfItsLifeAndUsesIt) {
   server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_new"); });
 }
 
-TEST_F(Link, AYoungCredentialIsNotRenewedAndAnUnkeptOneNotUsed) {
+TEST_F(Link, AYoungCredentialIsNotRenewed) {
   serve();
   server_->with([&](FakeState& state) {
     state.renewal.set_node_token("gtn_new");
     state.content.set_content_id(id<ContentId>(2).str());
     state.events = {get_task(1)};
   });
-  {
-    ServerLinkOptions young = options();
-    young.credential.issued = clock_.wall() - hours(24 * 59);
-    young.credential.expires = clock_.wall() + hours(24 * 31);
-    Recorder recorder;
-    const auto one = link(young);
-    one->start(recorder, 0);
-    EXPECT_EQ(recorder.next(), "connected");
-    EXPECT_EQ(recorder.next(), "task 1");
-    EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 0);
-  }
+  ServerLinkOptions young = options();
+  young.credential.issued = clock_.wall() - hours(24 * 59);
+  young.credential.expires = clock_.wall() + hours(24 * 31);
+  Recorder recorder;
+  const auto one = link(young);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 1");
+  EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 0);
+}
+
+TEST_F(Link, ARenewedCredentialThatCannotBeWrittenDownIsUsedAndTriedAgain) {
+  serve();
+  server_->with([&](FakeState& state) {
+    state.renewal.set_node_token("gtn_new");
+    state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
+    state.content.set_content_id(id<ContentId>(2).str());
+    state.events = {get_task(1)};
+  });
   ServerLinkOptions unkept = options();
   unkept.credential.issued = clock_.wall() - hours(24 * 89);
   unkept.credential.expires = clock_.wall() + hours(24);
-  unkept.on_credential = [](const NodeCredential&) { return Status(Error{Code::kDisk, "disk full"}); };
+  std::vector<std::string> tried;
+  unkept.on_credential = [&](const NodeCredential& fresh) {
+    tried.push_back(fresh.token);
+    return tried.size() == 1 ? Status(Error{Code::kDisk, "disk full"}) : Status();
+  };
   Recorder recorder;
   const auto one = link(unkept);
   one->start(recorder, 0);
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 1");
   ASSERT_TRUE(one->content("ann/data"));
-  server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_old"); });
+  server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_new"); });
+  clock_.advance(std::chrono::seconds(61));
+  server_->stop();
+  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+  server_->start();
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 1");
+  EXPECT_THAT(tried, ElementsAre("gtn_new", "gtn_new")) << "at the next greeting";
+  EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 1);
 }
 
 TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
