@@ -349,6 +349,8 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   if (copy->lost_writes && !copy->recheck) return fetch_again(id);
   if (const auto away = commit_away(copy->row)) return hold_back(id, *away);
   const bool kept_untouched = kept_is_untouched(id, manifest);
+  std::optional<Exchange> exchange;
+  if (staging.replaces && !exchange.emplace(c_.book, id)) return;
   if (staging.beside) {
     // It is added to the engine anew afterwards, with what was there before; until then no file of it may be open.
     const auto lock = c_.book.lock();

@@ -184,6 +184,21 @@ class GetFlow {
   void replace_nothing(const TransferId& id);
   void end_exchange(const TransferId& id);
   void rest_others(const Transfer& transfer);
+  /// While it stands, nobody can give the update up: its files are in their place before its row says so.
+  class Exchange {
+   public:
+    Exchange(TransferBook& book, const TransferId& id);
+    ~Exchange();
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    /// False: it was given up before.
+    explicit operator bool() const { return begun_; }
+
+   private:
+    TransferBook& book_;
+    const TransferId id_;
+    bool begun_ = false;
+  };
   Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
 
   std::optional<Error> check_away(const Copy& copy);

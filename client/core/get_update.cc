@@ -252,6 +252,18 @@ void GetFlow::rest_others(const Transfer& transfer) {
   }
 }
 
+GetFlow::Exchange::Exchange(TransferBook& book, const TransferId& id) : book_(book), id_(id) {
+  const auto lock = book_.lock();
+  auto* transfer = book_.find(id_);
+  begun_ = transfer != nullptr && transfer->row.step == TransferStep::kCommit;
+  if (begun_) transfer->exchanges = true;
+}
+
+GetFlow::Exchange::~Exchange() {
+  const auto lock = book_.lock();
+  if (auto* transfer = book_.find(id_)) transfer->exchanges = false;
+}
+
 /// Pool thread: the exchange, which is undone where somebody changed the files of the earlier version meanwhile. What
 /// was done before a crash is not done again.
 Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop) {

@@ -182,6 +182,13 @@ Error not_there(const TransferRow& row) {
                                row.id.str() + "`"};
 }
 
+Error is_exchanging(const TransferRow& row) {
+  return {Code::kConflict, "transfer " + row.id.str() + " (" + display_name(row) +
+                               ") puts its files in the place of the version before, which cannot be broken off: wait "
+                               "for it with `gridtorrent transfer wait " +
+                               row.id.str() + "`"};
+}
+
 Error unknown_transfer(const TransferId& id) {
   return {Code::kNotFound, "there is no transfer " + id.str() + " on this node; `gridtorrent transfers` lists them"};
 }
@@ -251,6 +258,7 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
 Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
+  if (transfer->exchanges && ends(change.kind)) return is_exchanging(transfer->row);
   // Out of the engine, its present count is gone.
   if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
   auto row = row_after(transfer->row, change, c_.options.tuning.tuner);

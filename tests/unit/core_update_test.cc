@@ -117,6 +117,25 @@ TEST_F(Update, PutsTheNewVersionInThePlaceOfTheOld) {
   EXPECT_EQ(engine_->torrent(next->id)->spec.trust, client::DiskTrust::kRecheck) << "what was taken over is hashed";
 }
 
+TEST_F(Update, CannotBeGivenUpWhileItsFilesTakeTheirPlace) {
+  const auto before = held();
+  const auto view = get(update());
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  std::vector<std::string> said;
+  files_.with([&](auto& state) {
+    state.while_committed = [&, id = view->id] {
+      const auto cancelled = node_->cancel(id);
+      said.push_back(cancelled ? "cancelled" : cancelled.error().message);
+    };
+  });
+  complete(view->id);
+  wait_for(view->id, TransferState::kSeeding);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said.front().find("in the place of the version before"), std::string::npos) << said.front();
+  EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
+  EXPECT_TRUE(node_->cancel(view->id)) << "once it is done";
+}
+
 TEST_F(Update, ThatFailedAfterItsExchangeIsEndedByTheNextAttempt) {
   const auto old = held();
   const auto next = get(update());
