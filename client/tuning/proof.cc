@@ -155,8 +155,10 @@ double Refinement::with_more(const Before& before, double part) const {
 }
 
 bool Refinement::shows_own_rates(MonoTime now) const {
+  // A second alone varies by when its bytes were counted. The mean of two holds some of the seconds before the step.
   return before_->step == Step::kShaped && now - *changed_ >= least_proof_ &&
-         facts_.last_second >= with_more(*before_, kProved);
+         facts_.last_second >= with_more(*before_, kProved) &&
+         facts_.bits_per_s >= before_->rate * shared(*before_, kShared);
 }
 
 void Refinement::accept_proof(MonoTime now, double rate) {

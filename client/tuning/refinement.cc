@@ -116,7 +116,8 @@ int Refinement::shaped_lanes(const RefinedSource& source, int lanes) const {
   if ((widest != widest_.end() && widest->second > lanes) || in_all_ >= kFarLanesForLong) return lanes;
   if (path.bits_per_s <= 0 || path.empty > kHeldUp) return lanes;  // its seeder has no more to send
   if (facts_.no_fewer) return lanes;                               // what a rate takes is decided elsewhere
-  if (in_flight(path) < kLeastInFlight * lanes) return lanes;
+  if (uses_bbr(path) && in_flight(path) < kLeastInFlight * lanes) return lanes;
+  if (!own_rates_ && facts_.last_second > kStillGrows * facts_.bits_per_s) return lanes;
   // BBR ends its start-up as soon as the rate no longer grows, and leaves no queue.
   if (!past_start(path, path.full() || uses_bbr(path))) return lanes;
   if (ends_within(in_all_ < kFarLanes ? kTryEndsSoon : kEndsSoon)) return lanes;

@@ -103,9 +103,12 @@ inline constexpr std::chrono::milliseconds kLastLook{750};
 /// long without it. With more, lanes that are taken back again take their windows along (simulated on 47 Mbit/s, 164 ms
 /// and 13 s: 16 lanes that became 8 again cost a third of the rate for the rest), so there it is kEndsSoon.
 inline constexpr std::chrono::seconds kTryEndsSoon{2};
-/// Of its rate each lane has so many segments on the way without a queue, or more lanes only lengthen queues: BBR sends
-/// no fewer than four. Simulated on 5 Mbit/s and 0.5 ms (0.03 segments): 16 lanes with BBR bring 0.7 of what eight do.
+/// Of its rate each lane with BBR has so many segments on the way without a queue, or more lanes only lengthen queues:
+/// it sends no fewer than four. Simulated on 5 Mbit/s and 0.5 ms (0.03 segments): 16 lanes bring 0.7 of what eight do.
 inline constexpr double kLeastInFlight = 0.25;
+/// Where the last second brought so many times the mean of two, a sender is still in its start-up, which would prove
+/// any number of lanes. On a path of 500 ms that lasts for seconds.
+inline constexpr double kStillGrows = 1.1;
 /// A transfer that ends sooner gives no lanes up: nobody would gain by it.
 inline constexpr std::chrono::seconds kEndsSoon{10};
 

@@ -400,8 +400,8 @@ TEST_F(Refining, WaitsForTwentyRoundTripsUntilASecondShowsRatesOfTheirOwn) {
   source_.path.round_trip = 150ms;
   EXPECT_EQ(step(100e6), 4);
   facts_.last_second = 200e6;
-  EXPECT_EQ(step(100e6), 4);
-  EXPECT_EQ(step(100e6), 16);
+  EXPECT_EQ(step(150e6), 4);
+  EXPECT_EQ(step(150e6), 16);
 }
 TEST_F(Refining, KeepsAsManyOfFourTimesTheLanesAsWhatTheyBringTakes) {
   fills_a_path(2);
@@ -412,12 +412,19 @@ TEST_F(Refining, KeepsAsManyOfFourTimesTheLanesAsWhatTheyBringTakes) {
   EXPECT_EQ(steps(4, 200e6), 8) << "of 400: " << refined_.why;
   EXPECT_EQ(steps(50, 200e6), 8) << "it knows by now";
 }
-TEST_F(Refining, TakesARateThatGrowsByItselfForNoProof) {
+TEST_F(Refining, TakesOneGoodSecondForNoProof) {
   fills_a_path(2);
-  facts_.last_second = 100e6;
-  EXPECT_EQ(step(60e6), 4) << "the last second counts: what is to be proved is 168";
+  EXPECT_EQ(step(100e6), 4);
+  facts_.last_second = 200e6;
+  EXPECT_EQ(step(130e6), 4) << "beside two others as many lanes again bring a third more";
   facts_.last_second = 130e6;
   EXPECT_EQ(steps(4, 130e6), 2);
+}
+TEST_F(Refining, TriesNothingForAShaperWhileTheRateGrowsByItself) {
+  fills_a_path(2);
+  facts_.last_second = 100e6;
+  EXPECT_EQ(step(80e6), 2);
+  EXPECT_EQ(step(95e6), 4);
 }
 TEST_F(Refining, TriesForAShaperOnceSlowStartIsOverAndAsLongAsItPays) {
   fills_a_path(2);
@@ -432,6 +439,7 @@ TEST_F(Refining, TriesForAShaperOnceSlowStartIsOverAndAsLongAsItPays) {
 TEST_F(Refining, TriesNoMoreForAShaperWhereLanesHaveHardlyASegmentOnTheWay) {
   fills_a_path(2);
   source_.path.least_round_trip = 500us;
+  source_.path.congestion_control = "bbr";
   EXPECT_EQ(steps(20, 11e6), 2) << "11 Mbit/s for 0.5 ms are 0.47 segments";
   EXPECT_EQ(step(12e6), 4);
 }
