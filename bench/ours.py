@@ -28,10 +28,11 @@ def cpu_seconds(*daemons):
 class Ours:
     """alice, whose nodes seed, and bob, whose nodes fetch, are members of the group `bench`. `hosts` maps roles to hosts of a lab: 'server',
     one or more that begin with 'seed', and others, which fetch; those that begin with 'rival' run no node. `cpu`: parts of a core that the
-    nodes of some roles are held to. `congestion`: what fetching nodes may ask the seeding ones for."""
+    nodes of some roles are held to. `congestion`: what fetching nodes may ask the seeding ones for. `uploads`: what owners of seeding
+    nodes give at most."""
 
-    def __init__(self, hosts, bin_dir, args=(), cpu=None, congestion=()):
-        self.hosts, self.args, self.cpu, self.congestion = hosts, args, cpu or {}, congestion
+    def __init__(self, hosts, bin_dir, args=(), cpu=None, congestion=(), uploads=None):
+        self.hosts, self.args, self.cpu, self.congestion, self.uploads = hosts, args, cpu or {}, congestion, uploads or {}
         self.scene = harness.Scene(bin_dir)
         self.program = explained.Program(self.scene.bin / 'gridtorrent')
         self.held = contextlib.ExitStack()
@@ -60,9 +61,10 @@ class Ours:
         grants = ['--lane-congestion-control', ','.join(self.congestion)] if self.congestion else []
         for role in (*self.seeders, *self.fetchers):
             host = self.hosts[role]
+            given = ['--upload-limit', self.uploads[role]] if role in self.uploads else []
             self.nodes[role] = self.scene.node(self.alice if role in self.seeders else self.bob, role, netns=host.ns, address=host.address,
                                                ports='50000-50015', tls_ports='50016-50031',
-                                               args=[*self.args, *(grants if role in self.seeders else [])])
+                                               args=[*self.args, *(grants if role in self.seeders else []), *given])
             if role in self.cpu:
                 self.held.enter_context(cpu_bound.CpuBound(self.nodes[role].pid, self.cpu[role]))
         self.seed = self.nodes[self.seeders[0]]

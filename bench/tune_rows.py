@@ -100,7 +100,7 @@ ROWS = (
         + tuple(Bar(f'in time, {wish}', wish, figures.in_time, least=1) for wish in ('by 60 s, no rivals', 'by 60 s, 4 rivals', 'by 120 s, 8 rivals'))
         + (Bar('a target of 150 Mbit/s: what lacks, as said 15 s in, off by', 'target 150Mbit, no rivals', figures.shortfall_error, most=0.10),)),
     Row('10', 'swarm-8', (ratio('time of today\'s plan : time', lambda run: 1 / run['seconds'], 'swarm, fixed', 1 / 1.03, 'swarm'),)),
-    *(Row('11', name, gate=True, open='the word: in the table of words') for name in ('tune-window', 'tune-lossy', 'tune-cpu')),
+    *(Row('11', name, gate=True, open='the word: in the table of words') for name in ('tune-window', 'tune-lossy', 'tune-cpu', 'tune-seeder', 'tune-disk')),
     *(Row('12', name, tuple(ratio(f'whole : {tuner}', figures.whole, tuner, 0.97) for tuner in PUBLISHED),
           open='why a tuner is a tenth behind: its decisions are kept with each run') for name in ('tune-loss', 'tune-wan', 'tune-unlike', 'tune-change')),
     Row('12', 'small-files', tuple(ratio(f'whole : GridFTP, files by {by}', figures.whole, f'{by}, files', 0.97) for by in wide_check.SCHEDULES),

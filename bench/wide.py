@@ -15,6 +15,8 @@ Hosts named seed… all seed; rival… run no node; every other one but `server`
     "limits": ["loss"]   what truly limits a transfer here
     "congestion_allowed": ["reno", "cubic", "bbr"]   what programs may choose, and our seeders grant who fetches
     "tcp_of": {"get": {"tcp_rmem": "4096 131072 262144"}}   "cpu": {"get": 0.2}   of single hosts
+    "uploads": {"seed": "80Mbit"}   what the owner of a node that seeds gives at most
+    "disk": {"get": 10e6}   the disk that data are fetched to takes so many bytes a second
 
 A tool may have "rivals" and "limits" of its own. GridTorrent's also take "lanes", "seeders", "limit", "tuner", "mode", "target_rate",
 "min_rate", "by_s", "history" ("cold", the default, or "warm": after a fetch over the same path) and "estimate" (true: `estimate` is asked
@@ -46,6 +48,7 @@ import data
 import explained
 import lab
 import ours
+import slow_disk
 import wide_check
 from during import During
 from peers import aria2, common, globus, iperf3, transmission, udt
@@ -136,6 +139,7 @@ class Bench:
     def __init__(self, scenario, net, gt, source, folder, bin_dir):
         self.scenario, self.net, self.gt, self.source, self.folder, self.bin = scenario, net, gt, source, folder, bin_dir
         self.published = {}
+        self.target = folder / ('disk' if 'disk' in scenario else '.') / 'target'
 
     def content(self, access):
         if access not in self.published:
@@ -161,7 +165,7 @@ class Bench:
         kind, net = tool['tool'], self.net
         options = {k: v for k, v in tool.items() if k not in ('tool', *wide_check.COMMON)}
         seed, get = net[self.gt.seeders[0]], net[self.gt.fetchers[0]]
-        target = self.folder / 'target'
+        target = self.target
         verify = self.first
         try:
             if kind == 'iperf3':
@@ -283,11 +287,16 @@ def same_machine(a, b):
     return all(a.get(k) == b.get(k) for k in ('cpu', 'cores', 'kernel', 'commit'))
 
 
+def size_of_data(scenario):
+    """Bytes, at the most."""
+    what = scenario['data']
+    return size(what['file']) if 'file' in what else what['files'] * size(what.get('of') or what['to'])
+
+
 def room_for(scenario):
     """A folder in memory where source and copy fit, so that disks play no part; else the usual one."""
-    what = scenario['data']
     fetching = len(wide_check.fetchers(scenario['network']['hosts']))
-    need = size(what['file']) if 'file' in what else what['files'] * size(what.get('of') or what['to'])
+    need = size_of_data(scenario)
     memory = pathlib.Path('/dev/shm')
     free = shutil.disk_usage(memory).free if memory.is_dir() else 0
     available = int(re.search(r'MemAvailable:\s+(\d+)', pathlib.Path('/proc/meminfo').read_text())[1]) * 1024
@@ -308,9 +317,11 @@ class Session:
             self.net = stack.enter_context(lab.Lab(scenario['network'], self.emulator, scenario['tcp'], scenario.get('tcp_of'),
                                                    congestion_allowed(scenario)))
             self.gt = stack.enter_context(ours.Ours(self.net.hosts, self.args.bin, cpu=scenario.get('cpu'),
-                                                    congestion=granted(scenario, self.args.bin)))
+                                                    congestion=granted(scenario, self.args.bin), uploads=scenario.get('uploads')))
             folder = self.gt.scene.dir / 'bench'
             folder.mkdir()
+            for rate in scenario.get('disk', {}).values():
+                stack.enter_context(slow_disk.SlowDisk(folder / 'disk', 2 * size_of_data(scenario), rate))
             self.bench = Bench(scenario, self.net, self.gt, make_data(folder, scenario['data']), folder, pathlib.Path(self.args.bin))
             data.in_page_cache(self.bench.source)
             self.stack = stack.pop_all()

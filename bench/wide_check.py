@@ -6,8 +6,8 @@ NUMBER = (int, float)
 LIMIT_WORDS = ('window', 'loss', 'seeder', 'path', 'receiver-cpu', 'disk', 'target', 'cap')  # what a tuner may say; "unknown" is never true
 RIVAL = {'from': str, 'to': str, 'flows': int, 'congestion': str, 'at_s': NUMBER, 'until_s': NUMBER}
 KILL = {'host': str, 'at_s': NUMBER}
-SCENARIO = {'title': str, 'why': str, 'network': dict, 'tcp': dict, 'tcp_of': dict, 'cpu': dict, 'congestion_allowed': list, 'repetitions': int,
-            'data': dict, 'tools': list, 'rivals': list, 'kills': list, 'limits': list}
+SCENARIO = {'title': str, 'why': str, 'network': dict, 'tcp': dict, 'tcp_of': dict, 'cpu': dict, 'uploads': dict, 'disk': dict,
+            'congestion_allowed': list, 'repetitions': int, 'data': dict, 'tools': list, 'rivals': list, 'kills': list, 'limits': list}
 MOST_RIVALS = 32  # common.RIVAL_PORTS
 NEEDED = ('title', 'why', 'network', 'tcp', 'repetitions', 'data', 'tools')
 
@@ -122,11 +122,17 @@ def check(scenario):
         if kill['host'] not in seeders(hosts):
             wrong(f'kills[{i}].host', f'"{kill["host"]}" does not seed', f'only nodes that seed are killed: {listed(seeders(hosts))}')
     check_limits('limits', scenario.get('limits', []))
-    for place in ('tcp_of', 'cpu'):
+    for place in ('tcp_of', 'cpu', 'uploads', 'disk'):
         for host in scenario.get(place, {}):
             host_named(f'{place}.{host}', host, hosts)
     for host, cores in scenario.get('cpu', {}).items():
         if host == 'server' or host.startswith('rival') or not isinstance(cores, NUMBER) or not 0 < cores <= 1:
             wrong(f'cpu.{host}', 'only a node can be held, to a part of one core', 'write 0.2 for a fifth of a core, at a host that seeds or fetches')
+    for host, rate in scenario.get('uploads', {}).items():
+        if host not in seeders(hosts) or not isinstance(rate, str):
+            wrong(f'uploads.{host}', 'only the owner of a node that seeds gives less than it could', 'write "80Mbit" at a host that seeds')
+    for host, rate in scenario.get('disk', {}).items():
+        if host != fetchers(hosts)[0] or not isinstance(rate, NUMBER) or isinstance(rate, bool) or rate <= 0:
+            wrong(f'disk.{host}', 'only the disk that data are fetched to is slow, by bytes a second', f'write 10e6 at "{fetchers(hosts)[0]}"')
     for i, tool in enumerate(scenario['tools']):
         check_tool(f'tools[{i}]', tool, hosts)

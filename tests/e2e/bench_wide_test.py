@@ -52,7 +52,9 @@ def a_wrong_scenario_gets_one_line_that_names_the_place():
                            ({'kills': [{'host': 'get', 'at_s': 1}]}, 'kills[0].host: "get" does not seed'),
                            ({'kills': [{'host': 'seed-9', 'at_s': 1}]}, 'kills[0].host: there is no host "seed-9"'),
                            ({'limits': ['moon']}, 'limits: "moon" is no word'), ({'cpu': {'rival': 0.2}}, 'cpu.rival: only a node'),
-                           ({'cpu': {'get': 2}}, 'cpu.get: only a node'), ({'tcp_of': {'x': {}}}, 'tcp_of.x: there is no host'),
+                           ({'cpu': {'get': 2}}, 'cpu.get: only a node'), ({'uploads': {'get': '8Mbit'}}, 'uploads.get: only the owner'),
+                           ({'disk': {'other': 10e6}}, 'disk.other: only the disk'), ({'disk': {'get': '10MB'}}, 'disk.get: only the disk'),
+                           ({'tcp_of': {'x': {}}}, 'tcp_of.x: there is no host'),
                            ({'tools': [{'tool': 'scp'}]}, 'tools[0].tool: there is no tool "scp"'),
                            ({'tools': [{'tool': 'gridtorrent', 'lane': 4}]}, 'tools[0].lane: this key is unknown'),
                            ({'tools': [{'tool': 'globus', 'lanes': 4}]}, 'tools[0].lanes: this key is unknown'),
@@ -60,7 +62,7 @@ def a_wrong_scenario_gets_one_line_that_names_the_place():
                            ({'tools': [{'tool': 'gridtorrent_side_by_side', 'lanes': [1]}]}, 'tools[0].lanes: [1] says nothing of 2 hosts'),
                            ({'tools': [{'tool': 'iperf3', 'streams': 1, 'rivals': [{**RIVAL, 'from': 'x'}]}]}, 'tools[0].rivals[0].from: ')):
         cases.check(refusal(**changes).startswith(start), lambda c=changes, s=start: f'{c}: {refusal(**c)!r} does not begin with {s!r}')
-    equal(refusal(rivals=[RIVAL], kills=[{'host': 'seed-2', 'at_s': 3}], limits=['loss'], cpu={'get': 0.2}), '')
+    equal(refusal(rivals=[RIVAL], kills=[{'host': 'seed-2', 'at_s': 3}], limits=['loss'], cpu={'get': 0.2}, uploads={'seed-2': '8Mbit'}, disk={'get': 10e6}), '')
 
 
 def every_scenario_that_is_kept_is_a_right_one():
