@@ -560,6 +560,10 @@ void GrpcLink::accept_renewal(const v1::RenewNodeReply& reply) {
 
 void GrpcLink::keep_credential() {
   if (!unkept_ || clock_.mono() < next_keeping_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (credential_.token != unkept_->token) return unkept_.reset();  // somebody gave it another one meanwhile
+  }
   const Status kept = options_.on_credential ? options_.on_credential(*unkept_) : Status();
   if (kept) return unkept_.reset();
   if (next_keeping_ == MonoTime{}) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -530,6 +531,36 @@ TEST_F(Link, ARenewedCredentialThatCannotBeWrittenDownIsUsedAndTriedAgain) {
   EXPECT_EQ(recorder.next(), "task 1");
   EXPECT_THAT(tried, ElementsAre("gtn_new", "gtn_new")) << "at the next greeting";
   EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 1);
+}
+
+TEST_F(Link, ARenewedCredentialIsNotWrittenOverOneThatWasGivenMeanwhile) {
+  serve();
+  server_->with([&](FakeState& state) {
+    state.renewal.set_node_token("gtn_new");
+    state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
+    state.events = {get_task(1)};
+  });
+  ServerLinkOptions unkept = options();
+  unkept.credential.issued = clock_.wall() - hours(24 * 89);
+  unkept.credential.expires = clock_.wall() + hours(24);
+  std::atomic<int> tried = 0;
+  unkept.on_credential = [&](const NodeCredential&) {
+    ++tried;
+    return Status(Error{Code::kDisk, "disk full"});
+  };
+  Recorder recorder;
+  const auto one = link(unkept);
+  one->start(recorder, 0);
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 1");
+  one->use_credential({"gtn_given", clock_.wall(), clock_.wall() + hours(24 * 90)});
+  clock_.advance(std::chrono::seconds(61));
+  server_->stop();
+  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+  server_->start();
+  EXPECT_EQ(recorder.next(), "connected");
+  EXPECT_EQ(recorder.next(), "task 1");
+  EXPECT_EQ(tried, 1);
 }
 
 TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
