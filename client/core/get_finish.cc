@@ -350,7 +350,7 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   if (const auto away = commit_away(copy->row)) return hold_back(id, *away);
   const bool kept_untouched = kept_is_untouched(id, manifest);
   std::optional<Exchange> exchange;
-  if (staging.replaces && !exchange.emplace(c_.book, id)) return;
+  if (staging.replaces && !exchange.emplace(c_.book, copy->row)) return;
   if (staging.beside) {
     // It is added to the engine anew afterwards, with what was there before; until then no file of it may be open.
     const auto lock = c_.book.lock();
@@ -388,6 +388,7 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   const auto lock = c_.book.lock();
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step != TransferStep::kCommit) return;
+  if (exchange) exchange->end();
   if (staging.beside) {
     // What lay there before stays somebody's own, also where it was changed meanwhile.
     for (const auto& [other_id, other] : c_.book.all()) {

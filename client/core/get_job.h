@@ -184,19 +184,23 @@ class GetFlow {
   void replace_nothing(const TransferId& id);
   void end_exchange(const TransferId& id);
   void rest_others(const Transfer& transfer);
-  /// While it stands, nobody can give the update up: its files are in their place before its row says so.
+  /// While it stands, nobody ends the update or the transfer that gives way to it, and that one is not seeded: whose
+  /// files lie there is known once the update's row says so.
   class Exchange {
    public:
-    Exchange(TransferBook& book, const TransferId& id);
+    Exchange(TransferBook& book, const TransferRow& update);
     ~Exchange();
+    /// Under the book's lock: what happens next is one step with it.
+    void end();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
     /// False: it was given up before.
     explicit operator bool() const { return begun_; }
 
    private:
+    void mark(bool exchanges);
     TransferBook& book_;
-    const TransferId id_;
+    const TransferId update_, earlier_;
     bool begun_ = false;
   };
   Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);

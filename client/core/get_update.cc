@@ -252,16 +252,27 @@ void GetFlow::rest_others(const Transfer& transfer) {
   }
 }
 
-GetFlow::Exchange::Exchange(TransferBook& book, const TransferId& id) : book_(book), id_(id) {
+GetFlow::Exchange::Exchange(TransferBook& book, const TransferRow& update)
+    : book_(book), update_(update.id), earlier_(update.replaces) {
   const auto lock = book_.lock();
-  auto* transfer = book_.find(id_);
+  const auto* transfer = book_.find(update_);
   begun_ = transfer != nullptr && transfer->row.step == TransferStep::kCommit;
-  if (begun_) transfer->exchanges = true;
+  if (begun_) mark(true);
 }
 
 GetFlow::Exchange::~Exchange() {
   const auto lock = book_.lock();
-  if (auto* transfer = book_.find(id_)) transfer->exchanges = false;
+  end();
+}
+
+void GetFlow::Exchange::end() {
+  if (std::exchange(begun_, false)) mark(false);
+}
+
+void GetFlow::Exchange::mark(bool exchanges) {
+  for (const TransferId& id : {update_, earlier_}) {
+    if (auto* transfer = book_.find(id)) transfer->exchanges = exchanges;
+  }
 }
 
 /// Pool thread: the exchange, which is undone where somebody changed the files of the earlier version meanwhile. What
@@ -276,15 +287,13 @@ Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const st
   const auto settle = [&] {
     const auto lock = c_.book.lock();
     if (auto* old = c_.book.find(earlier.row.id); old != nullptr && old->row.step == TransferStep::kHold) {
+      old->exchanges = false;
       c_.settle_hold(*old);
     }
   };
   {
     const auto lock = c_.book.lock();
-    if (auto* old = c_.book.find(earlier.row.id)) {
-      c_.take_out_of_engine(*old);
-      old->barred = true;
-    }
+    if (auto* old = c_.book.find(earlier.row.id)) c_.settle_only(*old);
   }
   if (!c_.ports.files.has_replaced(staging, manifest)) {
     std::optional<Error> trouble;

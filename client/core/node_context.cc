@@ -313,6 +313,8 @@ void NodeContext::settle_only(Transfer& transfer) {
     transfer.barred_reason = "withdrawn by its owner: not seeded";
   } else if (transfer.row.refused) {
     transfer.barred_reason = kNotYours;
+  } else if (transfer.exchanges) {
+    transfer.barred_reason = "an update takes its place: not seeded";
   } else if (transfer.look_again) {
     transfer.barred_reason = "its files are not at " +
                              escape_for_display(join_path(transfer.row.target, transfer.row.base_name)) +

@@ -184,9 +184,8 @@ Error not_there(const TransferRow& row) {
 
 Error is_exchanging(const TransferRow& row) {
   return {Code::kConflict, "transfer " + row.id.str() + " (" + display_name(row) +
-                               ") puts its files in the place of the version before, which cannot be broken off: wait "
-                               "for it with `gridtorrent transfer wait " +
-                               row.id.str() + "`"};
+                               ") is part of an update whose files take their place now, which cannot be broken off: "
+                               "try again once `gridtorrent transfers` lists the update as seeding"};
 }
 
 Error unknown_transfer(const TransferId& id) {
@@ -258,7 +257,8 @@ ChangeOutcome NodeSteps::change_all(std::span<const TransferId> ids, const Trans
 Result<TransferRow> NodeSteps::next_row(const TransferId& id, const TransferChange& change) {
   auto* transfer = c_.book.find(id);
   if (transfer == nullptr || transfer->row.step == TransferStep::kForgotten) return unknown_transfer(id);
-  if (transfer->exchanges && ends(change.kind)) return is_exchanging(transfer->row);
+  if (transfer->exchanges && (ends(change.kind) || change.kind == ChangeKind::kVerify))
+    return is_exchanging(transfer->row);
   // Out of the engine, its present count is gone.
   if (ends(change.kind)) note_counters(*transfer, c_.ports.clock.mono());
   auto row = row_after(transfer->row, change, c_.options.tuning.tuner);

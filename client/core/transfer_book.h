@@ -82,7 +82,7 @@ struct Transfer {
   MonoTime wanted_at{};                ///< when somebody last wanted data of what is held here, or had a lane
   bool barred = false;                 ///< held, but not seeded: private, withdrawn, another transfer seeds it
   std::string barred_reason;
-  bool exchanges = false;  ///< an update whose files take the place of the version before: it cannot be given up now
+  bool exchanges = false;  ///< an update whose files take their place now, or the transfer whose files give way to them
   std::uint32_t engine_generation = 0;  ///< the edition that the engine holds
   std::optional<ContentInfo> moving;    ///< another edition to go on in, once what is here is written down
   AudiencePtr audience_shown;           ///< what the engine lets in

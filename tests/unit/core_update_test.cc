@@ -117,22 +117,40 @@ TEST_F(Update, PutsTheNewVersionInThePlaceOfTheOld) {
   EXPECT_EQ(engine_->torrent(next->id)->spec.trust, client::DiskTrust::kRecheck) << "what was taken over is hashed";
 }
 
-TEST_F(Update, CannotBeGivenUpWhileItsFilesTakeTheirPlace) {
+TEST_F(Update, CannotBeEndedWhileItsFilesTakeTheirPlaceNorWhatGivesWayToIt) {
   const auto before = held();
-  const auto view = get(update());
+  auto other = job("set", "/elsewhere");
+  other.version = 1;
+  const auto elsewhere = get(other);
+  ASSERT_TRUE(elsewhere.ok()) << elsewhere.error().message;
+  wait_until(elsewhere->id, [](const auto& view) {
+    return view.state == TransferState::kSeeding || view.state == TransferState::kComplete;
+  });
+  const auto view = get(update("/home/in"));
   ASSERT_TRUE(view.ok()) << view.error().message;
   std::vector<std::string> said;
+  std::string waits;
   files_.with([&](auto& state) {
     state.while_committed = [&, id = view->id] {
-      const auto cancelled = node_->cancel(id);
-      said.push_back(cancelled ? "cancelled" : cancelled.error().message);
+      const auto note = [&](const Result<client::TransferView>& ended) {
+        said.push_back(ended ? "ended" : ended.error().message);
+      };
+      note(node_->cancel(id));
+      note(node_->cancel(before.id));
+      const auto removed = node_->remove_files(before.id, /*look_only=*/false);
+      said.push_back(removed ? "removed" : removed.error().message);
+      for (const auto& [of, why] : node_->change_all({before.id}, {client::ChangeKind::kVerify}).failures)
+        said.push_back(why.message);
+      EXPECT_TRUE(node_->cancel(elsewhere->id)) << "what else holds the version is settled anew";
+      waits = node_->transfer(before.id)->waiting_for;
     };
   });
   complete(view->id);
   wait_for(view->id, TransferState::kSeeding);
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said.front().find("in the place of the version before"), std::string::npos) << said.front();
-  EXPECT_EQ(versions(), std::vector<std::uint32_t>{2});
+  ASSERT_EQ(said.size(), 4u);
+  for (const auto& one : said) EXPECT_NE(one.find("cannot be broken off"), std::string::npos) << one;
+  EXPECT_NE(waits.find("an update takes its place"), std::string::npos) << waits;
+  EXPECT_TRUE(eventually([&] { return versions() == std::vector<std::uint32_t>{2}; }));
   EXPECT_TRUE(node_->cancel(view->id)) << "once it is done";
 }
 
