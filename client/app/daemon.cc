@@ -168,7 +168,7 @@ Result<control::Reenrolled> reenrol(const Config& config, const std::string& tok
   GT_ASSIGN(const ServerCa ca, read_server_ca(config.ca_file, config.data_dir));
   GT_ASSIGN(const NodeIdentity now,
             enrol({config.data_dir, before.server, ca.file, before.node_name}, token, parts.clock, parts.rng));
-  parts.identity->take_over(now);
+  GT_TRY(parts.identity->take_over(now));
   logging::info("enrolled anew as " + now.node.str() + " of " + now.owner);
   if (now.node != before.node) return control::Reenrolled{now.node, now.expires, true};
   parts.node->identity_changed(now.node_name, now.expires);

@@ -23,6 +23,7 @@ Status IdentityKeeper::change(Change&& edit) {
 
 Status IdentityKeeper::renew(const remote::NodeCredential& credential) {
   return change([&](NodeIdentity& next) {
+    if (credential.issued < next.issued) return;
     next.token = credential.token;
     next.issued = credential.issued;
     next.expires = credential.expires;
@@ -33,9 +34,8 @@ Status IdentityKeeper::rename(const std::string& node_name) {
   return change([&](NodeIdentity& next) { next.node_name = node_name; });
 }
 
-void IdentityKeeper::take_over(const NodeIdentity& identity) {
-  const std::lock_guard lock(mutex_);
-  identity_ = identity;
+Status IdentityKeeper::take_over(const NodeIdentity& identity) {
+  return change([&](NodeIdentity& next) { next = identity; });
 }
 
 Result<NodeIdentity> enrol(const EnrolmentPlace& place, const std::string& token, Clock& clock, Rng& rng) {

@@ -19,11 +19,11 @@ class IdentityKeeper {
       : data_dir_(std::move(data_dir)), identity_(std::move(identity)) {}
 
   security::NodeIdentity now() const;
-  /// kDisk: nothing changed.
+  /// kDisk: nothing changed. One that is older than what is kept changes nothing: another was given meanwhile.
   Status renew(const remote::NodeCredential& credential);
   Status rename(const std::string& node_name);
-  /// Is on the disk already.
-  void take_over(const security::NodeIdentity& identity);
+  /// In place of what is kept, also of a renewal that was written down meanwhile.
+  Status take_over(const security::NodeIdentity& identity);
 
  private:
   template <class Change>

@@ -116,7 +116,7 @@ class GrpcLink final : public RemoteLink {
   Status on_event(const v1::NodeEvent& event, ServerListener& listener);
   void tell_lost(const Error& reason, ServerListener& listener);
   void renew_if_due();
-  void accept_renewal(const v1::RenewNodeReply& reply);
+  void accept_renewal(const v1::RenewNodeReply& reply, const NodeCredential& before);
   void keep_credential();
 
   const ServerLinkOptions options_;
@@ -529,29 +529,32 @@ Status GrpcLink::on_event(const v1::NodeEvent& event, ServerListener& listener) 
 void GrpcLink::renew_if_due() {
   keep_credential();
   if (clock_.mono() < next_renewal_) return;
+  NodeCredential before;
   {
     const std::lock_guard lock(mutex_);
-    const milliseconds life = credential_.expires - credential_.issued;
-    if (life.count() <= 0 || clock_.wall() - credential_.issued < life * 2 / 3) return;
+    before = credential_;
   }
+  const milliseconds life = before.expires - before.issued;
+  if (life.count() <= 0 || clock_.wall() - before.issued < life * 2 / 3) return;
   next_renewal_ = clock_.mono() + kRenewalPause;
   v1::RenewNodeRequest request;
   *request.mutable_hello() = rpc::make_hello(clock_.wall());
   const auto reply = call(*stubs()->nodes, &v1::Nodes::Stub::RenewNode, request);
   if (reply) {
-    accept_renewal(*reply);
+    accept_renewal(*reply, before);
   } else {
     logging::warning("this node's credential could not be renewed; trying again in an hour",
                      {{"reason", reply.error().message}});
   }
 }
 
-void GrpcLink::accept_renewal(const v1::RenewNodeReply& reply) {
+void GrpcLink::accept_renewal(const v1::RenewNodeReply& reply, const NodeCredential& before) {
   if (reply.node_token().empty()) return;
   const NodeCredential fresh{reply.node_token(), clock_.wall(), WallTime{reply.expires_ms()}};
   {
     const std::lock_guard lock(mutex_);
-    credential_ = fresh;  // at once: the server ends the old one after a day
+    if (credential_.token != before.token) return;  // somebody gave it another one, which ended both of these
+    credential_ = fresh;                            // at once: the server ends the old one after a day
   }
   unkept_ = fresh;
   next_keeping_ = {};

@@ -27,7 +27,8 @@ struct NodeCredential {
 struct ServerLinkOptions {
   ServerAddress server;
   NodeCredential credential;
-  /// Called on the link's own thread with each renewed credential, before it is used for the next call: keep it.
+  /// Called on the link's own thread with each renewed credential, which is in use by then: write it down. After an
+  /// error it is called again, each minute at most, until another credential is there.
   std::function<Status(const NodeCredential&)> on_credential;
   std::string node_name;  ///< as this node knows it
   /// Called on the link's own thread: the server has another name for this node. It is the one that is told from then

@@ -244,10 +244,12 @@ struct FakeServer::Services {
     grpc::Status RenewNode(grpc::ServerContext* context, const v1::RenewNodeRequest*,
                            v1::RenewNodeReply* reply) override {
       note(context);
-      server.with([&](FakeState& state) {
+      const auto meanwhile = server.with([&](FakeState& state) {
         ++state.renewals;
         *reply = state.renewal;
+        return state.while_renewing;
       });
+      if (meanwhile) meanwhile();
       return grpc::Status::OK;
     }
   };

@@ -63,6 +63,7 @@ struct FakeState {
   v1::EnrollRequest enrolled;
   v1::RenewNodeReply renewal;
   int renewals = 0;
+  std::function<void()> while_renewing;  ///< before the answer
   v1::Content content;
   bool hold = false;                  ///< GetContent answers once this is no longer so, or the call is cancelled
   int cancelled = 0;                  ///< such calls that were cancelled

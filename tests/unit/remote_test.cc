@@ -92,6 +92,20 @@ class Recorder final : public ServerListener {
   std::vector<Error> refusals_;
 };
 
+v1::NodeEvent get_task(std::uint64_t sequence) {
+  v1::NodeEvent event;
+  v1::Task& task = *event.mutable_task();
+  task.set_task_id(id<TaskId>(1).str());
+  task.set_sequence(sequence);
+  task.mutable_work()->mutable_get()->set_content_id(id<ContentId>(2).str());
+  task.mutable_work()->mutable_get()->set_lanes(7);
+  v1::TuningWish& wish = *task.mutable_work()->mutable_get()->mutable_wish();
+  wish.set_mode("of a newer server");
+  wish.set_floor_bits_per_s(8);
+  wish.set_by_ms(9);
+  return event;
+}
+
 class Link : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -125,6 +139,34 @@ class Link : public ::testing::Test {
     auto made = make_server_link(std::move(options));
     EXPECT_TRUE(made) << made.error().message;
     return std::move(*made);
+  }
+  /// Of a node whose credential is so many of its 90 days old, at a server that renews it and has one task.
+  ServerLinkOptions of_age(int days) {
+    serve();
+    server_->with([&](FakeState& state) {
+      state.renewal.set_node_token("gtn_new");
+      state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
+      state.content.set_content_id(id<ContentId>(2).str());
+      state.events = {get_task(1)};
+    });
+    ServerLinkOptions aged = options();
+    aged.credential.issued = clock_.wall() - hours(24 * days);
+    aged.credential.expires = clock_.wall() + hours(24 * (90 - days));
+    return aged;
+  }
+  /// A call's.
+  std::string token_of(RemoteLink& link) {
+    EXPECT_TRUE(link.content("ann/data"));
+    return server_->with([](FakeState& state) { return state.authorizations.back(); });
+  }
+  /// A minute later, over a new stream.
+  void greeted_again(Recorder& recorder) {
+    clock_.advance(std::chrono::seconds(61));
+    server_->stop();
+    EXPECT_THAT(recorder.next(), HasSubstr("lost"));
+    server_->start();
+    EXPECT_EQ(recorder.next(), "connected");
+    EXPECT_EQ(recorder.next(), "task 1");
   }
   /// The first line that the listener hears of a loss.
   std::string loss() {
@@ -249,20 +291,6 @@ TEST_F(Link, ToldOnceThatTheServerIsDownThenConnectsAgain) {
   server_->stop();
   EXPECT_THAT(recorder.next(), HasSubstr("lost: "));
   EXPECT_FALSE(one->is_connected());
-}
-
-v1::NodeEvent get_task(std::uint64_t sequence) {
-  v1::NodeEvent event;
-  v1::Task& task = *event.mutable_task();
-  task.set_task_id(id<TaskId>(1).str());
-  task.set_sequence(sequence);
-  task.mutable_work()->mutable_get()->set_content_id(id<ContentId>(2).str());
-  task.mutable_work()->mutable_get()->set_lanes(7);
-  v1::TuningWish& wish = *task.mutable_work()->mutable_get()->mutable_wish();
-  wish.set_mode("of a newer server");
-  wish.set_floor_bits_per_s(8);
-  wish.set_by_ms(9);
-  return event;
 }
 
 TEST_F(Link, TasksAndHintsArriveInOrderAndTheCursorFollowsAcknowledgements) {
@@ -457,16 +485,7 @@ TEST_F(Link, EveryCallCarriesTheNodesToken) {
 }
 
 TEST_F(Link, RenewsItsCredentialAtTwoThirdsOfItsLifeAndUsesIt) {
-  serve();
-  server_->with([&](FakeState& state) {
-    state.renewal.set_node_token("gtn_new");
-    state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
-    state.content.set_content_id(id<ContentId>(2).str());
-    state.events = {get_task(1)};
-  });
-  ServerLinkOptions aged = options();
-  aged.credential.issued = clock_.wall() - hours(24 * 61);
-  aged.credential.expires = clock_.wall() + hours(24 * 29);
+  ServerLinkOptions aged = of_age(61);
   std::vector<std::string> kept;
   aged.on_credential = [&](const NodeCredential& fresh) {
     kept.push_back(fresh.token);
@@ -478,22 +497,12 @@ TEST_F(Link, RenewsItsCredentialAtTwoThirdsOfItsLifeAndUsesIt) {
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 1");
   EXPECT_THAT(kept, ElementsAre("gtn_new"));
-  ASSERT_TRUE(one->content("ann/data"));
-  server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_new"); });
+  EXPECT_EQ(token_of(*one), "Bearer gtn_new");
 }
 
 TEST_F(Link, AYoungCredentialIsNotRenewed) {
-  serve();
-  server_->with([&](FakeState& state) {
-    state.renewal.set_node_token("gtn_new");
-    state.content.set_content_id(id<ContentId>(2).str());
-    state.events = {get_task(1)};
-  });
-  ServerLinkOptions young = options();
-  young.credential.issued = clock_.wall() - hours(24 * 59);
-  young.credential.expires = clock_.wall() + hours(24 * 31);
   Recorder recorder;
-  const auto one = link(young);
+  const auto one = link(of_age(59));
   one->start(recorder, 0);
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 1");
@@ -501,16 +510,7 @@ TEST_F(Link, AYoungCredentialIsNotRenewed) {
 }
 
 TEST_F(Link, ARenewedCredentialThatCannotBeWrittenDownIsUsedAndTriedAgain) {
-  serve();
-  server_->with([&](FakeState& state) {
-    state.renewal.set_node_token("gtn_new");
-    state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
-    state.content.set_content_id(id<ContentId>(2).str());
-    state.events = {get_task(1)};
-  });
-  ServerLinkOptions unkept = options();
-  unkept.credential.issued = clock_.wall() - hours(24 * 89);
-  unkept.credential.expires = clock_.wall() + hours(24);
+  ServerLinkOptions unkept = of_age(89);
   std::vector<std::string> tried;
   unkept.on_credential = [&](const NodeCredential& fresh) {
     tried.push_back(fresh.token);
@@ -521,28 +521,14 @@ TEST_F(Link, ARenewedCredentialThatCannotBeWrittenDownIsUsedAndTriedAgain) {
   one->start(recorder, 0);
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 1");
-  ASSERT_TRUE(one->content("ann/data"));
-  server_->with([](FakeState& state) { EXPECT_EQ(state.authorizations.back(), "Bearer gtn_new"); });
-  clock_.advance(std::chrono::seconds(61));
-  server_->stop();
-  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
-  server_->start();
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_EQ(recorder.next(), "task 1");
+  EXPECT_EQ(token_of(*one), "Bearer gtn_new");
+  greeted_again(recorder);
   EXPECT_THAT(tried, ElementsAre("gtn_new", "gtn_new")) << "at the next greeting";
   EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 1);
 }
 
-TEST_F(Link, ARenewedCredentialIsNotWrittenOverOneThatWasGivenMeanwhile) {
-  serve();
-  server_->with([&](FakeState& state) {
-    state.renewal.set_node_token("gtn_new");
-    state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
-    state.events = {get_task(1)};
-  });
-  ServerLinkOptions unkept = options();
-  unkept.credential.issued = clock_.wall() - hours(24 * 89);
-  unkept.credential.expires = clock_.wall() + hours(24);
+TEST_F(Link, ARenewedCredentialIsNotTriedAgainOnceAnotherWasGiven) {
+  ServerLinkOptions unkept = of_age(89);
   std::atomic<int> tried = 0;
   unkept.on_credential = [&](const NodeCredential&) {
     ++tried;
@@ -554,13 +540,27 @@ TEST_F(Link, ARenewedCredentialIsNotWrittenOverOneThatWasGivenMeanwhile) {
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 1");
   one->use_credential({"gtn_given", clock_.wall(), clock_.wall() + hours(24 * 90)});
-  clock_.advance(std::chrono::seconds(61));
-  server_->stop();
-  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
-  server_->start();
+  greeted_again(recorder);
+  EXPECT_EQ(tried, 1);
+}
+
+TEST_F(Link, ARenewalThatAnotherCredentialOvertookIsNotUsed) {
+  ServerLinkOptions aged = of_age(61);
+  std::atomic<int> tried = 0;
+  aged.on_credential = [&](const NodeCredential&) {
+    ++tried;
+    return Status();
+  };
+  Recorder recorder;
+  const auto one = link(aged);
+  server_->with([&](FakeState& state) {
+    state.while_renewing = [&] { one->use_credential({"gtn_given", clock_.wall(), clock_.wall() + hours(24 * 90)}); };
+  });
+  one->start(recorder, 0);
   EXPECT_EQ(recorder.next(), "connected");
   EXPECT_EQ(recorder.next(), "task 1");
-  EXPECT_EQ(tried, 1);
+  EXPECT_EQ(token_of(*one), "Bearer gtn_given");
+  EXPECT_EQ(tried, 0);
 }
 
 TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
