@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ccm/domain/names.h"
+#include "common/cut_text.h"
 #include "common/text.h"
 
 namespace gridtorrent::ccm {
@@ -276,20 +277,6 @@ AuditRecord audit_record(const Actor& actor, WallTime now, std::string_view acti
           std::move(outcome),
           std::move(request_id)};
 }
-
-namespace {
-
-/// At most so many bytes, no character cut through, with "…" for what is left out.
-std::string cut_text(std::string text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
-  constexpr std::string_view kMark = "…";
-  std::size_t end = most_bytes - kMark.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return text.append(kMark);
-}
-
-}  // namespace
 
 AuditRecord as_listed(AuditRecord record) {
   for (std::string* field : {&record.actor_name, &record.token_id, &record.address, &record.action, &record.object,

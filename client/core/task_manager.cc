@@ -2,6 +2,7 @@
 
 #include "client/core/named_roots.h"
 #include "client/core/result_json.h"
+#include "common/cut_text.h"
 #include "common/text.h"
 
 namespace gridtorrent::client {
@@ -19,16 +20,6 @@ bool ended(TaskState state) {
 /// What a server takes of a report (docs/protocol.md); it refuses a longer one, and the task would never end there.
 constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxMessageBytes = 8192;
-
-/// No longer than `most`, cut between two characters.
-std::string shortened(std::string text, std::size_t most) {
-  constexpr std::string_view kMore = " …";
-  if (text.size() <= most) return text;
-  std::size_t length = most - kMore.size();
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
-  text.resize(length);
-  return text += kMore;
-}
 
 Error too_long(std::size_t bytes) {
   return {Code::kExhausted, "it is done, but what it found has " + std::to_string(bytes) +
@@ -340,7 +331,7 @@ void TaskManager::end(const TaskId& id, const Result<std::string>& result) {
       report.done = report.total;
     } else {
       report.error = result.error();
-      report.error.message = shortened(std::move(report.error.message), kMaxMessageBytes);
+      report.error.message = cut_text(std::move(report.error.message), kMaxMessageBytes);
       report.state = result.error().code == Code::kCancelled ? TaskState::kCancelled : TaskState::kFailed;
       const bool unknown = std::holds_alternative<UnknownTask>(found->second.row.task.work);
       if (unknown) report.state = TaskState::kUnsupported;

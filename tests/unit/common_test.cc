@@ -9,6 +9,7 @@
 #include "common/base32.h"
 #include "common/clock.h"
 #include "common/codes.h"
+#include "common/cut_text.h"
 #include "common/hex.h"
 #include "common/ids.h"
 #include "common/result.h"
@@ -115,6 +116,14 @@ TEST(Time, IsWrittenAndReadAsRfc3339) {
                            "2026-11-20T19:15:50+0100", "2026-11-20T19:15:50 01:00", "2026-13-01", "2026-02-30",
                            "2026-11-20T25:00:00Z", "2026-11-20T19:15:50", "2026-11-20T19:15:50.Z"})
     EXPECT_FALSE(parse_rfc3339(text)) << text;
+}
+
+TEST(Text, IsCutBetweenCharacters) {
+  EXPECT_EQ(cut_text("abcdef", 6), "abcdef");
+  EXPECT_EQ(cut_text("abcdefg", 6), "abc…");
+  EXPECT_EQ(cut_text("aüüü", 6), "aü…");
+  EXPECT_EQ(cut_text("abüüü", 6), "ab…") << "half of the next one would fit";
+  EXPECT_EQ(cut_text("数数", 3), "…");
 }
 
 TEST(Display, EscapesWhatATerminalCouldObey) {
