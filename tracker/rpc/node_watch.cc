@@ -39,6 +39,7 @@ void NodeWatch::run() {
   {
     const std::lock_guard lock(mutex_);
     hints = hints_;
+    starved_ = true;  // the queue may run empty between an offer that it refuses and the end of this
   }
   if (!hints) return;  // still opening: it schedules itself
   NodeStream::Batch batch = hints->take();
