@@ -358,6 +358,7 @@ void GetFlow::commit(const TransferId& id, const std::stop_token& stop) {
   }
   const auto committed = staging.replaces ? exchange_update(id, *copy, stop) : c_.ports.files.commit(staging, manifest);
   if (!committed) {
+    if (staging.replaces) settle_earlier(copy->row);
     if (committed.error().code == Code::kDisk) {
       note_lost_writes(id);
       return fail(id, mend_the_disk(id, committed.error()));

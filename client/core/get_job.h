@@ -203,6 +203,7 @@ class GetFlow {
     const TransferId update_, earlier_;
     bool begun_ = false;
   };
+  void settle_earlier(const TransferRow& update);
   Status exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop);
 
   std::optional<Error> check_away(const Copy& copy);

@@ -275,6 +275,15 @@ void GetFlow::Exchange::mark(bool exchanges) {
   }
 }
 
+/// The exchange came to nothing: it is held again, as far as its files are there.
+void GetFlow::settle_earlier(const TransferRow& update) {
+  const auto lock = c_.book.lock();
+  auto* old = c_.book.find(update.replaces);
+  if (old == nullptr || old->row.step != TransferStep::kHold) return;
+  old->exchanges = false;
+  c_.settle_hold(*old);
+}
+
 /// Pool thread: the exchange, which is undone where somebody changed the files of the earlier version meanwhile. What
 /// was done before a crash is not done again.
 Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const std::stop_token& stop) {
@@ -284,13 +293,6 @@ Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const st
   if (!c_.ports.guard.exists(staged)) return c_.ports.files.commit(staging, manifest);  // all was done but the row
   GT_ASSIGN(const Earlier earlier, earlier_of(copy.row));
   staging.replaced_mode = left_by_umask(earlier.row.umask, earlier.metadata->manifest.entries.front().mode);
-  const auto settle = [&] {
-    const auto lock = c_.book.lock();
-    if (auto* old = c_.book.find(earlier.row.id); old != nullptr && old->row.step == TransferStep::kHold) {
-      old->exchanges = false;
-      c_.settle_hold(*old);
-    }
-  };
   {
     const auto lock = c_.book.lock();
     if (auto* old = c_.book.find(earlier.row.id)) c_.settle_only(*old);
@@ -302,17 +304,12 @@ Status GetFlow::exchange_update(const TransferId& id, const Copy& copy, const st
     if (!trouble) {
       if (const auto done = c_.ports.files.commit(staging, manifest); !done) trouble = done.error();
     }
-    if (trouble) {
-      settle();
-      return *trouble;
-    }
-  } else if (const Status finished = c_.ports.files.commit(staging, manifest); !finished) {
-    settle();  // a crash came between the exchange and its end
-    return finished.error();
+    if (trouble) return *trouble;
+  } else {  // a crash came between the exchange and its end
+    GT_TRY(c_.ports.files.commit(staging, manifest));
   }
   if (const auto change = local_change(id, copy, earlier, staged, stop)) {
     GT_TRY(c_.ports.files.put_back(staging, manifest));
-    settle();
     return *change;
   }
   // All is in its place: what cannot be removed takes room, no more.
