@@ -148,7 +148,8 @@ Status make_link(const Config& config, const std::string& ca_file, Parts& parts)
   options.node_name = identity.node_name;
   options.on_credential = [&parts](const remote::NodeCredential& renewed) -> Status {
     GT_TRY(parts.identity->renew(renewed));
-    parts.node->identity_changed(parts.identity->now().node_name, renewed.expires);
+    const NodeIdentity now = parts.identity->now();
+    parts.node->identity_changed(now.node_name, now.expires);
     return {};
   };
   options.on_name = [&parts](const std::string& name) { take_name(name, parts); };
@@ -168,7 +169,8 @@ Result<control::Reenrolled> reenrol(const Config& config, const std::string& tok
   GT_ASSIGN(const ServerCa ca, read_server_ca(config.ca_file, config.data_dir));
   GT_ASSIGN(const NodeIdentity now,
             enrol({config.data_dir, before.server, ca.file, before.node_name}, token, parts.clock, parts.rng));
-  GT_TRY(parts.identity->take_over(now));
+  // `enrol` has written it down; this is for a renewal that came after that.
+  if (const auto kept = parts.identity->take_over(now); !kept) logging::warning(kept.error().message);
   logging::info("enrolled anew as " + now.node.str() + " of " + now.owner);
   if (now.node != before.node) return control::Reenrolled{now.node, now.expires, true};
   parts.node->identity_changed(now.node_name, now.expires);

@@ -35,7 +35,9 @@ Status IdentityKeeper::rename(const std::string& node_name) {
 }
 
 Status IdentityKeeper::take_over(const NodeIdentity& identity) {
-  return change([&](NodeIdentity& next) { next = identity; });
+  const std::lock_guard lock(mutex_);
+  identity_ = identity;
+  return security::save_identity(data_dir_, identity);
 }
 
 Result<NodeIdentity> enrol(const EnrolmentPlace& place, const std::string& token, Clock& clock, Rng& rng) {

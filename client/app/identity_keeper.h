@@ -22,7 +22,7 @@ class IdentityKeeper {
   /// kDisk: nothing changed. One that is older than what is kept changes nothing: another was given meanwhile.
   Status renew(const remote::NodeCredential& credential);
   Status rename(const std::string& node_name);
-  /// In place of what is kept, also of a renewal that was written down meanwhile.
+  /// In place of what is kept, also of a renewal that was written down meanwhile. kDisk: it is in use all the same.
   Status take_over(const security::NodeIdentity& identity);
 
  private:
