@@ -194,7 +194,8 @@ class NodeStore {
   /// with the transfer.
   virtual Result<std::vector<RateBlock>> rates(const TransferId& id, WallTime from) = 0;
 
-  /// Metadata documents, by the hex SHA-256 that names them.
+  /// Metadata documents, by the hex SHA-256 that names them. One that no transfer names any more may go an hour after
+  /// it was saved.
   virtual Status save_metadata(const std::string& sha256, const std::string& document) = 0;
   virtual Result<std::optional<std::string>> load_metadata(const std::string& sha256) = 0;
 

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "common/text.h"
 #include "common/unique_fd.h"
@@ -70,6 +72,21 @@ Result<std::optional<std::string>> read_whole_file(const std::string& path) {
   }
   content.resize(done);
   return std::optional<std::string>(std::move(content));
+}
+
+void remove_if_old(const std::string& path) {
+  std::error_code ignored;
+  const auto written = std::filesystem::last_write_time(path, ignored);
+  if (ignored || std::filesystem::file_time_type::clock::now() - written < kStillNamed) return;
+  std::filesystem::remove(path, ignored);
+}
+
+void remove_old_but(const std::set<std::string>& named, const std::string& folder) {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator one(folder, ignored); !ignored && one != end; one.increment(ignored)) {
+    if (!named.contains(one->path().filename().string())) remove_if_old(one->path().string());
+  }
 }
 
 }  // namespace gridtorrent::client::store

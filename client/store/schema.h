@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 16> kMigrations{
+inline constexpr std::array<sql::Migration, 17> kMigrations{
     {{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
@@ -186,6 +186,9 @@ ALTER TABLE transfer ADD COLUMN umask INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfer ADD COLUMN unmarked INTEGER NOT NULL DEFAULT 0;
 UPDATE transfer SET unmarked = 1
   WHERE step IN ('prepare', 'fetch', 'verify', 'commit') OR (step = 'failed' AND stamp = '');
+)sql"},
+     {17, "which metadata is in use", R"sql(
+CREATE INDEX transfer_by_metadata ON transfer(metadata_sha256);
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

@@ -146,6 +146,10 @@ Result<PublishRow> read_publish(const sql::Row& row) {
   return publish;
 }
 
+Result<std::string> text_of_first(const sql::Row& row) {
+  return row.text(0);
+}
+
 Result<PathRecord> read_path(const sql::Row& row) {
   PathRecord record;
   PathFacts& facts = record.facts;
@@ -274,7 +278,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const StoreOptions& optio
       "move node.db away: the node starts anew and `gridtorrent seed CONTENT --from PATH` attaches its files again";
   sql_options.on_fatal = options.on_fatal;
   GT_ASSIGN(std::unique_ptr<sql::Database> db, sql::Database::open(std::move(sql_options)));
-  return std::unique_ptr<SqliteStore>(new SqliteStore(metadata, std::move(db)));
+  std::unique_ptr<SqliteStore> store(new SqliteStore(metadata, std::move(db)));
+  GT_TRY(store->remove_unnamed_metadata());
+  return store;
 }
 
 Status SqliteStore::put_transfers(std::span<const TransferRow> rows) {
@@ -284,10 +290,29 @@ Status SqliteStore::put_transfers(std::span<const TransferRow> rows) {
   });
 }
 
+/// What nobody named, what was too young when its transfer went, and what a crash left.
+Status SqliteStore::remove_unnamed_metadata() {
+  GT_ASSIGN(const std::vector<std::string> named, db_->read([](sql::Transaction& tx) {
+    return tx.all("SELECT DISTINCT metadata_sha256 FROM transfer", {}, text_of_first);
+  }));
+  // Without transfers it may be somebody else's folder, or a database that was put away for a time.
+  if (!named.empty()) remove_old_but({named.begin(), named.end()}, metadata_folder_);
+  return {};
+}
+
 Status SqliteStore::erase_transfer(const TransferId& id) {
-  return db_->write([&](sql::Transaction& tx) -> Status {
+  std::vector<std::string> unnamed;
+  GT_TRY(db_->write([&](sql::Transaction& tx) -> Status {
+    GT_ASSIGN(unnamed, tx.all("SELECT metadata_sha256 FROM transfer AS this WHERE transfer_id = ? AND NOT EXISTS "
+                              "(SELECT 1 FROM transfer WHERE metadata_sha256 = this.metadata_sha256 "
+                              "AND transfer_id <> this.transfer_id)",
+                              {id.str()}, text_of_first));
     return tx.exec("DELETE FROM transfer WHERE transfer_id = ?", {id.str()});
-  });
+  }));
+  for (const std::string& sha256 : unnamed) {
+    if (const auto path = metadata_path(sha256)) remove_if_old(*path);
+  }
+  return {};
 }
 
 Result<std::vector<TransferRow>> SqliteStore::transfers() {

@@ -55,6 +55,7 @@ class SqliteStore final : public NodeStore {
 
  private:
   Result<std::string> metadata_path(const std::string& sha256) const;
+  Status remove_unnamed_metadata();
   SqliteStore(std::string metadata_folder, std::unique_ptr<sql::Database> db)
       : metadata_folder_(std::move(metadata_folder)), db_(std::move(db)) {}
 
