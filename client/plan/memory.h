@@ -26,6 +26,7 @@ struct PathFacts {
   std::uint64_t total_bits_per_s = 0;       ///< payload of the whole transfer, mean over the settled time
   std::uint64_t lane_bits_per_s = 0;        ///< what one lane comes to at these losses; 0: no losses seen
   Limit limit = Limit::kUnknown;            ///< what held the path
+  bool asked = false;                       ///< the sender used its congestion control since this node had asked for it
   friend bool operator==(const PathFacts&, const PathFacts&) = default;
 };
 

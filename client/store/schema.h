@@ -10,7 +10,7 @@ namespace gridtorrent::client::store {
 inline constexpr std::uint32_t kApplicationId = 0x47546e64;
 
 /// The node's schema, step by step; a released step never changes.
-inline constexpr std::array<sql::Migration, 17> kMigrations{
+inline constexpr std::array<sql::Migration, 18> kMigrations{
     {{1, "transfers, publishes, tasks", R"sql(
 CREATE TABLE transfer (
   transfer_id TEXT PRIMARY KEY,
@@ -189,6 +189,9 @@ UPDATE transfer SET unmarked = 1
 )sql"},
      {17, "which metadata is in use", R"sql(
 CREATE INDEX transfer_by_metadata ON transfer(metadata_sha256);
+)sql"},
+     {18, "what was asked of the sender of a path", R"sql(
+ALTER TABLE path ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
 )sql"}}};
 
 }  // namespace gridtorrent::client::store

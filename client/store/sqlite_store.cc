@@ -169,6 +169,7 @@ Result<PathRecord> read_path(const sql::Row& row) {
   facts.limit = limit_of(row.text(14));
   record.transfers = row.i32(15);
   record.last = WallTime{row.i64(16)};
+  facts.asked = row.boolean(17);
   return record;
 }
 
@@ -496,12 +497,12 @@ Status SqliteStore::put_path(const PathRecord& record) {
     return tx.exec(
         "INSERT OR REPLACE INTO path(node_id, network, congestion_control, round_trip_log2, loss_decade, "
         "long_transfer, round_trip_us, loss_events_per_segment, lanes, sources, bits_per_s, best_bits_per_s, "
-        "total_bits_per_s, lane_bits_per_s, limit_word, transfers, last_ms, law) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "total_bits_per_s, lane_bits_per_s, limit_word, transfers, last_ms, law, asked) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         {node, record.key.network, record.key.congestion_control, record.key.round_trip_log2, record.key.loss_decade,
          record.key.long_transfer, facts.round_trip.count(), facts.loss_events_per_segment, facts.lanes, facts.sources,
          facts.bits_per_s, facts.best_bits_per_s, facts.total_bits_per_s, facts.lane_bits_per_s,
-         limit_word(facts.limit), record.transfers, record.last.ms, kPathLaw});
+         limit_word(facts.limit), record.transfers, record.last.ms, kPathLaw, facts.asked});
   });
 }
 
@@ -523,7 +524,7 @@ Result<std::vector<PathRecord>> SqliteStore::paths() {
     return tx.all(
         "SELECT node_id, network, congestion_control, round_trip_log2, loss_decade, long_transfer, "
         "round_trip_us, loss_events_per_segment, lanes, sources, bits_per_s, best_bits_per_s, "
-        "total_bits_per_s, lane_bits_per_s, limit_word, transfers, last_ms FROM path WHERE law = ?",
+        "total_bits_per_s, lane_bits_per_s, limit_word, transfers, last_ms, asked FROM path WHERE law = ?",
         {kPathLaw}, read_path);
   });
 }

@@ -114,7 +114,7 @@ int transfers_from(const NodeId& node, const ControllerInput& input) {
 
 Path learn(const Path& known, const Path& seen) {
   if (seen.kind == PathKind::kUnknown || needs_few(known)) return known;
-  // What a sender says first is its own; later it may be what it was asked for.
+  // What a sender said before it was asked for something is its own.
   if (seen.kind == PathKind::kBbr && !known.congestion_control.empty()) return known;
   if (needs_few(seen) || known.kind == PathKind::kUnknown) return seen;
   Path path = known;
@@ -134,7 +134,7 @@ Plan AutoController::plan(const ControllerInput& input) {
   const auto sources = choose_sources(input);
   for (const auto* source : sources) {
     auto& [path, meter, recollection, congestion] = known.sources[source->node];
-    path = learn(path, path_of(*source));
+    path = learn(path, path_of(*source, congestion.asks() || congestion.changes()));
     meter.look(input.now, *source);
     recollection.look(input, *source, path, meter);
   }
@@ -318,6 +318,8 @@ std::map<NodeId, std::string> AutoController::congestion_controls(Known& known, 
     now.path = source.meter.figures(input.now, kLossSpan);
     now.recent = source.meter.figures(input.now, kTrial);
     now.granted = grants_bbr(*peer);
+    const auto& memory = source.recollection.memory();
+    if (memory && memory->facts.asked) now.remembered = memory->facts.loss_events_per_segment;
     now.polite = facts.polite && !known.late;
     now.others_try = others_try || known.swarms;  // what is kept stays; nothing new is tried
     now.seconds_left = rate > 0 ? static_cast<double>(input.bytes_left) * 8 / rate : 0;

@@ -35,6 +35,9 @@ std::string CongestionChoice::step(MonoTime now, const CongestionFacts& facts) {
   } else if (asks() && !facts.granted) {
     enter(State::kLeft, now);
     why_ = "the seeder no longer grants BBR";
+  } else if (asks() && by_memory_ && !facts.remembered) {
+    enter(State::kLeft, now);
+    why_ = "no BBR on a path that is not as it was remembered";
   }
   switch (state_) {
     case State::kOwn:
@@ -72,12 +75,24 @@ void CongestionChoice::ask(MonoTime now, const CongestionFacts& facts) {
   if (!facts.granted || facts.polite || facts.others_try || now < not_before_) return;
   if (facts.seconds_left > 0 && facts.seconds_left < std::chrono::duration<double>(kBbrPays).count()) return;
   if (is_paced(facts.path)) return;  // its owner gives no more, with BBR or without
-  if (uses_bbr(facts.path) || !losses_call_for_bbr(facts.path, facts.limit_bits_per_s)) return;
+  if (uses_bbr(facts.path)) return;
+  if (facts.remembered && facts.limit_bits_per_s <= 0 && !std::exchange(recalled_, true)) return ask_again(now, facts);
+  if (!losses_call_for_bbr(facts.path, facts.limit_bits_per_s)) return;
   enter(State::kAsked, now);
+  by_memory_ = false;
   rate_before_ = facts.recent.bits_per_s;
   resent_before_ = facts.path.resent;
   why_ = formatted("%.3g %% of packets lost at random: BBR is tried against %.3g Mbit/s",
                    100 * facts.path.random_events / facts.path.segments, mbit(rate_before_));
+}
+
+void CongestionChoice::ask_again(MonoTime now, const CongestionFacts& facts) {
+  enter(State::kAsked, now);
+  by_memory_ = true;
+  const bool known = facts.recent.seconds >= std::chrono::duration<double>(kTrial).count();
+  rate_before_ = known ? facts.recent.bits_per_s : 0;
+  resent_before_ = *facts.remembered;
+  why_ = "BBR is asked for, as before";
 }
 
 void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
@@ -90,7 +105,7 @@ void CongestionChoice::judge(MonoTime now, const CongestionFacts& facts) {
     give_up(now, rates);
   } else {
     enter(State::kKept, now);
-    why_ = rates;
+    if (rate_before_ > 0) why_ = rates;
   }
 }
 

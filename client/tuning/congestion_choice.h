@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "client/tuning/path_meter.h"
@@ -45,13 +46,14 @@ inline constexpr std::chrono::seconds kTryBbrAgain{60};
 
 /// What is known of one source.
 struct CongestionFacts {
-  PathFigures path;             ///< over kLossSpan
-  PathFigures recent;           ///< over kTrial
-  bool granted = false;         ///< it sends with BBR where it is asked to
-  bool polite = false;          ///< others on the path go first
-  bool others_try = false;      ///< another transfer over this path tries something
-  double limit_bits_per_s = 0;  ///< that it need not exceed; 0: none
-  double seconds_left = 0;      ///< of the transfer at this rate; 0: not known
+  PathFigures path;                    ///< over kLossSpan
+  PathFigures recent;                  ///< over kTrial
+  bool granted = false;                ///< it sends with BBR where it is asked to
+  std::optional<double> remembered{};  ///< so it did when the path was last used; loss events a segment then
+  bool polite = false;                 ///< others on the path go first
+  bool others_try = false;             ///< another transfer over this path tries something
+  double limit_bits_per_s = 0;         ///< that it need not exceed; 0: none
+  double seconds_left = 0;             ///< of the transfer at this rate; 0: not known
 };
 
 /// Asks for BBR, and goes back where it brought less or made the sender send much again. A value: no thread, no clock.
@@ -74,11 +76,15 @@ class CongestionChoice {
   enum class State : std::uint8_t { kOwn, kAsked, kTried, kKept, kLeft };
   void enter(State state, MonoTime now);
   void ask(MonoTime now, const CongestionFacts& facts);
+  /// At once, as it is remembered. Mostly there is no rate before to compare with: what is sent again may end it.
+  void ask_again(MonoTime now, const CongestionFacts& facts);
   void judge(MonoTime now, const CongestionFacts& facts);
   void give_up(MonoTime now, std::string why);
 
   State state_ = State::kOwn;
-  MonoTime since_{};  ///< of the state
+  bool recalled_ = false;   ///< what is remembered was asked for once
+  bool by_memory_ = false;  ///< what is asked for now is what is remembered
+  MonoTime since_{};        ///< of the state
   double rate_before_ = 0, resent_before_ = 0;
   MonoTime not_before_{};
   std::chrono::seconds wait_ = kTryBbrAgain;

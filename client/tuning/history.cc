@@ -122,7 +122,8 @@ std::string remembered_text(const PathMemory& memory) {
 }
 
 bool contradicts(const PathFacts& remembered, const PathFigures& seen) {
-  const bool other_sender = !remembered.congestion_control.empty() && !seen.congestion_control.empty() &&
+  const bool other_sender = !remembered.asked && !remembered.congestion_control.empty() &&
+                            !seen.congestion_control.empty() &&
                             remembered.congestion_control != seen.congestion_control;
   return other_sender || another_round_trip(remembered.round_trip, seen.least_round_trip) ||
          other_losses(remembered.loss_events_per_segment, seen);

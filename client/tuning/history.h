@@ -54,9 +54,9 @@ std::string remembered_text(const PathMemory& memory);
 /// "2 days", "1 hour", "0 minutes".
 std::string age_text(std::chrono::milliseconds age);
 
-/// The path is another one than was remembered: another congestion control sends, the round trip is more than 1.5 or
-/// less than 0.67 times as long, or losses are of another decade with certainty (95 %, Poisson). What is not known yet
-/// contradicts nothing.
+/// The path is another one than was remembered: another congestion control sends by itself, the round trip is more
+/// than 1.5 or less than 0.67 times as long, or losses are of another decade with certainty (95 %, Poisson). What is
+/// not known yet contradicts nothing.
 bool contradicts(const PathFacts& remembered, const PathFigures& seen);
 
 }  // namespace gridtorrent::client::tuning

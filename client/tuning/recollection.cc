@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/tuning/bottleneck.h"
 #include "client/tuning/history.h"
 
 namespace gridtorrent::client::tuning {
@@ -20,8 +21,11 @@ void Recollection::look(const ControllerInput& input, const PeerSample& source, 
   if (path.round_trip.count() > 0 && (seen.least_round_trip.count() == 0 || path.round_trip < seen.least_round_trip)) {
     seen.least_round_trip = path.round_trip;
   }
-  if (seen.congestion_control.empty()) seen.congestion_control = path.congestion_control;
-  if (!contradicts(memory_->facts, seen)) return;
+  // Its own; what it sends with now may be what it was asked for.
+  if (!path.congestion_control.empty()) seen.congestion_control = path.congestion_control;
+  const bool told = std::ranges::any_of(source.lanes, [](const auto& lane) { return lane.theirs.has_value(); });
+  const bool given = !memory_->facts.asked || grants_bbr(source) || !told;
+  if (given && !contradicts(memory_->facts, seen)) return;
   memory_.reset();
   refuted_ = true;
 }

@@ -92,7 +92,7 @@ int lanes_to(const StartSource& source, const StartFacts& facts) {
 
 }  // namespace
 
-Path path_of(const PeerSample& peer) {
+Path path_of(const PeerSample& peer, bool asked) {
   Path path;
   std::uint32_t least = 0;
   for (const auto& lane : peer.lanes) {
@@ -104,6 +104,7 @@ Path path_of(const PeerSample& peer) {
     if (lane.theirs) path.congestion_control = lane.theirs->congestion_control;
   }
   path.round_trip = std::chrono::microseconds(least);
+  if (asked && is_bbr(path.congestion_control)) path.congestion_control.clear();
   if (is_bbr(path.congestion_control)) {
     path.kind = PathKind::kBbr;
   } else if (least > 0) {

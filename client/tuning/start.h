@@ -45,10 +45,11 @@ enum class PathKind : std::uint8_t {
 struct Path {
   PathKind kind = PathKind::kUnknown;
   std::chrono::microseconds round_trip{0};  ///< the least that any lane has seen
-  std::string congestion_control{};         ///< of the sender; empty: not told yet
+  std::string congestion_control{};         ///< of the sender's own; empty: not known yet
   friend bool operator==(const Path&, const Path&) = default;
 };
-Path path_of(const PeerSample& peer);
+/// `asked`: for BBR, so that a sender which uses it says nothing of its own choice.
+Path path_of(const PeerSample& peer, bool asked = false);
 
 /// One source as far as the start goes.
 struct StartSource {

@@ -38,8 +38,9 @@ void PathWitness::look(const ControllerInput& input, const Plan& plan, const Fin
   if (!bytes_) bytes_ = input.bytes_left;
   for (const auto& share : plan.peers) {
     Source& source = sources_[share.node];
-    if (source.lanes != share.lanes) source.changed = input.now;
+    if (source.lanes != share.lanes || source.asked != share.congestion_control) source.changed = input.now;
     source.lanes = share.lanes;
+    source.asked = share.congestion_control;
   }
   if (asked_for(input, plan) || limited_here(findings.limit)) return;
   for (const auto& found : findings.sources) {
@@ -65,6 +66,7 @@ void PathWitness::note(const ControllerInput& input, const PeerSample& peer, con
   last.node = found.node;
   if (!peer.network.empty()) last.network = peer.network;
   last.congestion_control = found.congestion_control;
+  last.asked = !source.asked.empty() && found.congestion_control.starts_with(source.asked);
   last.round_trip = found.least_round_trip;
   last.long_transfer = bytes_.value_or(0) >= kLongBytes;
   last.lanes = source.lanes;
@@ -98,6 +100,7 @@ void PathWitness::forget(const std::optional<NodeId>& node) {
     if (node && seeder != *node) continue;
     Source anew;
     anew.lanes = source.lanes;
+    anew.asked = source.asked;
     anew.changed = source.changed;
     source = anew;
   }

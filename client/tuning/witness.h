@@ -45,6 +45,7 @@ class PathWitness {
   using Seconds = std::chrono::duration<double>;
   struct Source {
     int lanes = 0;
+    std::string asked{};  ///< congestion control, by the tuner
     MonoTime changed{};
     Seconds settled{0};
     double bits = 0, total_bits = 0;  ///< over the settled time

@@ -459,7 +459,8 @@ TEST_P(NodeStoreContract, KeepsWhatPathsHaveCarriedByKey) {
                         5,
                         6,
                         7,
-                        Limit::kLoss};
+                        Limit::kLoss,
+                        true};
   PathRecord record{{facts.node, facts.network, facts.congestion_control, 16, -4, true}, facts, 8, WallTime{9}};
   ASSERT_TRUE(store().put_path(record).ok());
   record.transfers = 9;

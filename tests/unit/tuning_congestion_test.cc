@@ -201,6 +201,69 @@ TEST_F(AskingForBbr, EndsWhereOthersGoFirstAndWhereItIsNoLongerGranted) {
   EXPECT_EQ(step(), "");
 }
 
+TEST_F(AskingForBbr, IsDoneAtOnceWhereItIsRemembered) {
+  const PathFigures later = facts_.path;
+  facts_.remembered = 0.001;
+  facts_.path = facts_.recent = PathFigures();
+  facts_.granted = false;
+  EXPECT_EQ(step(), "") << "it is granted no longer";
+  facts_.granted = true;
+  EXPECT_EQ(step(), "bbr") << "nothing has come yet";
+  EXPECT_EQ(choice_.why(), "BBR is asked for, as before");
+  facts_.path = facts_.recent = later;
+  sender_uses("bbr");
+  EXPECT_EQ(steps(60), "bbr");
+  EXPECT_EQ(choice_.why(), "BBR is asked for, as before") << "there was no rate before";
+  EXPECT_FALSE(choice_.changes());
+}
+TEST_F(AskingForBbr, AsIsRememberedIsDoneOnceAndEndsWhereMuchIsSentAgain) {
+  facts_.remembered = 0.001;
+  ASSERT_EQ(step(), "bbr");
+  sender_uses("bbr");
+  facts_.recent.resent = 0.15;
+  EXPECT_EQ(steps(7), "");
+  sender_uses("cubic");
+  facts_.path.random_events = facts_.path.loss_events = 0;
+  EXPECT_EQ(steps(300), "") << "nothing but what is remembered calls for it";
+}
+TEST_F(AskingForBbr, AsIsRememberedGoesOnWhereAsMuchWasLostBefore) {
+  facts_.remembered = 0.03;
+  facts_.path.resent = facts_.recent.resent = 0.035;
+  ASSERT_EQ(step(), "bbr");
+  sender_uses("bbr");
+  EXPECT_EQ(steps(120), "bbr");
+}
+TEST_F(AskingForBbr, AsIsRememberedEndsOnceThePathIsAnother) {
+  facts_.path.random_events = facts_.path.loss_events = 0;
+  facts_.remembered = 0.001;
+  ASSERT_EQ(step(), "bbr");
+  facts_.remembered.reset();
+  EXPECT_EQ(step(), "");
+  EXPECT_EQ(choice_.why(), "no BBR on a path that is not as it was remembered");
+}
+TEST_F(AskingForBbr, AsIsRememberedIsComparedWhereThereIsARateAlready) {
+  facts_.remembered = 0.001;
+  facts_.others_try = true;
+  EXPECT_EQ(steps(10), "");
+  facts_.others_try = false;
+  ASSERT_EQ(step(), "bbr");
+  sender_uses("bbr");
+  brings(60 * kMbit);
+  EXPECT_EQ(steps(7), "");
+  EXPECT_EQ(choice_.why(), "BBR brought 60 instead of 71 Mbit/s");
+}
+TEST_F(AskingForBbr, AsIsRememberedIsNotDoneWhereItsOwnerGivesNoMoreOrALimitIsSet) {
+  facts_.remembered = 0.001;
+  facts_.path.random_events = facts_.path.loss_events = 0;
+  facts_.path.paced_bits_per_s = 71 * kMbit;
+  EXPECT_EQ(steps(3), "");
+  facts_.path.paced_bits_per_s = 0;
+  facts_.limit_bits_per_s = 50 * kMbit;
+  EXPECT_EQ(steps(3), "");
+  facts_.limit_bits_per_s = 0;
+  EXPECT_EQ(step(), "bbr");
+}
+
 TEST_F(AskingForBbr, LeavesTheLanesAloneUntilTheSenderHasGoneBack) {
   trial(60 * kMbit);
   EXPECT_EQ(step(), "");

@@ -18,6 +18,7 @@ using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -140,6 +141,13 @@ TEST(History, IsContradictedByAnotherSenderRoundTripOrLossRate) {
   seen.random_events = 0;
   EXPECT_TRUE(contradicts(path(), seen)) << "none of 150,000";
 }
+TEST(History, OfWhatASenderWasAskedForIsNotContradictedByItsOwn) {
+  auto asked = path();
+  asked.congestion_control = "bbr";
+  EXPECT_TRUE(contradicts(asked, figures()));
+  asked.asked = true;
+  EXPECT_FALSE(contradicts(asked, figures()));
+}
 TEST(History, IsNotContradictedByFewMeasurements) {
   auto seen = figures();
   seen.segments = 3'000;
@@ -239,6 +247,18 @@ TEST_F(Witnessed, AChangeOfLanesBeginsToSettleAnew) {
   ASSERT_TRUE(remembers());
   EXPECT_EQ(witness_.facts(false)[0].lanes, 14) << "the last that held";
 }
+TEST_F(Witnessed, ACongestionControlThatWasAskedForIsRememberedAsSuch) {
+  plan_.peers[0].congestion_control = "bbr";
+  run(36);
+  ASSERT_TRUE(remembers());
+  EXPECT_FALSE(witness_.facts(false)[0].asked) << "the sender still uses its own";
+  findings_.sources[0].congestion_control = "bbr";
+  run(1);
+  EXPECT_TRUE(witness_.facts(false)[0].asked);
+  plan_.peers[0].congestion_control.clear();
+  run(10);
+  EXPECT_FALSE(witness_.facts(false)[0].asked);
+}
 TEST_F(Witnessed, NothingIsRememberedOfATransferOfWhichAPersonAsksMore) {
   const ControllerInput free = input_;
   input_.lanes_wish = 12;
@@ -333,6 +353,44 @@ TEST_F(AutoRemembers, NothingOnceAnotherCongestionControlSends) {
   plan();
   stands(input_.peers[0], 60'000, "bbr");
   EXPECT_EQ(plan().peers[0].lanes, 2);
+}
+TEST_F(AutoRemembers, ThatASenderWasAskedForBbr) {
+  input_.memories[0].facts.congestion_control = "bbr";
+  input_.memories[0].facts.asked = true;
+  input_.memories[0].facts.lanes = 1;
+  EXPECT_EQ(plan().peers[0].congestion_control, "") << "what it grants is not known before a lane stands";
+  stands(input_.peers[0], 60'000);
+  input_.peers[0].grants = {"bbr"};
+  EXPECT_EQ(plan().peers[0].congestion_control, "bbr");
+  input_.peers[0].lanes.clear();
+  stands(input_.peers[0], 60'000, "bbr");
+  const auto now = plan();
+  EXPECT_EQ(now.peers[0].congestion_control, "bbr");
+  EXPECT_EQ(now.peers[0].lanes, 4) << "its own may be CUBIC, whose lanes have to fill the path";
+  EXPECT_THAT(now.reason.text, AllOf(HasSubstr("as on 3 transfers before"), HasSubstr("BBR is asked for, as before")));
+}
+TEST_F(AutoRemembers, NotThatASendersOwnIsBbrWhereItWasAskedForIt) {
+  input_.memories[0].facts.congestion_control = "bbr";
+  input_.memories[0].facts.asked = true;
+  input_.memories[0].facts.lanes = 1;
+  stands(input_.peers[0], 60'000);
+  input_.peers[0].grants = {"bbr"};
+  ASSERT_EQ(plan().peers[0].congestion_control, "bbr");
+  input_.peers[0].lanes.clear();
+  stands(input_.peers[0], 60'000, "bbr");
+  input_.mode = TuningMode::kBackground;
+  EXPECT_EQ(plan().peers[0].congestion_control, "");
+  input_.mode = TuningMode::kBalanced;
+  EXPECT_EQ(plan().peers[0].lanes, 4) << "it may be on its way back";
+}
+TEST_F(AutoRemembers, NothingOfASenderThatGrantsBbrNoLonger) {
+  input_.memories[0].facts.congestion_control = "bbr";
+  input_.memories[0].facts.asked = true;
+  input_.memories[0].facts.lanes = 1;
+  stands(input_.peers[0], 60'000, "cubic");
+  const auto now = plan();
+  EXPECT_EQ(now.peers[0].congestion_control, "");
+  EXPECT_EQ(now.peers[0].lanes, 16);
 }
 TEST_F(AutoRemembers, LanesOfSeveralSourcesInProportionToHowManyThereAre) {
   input_ = input_with(3);
