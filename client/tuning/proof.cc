@@ -283,8 +283,8 @@ std::map<NodeId, int> Refinement::enough(const Before& before, double rate) cons
   return lanes;
 }
 
-/// More lanes than some number broke something: that number is remembered, and the transfer goes back to what it had
-/// before the first of the steps that led there.
+/// More lanes than some number broke something: how many there may be at most from now on is remembered, and the
+/// transfer goes back to what it had before the first of the steps that led there.
 bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   std::erase_if(grown_, [&](const Growth& growth) { return now - growth.at > kMayBreak; });
   if (grown_.empty() || now - grown_.back().at < kSettle) return false;
@@ -297,7 +297,9 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
   broke_.failed(now);
   for (const auto& [node, lanes] : lanes_) {
     const auto held = from->lanes.find(node);
-    if (held != from->lanes.end() && lanes > held->second) broke_.lanes[node] = lanes;
+    // Between both numbers: lanes that break at nine, tried from eight, are not to break at sixteen, fifteen, fourteen,
+    // …
+    if (held != from->lanes.end() && lanes > held->second) broke_.lanes[node] = (held->second + lanes) / 2;
   }
   told_.clear();
   why_ = formatted("%d lanes brought %.3g Mbit/s, where %d had brought %.3g", in_all(lanes_), mbit(rate),

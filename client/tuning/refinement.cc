@@ -176,7 +176,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
     }
   }
   if (const auto broke = broke_.lanes.find(source.node); broke != broke_.lanes.end()) {
-    change.lanes = std::min(change.lanes, std::max(broke->second - 1, 1));
+    change.lanes = std::min(change.lanes, std::max(broke->second, 1));
   }
   // Its owner gives no more, to however many lanes.
   if (change.lanes == lanes || (change.lanes > lanes && is_paced(path))) return none;

@@ -62,7 +62,7 @@ inline constexpr double kShared = 0.5;
 /// where more brought nothing. A path that has changed is tried anew after a minute; one that stays is disturbed once
 /// in eight.
 inline constexpr std::chrono::seconds kRuledOut{60}, kLongestRuledOut{480};
-/// The same for lanes that broke something.
+/// The same for lanes that broke something: until then no more than the mean of those and of the ones that held.
 inline constexpr std::chrono::seconds kBrokeRuledOut{300}, kLongestBrokeRuledOut{2400};
 /// Windows hold lanes up at once, not in the long run: more lanes that bring less than this part of what they would if
 /// each carried as much as before are taken back. Their reader is what limits, not their windows.
@@ -188,7 +188,7 @@ class Refinement {
     std::map<NodeId, int> lanes{};
     std::map<NodeId, double> parts{};  ///< of `rate`, what each source brought
   };
-  /// Numbers of lanes that a proof which failed rules out for a time.
+  /// Bounds of numbers of lanes, which a proof that failed sets for a time.
   struct RuledOut {
     std::map<NodeId, int> lanes{};
     MonoTime until{};
@@ -263,7 +263,7 @@ class Refinement {
   int in_all_ = 0;                ///< to all sources, before this step
   RuledOut floor_;                ///< fewer brought less
   RuledOut ceiling_;              ///< more brought nothing
-  RuledOut broke_{.next = kBrokeRuledOut, .longest = kLongestBrokeRuledOut};  ///< so many broke something
+  RuledOut broke_{.next = kBrokeRuledOut, .longest = kLongestBrokeRuledOut};  ///< at most so many: more broke something
   std::deque<Growth> grown_;                                                  ///< within kMayBreak
   std::optional<Undone> collapse_;                                            ///< more lanes, for which the rate fell
   std::optional<Undone> taken_back_;                                          ///< fewer lanes, which brought less
