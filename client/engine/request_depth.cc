@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace gridtorrent::client::engine {
 namespace {
@@ -33,21 +34,29 @@ void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
   const double round_s = std::max(round_trip_s(), kShortestRoundS);
   const double elapsed_s = std::chrono::duration<double>(now - round_start_).count();
   if (now >= best_until_) {
-    best_bytes_per_s_ = next_bytes_per_s_;
-    next_bytes_per_s_ = 0;
+    best_ = std::exchange(next_, {});
     best_until_ = now + kRemembered;
   }
   // A round that is not over yet can only become better.
   const double rate = static_cast<double>(round_bytes_) / std::max(elapsed_s, round_s);
-  next_bytes_per_s_ = std::max(next_bytes_per_s_, rate);
-  best_bytes_per_s_ = std::max(best_bytes_per_s_, rate);
+  next_.note({rate, wanted(rate)});
+  best_.note({rate, wanted(rate)});
   if (elapsed_s >= round_s) {
     end_round(elapsed_s);
     round_start_ = now;
     round_bytes_ = 0;
   }
-  const double wanted = best_bytes_per_s_ * (2 * round_trip_s() + kServiceS) / kBlockBytes;
-  depth_ = kLeast + static_cast<int>(std::min(std::ceil(wanted), kMostBlocks));
+  const double blocks = std::ceil(std::min(wanted(best_.bytes_per_s), best_.bytes) / kBlockBytes);
+  depth_ = kLeast + static_cast<int>(std::min(blocks, kMostBlocks));
+}
+
+double RequestDepth::wanted(double bytes_per_s) const {
+  return bytes_per_s * (2 * round_trip_s() + kServiceS);
+}
+
+void RequestDepth::Best::note(const Best& other) {
+  bytes_per_s = std::max(bytes_per_s, other.bytes_per_s);
+  bytes = std::max(bytes, other.bytes);
 }
 
 void RequestDepth::end_round(double elapsed_s) {

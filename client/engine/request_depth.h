@@ -13,7 +13,9 @@ namespace gridtorrent::client::engine {
 ///
 /// Ours is the rule by which TCP sizes a receive window (dynamic right-sizing, Fisk and Feng 2001): twice what arrived
 /// in the best round trip of late, so that a doubling sender is never held up, and a little for what the seeder needs
-/// to find it. Not thread-safe: one lane's, in the network thread.
+/// to find it. A rate counts with the round trip of its own time: where a link becomes slow, packets wait, and what
+/// came at the rate of before in a round trip of now would be all that is left. Not thread-safe: one lane's, in the
+/// network thread.
 class RequestDepth {
  public:
   /// The round trip as TCP sees it, microseconds; 0: not known.
@@ -43,13 +45,20 @@ class RequestDepth {
   void end_round(double elapsed_s);
 
   double round_trip_s() const { return static_cast<double>(round_trip_us_) / 1e6; }
+  /// Bytes to have asked for at this rate, as long as a round trip is now.
+  double wanted(double bytes_per_s) const;
 
   std::uint32_t round_trip_us_ = 0;
   MonoTime round_start_{}, best_until_{};
   std::uint64_t round_bytes_ = 0;
   std::array<Round, 4> rounds_{};  ///< the last one first
-  double bytes_per_s_ = 0, best_bytes_per_s_ = 0,
-         next_bytes_per_s_ = 0;  ///< of this span, and of the one before it ended
+  double bytes_per_s_ = 0;
+  struct Best {
+    double bytes_per_s = 0;
+    double bytes = 0;  ///< that a rate asked for in its own time
+    void note(const Best& other);
+  };
+  Best best_{}, next_{};  ///< of this span and the one before; of this one
   int depth_ = kFirst;
 };
 

@@ -69,6 +69,36 @@ TEST(RequestDepth, IsNotShrunkByADipButByALastingFall) {
   EXPECT_LE(lane.depth.blocks(), before / 3);
 }
 
+TEST(RequestDepth, DoesNotGrowWhereALinkBecomesSlowAndPacketsWait) {
+  Arrivals lane;
+  lane.depth.set_round_trip(40'000);
+  lane.last(seconds(5), 460);
+  const int before = lane.depth.blocks();
+  for (const std::uint32_t round_trip_us : {200'000U, 800'000U, 1'500'000U}) {
+    lane.depth.set_round_trip(round_trip_us);
+    lane.last(seconds(1), 15);
+    EXPECT_LE(lane.depth.blocks(), before + 1) << round_trip_us;
+  }
+}
+
+TEST(RequestDepth, FollowsALongerWayAtTheSameRate) {
+  Arrivals lane;
+  lane.depth.set_round_trip(40'000);
+  lane.last(seconds(5), 460);
+  lane.depth.set_round_trip(150'000);
+  lane.last(milliseconds(300), 460 * 0.87);  // as many as were asked for in 130 ms
+  EXPECT_GE(lane.depth.blocks(), 460 * 0.3);
+}
+
+TEST(RequestDepth, ShrinksAtOnceWithTheRoundTrip) {
+  Arrivals lane;
+  lane.depth.set_round_trip(200'000);
+  lane.last(seconds(5), 400);
+  lane.depth.set_round_trip(50'000);
+  lane.last(milliseconds(100), 400);
+  EXPECT_LE(lane.depth.blocks(), RequestDepth::kLeast + 400 * 0.15 + 8);
+}
+
 TEST(RequestDepth, ForgetsASilence) {
   Arrivals lane;
   lane.depth.set_round_trip(50'000);
