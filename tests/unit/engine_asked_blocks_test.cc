@@ -53,23 +53,17 @@ TEST_F(AskedBlocksTest, LetsASecondLaneAskAtOnceForWhatIsLateAndThenGivesItTime)
   EXPECT_TRUE(asked.ask(&three, block, now + milliseconds(126)));
 }
 
-TEST_F(AskedBlocksTest, LetsASecondLaneAskForWhatIsFarBackOnALaneThatHasBecomeSlow) {
-  takes(&one, milliseconds(100));
+TEST_F(AskedBlocksTest, LetsASecondLaneAskForWhatIsFarBackOnASlowLane) {
+  takes(&one, seconds(2));
   takes(&two, milliseconds(100));
-  const Block last{2'000, 0, 16'384};
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(asked.ask(&one, {i, 0, 16'384}, now));
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(asked.ask(&one, {i, 0, 16'384}, now));
   now += milliseconds(1);
-  ASSERT_TRUE(asked.ask(&one, last, now));
-  // A block each 10 ms, then each 50 ms: what they take grows as fast as what is left gets old.
-  for (int i = 0; i < 8; ++i) asked.arrived(&one, {i, 0, 16'384}, now += milliseconds(10));
-  EXPECT_FALSE(asked.ask(&two, last, now)) << "12 blocks at 100 a second, as long as its own take";
-  MonoTime asked_of_two{};
-  for (int i = 8; i < 16 && asked_of_two == MonoTime{}; ++i) {
-    asked.arrived(&one, {i, 0, 16'384}, now += milliseconds(50));
-    if (!asked.due(now).empty()) asked_of_two = now;
-  }
-  ASSERT_NE(asked_of_two, MonoTime{});
-  EXPECT_FALSE(asked.ask(&one, last, now)) << "it is the other's now";
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  for (int i = 0; i < 8; ++i) asked.arrived(&one, {i, 0, 16'384}, now += milliseconds(5));
+  EXPECT_FALSE(asked.ask(&two, block, now)) << "32 blocks at 200 a second are 160 ms, less than twice its own";
+  now += milliseconds(40);
+  ASSERT_EQ(asked.due(now).size(), 1U) << "at 100 a second they are 320 ms, and what one's take says 2.5 s";
+  EXPECT_FALSE(asked.ask(&one, block, now)) << "it is the other's now";
 }
 
 TEST_F(AskedBlocksTest, LeavesToASlowLaneWhatASlowerOneWouldBringLater) {
