@@ -11,33 +11,14 @@ namespace {
 constexpr double kUnknownS = 0.25, kShortestS = 0.1, kLongestS = 5;
 constexpr double kPatience = 1.25;    // with 2, the last blocks of 300 MB came a tenth of a second later
 constexpr double kSmoothing = 0.125;  // as TCP smooths its round trips (RFC 6298)
-/// A lane goes as fast as the last eight of its blocks came until now: a packet's worth of them each few milliseconds.
-constexpr std::size_t kArrivals = 8;
-/// So many times as long: a lane that lost a packet is one or two round trips behind, which is no reason. Measured on
-/// 100 Mbit/s, 60 ms, 0.1 % of loss: the last 2.5 MB stayed with one lane for 3 s, since its blocks took ever longer.
-constexpr double kMuchSooner = 2;
 
 }  // namespace
 
-AskedBlocks::Times AskedBlocks::times_of(LaneKey lane) const {
-  const auto known = times_.find(lane);
-  return known == times_.end() ? Times{} : known->second;
-}
-
 MonoTime AskedBlocks::late_at(const Asked& asked) const {
-  const double service_s = times_of(asked.lane).service_s.value_or(kUnknownS);
-  const double patience_s = std::clamp(kPatience * service_s, kShortestS, kLongestS);
+  const auto known = service_s_.find(asked.lane);
+  const double patience_s =
+      std::clamp(kPatience * (known == service_s_.end() ? kUnknownS : known->second), kShortestS, kLongestS);
   return asked.at + std::chrono::nanoseconds(static_cast<std::int64_t>(patience_s * 1e9));
-}
-
-bool AskedBlocks::much_sooner(LaneKey lane, const Asked& asked, MonoTime now) const {
-  const Times other = times_of(asked.lane);
-  if (other.arrived.size() < kArrivals) return false;
-  const auto before = std::ranges::count_if(
-      asked_, [&](const auto& one) { return one.second.lane == asked.lane && one.second.at < asked.at; });
-  const double since_s = std::chrono::duration<double>(now - other.arrived.front()).count();
-  const double own_s = times_of(lane).service_s.value_or(kUnknownS);
-  return static_cast<double>(before) * since_s / kArrivals > std::max(kMuchSooner * own_s, kShortestS);
 }
 
 /// Only if nobody was asked before.
@@ -56,7 +37,7 @@ bool AskedBlocks::ask(LaneKey lane, const Block& block, MonoTime now) {
   const auto [found, is_new] = put(block, {lane, now});
   if (is_new || found->second.lane == lane) return true;
   const MonoTime late = late_at(found->second);
-  if (now >= late || much_sooner(lane, found->second, now)) {
+  if (now >= late) {
     found->second = {lane, now};
     return true;
   }
@@ -66,15 +47,12 @@ bool AskedBlocks::ask(LaneKey lane, const Block& block, MonoTime now) {
 
 std::vector<AskedBlocks::LaneKey> AskedBlocks::arrived(LaneKey lane, const Block& block, MonoTime now) {
   std::vector<LaneKey> spared;
-  Times& times = times_[lane];
-  times.arrived.push_back(now);
-  if (times.arrived.size() > kArrivals) times.arrived.pop_front();
   const auto found = asked_.find(block);
   if (found == asked_.end()) return spared;
   if (found->second.lane == lane) {
     const double took_s = std::chrono::duration<double>(now - found->second.at).count();
-    const double before_s = times.service_s.value_or(took_s);
-    times.service_s = before_s + kSmoothing * (took_s - before_s);
+    const auto [known, is_first] = service_s_.try_emplace(lane, took_s);
+    if (!is_first) known->second += kSmoothing * (took_s - known->second);
   }
   take(found);
   for (const Kept& kept : kept_) {
@@ -98,7 +76,7 @@ void AskedBlocks::lane_closed(LaneKey lane) {
     entry = entry->second.lane == lane ? take(entry) : std::next(entry);
   }
   std::erase_if(kept_, [&](const Kept& kept) { return kept.lane == lane; });
-  times_.erase(lane);
+  service_s_.erase(lane);
 }
 
 std::vector<AskedBlocks::Kept> AskedBlocks::due(MonoTime now) {
@@ -106,7 +84,7 @@ std::vector<AskedBlocks::Kept> AskedBlocks::due(MonoTime now) {
   // One at a time: who is asked now is given its time before the next is asked as well.
   std::erase_if(kept_, [&](Kept& kept) {
     const auto asked = asked_.find(kept.block);
-    kept.until = asked == asked_.end() || much_sooner(kept.lane, asked->second, now) ? now : late_at(asked->second);
+    kept.until = asked == asked_.end() ? now : late_at(asked->second);
     if (now < kept.until) return false;
     put(kept.block, {}).first->second = {kept.lane, now};
     out.push_back(kept);

@@ -2,9 +2,7 @@
 
 #include <compare>
 #include <cstdint>
-#include <deque>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,10 +18,8 @@ struct Block {
 
 /// Who was asked for which block, and so when a block may be asked of a second lane as well. At the end of a transfer
 /// libtorrent has every idle lane ask at once for what others are about to send; most of that is received twice. Here a
-/// block is left to the lane that was asked until it takes a quarter longer than that lane's blocks take, or until so
-/// much waits before it there that the idle lane brings it much sooner. A stalled lane's blocks, and those of one that
-/// has become slow with many outstanding, are so fetched elsewhere in time. `Lane` stands for a connection; network
-/// thread only.
+/// block is left to the lane that was asked until it takes a quarter longer than that lane's blocks take. A stalled
+/// lane's blocks are so fetched elsewhere in time. `Lane` stands for a connection; network thread only.
 class AskedBlocks {
  public:
   using LaneKey = void*;
@@ -55,21 +51,13 @@ class AskedBlocks {
     MonoTime at;
   };
   using Entry = std::map<Block, Asked>::iterator;
-  /// What is known of a lane's blocks.
-  struct Times {
-    std::optional<double> service_s{};  ///< from asking to arriving, smoothed
-    std::deque<MonoTime> arrived{};     ///< the last ones
-  };
-  Times times_of(LaneKey lane) const;
   MonoTime late_at(const Asked& asked) const;
-  /// What was asked of its lane before it takes much longer, as that lane goes now, than this one's blocks take.
-  bool much_sooner(LaneKey lane, const Asked& asked, MonoTime now) const;
   std::pair<Entry, bool> put(const Block& block, const Asked& asked);
   Entry take(Entry entry);
 
   std::map<Block, Asked> asked_;  ///< changed by `put` and `take` alone
   std::uint64_t outstanding_bytes_ = 0;
-  std::map<LaneKey, Times> times_;
+  std::map<LaneKey, double> service_s_;  ///< from asking to arriving, smoothed
   std::vector<Kept> kept_;
 };
 

@@ -53,36 +53,6 @@ TEST_F(AskedBlocksTest, LetsASecondLaneAskAtOnceForWhatIsLateAndThenGivesItTime)
   EXPECT_TRUE(asked.ask(&three, block, now + milliseconds(126)));
 }
 
-TEST_F(AskedBlocksTest, LetsASecondLaneAskForWhatIsFarBackOnASlowLane) {
-  takes(&one, seconds(2));
-  takes(&two, milliseconds(100));
-  for (int i = 0; i < 40; ++i) ASSERT_TRUE(asked.ask(&one, {i, 0, 16'384}, now));
-  now += milliseconds(1);
-  ASSERT_TRUE(asked.ask(&one, block, now));
-  for (int i = 0; i < 8; ++i) asked.arrived(&one, {i, 0, 16'384}, now += milliseconds(5));
-  EXPECT_FALSE(asked.ask(&two, block, now)) << "32 blocks at 200 a second are 160 ms, less than twice its own";
-  now += milliseconds(40);
-  ASSERT_EQ(asked.due(now).size(), 1U) << "at 100 a second they are 320 ms, and what one's take says 2.5 s";
-  EXPECT_FALSE(asked.ask(&one, block, now)) << "it is the other's now";
-}
-
-TEST_F(AskedBlocksTest, LeavesToASlowLaneWhatASlowerOneWouldBringLater) {
-  takes(&one, milliseconds(500));
-  takes(&two, milliseconds(600));
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(asked.ask(&one, {i, 0, 16'384}, now));
-  now += milliseconds(1);
-  ASSERT_TRUE(asked.ask(&one, block, now));
-  for (int i = 0; i < 8; ++i) asked.arrived(&one, {1'000 + i, 0, 16'384}, now += milliseconds(50));
-  EXPECT_FALSE(asked.ask(&two, block, now)) << "ten blocks at 20 a second are half a second";
-}
-
-TEST_F(AskedBlocksTest, LeavesToALaneWhatItSendsNext) {
-  takes(&one, milliseconds(100));
-  now += seconds(5);  // it was idle
-  ASSERT_TRUE(asked.ask(&one, block, now));
-  EXPECT_FALSE(asked.ask(&two, block, now + milliseconds(50)));
-}
-
 TEST_F(AskedBlocksTest, AsksNobodyForWhatArrivedOrIsNotWantedAnyMore) {
   ASSERT_TRUE(asked.ask(&one, block, now));
   ASSERT_FALSE(asked.ask(&two, block, now));
