@@ -297,8 +297,7 @@ bool Refinement::undo_collapse(MonoTime now, const std::vector<RefinedSource>& s
   broke_.failed(now);
   for (const auto& [node, lanes] : lanes_) {
     const auto held = from->lanes.find(node);
-    // Between both numbers: lanes that break at nine, tried from eight, are not to break at sixteen, fifteen, fourteen,
-    // …
+    // One fewer would break again and again on the way from sixteen to what it bears.
     if (held != from->lanes.end() && lanes > held->second) broke_.lanes[node] = (held->second + lanes) / 2;
   }
   told_.clear();

@@ -1,6 +1,7 @@
 if(TARGET gt_client_store)
   gt_test(store_node_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/store_node_test.cc ${CMAKE_CURRENT_LIST_DIR}/store_codec_test.cc
+            ${CMAKE_CURRENT_LIST_DIR}/store_metadata_test.cc
     DEPENDS client/store)
 endif()
 if(TARGET gt_client_security)

@@ -1,6 +1,8 @@
 // A running node's identity, as it is renewed and given anew.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "client/app/identity_keeper.h"
 #include "tests/support/temp_folder.h"
 
@@ -37,6 +39,18 @@ TEST_F(Kept, WhatIsGivenIsWrittenOverARenewalThatCameBetween) {
   ASSERT_TRUE(keeper_.renew({"gtn_renewed", {20}, {2'000}})) << "it does not know yet what was given";
   ASSERT_TRUE(keeper_.take_over(identity("gtn_given", {30})));
   EXPECT_EQ(on_disk(), "gtn_given");
+}
+
+TEST_F(Kept, ARenewalThatTheDiskRefusesChangesNothing) {
+  std::filesystem::remove_all(folder_.path());
+  EXPECT_FALSE(keeper_.renew({"gtn_renewed", {20}, {2'000}}));
+  EXPECT_EQ(keeper_.now().token, "gtn_first");
+}
+
+TEST_F(Kept, WhatIsGivenIsInUseThoughTheDiskRefusesIt) {
+  std::filesystem::remove_all(folder_.path());
+  EXPECT_FALSE(keeper_.take_over(identity("gtn_given", {30})));
+  EXPECT_EQ(keeper_.now().token, "gtn_given") << "the server has ended the one before";
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <future>
 
 #include "common/hex.h"
-#include "tests/unit/remote_support.h"
+#include "tests/unit/remote_link.h"
 
 namespace gridtorrent::client::remote {
 namespace {
@@ -23,165 +23,6 @@ using testing::FakeState;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::TestCa;
-
-template <class IdType>
-IdType id(std::uint8_t tag) {
-  typename IdType::Bytes bytes{};
-  bytes[0] = tag;
-  return IdType(bytes);
-}
-
-/// Writes down what the link says; own mutex.
-class Recorder final : public ServerListener {
- public:
-  void connected() override { note("connected"); }
-  void disconnected(const Error& reason) override { note("lost: " + reason.message); }
-  Status task(const Task& task) override {
-    {
-      const std::lock_guard lock(mutex_);
-      tasks_.push_back(task);
-    }
-    note("task " + std::to_string(task.sequence));
-    const std::lock_guard lock(mutex_);
-    return refusals_.empty() ? Status() : std::exchange(refusals_, {}).front();
-  }
-  void refuse_the_next(const Error& error) {
-    const std::lock_guard lock(mutex_);
-    refusals_ = {error};
-  }
-  void task_cancelled(const TaskId& task) override { note("cancelled " + task.str()); }
-  void peer_changed(const ContentId& content, std::uint32_t, const PeerInfo&) override {
-    note("peer " + content.str());
-  }
-  void audience(const AudienceList& list) override {
-    note("audience " + list.ref.id + " " + std::to_string(list.ref.version) + " of " +
-         std::to_string(list.members->size()));
-  }
-  void audiences_confirmed(const std::vector<AudienceRef>& refs) override {
-    note("confirmed " + (refs.empty() ? "nothing" : refs.front().id));
-  }
-  void content_changed(const std::optional<ContentId>& content) override {
-    note("changed " + (content ? content->str() : "everything"));
-  }
-
-  /// The next thing said; waits up to 20 s.
-  std::string next() {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return !said_.empty(); })) return "nothing";
-    std::string first = said_.front();
-    said_.pop_front();
-    return first;
-  }
-  std::vector<Task> tasks() {
-    const std::lock_guard lock(mutex_);
-    return tasks_;
-  }
-
- private:
-  void note(const std::string& what) {
-    {
-      const std::lock_guard lock(mutex_);
-      said_.push_back(what);
-    }
-    changed_.notify_all();
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::string> said_;
-  std::vector<Task> tasks_;
-  std::vector<Error> refusals_;
-};
-
-v1::NodeEvent get_task(std::uint64_t sequence) {
-  v1::NodeEvent event;
-  v1::Task& task = *event.mutable_task();
-  task.set_task_id(id<TaskId>(1).str());
-  task.set_sequence(sequence);
-  task.mutable_work()->mutable_get()->set_content_id(id<ContentId>(2).str());
-  task.mutable_work()->mutable_get()->set_lanes(7);
-  v1::TuningWish& wish = *task.mutable_work()->mutable_get()->mutable_wish();
-  wish.set_mode("of a newer server");
-  wish.set_floor_bits_per_s(8);
-  wish.set_by_ms(9);
-  return event;
-}
-
-class Link : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gtlink-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    ca_file_ = write("ca.pem", ca_.pem());
-    clock_.set_wall(SystemClock().wall());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string write(const std::string& name, const std::string& text) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-  void serve() { serve(ca_.issue()); }
-  void serve(const TestCa::Leaf& leaf) { server_ = std::make_unique<FakeServer>(leaf); }
-  ServerLinkOptions options() {
-    ServerLinkOptions options;
-    options.server = {server_->address(), ca_file_};
-    options.credential = {"gtn_old", clock_.wall(), clock_.wall() + hours(24 * 90)};
-    options.clock = &clock_;
-    options.rng = &rng_;
-    options.backoff_min = milliseconds(20);
-    options.backoff_max = milliseconds(100);
-    return options;
-  }
-  std::unique_ptr<RemoteLink> link() { return link(options()); }
-  std::unique_ptr<RemoteLink> link(ServerLinkOptions options) {
-    auto made = make_server_link(std::move(options));
-    EXPECT_TRUE(made) << made.error().message;
-    return std::move(*made);
-  }
-  /// Of a node whose credential is so many of its 90 days old, at a server that renews it and has one task.
-  ServerLinkOptions of_age(int days) {
-    serve();
-    server_->with([&](FakeState& state) {
-      state.renewal.set_node_token("gtn_new");
-      state.renewal.set_expires_ms((clock_.wall() + hours(24 * 90)).ms);
-      state.content.set_content_id(id<ContentId>(2).str());
-      state.events = {get_task(1)};
-    });
-    ServerLinkOptions aged = options();
-    aged.credential.issued = clock_.wall() - hours(24 * days);
-    aged.credential.expires = clock_.wall() + hours(24 * (90 - days));
-    return aged;
-  }
-  /// A call's.
-  std::string token_of(RemoteLink& link) {
-    EXPECT_TRUE(link.content("ann/data"));
-    return server_->with([](FakeState& state) { return state.authorizations.back(); });
-  }
-  /// A minute later, over a new stream.
-  void greeted_again(Recorder& recorder) {
-    clock_.advance(std::chrono::seconds(61));
-    server_->stop();
-    EXPECT_THAT(recorder.next(), HasSubstr("lost"));
-    server_->start();
-    EXPECT_EQ(recorder.next(), "connected");
-    EXPECT_EQ(recorder.next(), "task 1");
-  }
-  /// The first line that the listener hears of a loss.
-  std::string loss() {
-    Recorder recorder;
-    const auto one = link();
-    one->start(recorder, 0);
-    return recorder.next();
-  }
-
-  TestCa ca_;
-  std::string folder_, ca_file_;
-  ManualClock clock_;
-  SeededRng rng_{20'261'120};
-  std::unique_ptr<FakeServer> server_;
-};
 
 TEST_F(Link, NamesTheFileThatDidNotSignTheCertificate) {
   const TestCa other;
@@ -433,22 +274,6 @@ TEST_F(Link, AnotherNameOfTheNodeIsKeptAndToldAtTheNextGreeting) {
   });
 }
 
-TEST_F(Link, AnotherCredentialIsUsedAtOnce) {
-  serve();
-  server_->with([](FakeState& state) { state.end_streams = true; });
-  Recorder recorder;
-  ServerLinkOptions slow = options();
-  slow.backoff_min = slow.backoff_max = slow.least_pause = hours(1);
-  const auto one = link(slow);
-  one->start(recorder, 0);
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_THAT(recorder.next(), HasSubstr("lost"));
-  one->use_credential({"gtn_new", clock_.wall(), clock_.wall() + hours(1)});
-  EXPECT_EQ(recorder.next(), "connected");
-  one->stop();
-  server_->with([](FakeState& state) { EXPECT_THAT(state.authorizations.back(), HasSubstr("gtn_new")); });
-}
-
 TEST_F(Link, StopEndsAnOpenStreamAndAPause) {
   serve();
   Recorder recorder;
@@ -482,85 +307,6 @@ TEST_F(Link, EveryCallCarriesTheNodesToken) {
     EXPECT_EQ(state.reports[0].state(), "failed");
     EXPECT_EQ(state.reports[0].error_code(), "disk");
   });
-}
-
-TEST_F(Link, RenewsItsCredentialAtTwoThirdsOfItsLifeAndUsesIt) {
-  ServerLinkOptions aged = of_age(61);
-  std::vector<std::string> kept;
-  aged.on_credential = [&](const NodeCredential& fresh) {
-    kept.push_back(fresh.token);
-    return Status();
-  };
-  Recorder recorder;
-  const auto one = link(aged);
-  one->start(recorder, 0);
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_EQ(recorder.next(), "task 1");
-  EXPECT_THAT(kept, ElementsAre("gtn_new"));
-  EXPECT_EQ(token_of(*one), "Bearer gtn_new");
-}
-
-TEST_F(Link, AYoungCredentialIsNotRenewed) {
-  Recorder recorder;
-  const auto one = link(of_age(59));
-  one->start(recorder, 0);
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_EQ(recorder.next(), "task 1");
-  EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 0);
-}
-
-TEST_F(Link, ARenewedCredentialThatCannotBeWrittenDownIsUsedAndTriedAgain) {
-  ServerLinkOptions unkept = of_age(89);
-  std::vector<std::string> tried;
-  unkept.on_credential = [&](const NodeCredential& fresh) {
-    tried.push_back(fresh.token);
-    return tried.size() == 1 ? Status(Error{Code::kDisk, "disk full"}) : Status();
-  };
-  Recorder recorder;
-  const auto one = link(unkept);
-  one->start(recorder, 0);
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_EQ(recorder.next(), "task 1");
-  EXPECT_EQ(token_of(*one), "Bearer gtn_new");
-  greeted_again(recorder);
-  EXPECT_THAT(tried, ElementsAre("gtn_new", "gtn_new")) << "at the next greeting";
-  EXPECT_EQ(server_->with([](FakeState& state) { return state.renewals; }), 1);
-}
-
-TEST_F(Link, ARenewedCredentialIsNotTriedAgainOnceAnotherWasGiven) {
-  ServerLinkOptions unkept = of_age(89);
-  std::atomic<int> tried = 0;
-  unkept.on_credential = [&](const NodeCredential&) {
-    ++tried;
-    return Status(Error{Code::kDisk, "disk full"});
-  };
-  Recorder recorder;
-  const auto one = link(unkept);
-  one->start(recorder, 0);
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_EQ(recorder.next(), "task 1");
-  one->use_credential({"gtn_given", clock_.wall(), clock_.wall() + hours(24 * 90)});
-  greeted_again(recorder);
-  EXPECT_EQ(tried, 1);
-}
-
-TEST_F(Link, ARenewalThatAnotherCredentialOvertookIsNotUsed) {
-  ServerLinkOptions aged = of_age(61);
-  std::atomic<int> tried = 0;
-  aged.on_credential = [&](const NodeCredential&) {
-    ++tried;
-    return Status();
-  };
-  Recorder recorder;
-  const auto one = link(aged);
-  server_->with([&](FakeState& state) {
-    state.while_renewing = [&] { one->use_credential({"gtn_given", clock_.wall(), clock_.wall() + hours(24 * 90)}); };
-  });
-  one->start(recorder, 0);
-  EXPECT_EQ(recorder.next(), "connected");
-  EXPECT_EQ(recorder.next(), "task 1");
-  EXPECT_EQ(token_of(*one), "Bearer gtn_given");
-  EXPECT_EQ(tried, 0);
 }
 
 TEST_F(Link, PublishesMetadataInChunksAndReadsItBackChecked) {
