@@ -40,6 +40,18 @@ struct DownloadQueue {
   using type = lt::aux::vector<lt::pending_block> lt::peer_connection::*;
   friend type member_of(DownloadQueue);
 };
+struct RequestQueue {
+  using type = std::vector<lt::pending_block> lt::peer_connection::*;
+  friend type member_of(RequestQueue);
+};
+struct RequestedAt {
+  using type = lt::aux::relative_time lt::peer_connection::*;
+  friend type member_of(RequestedAt);
+};
+struct LastPieceAt {
+  using type = lt::aux::relative_time lt::peer_connection::*;
+  friend type member_of(LastPieceAt);
+};
 struct OutstandingBytes {
   using type = int lt::peer_connection::*;
   friend type member_of(OutstandingBytes);
@@ -60,6 +72,9 @@ template struct Reveal<ListenSockets, &lt::aux::session_impl::m_listen_sockets>;
 template struct Reveal<PeerTlsContext, &lt::aux::session_impl::m_peer_ssl_ctx>;
 template struct Reveal<DatagramSocket, &lt::udp_socket::m_socket>;
 template struct Reveal<DownloadQueue, &lt::peer_connection::m_download_queue>;
+template struct Reveal<RequestQueue, &lt::peer_connection::m_request_queue>;
+template struct Reveal<RequestedAt, &lt::peer_connection::m_requested>;
+template struct Reveal<LastPieceAt, &lt::peer_connection::m_last_piece>;
 template struct Reveal<OutstandingBytes, &lt::peer_connection::m_outstanding_bytes>;
 template struct Reveal<DesiredQueueSize, &lt::peer_connection::m_desired_queue_size>;
 template struct Reveal<MostOutstanding, &lt::peer_connection::m_max_out_request_queue>;
@@ -74,6 +89,11 @@ void on_tls_step(const SSL* tls, int where, int) {
   if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
   const auto* told = static_cast<const std::function<void()>*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(tls), told_index()));
   if (told != nullptr) (*told)();
+}
+
+/// It sent bad data and may bring whole pieces only, or is gone from the list.
+bool is_on_parole(const lt::peer_connection& peer) {
+  return peer.peer_info_struct() == nullptr || peer.peer_info_struct()->on_parole;
 }
 
 WallTime time_of(const ASN1_TIME* time) {
@@ -147,6 +167,29 @@ void forget_request(const lt::peer_connection_handle& peer, int piece, int start
   if (std::erase_if(queue, [&](const lt::pending_block& pending) { return pending.block == block; }) == 0) return;
   int& outstanding = (*connection).*member_of(OutstandingBytes{});
   outstanding = std::max(0, outstanding - length);
+}
+
+bool move_request(const lt::peer_connection_handle& from, const lt::peer_connection_handle& to, int piece, int start,
+                  int length) {
+  const auto giver = from.native_handle(), taker = to.native_handle();
+  if (!giver || !taker || is_on_parole(*giver) || is_on_parole(*taker)) return false;
+  const lt::piece_block block(lt::piece_index_t(piece), start / kBlockBytes);
+  const auto is_it = [&](const lt::pending_block& pending) { return pending.block == block; };
+  std::vector<lt::pending_block>& given = (*giver).*member_of(DownloadQueue{});
+  std::vector<lt::pending_block>& taken = (*taker).*member_of(DownloadQueue{});
+  const auto pending = std::ranges::find_if(given, is_it);
+  if (pending == given.end() || pending->not_wanted || pending->timed_out) return false;
+  if (std::ranges::any_of(taken, is_it) || std::ranges::any_of((*taker).*member_of(RequestQueue{}), is_it))
+    return false;
+  pending->not_wanted = true;
+  taken.emplace_back(block);
+  (*taker).*member_of(OutstandingBytes{}) += length;
+  // Its time to answer begins, as where libtorrent asks who has nothing outstanding: what stands in its queue may be a
+  // request that was held back.
+  const lt::time_point now = lt::clock_type::now();
+  ((*taker).*member_of(RequestedAt{})).set(taker->connected_time(), now);
+  ((*taker).*member_of(LastPieceAt{})).set(taker->connected_time(), now);
+  return true;
 }
 
 /// As when the system closes them: what waits on them ends with operation_aborted, of which libtorrent takes no notice.

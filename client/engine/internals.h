@@ -40,6 +40,14 @@ void set_asks(const lt::peer_connection_handle& peer, bool asks);
 /// snubbed.
 void forget_request(const lt::peer_connection_handle& peer, int piece, int start, int length);
 
+/// Takes a request over from another connection: libtorrent believes the block to be outstanding on `to` from now on,
+/// and on `from` to come unwanted or be refused, as after its own cancel. It picks one busy block at a time for a
+/// connection, and only for one that has nothing else to bring. Its picker keeps one request counted, which is now
+/// `to`'s: it is free again where that refuses it or closes. What is to be written on both is the caller's to send.
+/// False, and nothing is changed: `from` is not asked for it, `to` is already, or may not be.
+bool move_request(const lt::peer_connection_handle& from, const lt::peer_connection_handle& to, int piece, int start,
+                  int length);
+
 /// Closes the UDP sockets that libtorrent opens beside each listening socket. Nothing here is sent or heard over them
 /// (no DHT, no uTP, no UDP trackers), and they are as many as the lane ports. Sockets that are opened later (an address
 /// that came back) have to be closed anew.

@@ -30,8 +30,8 @@ struct LaneMeter {
 };
 
 /// One connection of a torrent. Guarded by its Swarm's mutex; in the network thread, which alone changes them,
-/// `peer`, `socket`, `nagle`, `losses`, the peer's numbers for our messages, `delivered`, and the rates and the pace of
-/// what is sent are used without it.
+/// `peer`, `node`, `liveness`, `socket`, `nagle`, `losses`, the peer's numbers for our messages, `delivered`, and the
+/// rates and the pace of what is sent are used without it.
 struct Lane {
   Lane(lt::peer_connection_handle handle, std::unique_ptr<LaneSocket> socket_below)
       : peer(std::move(handle)), socket(std::move(socket_below)) {}

@@ -11,8 +11,6 @@ namespace {
 constexpr double kBlockBytes = 16 * 1024;
 /// What a seeder may take to read and send a block beyond the round trip; and rounds are no shorter.
 constexpr double kServiceS = 0.05, kShortestRoundS = 0.02;
-/// The same when speed matters less than that nobody is last.
-constexpr double kServiceAtTheEndS = 0.02;
 /// What libtorrent's counter holds, less what we add.
 constexpr double kMostBlocks = 60'000;
 /// A dip shorter than this shrinks nothing.
@@ -31,7 +29,7 @@ void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
     return;
   }
   round_bytes_ += bytes;
-  const double round_s = std::max(round_trip_s(), kShortestRoundS);
+  const double round_s = this->round_s();
   const double elapsed_s = std::chrono::duration<double>(now - round_start_).count();
   if (now >= best_until_) {
     best_ = std::exchange(next_, {});
@@ -39,15 +37,19 @@ void RequestDepth::received(MonoTime now, std::uint64_t bytes) {
   }
   // A round that is not over yet can only become better.
   const double rate = static_cast<double>(round_bytes_) / std::max(elapsed_s, round_s);
-  next_.note({rate, wanted(rate)});
-  best_.note({rate, wanted(rate)});
   if (elapsed_s >= round_s) {
     end_round(elapsed_s);
     round_start_ = now;
     round_bytes_ = 0;
   }
+  next_.note({rate, wanted(rate), bytes_per_s_});
+  best_.note({rate, wanted(rate), bytes_per_s_});
   const double blocks = std::ceil(std::min(wanted(best_.bytes_per_s), best_.bytes) / kBlockBytes);
   depth_ = kLeast + static_cast<int>(std::min(blocks, kMostBlocks));
+}
+
+double RequestDepth::round_s() const {
+  return std::max(round_trip_s(), kShortestRoundS);
 }
 
 double RequestDepth::wanted(double bytes_per_s) const {
@@ -57,17 +59,30 @@ double RequestDepth::wanted(double bytes_per_s) const {
 void RequestDepth::Best::note(const Best& other) {
   bytes_per_s = std::max(bytes_per_s, other.bytes_per_s);
   bytes = std::max(bytes, other.bytes);
+  sustained_bytes_per_s = std::max(sustained_bytes_per_s, other.sustained_bytes_per_s);
 }
 
 void RequestDepth::end_round(double elapsed_s) {
   std::ranges::rotate(rounds_, rounds_.end() - 1);
   rounds_.front() = {static_cast<double>(round_bytes_), elapsed_s};
+  const Round all = all_rounds();
+  bytes_per_s_ = std::min(all.bytes / all.seconds, rounds_.front().bytes / elapsed_s);
+}
+
+RequestDepth::Round RequestDepth::all_rounds() const {
   Round all;
   for (const Round& round : rounds_) {
     all.bytes += round.bytes;
     all.seconds += round.seconds;
   }
-  bytes_per_s_ = std::min(all.bytes / all.seconds, rounds_.front().bytes / elapsed_s);
+  return all;
+}
+
+double RequestDepth::bytes_per_s(MonoTime now) const {
+  const double open_s = std::chrono::duration<double>(now - round_start_).count();
+  if (bytes_per_s_ <= 0 || open_s <= round_s()) return bytes_per_s_;
+  const Round all = all_rounds();
+  return std::min(bytes_per_s_, (all.bytes + static_cast<double>(round_bytes_)) / (all.seconds + open_s));
 }
 
 int RequestDepth::blocks_at_the_end(double left_s) const {

@@ -31,10 +31,20 @@ class RequestDepth {
   /// How many of a lane's blocks are asked for together, in one packet and one TLS record: an eighth of its depth,
   /// which leaves more than a round trip's worth outstanding; 8 at most.
   static int at_once(int depth);
-  double bytes_per_s() const { return bytes_per_s_; }  ///< of late, see `end_round`; 0: not known
+  /// As they come now: of late (`end_round`), or less where the round that is not over has lasted too long; 0: not
+  /// known.
+  double bytes_per_s(MonoTime now) const;
+  /// The most that it was of late; 0: not known.
+  double sustained_bytes_per_s() const { return best_.sustained_bytes_per_s; }
+  double round_trip_s() const { return static_cast<double>(round_trip_us_) / 1e6; }
+  /// What it measures over, seconds: a round trip, or a little more on a short one.
+  double round_s() const;
 
   static constexpr int kFirst = 4;  ///< before anything was measured
   static constexpr int kLeast = 2;
+  /// What a seeder may take to read and send a block beyond the round trip, when speed matters less than that nobody is
+  /// last, seconds.
+  static constexpr double kServiceAtTheEndS = 0.02;
 
  private:
   struct Round {
@@ -43,8 +53,8 @@ class RequestDepth {
   /// The present rate is that of four rounds, since what a lost segment held up comes all at once, or that of the last
   /// one where the lane has become slower.
   void end_round(double elapsed_s);
+  Round all_rounds() const;
 
-  double round_trip_s() const { return static_cast<double>(round_trip_us_) / 1e6; }
   /// Bytes to have asked for at this rate, as long as a round trip is now.
   double wanted(double bytes_per_s) const;
 
@@ -56,6 +66,7 @@ class RequestDepth {
   struct Best {
     double bytes_per_s = 0;
     double bytes = 0;  ///< that a rate asked for in its own time
+    double sustained_bytes_per_s = 0;
     void note(const Best& other);
   };
   Best best_{}, next_{};  ///< of this span and the one before; of this one

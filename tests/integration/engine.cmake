@@ -7,6 +7,7 @@ if(TARGET gt_client_engine)
       ${CMAKE_CURRENT_LIST_DIR}/engine_hostile_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_tls_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_limits_test.cc
+      ${CMAKE_CURRENT_LIST_DIR}/engine_last_blocks_test.cc
       ${CMAKE_CURRENT_LIST_DIR}/engine_lab.cc
     DEPENDS common base/crypto client/engine
     LABELS integration)

@@ -10,6 +10,7 @@ if(TARGET gt_client_engine)
     ${CMAKE_CURRENT_LIST_DIR}/engine_rate_window_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_fair_shares_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_asked_blocks_test.cc
+    ${CMAKE_CURRENT_LIST_DIR}/engine_last_blocks_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_turns_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_nagle_test.cc
     ${CMAKE_CURRENT_LIST_DIR}/engine_round_clock_test.cc

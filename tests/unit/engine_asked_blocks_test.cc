@@ -78,9 +78,9 @@ TEST_F(AskedBlocksTest, AsksTheSecondLaneAtOnceWhereTheFirstIsGoneOrRefuses) {
   const Block other{8, 0, 16'384};
   ASSERT_TRUE(asked.ask(&one, other, now));
   ASSERT_FALSE(asked.ask(&three, other, now));
-  asked.rejected(&three, other);  // not the one that was asked
+  asked.rejected(&three, other, now);  // not the one that was asked
   EXPECT_TRUE(asked.due(now).empty());
-  asked.rejected(&one, other);
+  asked.rejected(&one, other, now);
   EXPECT_EQ(asked.due(now).size(), 1U);
 }
 
@@ -120,9 +120,9 @@ TEST_F(AskedBlocksTest, CountsWhatIsOutstandingOnceWhoeverWasAsked) {
   ASSERT_TRUE(asked.ask(&one, other, now));
   ASSERT_TRUE(asked.ask(&three, last, now));
   EXPECT_EQ(asked.outstanding_bytes(), 2 * kBytes + 100);
-  asked.rejected(&two, other);
+  asked.rejected(&two, other, now);
   EXPECT_EQ(asked.outstanding_bytes(), 2 * kBytes + 100) << "refused by who was not asked";
-  asked.rejected(&one, other);
+  asked.rejected(&one, other, now);
   EXPECT_EQ(asked.outstanding_bytes(), kBytes + 100);
   ASSERT_FALSE(asked.ask(&one, last, now));
   asked.lane_closed(&three);
@@ -133,6 +133,61 @@ TEST_F(AskedBlocksTest, CountsWhatIsOutstandingOnceWhoeverWasAsked) {
   asked.arrived(&one, block, now);
   asked.arrived(&one, last, now);
   EXPECT_EQ(asked.outstanding_bytes(), 0U) << "arrived twice";
+}
+
+TEST_F(AskedBlocksTest, CountsWhatEachLaneIsToBringAndNamesTheLatestFirst) {
+  const Block other{3, 0, 16'384}, last{9, 0, 100};
+  EXPECT_EQ(asked.outstanding(&one), 0);
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  ASSERT_TRUE(asked.ask(&one, other, now + milliseconds(1)));
+  ASSERT_TRUE(asked.ask(&one, last, now + milliseconds(2)));
+  ASSERT_FALSE(asked.ask(&two, last, now + milliseconds(3)));
+  EXPECT_EQ(asked.outstanding(&one), 3);
+  EXPECT_EQ(asked.outstanding(&two), 0) << "it is kept back";
+  EXPECT_EQ(asked.outstanding_since(&one), now);
+  EXPECT_EQ(asked.outstanding_since(&two), std::nullopt);
+  EXPECT_THAT(asked.outstanding_blocks(&one), testing::ElementsAre(last, other, block));
+  EXPECT_THAT(asked.outstanding_blocks(&two), testing::IsEmpty());
+
+  asked.rejected(&one, other, now);
+  ASSERT_EQ(asked.due(now + seconds(1)).size(), 1U);
+  EXPECT_THAT(asked.outstanding_blocks(&one), testing::ElementsAre(block)) << "the other was late";
+  EXPECT_THAT(asked.outstanding_blocks(&two), testing::ElementsAre(last));
+  asked.arrived(&one, last, now + seconds(1));
+  EXPECT_EQ(asked.outstanding(&two), 0) << "whoever brought it";
+  asked.lane_closed(&one);
+  EXPECT_EQ(asked.outstanding(&one), 0);
+  EXPECT_EQ(asked.outstanding_bytes(), 0U);
+}
+
+TEST_F(AskedBlocksTest, KnowsSinceWhenALaneHasBeenBusyThoughItWasIdleForAMoment) {
+  const MonoTime first = now;
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  asked.arrived(&one, block, now += milliseconds(50));
+  EXPECT_EQ(asked.outstanding_since(&one), std::nullopt);
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  EXPECT_EQ(asked.outstanding_since(&one), first);
+  asked.arrived(&one, block, now += milliseconds(50));
+  ASSERT_TRUE(asked.ask(&one, block, now += milliseconds(20)));
+  EXPECT_EQ(asked.outstanding_since(&one), now);
+}
+
+TEST_F(AskedBlocksTest, GivesWhoeverItWasReassignedToItsOwnTime) {
+  takes(&one, milliseconds(200));
+  takes(&two, milliseconds(100));
+  ASSERT_TRUE(asked.ask(&one, block, now));
+  now += milliseconds(500);
+  asked.reassigned(block, &two, now);
+  EXPECT_EQ(asked.outstanding_since(&two), now);
+  EXPECT_EQ(asked.outstanding(&one), 0);
+  EXPECT_EQ(asked.outstanding(&two), 1);
+  asked.rejected(&one, block, now);
+  EXPECT_EQ(asked.outstanding(&two), 1) << "the first lane refuses what was cancelled there";
+  EXPECT_FALSE(asked.ask(&one, block, now + milliseconds(100)));
+  EXPECT_THAT(asked.due(now + milliseconds(124)), testing::IsEmpty());
+  EXPECT_EQ(asked.due(now + milliseconds(126)).size(), 1U);
+  asked.reassigned(Block{8, 0, 1}, &two, now);
+  EXPECT_EQ(asked.outstanding(&two), 0) << "of what nobody was asked for nothing is reassigned";
 }
 
 TEST_F(AskedBlocksTest, HasBoundsForVeryFastAndVerySlowLanes) {

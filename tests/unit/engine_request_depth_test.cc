@@ -137,6 +137,24 @@ TEST(RequestDepth, AtTheEndKnowsALaneThatBecameSlowAndIsNotDeceivedByWhatWasHeld
   EXPECT_LE(held_up.depth.blocks_at_the_end(0), 400 * 0.09);
 }
 
+TEST(RequestDepth, SaysWhatALaneBringsNowAndWhatItDidOfLate) {
+  EXPECT_EQ(RequestDepth().bytes_per_s(MonoTime(seconds(100))), 0);
+  EXPECT_EQ(RequestDepth().sustained_bytes_per_s(), 0);
+  Arrivals lane;
+  lane.depth.set_round_trip(50'000);
+  lane.last(seconds(3), 400);
+  EXPECT_NEAR(lane.depth.bytes_per_s(lane.now + milliseconds(20)), 400 * kBlock, 60 * kBlock) << "a round is not over";
+  EXPECT_LT(lane.depth.bytes_per_s(lane.now + seconds(1)), 90 * kBlock) << "80 blocks and what came since, in 1.2 s";
+  EXPECT_NEAR(lane.depth.sustained_bytes_per_s(), 400 * kBlock, 20 * kBlock);
+  lane.now += milliseconds(100);  // a segment was lost; what came after it comes all at once
+  lane.last(milliseconds(2), 20'000);
+  lane.last(milliseconds(60), 400);
+  EXPECT_LT(lane.depth.sustained_bytes_per_s(), 480 * kBlock);
+  lane.last(seconds(1), 15);
+  EXPECT_LT(lane.depth.bytes_per_s(lane.now), 25 * kBlock);
+  EXPECT_GT(lane.depth.sustained_bytes_per_s(), 380 * kBlock);
+}
+
 TEST(RequestDepth, AtTheEndOfSomethingSmallIsTheFirst) {
   RequestDepth depth;
   depth.set_round_trip(50'000);
