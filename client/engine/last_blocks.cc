@@ -27,10 +27,12 @@ double brings_s(const LastBlocks& lane, int blocks) {
   return kMargin * (lane.round_trip_s + RequestDepth::kServiceAtTheEndS + bytes / lane.best_bytes_per_s);
 }
 
-/// What it was asked for does not fill its path. libtorrent has it ask for one block again and again.
+/// What it was asked for does not fill its path, as that was and as it is now. One block tells nothing of that: so
+/// libtorrent has it ask, again and again.
 bool has_room(const LastBlocks& lane) {
-  return lane.takes && lane.best_bytes_per_s > 0 &&
-         lane.asked * kBlockBytes <= lane.best_bytes_per_s * lane.round_trip_s;
+  const double bytes = lane.asked * kBlockBytes;
+  const bool now = lane.asked <= 1 || bytes <= lane.bytes_per_s * (lane.round_trip_s + RequestDepth::kServiceAtTheEndS);
+  return lane.takes && lane.best_bytes_per_s > 0 && bytes <= lane.best_bytes_per_s * lane.round_trip_s && now;
 }
 
 /// The most blocks k with brings_s(to, k) ≤ ends_s(from, asked − k).
@@ -71,6 +73,7 @@ std::optional<Reassignment> next_reassignment(const std::vector<LastBlocks>& lan
       [](const LastBlocks& lane) { return ends_s(lane, lane.asked); });
   for (const std::size_t to : takers) {
     for (const std::size_t from : givers) {
+      if (std::ranges::find(lanes[to].not_from, from) != lanes[to].not_from.end()) continue;
       const int blocks = moves(lanes[from], lanes[to]);
       if (blocks > 0) return Reassignment{from, to, blocks, brings_s(lanes[to], blocks)};
     }

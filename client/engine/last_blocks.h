@@ -17,6 +17,7 @@ struct LastBlocks {
   int asked = 0;                      ///< blocks that it was asked for and has not brought
   int depth = 0;                      ///< the most that it may be asked for
   bool gives = false, takes = false;  ///< whether blocks may be taken from it, and given to it
+  std::vector<std::size_t> not_from;  ///< places of lanes whose blocks its other end has not
 };
 
 /// So many of the blocks that one lane was asked for last are asked of another, and no more of the first.

@@ -26,8 +26,11 @@ constexpr double kBlockBytes = 16 * 1024;
 /// At the end lanes are compared so often, a tick of NetworkLoop; and where what should have moved could not (the other
 /// end has none of it).
 constexpr auto kReassignEvery = std::chrono::milliseconds(5), kReassignAgain = std::chrono::milliseconds(100);
-/// After so many of its rounds what a lane brings is known: those of before, with a pause between, have left the mean.
-constexpr double kKnownAfterRounds = 5;
+/// Lanes from which none could move to one lane, at one look: each costs a search of all that was asked for.
+constexpr std::size_t kMostMisses = 3;
+/// After so many of its rounds what a lane brings is known: those of before, with a pause between, have left the mean
+/// of four. The first one ends with a block that takes longer than a round trip.
+constexpr double kKnownAfterRounds = 7;
 
 MonoTime now_mono() {
   return std::chrono::steady_clock::now();
@@ -228,13 +231,16 @@ void Requests::reassign_last(MonoTime now) {
     checked = true;
     LastBlocks &from = last[next->from], &to = last[next->to];
     const int moved = reassign(*lanes[next->from], *lanes[next->to], next->blocks, now);
-    from.asked -= moved;
-    to.asked += moved;
-    to.takes = false;
     if (moved == 0) {
+      to.not_from.push_back(next->from);
+      if (to.not_from.size() == kMostMisses) to.takes = false;
       reassign_at_ = now + kReassignAgain;
       continue;
     }
+    from.asked -= moved;
+    to.asked += moved;
+    // Of what they bring now nothing is known before the next look.
+    from.takes = to.takes = to.gives = false;
     reassigned_[lanes[next->to]].until = now + seconds_of(next->takes_s);
     reassigned_[lanes[next->from]].bytes_per_s = from.bytes_per_s;
   }

@@ -39,8 +39,10 @@ std::vector<Moved> all(std::vector<LastBlocks> lanes) {
   std::vector<Moved> moved;
   while (const auto next = next_reassignment(lanes)) {
     moved.push_back({next->from, next->to, next->blocks});
-    lanes[next->from].asked -= next->blocks;
-    lanes[next->to].takes = false;
+    LastBlocks &from = lanes[next->from], &to = lanes[next->to];
+    from.asked -= next->blocks;
+    to.asked += next->blocks;
+    from.takes = to.takes = to.gives = false;
   }
   return moved;
 }
@@ -92,6 +94,30 @@ TEST(LastBlocks, MoveFromASlowLaneThoughASlowerOneMayGiveNothing) {
   LastBlocks own = lane(0, 450);
   own.node = stalled.node;
   EXPECT_EQ(all({stalled, lane(40, 1), own}).at(0).from, 1U);
+}
+
+TEST(LastBlocks, MoveToNoLaneThatWasFastAndBringsLittleNow) {
+  LastBlocks slow = lane(8, 15), slower = lane(64, 10);
+  slow.best_bytes_per_s = slower.best_bytes_per_s = 450 * kBlock;
+  EXPECT_THAT(all({slower, slow}), IsEmpty()) << "8 blocks would come in 18 ms at best, and do in half a second";
+  slow.asked = 1;
+  EXPECT_TRUE(next_reassignment({slower, slow})) << "what it brings by one block in a round trip tells nothing";
+}
+
+TEST(LastBlocks, MoveFromTwoSlowLanesToTheOneThatIsFast) {
+  LastBlocks slow = lane(64, 15), slower = lane(64, 10);
+  slow.best_bytes_per_s = slower.best_bytes_per_s = 450 * kBlock;
+  for (const Moved& one : all({slow, slower, lane(0, 450), lane(0, 400)})) EXPECT_GE(one.to, 2U);
+}
+
+TEST(LastBlocks, MoveFromTheNextLaneWhereTheOtherEndHasNoneOfTheFirst) {
+  LastBlocks partial = lane(0, 450);
+  partial.not_from = {0};
+  const auto moved = next_reassignment({lane(64, 10), lane(64, 15), partial});
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->from, 1U);
+  partial.not_from = {0, 1};
+  EXPECT_FALSE(next_reassignment({lane(64, 10), lane(64, 15), partial}));
 }
 
 TEST(LastBlocks, StayWithTheLanesOfOneNodeWhichShareItsPath) {
