@@ -373,6 +373,7 @@ TEST_F(Update, IsUndoneWhereSomebodyAddedAFileJustBeforeTheExchange) {
   EXPECT_NE(view.error->message.find("notes.txt"), std::string::npos);
   EXPECT_EQ(files_.count("put back /home/in"), 1);
   EXPECT_EQ(files_.count("discard /home/in"), 0) << "the file is in what gave way";
+  EXPECT_FALSE(node_->transfer(old.id)->seeds_later) << "at once, not from the server's next list on";
   EXPECT_TRUE(eventually([&] { return node_->transfer(old.id)->state == TransferState::kSeeding; }));
 }
 
