@@ -30,8 +30,8 @@ struct Reassignment {
 /// The end of a transfer waits for its slowest lane: a seeder whose path became slow holds what it was asked for when
 /// it was fast. A lane that was asked for less than it brings in a round trip takes as much from the lane of another
 /// node that would end last as brings both to their end at the same time, its own time counted a quarter longer; all of
-/// it, where that comes before the next block would. Less than a tenth of a second is not gained. Pure. The fastest
-/// lane takes first; nothing: all lanes end together, or none may.
+/// it, where that comes before the next block would. For less than a tenth of a second nothing moves. The fastest lane
+/// takes first. Nothing is returned where all lanes end together, or none may give or take. Pure.
 std::optional<Reassignment> next_reassignment(const std::vector<LastBlocks>& lanes);
 
 }  // namespace gridtorrent::client::engine

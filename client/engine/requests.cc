@@ -195,19 +195,18 @@ bool Requests::all_is_asked() const {
 
 /// The other end has to say what it refuses, as nodes do (BEP 6): else what was cancelled stays on libtorrent's books.
 /// Nothing is taken from a lane that has just begun: what it brings is not known before some round trips.
-LastBlocks Requests::last_blocks(const Lane& lane, const RequestDepth& depth, MonoTime now) const {
+LastBlocks Requests::last_blocks(Lane& lane, const RequestDepth& depth, MonoTime now) const {
   const bool usable = lane.lanes_id != 0 && !lane.is_untried() && !lane.peer.is_disconnecting();
   const auto found = reassigned_.find(&lane);
   const Reassigned before = found == reassigned_.end() ? Reassigned() : found->second;
-  const auto key = const_cast<Lane*>(&lane);
-  const auto since = asked_.outstanding_since(key);
+  const auto since = asked_.outstanding_since(&lane);
   LastBlocks last;
   last.node = lane.node;
   last.bytes_per_s = depth.bytes_per_s(now);
   last.best_bytes_per_s = depth.sustained_bytes_per_s();
   if (before.bytes_per_s > 0) last.best_bytes_per_s = std::min(last.best_bytes_per_s, before.bytes_per_s);
   last.round_trip_s = depth.round_trip_s();
-  last.asked = asked_.outstanding(key);
+  last.asked = asked_.outstanding(&lane);
   last.depth = within_limit(lane.planned_blocks > 0 ? lane.planned_blocks.load() : depth.blocks());
   last.gives =
       usable && now >= before.until && since && now >= *since + seconds_of(kKnownAfterRounds * depth.round_s());

@@ -64,7 +64,7 @@ class Requests final : private Asker {
   void foresee_the_end();
   void ask_due(MonoTime now);
   bool all_is_asked() const;
-  LastBlocks last_blocks(const Lane& lane, const RequestDepth& depth, MonoTime now) const;
+  LastBlocks last_blocks(Lane& lane, const RequestDepth& depth, MonoTime now) const;
   void reassign_last(MonoTime now);
   int reassign(Lane& from, Lane& to, int blocks, MonoTime now);
 

@@ -186,6 +186,12 @@ TEST_F(AskedBlocksTest, GivesWhoeverItWasReassignedToItsOwnTime) {
   EXPECT_FALSE(asked.ask(&one, block, now + milliseconds(100)));
   EXPECT_THAT(asked.due(now + milliseconds(124)), testing::IsEmpty());
   EXPECT_EQ(asked.due(now + milliseconds(126)).size(), 1U);
+  const Block own{9, 0, 16'384};
+  ASSERT_TRUE(asked.ask(&two, own, now));
+  ASSERT_TRUE(asked.ask(&three, block, now + seconds(1)));
+  asked.reassigned(block, &two, now + seconds(1));
+  EXPECT_THAT(asked.outstanding_blocks(&two), testing::ElementsAre(block, own)) << "it was asked for that last";
+  asked.lane_closed(&two);
   asked.reassigned(Block{8, 0, 1}, &two, now);
   EXPECT_EQ(asked.outstanding(&two), 0) << "of what nobody was asked for nothing is reassigned";
 }
