@@ -231,7 +231,7 @@ bool Refinement::falls_alone(MonoTime now, const std::map<NodeId, double>& parts
 
 void Refinement::go_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate) {
   const Before before = *std::exchange(before_, std::nullopt);
-  const bool more = before.more(), by_itself = before.step == Step::kWindows || std::exchange(own_rates_, false);
+  const bool more = before.more(), by_itself = std::exchange(own_rates_, false) || is_by_itself(before.step);
   const bool some = more && by_itself && rate >= kSomeGain * before.rate;
   told_.clear();
   why_ = formatted("%s lanes brought %.3g instead of %.3g Mbit/s%s", more ? "more" : "fewer", mbit(rate),

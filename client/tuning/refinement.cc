@@ -163,7 +163,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   const LaneNeed need = lane_need(path, share);
   Change change{.lanes = next_lanes(source, lanes, need), .held_by = need.held_by};
   change.why = reader_limits(source, need) ? reader_text(facts_.reader) : why_text(need, path);
-  change.step = need.held_by == Limit::kWindow ? Step::kWindows : Step::kLosses;
+  change.step = need.held_by == Limit::kWindow ? Step::kWindows : doubts(source, need) ? Step::kDoubted : Step::kLosses;
   const bool may_try = !is_held_back(rate) && (limit <= 0 || !facts_.no_fewer);
   if (change.lanes <= lanes && may_try) {
     if (const int greedy = greedy_lanes(source, lanes); greedy > lanes) {
@@ -182,7 +182,7 @@ Refinement::Change Refinement::change_of(const RefinedSource& source) const {
   if (change.lanes == lanes || (change.lanes > lanes && is_paced(path))) return none;
   if (change.lanes < lanes) change.step = Step::kDown;
   // Losses and windows hold each lane up by itself, whoever else is there.
-  const bool by_itself = change.step == Step::kLosses || change.step == Step::kWindows;
+  const bool by_itself = change.step == Step::kLosses || is_by_itself(change.step);
   return facts_.others_try && !by_itself ? none : change;
 }
 
@@ -191,7 +191,8 @@ Refinement::Step Refinement::to_prove(const std::vector<Change>& changes) {
   for (const Step step : {Step::kDown, Step::kTried, Step::kShaped, Step::kGreedy}) {
     if (any(step)) return step;
   }
-  return any(Step::kWindows) && !any(Step::kLosses) ? Step::kWindows : Step::kNone;
+  if (any(Step::kLosses)) return Step::kNone;
+  return any(Step::kWindows) ? Step::kWindows : any(Step::kDoubted) ? Step::kDoubted : Step::kNone;
 }
 
 void Refinement::fit(std::map<NodeId, int>& wanted, const std::map<NodeId, int>& now) const {
@@ -215,7 +216,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   Before before{.step = step, .rate = facts_.bits_per_s};
   own_rates_ = own_rates_ && step == Step::kShaped;
   // The mean of two seconds is in part that of other lanes: of the step before, or of the start.
-  if (step == Step::kShaped && facts_.last_second > 0) before.rate = facts_.last_second;
+  if ((step == Step::kShaped || step == Step::kDoubted) && facts_.last_second > 0) before.rate = facts_.last_second;
   before.parts = parts_of(before.rate, sources);
   std::map<NodeId, int> wanted;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -263,7 +264,13 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   if (step != Step::kNone) before_ = std::move(before);
   lanes_ = std::move(wanted);
   changed_ = now;
-  by_losses_ = step == Step::kNone && std::ranges::find(changes, Step::kWindows, &Change::step) == changes.end();
+  by_losses_ = step == Step::kNone && std::ranges::none_of(changes, is_by_itself, &Change::step);
+}
+
+bool Refinement::doubts(const RefinedSource& source, const LaneNeed& need) {
+  const PathFigures& path = source.path;
+  return need.held_by == Limit::kLoss && path.least_round_trip < kNearBelow && path.full_queue < kTellingQueue &&
+         path.is_queue(path.full_queue - path.late());
 }
 
 bool Refinement::reader_limits(const RefinedSource& source, const LaneNeed& need) const {
@@ -287,6 +294,8 @@ int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNee
   const bool reader = reader_limits(source, need), by_losses = need.held_by == Limit::kLoss;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
   // In slow start each second brings more by itself, which would prove any number of lanes.
+  const bool tried = doubts(source, need) && ceiling_.lanes.contains(source.node);
+  if (lanes < need.least && tried) return lanes;
   if (lanes < need.least && !reader && (by_losses || watched)) {
     return reader_busy() ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
   }

@@ -159,11 +159,14 @@ class Refinement {
     kDown,     ///< fewer
     kLosses,   ///< more, since losses prove that it takes them; needs no other proof
     kWindows,  ///< more, since windows hold them up
+    kDoubted,  ///< more for the sake of losses, on a near path whose queue is too short to tell
     kGreedy,   ///< more, to have a greater part of a full path
     kTried,    ///< more, since it cannot be told whether the path is full
     kShaped,   ///< more, since each connection may have a rate of its own: nothing else would tell
   };
   static bool is_try(Step step) { return step == Step::kGreedy || step == Step::kTried || step == Step::kShaped; }
+  /// Each lane is held up by itself, as it seems: part of what lanes should bring is enough, and part of them may stay.
+  static bool is_by_itself(Step step) { return step == Step::kWindows || step == Step::kDoubted; }
   /// Of one source.
   struct Change {
     int lanes = 0;
@@ -241,6 +244,9 @@ class Refinement {
   bool undo_collapse(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   /// `part` of the rate has to be back.
   void judge(std::optional<Undone>& undone, RuledOut& ruled_out, double part, MonoTime now) const;
+  /// Losses seem to hold its lanes up; but the path is near, and packets have waited on it, if not long enough to tell
+  /// whether it was full when they got lost.
+  static bool doubts(const RefinedSource& source, const LaneNeed& need);
   /// Windows hold its lanes up, but this node has no time to read, or more lanes brought nothing of late: who reads
   /// from them is what limits.
   bool reader_limits(const RefinedSource& source, const LaneNeed& need) const;

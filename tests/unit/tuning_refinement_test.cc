@@ -181,6 +181,35 @@ TEST_F(Refining, TriesAsManyAgainWherePacketsGetLostAndTheQueueIsTooShortToTellW
   EXPECT_EQ(steps(2, 290e6), 4) << refined_.why;
   EXPECT_EQ(steps(40, 250e6), 4) << "what was proved stays, and what brought nothing is not tried again";
 }
+TEST_F(Refining, TakesLanesForLossesBackWhereTheQueueIsTooShortToTellAndTheyBroughtNothing) {
+  loses_on_a_near_path();
+  source_.path.round_trip = 2200us;  // as it is now and then on a full path
+  EXPECT_EQ(step(150e6), 7) << "losses seem to hold them up";
+  EXPECT_EQ(steps(3, 152e6), 7);
+  EXPECT_EQ(step(152e6), 2) << refined_.why;
+  EXPECT_EQ(steps(55, 150e6), 2) << "for a minute";
+  EXPECT_EQ(steps(7, 150e6), 7) << "then the path may be another one";
+}
+TEST_F(Refining, KeepsLanesForLossesWhereTheQueueIsTooShortToTellAndTheyBroughtTheirPart) {
+  loses_on_a_near_path();
+  source_.path.round_trip = 2200us;
+  ASSERT_EQ(step(150e6), 7);
+  EXPECT_GT(steps(6, 300e6), 7) << "a third of what 3.5 times the lanes should bring: " << refined_.why;
+}
+TEST_F(Refining, KeepsAsManyLanesForLossesAsWhatTheyBroughtTakes) {
+  loses_on_a_near_path();
+  source_.path.round_trip = 2200us;
+  ASSERT_EQ(step(150e6), 7);
+  EXPECT_EQ(steps(4, 200e6), 3) << refined_.why;
+}
+TEST_F(Refining, ComparesLanesForLossesWithTheLastSecondWhereTheQueueIsTooShortToTell) {
+  loses_on_a_near_path();
+  source_.path.round_trip = 2200us;
+  source_.path.seconds = 2;
+  facts_.last_second = 195e6;  // the mean of two holds slow start
+  ASSERT_EQ(step(150e6), 7);
+  EXPECT_EQ(steps(4, 200e6), 2) << refined_.why;
+}
 TEST_F(Refining, TriesMoreBelowALimitThatIsFarAndNoneAtOneThatIsReached) {
   loses_on_a_near_path();
   facts_.limit = 155e6;
