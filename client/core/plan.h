@@ -38,6 +38,7 @@ struct PeerPlan {
 /// What a transfer's lanes should be: a controller's plan with the dialling rule applied. The engine moves towards it,
 /// one revision after the other. Lanes that we dialled to a peer that is not named end; what such a peer dials is
 /// accepted (a seeder names only those it must dial, and those that it has dialled for as long as they want data).
+/// While a lane to a named peer stands, a peer that only serves and is not named is asked for nothing.
 struct LanePlan {
   std::uint64_t revision = 0;
   std::string reason;  ///< why, for `transfers --json` and the log
@@ -60,6 +61,7 @@ struct LaneSnapshot {
   bool proven = false;                               ///< its other end has proved the node's key
   bool silent = false;                               ///< the other end acknowledges nothing of late
   bool carries = false;                              ///< payload went over it of late
+  bool rests = false;                                ///< the plan leaves its node out, so it is asked for nothing
   std::vector<std::string> grants{};                 ///< congestion controls that its other end lets us ask for
   std::string local, remote;                         ///< "198.18.0.1:50000"
   std::uint64_t received_bytes = 0, sent_bytes = 0;  ///< payload
@@ -69,6 +71,7 @@ struct LaneSnapshot {
   std::uint64_t sampled_bytes = 0;          ///< payload received by then
   std::uint64_t sampled_bits_per_s = 0;     ///< received since the look before
   std::optional<TcpFigures> own, theirs{};  ///< of our end; of the other one, from its last gt_stats
+  bool in_use() const { return state == LaneState::kOpen && !rests; }
   /// Of the end that sends the data: of the other end while more comes than goes.
   TcpFigures of_sender() const {
     const auto& figures = theirs && receive_bits_per_s >= send_bits_per_s ? theirs : own;

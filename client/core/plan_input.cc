@@ -61,7 +61,7 @@ PeerSample sample_of(const PeerInfo& info, const std::optional<TorrentSnapshot>&
     if (seen.node != info.node) continue;
     sample.receive_bits_per_s += seen.receive_bits_per_s;
     for (const auto& lane : seen.lanes) {
-      if (!speaks_for(info, lane)) continue;
+      if (!speaks_for(info, lane) || lane.rests) continue;
       sample.lanes.push_back(sample_of(lane));
       if (sample.network.empty()) sample.network = network_of(lane.local);
       if (sample.grants.empty()) sample.grants = lane.grants;

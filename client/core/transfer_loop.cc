@@ -49,8 +49,7 @@ bool has_fetched(TransferStep step) {
 int open_lanes(const TorrentSnapshot& snapshot) {
   int lanes = 0;
   for (const auto& peer : snapshot.peers) {
-    lanes += static_cast<int>(std::count_if(peer.lanes.begin(), peer.lanes.end(),
-                                            [](const auto& lane) { return lane.state == LaneState::kOpen; }));
+    lanes += static_cast<int>(std::ranges::count_if(peer.lanes, &LaneSnapshot::in_use));
   }
   return lanes;
 }

@@ -80,7 +80,10 @@ struct Lane {
   /// the mutex, read for each block.
   std::atomic<bool> drains = false;
   MonoTime drains_since{};
-  bool taken_back = false;              ///< it was to end and is wanted again, and has not been told yet
+  /// Its node, which only serves, is none of those that the plan fetches from: it is asked for nothing meanwhile.
+  /// Written under the mutex, read for each block.
+  std::atomic<bool> rests = false;
+  bool taken_back = false;              ///< it was to end, or rested, and is wanted again, and has not been told yet
   int receive_buffer = 0;               ///< bytes, as told to the kernel; 0: sized by the kernel
   std::uint64_t paced_bytes_per_s = 0;  ///< as last told to the kernel; 0: no limit
   std::optional<TcpFigures> own, theirs;
@@ -110,6 +113,8 @@ struct Lane {
   void look_for_losses(MonoTime now);
   /// Somebody dialled it who has proved nothing and sent nothing yet. Network thread.
   bool is_untried() const { return !outgoing && !proven && !delivered; }
+  /// libtorrent may ask it for blocks.
+  bool is_asked() const { return !drains && !rests; }
   /// The other end acknowledges nothing.
   bool silent() const { return is_silent(liveness); }
   /// Payload went over it in the last seconds.

@@ -252,13 +252,31 @@ int LaneMover::keep_draining(const NodeId& node, int most) {
   return kept;
 }
 
+bool LaneMover::is_planned(const Lane& lane) const {
+  const NodeLink* const link = table_.find(lane.node);
+  return link != nullptr && link->plan && link->plan->lanes > 0;
+}
+
+/// A seeder that no lane stood to for 2 s dials by itself, and cannot know that it was left out.
+void LaneMover::let_unplanned_rest() {
+  const bool served = !facts_.complete && std::ranges::any_of(table_.lanes(), [&](const auto& lane) {
+    return lane->state == LaneState::kOpen && lane->greeted && !lane->drains && !lane->silent() && is_planned(*lane);
+  });
+  for (const auto& lane : table_.lanes()) {
+    const bool rests = served && lane->greeted && lane->complete && !is_planned(*lane);
+    if (lane->rests && !rests && !facts_.complete) lane->taken_back = true;
+    lane->rests = rests;
+  }
+}
+
 void LaneMover::drain() {
+  let_unplanned_rest();
   for (const auto& lane : table_.lanes()) {
     if (lane->state != LaneState::kOpen) continue;
-    orders_.asks.emplace_back(lane, !lane->drains);
+    orders_.asks.emplace_back(lane, lane->is_asked());
     // libtorrent asks for more only as something comes, and a lane that ran dry before it was taken back gets nothing.
     // This has an UNCHOKE come.
-    if (!lane->drains && std::exchange(lane->taken_back, false))
+    if (lane->is_asked() && std::exchange(lane->taken_back, false))
       orders_.send.emplace_back(lane, std::vector<char>(kInterested.begin(), kInterested.end()));
     if (!lane->drains) continue;
     if (lane->outstanding_blocks == 0 || lane->silent() || now_ - lane->drains_since >= kDrainFor)

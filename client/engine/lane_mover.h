@@ -34,7 +34,8 @@ class LaneMover {
   /// The lanes that we dial to one node, or to all. Where nothing is dialled, it does nothing.
   void move_towards_plan(const NodeId& node);
   void move_towards_plan();
-  /// Ends those that have drained, or that the other end keeps waiting. The others are asked for blocks.
+  /// Ends those that have drained, or that the other end keeps waiting. The others are asked for blocks, but those of
+  /// nodes that only serve and that the plan leaves out, as long as a lane stands that it wants: it chose its sources.
   void drain();
   /// A lane was taken out of the table. `unanswered`: nobody was there, as far as one can tell.
   void lane_ended(const Lane& lane, const std::string& error, bool unanswered);
@@ -48,6 +49,8 @@ class LaneMover {
   /// Ends lanes that we dialled, until so many are left.
   void drop(const NodeId& node, int keep);
   int keep_draining(const NodeId& node, int most);
+  bool is_planned(const Lane& lane) const;
+  void let_unplanned_rest();
   void free_an_endpoint(const NodeId& node);
   void note_contact(const NodeId& node, NodeLink& link, Contact contact) const;
   void ask_for_lanes(const PeerKey& key, NodeLink& link);

@@ -104,14 +104,14 @@ class LanePlugin final : public lt::peer_plugin {
 
   bool on_unchoke() override {
     if (lane_->peer.is_disconnecting()) return false;
-    set_asks(lane_->peer, !lane_->drains);
+    set_asks(lane_->peer, lane_->is_asked());
     swarm_->requests().lane_ready(*lane_);
     set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));
     return false;
   }
 
   bool on_piece(const lt::peer_request& request, lt::span<const char>) override {
-    if (lane_->drains) set_asks(lane_->peer, false);
+    if (!lane_->is_asked()) set_asks(lane_->peer, false);
     swarm_->data_comes(*lane_);
     swarm_->requests().arrived(*lane_, block_of(request));
     const int depth = swarm_->requests().depth(*lane_);

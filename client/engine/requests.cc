@@ -210,7 +210,7 @@ LastBlocks Requests::last_blocks(Lane& lane, const RequestDepth& depth, MonoTime
   last.depth = within_limit(lane.planned_blocks > 0 ? lane.planned_blocks.load() : depth.blocks());
   last.gives =
       usable && now >= before.until && since && now >= *since + seconds_of(kKnownAfterRounds * depth.round_s());
-  last.takes = usable && !lane.drains && !lane.silent() && !lane.peer.has_peer_choked();
+  last.takes = usable && lane.is_asked() && !lane.silent() && !lane.peer.has_peer_choked();
   return last;
 }
 

@@ -35,6 +35,7 @@ LaneSnapshot snapshot_of(const Lane& lane, MonoTime now) {
   snapshot.proven = lane.proven;
   snapshot.silent = lane.silent();
   snapshot.carries = lane.carries(now);
+  snapshot.rests = lane.rests;
   snapshot.grants = lane.peer_congestion_controls;
   snapshot.local = lane.local;
   snapshot.remote = show(lane.remote);

@@ -134,6 +134,21 @@ def files_that_are_here_already_are_seeded_and_not_fetched():
         cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
 
 
+def no_more_seeders_serve_than_a_person_wishes():
+    """One that is left out dials by itself after 2 s, since it cannot know."""
+    with harness.Scene() as scene:
+        scene.server()
+        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
+        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+        source = cases.make_file(scene.dir / 'in/data.bin', 20_000_000)
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        bob.cli('get', 'alice/data', '--to', scene.dir / 'copy', node=beta)
+        done = carol.cli('get', 'alice/data', '--to', scene.dir / 'out', '--seeders', 1, '--limit', '16Mbit', '--json', node=gamma).event('done')
+        brought = sorted(seeder['bytes'] for seeder in done['seeders'])
+        cases.check(brought[-1] > 16_000_000, f'all but the first second of a lane nobody asked for comes from one: {done["seeders"]}')
+        cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
+
+
 def another_node_of_mine_does_it_by_task():
     with harness.Scene() as scene:
         scene.server()
@@ -153,4 +168,5 @@ def another_node_of_mine_does_it_by_task():
 
 
 cases.run(a_real_folder_travels_to_two_nodes_and_is_identical, a_single_file_stays_a_file_and_a_second_get_needs_no_network,
-          chosen_files_arrive_alone, further_files_join_those_that_are_there, files_that_are_here_already_are_seeded_and_not_fetched, another_node_of_mine_does_it_by_task)
+          chosen_files_arrive_alone, further_files_join_those_that_are_there, files_that_are_here_already_are_seeded_and_not_fetched,
+          no_more_seeders_serve_than_a_person_wishes, another_node_of_mine_does_it_by_task)

@@ -104,6 +104,31 @@ TEST(LanePlans, LetThePeerDialWhenTheySaySo) {
   EXPECT_THAT(pair.sample.differing(pair.folder / "get"), testing::IsEmpty());
 }
 
+TEST(LanePlans, AskNothingOfASeederThatTheyLeaveOutAndThatDialsByItself) {
+  SlowPair pair;
+  Node other;
+  other.seed(pair.sample, pair.folder / "seed", pair.transfer);
+  pair.leecher.plan(pair.transfer, {pair.seeder.peer(1)});
+  ASSERT_TRUE(pair.stand(1));
+  other.plan(pair.transfer, {pair.leecher.peer(1)});
+  const auto of_other = [&] {
+    const TorrentSnapshot now = pair.leecher.snapshot(pair.transfer);
+    const auto found = std::ranges::find(now.peers, other.id, &PeerSnapshot::node);
+    return found == now.peers.end() ? PeerSnapshot{} : *found;
+  };
+  const auto rests = [&] {
+    const PeerSnapshot peer = of_other();
+    return peer.lanes.size() == 1 && peer.lanes[0].rests && peer.lanes[0].outstanding_blocks == 0;
+  };
+  ASSERT_TRUE(eventually(rests));
+  const std::uint64_t before = of_other().received_bytes;
+  EXPECT_TRUE(stays([&] { return rests() && of_other().received_bytes == before; }, seconds(2)));
+  pair.seeder.engine->stop();
+  pair.leecher.engine->set_rate_limit(pair.transfer, 0, 0);
+  EXPECT_TRUE(eventually([&] { return is_whole(pair.leecher.snapshot(pair.transfer)); })) << "it is better than nobody";
+  EXPECT_THAT(pair.sample.differing(pair.folder / "get"), testing::IsEmpty());
+}
+
 TEST(LanePlans, DialAgainWhoWasCompleteAndFetchesAnew) {
   const Folder folder;
   const Sample sample = one_file(3'000'000);

@@ -335,6 +335,60 @@ TEST_F(LanesTooMany, AreAllOnceTheNodeLeavesThePlan) {
   link().leave_plan();
   EXPECT_THAT(round().close, UnorderedElementsAre(lanes[0], lanes[1]));
 }
+class LanesOfNodesLeftOut : public LanesInTime {
+ protected:
+  LanesOfNodesLeftOut() {
+    plan(1);
+    planned_ = ours(0);
+    uninvited_ = add({lt::make_address("192.0.2.2"), 40'000}, false);
+    open(*uninvited_);
+    uninvited_->node = NodeId::make(WallTime{3}, rng_);
+    uninvited_->complete = now_;
+  }
+  std::shared_ptr<Lane> planned_, uninvited_;
+};
+
+TEST_F(LanesOfNodesLeftOut, AreAskedForNothingAndStay) {
+  const Orders orders = round();
+  EXPECT_THAT(orders.asks, UnorderedElementsAre(std::pair(planned_, true), std::pair(uninvited_, false)));
+  EXPECT_THAT(orders.close, IsEmpty()) << "its node would dial again";
+  EXPECT_TRUE(uninvited_->rests);
+}
+TEST_F(LanesOfNodesLeftOut, AreAskedWhileNoPlannedLaneAnswers) {
+  round();
+  fall_silent(*planned_, 3);
+  const Orders orders = round();
+  EXPECT_THAT(orders.asks, Contains(std::pair(uninvited_, true)));
+  ASSERT_THAT(orders.send,
+              Contains(testing::Field(&std::pair<std::shared_ptr<Lane>, std::vector<char>>::first, uninvited_)));
+  fall_silent(*planned_, 0);
+  planned_->liveness = {};
+  EXPECT_THAT(round().asks, Contains(std::pair(uninvited_, false)));
+}
+TEST_F(LanesOfNodesLeftOut, AreAskedOnceTheirNodeIsPlanned) {
+  round();
+  PeerPlan second = plan_of(1);
+  second.node = uninvited_->node;
+  second.dial = false;
+  table_.link_of(uninvited_->node).set_plan(second, now_);
+  EXPECT_THAT(round().asks, Contains(std::pair(uninvited_, true)));
+}
+TEST_F(LanesOfNodesLeftOut, AreAskedWhereThePlanWantsNoLaneOfAnybody) {
+  link().set_plan(plan_of(0), now_);
+  EXPECT_THAT(round().asks, Contains(std::pair(uninvited_, true)));
+}
+TEST_F(LanesOfNodesLeftOut, AreAskedWhereTheirNodeFetchesAsWell) {
+  uninvited_->complete.reset();
+  EXPECT_THAT(round().asks, Contains(std::pair(uninvited_, true))) << "neighbours of a swarm divide what is there";
+}
+TEST_F(LanesOfNodesLeftOut, AreToldNothingOnceAllIsHere) {
+  round();
+  facts_.complete = true;
+  const Orders orders = round();
+  EXPECT_FALSE(uninvited_->rests);
+  EXPECT_THAT(orders.send, IsEmpty());
+}
+
 TEST_F(LanesTooMany, AreOursWhereTheOtherSidesHaveStoodForLong) {
   PeerPlan other_dials = plan_of(1);
   other_dials.by_rule = false;
