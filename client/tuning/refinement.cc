@@ -293,9 +293,9 @@ int Refinement::shrunk(const PathFigures& path, int lanes, bool reader) {
 int Refinement::next_lanes(const RefinedSource& source, int lanes, const LaneNeed& need) const {
   const bool reader = reader_limits(source, need), by_losses = need.held_by == Limit::kLoss;
   const bool watched = source.path.seconds >= std::chrono::duration<double>(kWatched).count();
-  // In slow start each second brings more by itself, which would prove any number of lanes.
   const bool tried = doubts(source, need) && ceiling_.lanes.contains(source.node);
   if (lanes < need.least && tried) return lanes;
+  // In slow start each second brings more by itself, which would prove any number of lanes.
   if (lanes < need.least && !reader && (by_losses || watched)) {
     return reader_busy() ? lanes : std::min(need.least, (by_losses ? kGrowByLosses : kGrowByWindows) * lanes);
   }
