@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -90,6 +91,7 @@ struct PeerSnapshot {
   std::uint64_t bad_pieces = 0;  ///< pieces that failed their hash and had blocks from this peer alone
   int lanes_peak = 0;
   std::vector<LaneSnapshot> lanes;
+  int lanes_in_use() const { return static_cast<int>(std::ranges::count_if(lanes, &LaneSnapshot::in_use)); }
 };
 
 /// Why nothing (or less than wished) flows to a planned peer, for people: "no path to n_…: …".

@@ -45,7 +45,7 @@ void view_live_figures(const Transfer& transfer, TransferView& view) {
   view.receive_bits_per_s = snapshot.receive_bits_per_s;
   view.send_bits_per_s = snapshot.send_bits_per_s;
   for (const auto& peer : snapshot.peers) {
-    view.lanes += static_cast<int>(std::ranges::count_if(peer.lanes, &LaneSnapshot::in_use));
+    view.lanes += peer.lanes_in_use();
     if (peer.receive_bits_per_s > 0) ++view.seeders;
   }
   if (view.state == TransferState::kFetching) {

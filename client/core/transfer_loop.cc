@@ -48,9 +48,7 @@ bool has_fetched(TransferStep step) {
 
 int open_lanes(const TorrentSnapshot& snapshot) {
   int lanes = 0;
-  for (const auto& peer : snapshot.peers) {
-    lanes += static_cast<int>(std::ranges::count_if(peer.lanes, &LaneSnapshot::in_use));
-  }
+  for (const auto& peer : snapshot.peers) lanes += peer.lanes_in_use();
   return lanes;
 }
 

@@ -41,6 +41,25 @@ TEST_F(TunersAreTold, WhatIsToComeAndWhatAPersonWants) {
   EXPECT_TRUE(asked(view->id, [](const auto& input) { return input.limit_bits_per_s == 2'000'000; }))
       << "the lower of two limits binds";
 }
+TEST_F(TunersAreTold, NothingOfLanesThatRestNorArePeople) {
+  const auto peer = seeder();
+  published("set");
+  const auto view = get(job("set"));
+  ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
+  engine_->happens(view->id, [&](auto& snapshot) {
+    client::LaneSnapshot lane;
+    lane.state = client::LaneState::kOpen;
+    lane.outgoing = lane.proven = true;
+    client::PeerSnapshot from;
+    from.node = peer.node;
+    from.lanes = {lane, lane};
+    from.lanes[1].rests = true;
+    snapshot.peers = {from};
+  });
+  EXPECT_TRUE(
+      asked(view->id, [](const auto& input) { return input.peers.size() == 1 && input.peers[0].lanes.size() == 1; }));
+  EXPECT_TRUE(eventually([&] { return node_->transfer(view->id)->lanes == 1; }));
+}
 TEST_F(TunersAreTold, WhichFilesAreWanted) {
   seeder();
   published("set");
