@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <ranges>
 
+#include "client/plan/controller.h"
 #include "common/text.h"
 
 namespace gridtorrent::client::control {
 namespace {
 
-constexpr int kMaxLanes = 16;
 constexpr int kMaxSeeders = 1000;
 
 std::string wish_text(int wish) {
@@ -386,7 +386,7 @@ Result<PublishJob> to_job(const v1::PublishRequest& request) {
 Result<GetJob> to_job(const v1::GetRequest& request, WallTime now) {
   if (request.content().empty()) return Error{Code::kInvalid, "no content was named"};
   if (!request.update() || !request.to().empty()) GT_TRY(check_absolute("the folder to put it in", request.to()));
-  GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
+  GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanesPerPeer));
   GT_TRY(check_range("seeders", request.seeders(), 0, kMaxSeeders));
   GetJob job;
   GT_ASSIGN(job.wish, to_change(request.wish(), now));
@@ -427,7 +427,7 @@ Result<TransferSettings> to_settings(const v1::SetTransferRequest& request, Wall
   TransferSettings settings;
   GT_ASSIGN(settings.wish, to_change(request.wish(), now));
   if (request.has_lanes()) {
-    GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanes));
+    GT_TRY(check_range("lanes", request.lanes(), 0, kMaxLanesPerPeer));
     settings.lanes = request.lanes();
   }
   if (request.has_seeders()) {

@@ -65,7 +65,7 @@ bool dials_now(const PairFacts& facts, const DialPeer& peer);
 /// Whether to ask the peer for lanes: it dials, or it seems to have dialled and ours do not come up.
 bool asks_for_lanes(bool dials, const DialPeer& peer);
 
-/// The engine's plan. Where this node fetches: the lanes that the controller wants, within 16 to a peer and 128 in all;
+/// The engine's plan. Where this node fetches: the lanes that the controller wants, within 32 to a peer and 128 in all;
 /// nodes that the swarm does not name, and this one, get none. Where it only serves: one lane to each that wants data
 /// and has to be dialled, over which that one asks for as many as it wants; `wish` does not count.
 LanePlan make_lane_plan(const DialFacts& facts, const Plan& wish);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/core/plan_input.h"
+#include "client/plan/controller.h"
 #include "common/shell_words.h"
 #include "common/text.h"
 
@@ -12,8 +13,8 @@ namespace {
 constexpr std::size_t kAtOnce = 200;
 
 Status check_settings(const TransferSettings& settings) {
-  if (settings.lanes && (*settings.lanes < 0 || *settings.lanes > 16)) {
-    return Error{Code::kInvalid, "--lanes takes 1 to 16, or auto"};
+  if (settings.lanes && (*settings.lanes < 0 || *settings.lanes > kMaxLanesPerPeer)) {
+    return Error{Code::kInvalid, "--lanes takes 1 to " + std::to_string(kMaxLanesPerPeer) + ", or auto"};
   }
   if (settings.seeders && (*settings.seeders < 0 || *settings.seeders > 1000)) {
     return Error{Code::kInvalid, "--seeders takes 1 to 1000, or auto"};

@@ -29,7 +29,7 @@ struct PeerPlan {
   bool dial = true;                     ///< we dial (`dials_now`); otherwise the peer does
   bool ask = false;            ///< we ask it for lanes with gt_lanes: it is to dial, or what we dial does not come up
   bool by_rule = true;         ///< the dialling rule names us (`who_dials`): where both have dialled, our lanes stay
-  int lanes = 1;               ///< 0 to 16 parallel sockets
+  int lanes = 1;               ///< 0 to 32 parallel sockets
   int outstanding_blocks = 0;  ///< request depth per lane in 16 KiB blocks; 0: sized by the engine
   std::string congestion_control;  ///< asked of the node for what it sends: "bbr", …; empty: its kernel's default
   int congestion_lanes = 0;        ///< so many of its lanes, the oldest ones; 0: all

@@ -212,6 +212,15 @@ void tell_of_tls_connections(const lt::session_handle& session, const std::funct
   SSL_CTX_set_info_callback(context, told == nullptr ? nullptr : on_tls_step);
 }
 
+bool list_under(const lt::peer_connection_handle& peer, std::uint16_t port) {
+  const auto connection = peer.native_handle();
+  if (!connection || connection->peer_info_struct() == nullptr) return false;
+  // The list is sorted by address alone, and who is connected is no candidate for a dial.
+  connection->peer_info_struct()->port = port;
+  connection->peer_info_struct()->connectable = false;
+  return true;
+}
+
 void forbid_redial(const lt::peer_connection_handle& peer) {
   const auto connection = peer.native_handle();
   if (connection && connection->peer_info_struct() != nullptr) connection->peer_info_struct()->connectable = false;

@@ -57,6 +57,11 @@ void close_udp(const lt::session_handle& session);
 /// no more. `told` outlives that.
 void tell_of_tls_connections(const lt::session_handle& session, const std::function<void()>* told);
 
+/// A peer list has each endpoint once, so that nothing dialled to it again would be connected. From now on it lists
+/// this connection under another port, under which it has no other one to that address, and never redials it. False: it
+/// is no longer listed.
+bool list_under(const lt::peer_connection_handle& peer, std::uint16_t port);
+
 /// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
 void forbid_redial(const lt::peer_connection_handle& peer);
 

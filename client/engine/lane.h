@@ -44,6 +44,7 @@ struct Lane {
   std::chrono::microseconds empty{0};  ///< for so long nothing waited to be sent, as far as looks tell
   bool outgoing = false;
   lt::tcp::endpoint remote;
+  std::uint16_t listed_port = 0;  ///< under which libtorrent lists it (`list_under`); 0: under that of `remote`
   std::string local;
   LaneState state = LaneState::kConnecting;
   NodeId node;                    ///< nil: not known, or foreign
@@ -63,7 +64,7 @@ struct Lane {
   /// The peer's numbers for our messages; 0: none.
   int lanes_id = 0, grant_id = 0, stats_id = 0, proof_id = 0, congestion_id = 0;
   std::optional<int> peer_wants;  ///< its last gt_lanes over this lane
-  int peer_grant = kMaxLanes;
+  int peer_grant = kUsualLanes;
   bool patient = false;     ///< a dial that may take long: kPatientConnect
   bool unanswered = false;  ///< being connected, and TCP at the other end has not answered yet, as last measured
   TcpLiveness liveness;     ///< as last measured

@@ -62,7 +62,7 @@ class LaneAdmission {
   void exchange_proofs(MonoTime now, Orders& orders);
   void check_strangers(MonoTime now, Orders& orders);
   void look_at_stranger(Lane& lane, MonoTime now);
-  /// Of the lanes that a proven node dialled, at most 16 stay.
+  /// Of the lanes that a proven node dialled, at most 32 stay.
   void share_places(const NodeId& node, MonoTime now);
   void end_beyond(const std::vector<std::shared_ptr<Lane>>& lanes, std::size_t places, MonoTime now);
 

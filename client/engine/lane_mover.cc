@@ -152,7 +152,7 @@ DialState LaneMover::state_of(const NodeId& node, NodeLink& link) const {
   state.held_back = now_ < link.held_until;
   state.peer_wants = link.peer_wants;
   state.peer_grant = link.peer_grant;
-  state.endpoints = link.usable_endpoints();
+  state.has_endpoint = !link.targets.empty();
   state.outgoing = table_.outgoing_lanes(node) + pending;
   const bool by_rule = link.plan && link.plan->dial && link.plan->by_rule && !facts_.complete;
   state.inbound_open = table_.in_place_of_ours(node, by_rule, now_);
@@ -166,7 +166,7 @@ void LaneMover::move(const NodeId& node, NodeLink& link) {
   const Contact contact = table_.contact_with(node);
   if (target > state.outgoing) state.outgoing += keep_draining(node, target - state.outgoing);
   const int due = dials_due(target - state.outgoing, contact, link.last_dial, now_);
-  if (due > 0 && dial(node, link, due) == 0 && contact == Contact::kSilent) free_an_endpoint(node);
+  if (due > 0) dial(node, link, due);
   if (target < state.outgoing) drop(node, target);
   note_contact(node, link, contact);
 }
@@ -182,25 +182,35 @@ void LaneMover::note_contact(const NodeId& node, NodeLink& link, Contact contact
   }
 }
 
-bool LaneMover::is_in_use(const NodeId& node, const DialTarget& target) const {
-  return target.dialled.has_value() || std::ranges::any_of(table_.lanes(), [&](const auto& lane) {
-           return lane->outgoing && lane->node == node && lane->remote.port() == target.endpoint.port &&
-                  lane->remote.address().to_string() == target.endpoint.address;
-         });
+/// libtorrent takes a second dial to an endpoint only once it lists the first one under another port.
+DialCandidate LaneMover::candidate_of(const NodeId& node, const DialTarget& target) const {
+  DialCandidate candidate;
+  candidate.is_dialled = target.dialled.has_value();
+  for (const auto& lane : table_.lanes()) {
+    if (!lane->outgoing || lane->node != node || lane->remote.port() != target.endpoint.port ||
+        lane->remote.address().to_string() != target.endpoint.address) {
+      continue;
+    }
+    ++candidate.lanes;
+    candidate.is_dialled = candidate.is_dialled || lane->listed_port == 0;
+  }
+  return candidate;
 }
 
-int LaneMover::dial(const NodeId& node, NodeLink& link, int count) {
+void LaneMover::dial(const NodeId& node, NodeLink& link, int count) {
   std::vector<DialCandidate> candidates;
+  std::vector<std::string> addresses;
   for (const auto& target : link.targets) {
-    DialCandidate candidate;
+    DialCandidate candidate = candidate_of(node, target);
+    const auto address = std::ranges::find(addresses, target.endpoint.address);
+    candidate.address = static_cast<std::size_t>(address - addresses.begin());
+    if (address == addresses.end()) addresses.push_back(target.endpoint.address);
     candidate.failures = target.failures;
     candidate.address_failures = link.address_failures(target.endpoint.address);
     candidate.waiting =
         now_ < target.not_before || now_ < target.held_until || link.address_rests(target.endpoint.address, now_);
-    candidate.in_use = is_in_use(node, target);
     candidates.push_back(candidate);
   }
-  int dialled = 0;
   for (const std::size_t i : choose_endpoints(candidates, count)) {
     DialTarget& target = link.targets[i];
     lt::error_code error;
@@ -211,9 +221,7 @@ int LaneMover::dial(const NodeId& node, NodeLink& link, int count) {
     }
     target.dialled = link.last_dial = now_;
     orders_.dial.emplace_back(address, target.endpoint.port);
-    ++dialled;
   }
-  return dialled;
 }
 
 /// Lanes that carry something drain; the others end.
@@ -282,16 +290,6 @@ void LaneMover::drain() {
     if (lane->outstanding_blocks == 0 || lane->silent() || now_ - lane->drains_since >= kDrainFor)
       orders_.close.push_back(lane);
   }
-}
-
-/// Its endpoints are all taken: the lane that was silent for longest makes room for a fresh one.
-void LaneMover::free_an_endpoint(const NodeId& node) {
-  std::shared_ptr<Lane> longest;
-  for (const auto& lane : table_.lanes()) {
-    if (!acts_for(*lane, node) || !lane->outgoing || !lane->silent() || lane->state != LaneState::kOpen) continue;
-    if (!longest || lane->liveness.quiet > longest->liveness.quiet) longest = lane;
-  }
-  if (longest) orders_.close.push_back(longest);
 }
 
 void LaneMover::ask_for_lanes(const PeerKey& key, NodeLink& link) {

@@ -43,15 +43,13 @@ class LaneMover {
  private:
   DialState state_of(const NodeId& node, NodeLink& link) const;
   void move(const NodeId& node, NodeLink& link);
-  /// Returns how many were dialled.
-  int dial(const NodeId& node, NodeLink& link, int count);
-  bool is_in_use(const NodeId& node, const DialTarget& target) const;
+  void dial(const NodeId& node, NodeLink& link, int count);
+  DialCandidate candidate_of(const NodeId& node, const DialTarget& target) const;
   /// Ends lanes that we dialled, until so many are left.
   void drop(const NodeId& node, int keep);
   int keep_draining(const NodeId& node, int most);
   bool is_planned(const Lane& lane) const;
   void let_unplanned_rest();
-  void free_an_endpoint(const NodeId& node);
   void note_contact(const NodeId& node, NodeLink& link, Contact contact) const;
   void ask_for_lanes(const PeerKey& key, NodeLink& link);
   void ask_for_congestion_control(const NodeId& node, NodeLink& link);

@@ -1,8 +1,7 @@
 #include "client/engine/lane_rules.h"
 
 #include <algorithm>
-
-#include "client/engine/wire.h"
+#include <tuple>
 
 namespace gridtorrent::client::engine {
 
@@ -17,7 +16,8 @@ int outgoing_target(const DialState& s) {
   const int lacking = std::max(0, wish - s.inbound_open);
   const int target = s.gives_way ? lacking : std::max(lacking, std::min(s.outgoing, wish));
   const bool may_dial = s.plan_dials && !s.held_back;
-  return std::min({may_dial ? target : std::min(target, s.outgoing), s.peer_grant, s.endpoints});
+  if (!s.has_endpoint) return 0;
+  return std::min(may_dial ? target : std::min(target, s.outgoing), s.peer_grant);
 }
 
 std::chrono::seconds give_way_after(bool rule_names_us, bool we_have_lower_id) {
@@ -44,10 +44,12 @@ int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_compl
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count) {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!candidates[i].in_use && !candidates[i].waiting) free.push_back(i);
+    if (!candidates[i].is_dialled && !candidates[i].waiting) free.push_back(i);
   }
-  std::ranges::stable_sort(
-      free, {}, [&](std::size_t i) { return std::pair(candidates[i].address_failures, candidates[i].failures); });
+  std::ranges::stable_sort(free, {}, [&](std::size_t i) {
+    const DialCandidate& one = candidates[i];
+    return std::tuple(one.address_failures, one.failures, one.address, one.lanes);
+  });
   if (free.size() > static_cast<std::size_t>(std::max(count, 0)))
     free.resize(static_cast<std::size_t>(std::max(count, 0)));
   return free;

@@ -9,6 +9,7 @@
 
 #include "client/core/engine.h"
 #include "client/core/plan.h"
+#include "client/engine/wire.h"
 #include "common/clock.h"
 #include "common/ids.h"
 
@@ -23,10 +24,10 @@ struct DialState {
   bool held_back = false;         ///< it sent bad data a moment ago: what stands may stay, nothing is dialled
   bool gives_way = false;         ///< both sides' lanes have stood for our `give_way_after`
   std::optional<int> peer_wants;  ///< its last gt_lanes; nothing: never sent
-  int own_grant = 16, peer_grant = 16;
-  int endpoints = 0;     ///< distinct ones we may dial
-  int outgoing = 0;      ///< lanes we dialled: open or on the way, and not silent
-  int inbound_open = 0;  ///< lanes it dialled that may take the place of ours (`lanes_in_place_of_ours`)
+  int own_grant = kMaxLanes, peer_grant = kUsualLanes;
+  bool has_endpoint = false;  ///< that we may dial
+  int outgoing = 0;           ///< lanes we dialled: open or on the way, and not silent
+  int inbound_open = 0;       ///< lanes it dialled that may take the place of ours (`lanes_in_place_of_ours`)
 };
 
 /// How many outgoing lanes there should be: more than `outgoing` means dial, fewer means drop.
@@ -63,12 +64,15 @@ int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_compl
 
 /// One endpoint of a planned node, as far as dialling goes.
 struct DialCandidate {
-  bool in_use = false;       ///< a lane to it stands or is on the way
+  bool is_dialled = false;   ///< a lane to it is on the way
+  int lanes = 0;             ///< that stand to it
   int failures = 0;          ///< in a row
   int address_failures = 0;  ///< in a row, of any port of this address
   bool waiting = false;      ///< its pause after a failure is not over
+  std::size_t address = 0;   ///< its place among the addresses of the plan
 };
-/// Indexes of the endpoints to dial next, at most `count`: untroubled addresses first, then in the plan's order.
+/// Indexes of the endpoints to dial next, at most `count`, each once: untroubled addresses first, of an address the
+/// ports with the fewest lanes, then in the plan's order.
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count);
 
 /// One remembered peer, as far as forgetting goes.

@@ -29,8 +29,8 @@ struct NodeLink {
   std::optional<PeerPlan> plan;
   std::vector<DialTarget> targets;
 
-  std::optional<int> peer_wants;  ///< its last gt_lanes
-  int peer_grant = 16;
+  std::optional<int> peer_wants;             ///< its last gt_lanes
+  int peer_grant = kUsualLanes;              ///< until it says more
   std::string refused_congestion_control{};  ///< a wish of the plan that is not granted, once it was told
   std::optional<int> asked;                  ///< our last gt_lanes to it
 
@@ -61,7 +61,6 @@ struct NodeLink {
   /// Whether it has all as far as we know: files get lost, and it may fetch anew.
   bool has_all(MonoTime now) const;
   DialTarget* find(const std::string& address_text, std::uint16_t port);
-  int usable_endpoints() const { return static_cast<int>(targets.size()); }
   void dial_failed(DialTarget& target, const std::string& error, MonoTime now);
   /// The same where nobody answered: no pause follows, since that one can go by at any time and costs nobody anything.
   void dial_unanswered(DialTarget& target, const std::string& error);

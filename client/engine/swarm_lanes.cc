@@ -49,6 +49,8 @@ void Swarm::lane_connected(Lane& lane) {
   const std::lock_guard lock(mutex_);
   lane.state = LaneState::kHandshake;
   lane.since = now_mono();
+  const std::uint16_t listing = table_.free_listing(lane.remote.address());
+  if (listing != 0 && list_under(lane.peer, listing)) lane.listed_port = listing;
 }
 
 bool Swarm::lane_admitted(Lane& lane) {

@@ -16,8 +16,8 @@ std::string text(std::string_view value) {
   return std::to_string(value.size()) + ":" + std::string(value);
 }
 
-/// No true figure is larger, and the bits of so many bytes, of 16 lanes together, still fit into 64 bits.
-constexpr std::int64_t kLargestFigure = std::int64_t{1} << 56;
+/// No true figure is larger, and the bits of so many bytes, of 32 lanes together, still fit into 64 bits.
+constexpr std::int64_t kLargestFigure = std::int64_t{1} << 55;
 
 /// Bencode nests; ours does not. A low limit keeps hostile input cheap.
 constexpr int kMaxDepth = 4, kMaxTokens = 100;
@@ -38,10 +38,27 @@ std::optional<std::int64_t> number(const lt::bdecode_node& dict, const char* key
   return value < low || value > high ? std::nullopt : std::optional(value);
 }
 
-std::optional<int> small_number(std::string_view bytes, const char* key) {
+/// Later programs may know more lanes than we do.
+std::optional<int> lanes_in(const lt::bdecode_node& dict, const char* key) {
+  constexpr std::int64_t kAnyMore = std::numeric_limits<std::uint16_t>::max();
+  const auto usual = number(dict, key, 0, kUsualLanes);
+  const bool has_more = dict.dict_find("more").type() != lt::bdecode_node::none_t;
+  const auto more = has_more ? number(dict, "more", 0, kAnyMore) : std::optional<std::int64_t>(0);
+  if (!usual || !more) return std::nullopt;
+  return static_cast<int>(std::min<std::int64_t>(*usual + *more, kMaxLanes));
+}
+
+std::optional<int> lanes_in(std::string_view bytes, const char* key) {
   const auto dict = dictionary(bytes);
-  const auto value = dict ? number(*dict, key, 0, kMaxLanes) : std::nullopt;
-  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  return dict ? lanes_in(*dict, key) : std::nullopt;
+}
+
+int usual_part(int lanes) {
+  return std::min(lanes, kUsualLanes);
+}
+/// The key sorts behind `lanes` and before `node` and `want`.
+std::string further_part(int lanes) {
+  return lanes > kUsualLanes ? "4:more" + integer(lanes - kUsualLanes) : "";
 }
 
 /// A list of congestion controls, or nothing there; false: malformed.
@@ -68,22 +85,22 @@ bool is_congestion_name(std::string_view name) {
 std::string encode_hello(const Hello& hello) {
   std::string names;
   for (const auto& name : hello.congestion_controls) names += text(name);
-  return "d" + (names.empty() ? "" : "2:ccl" + names + "e") + "5:grant" + integer(hello.grant) + "4:lane" +
-         integer(hello.lane) + "4:node" + text(as_chars(hello.node.bytes())) +
+  return "d" + (names.empty() ? "" : "2:ccl" + names + "e") + "5:grant" + integer(usual_part(hello.grant)) + "4:lane" +
+         integer(hello.lane) + further_part(hello.grant) + "4:node" + text(as_chars(hello.node.bytes())) +
          (hello.nonce ? "5:nonce" + text(as_chars(*hello.nonce)) : "") + "1:v" + integer(kWireVersion) + "e";
 }
 
 std::optional<Hello> decode_hello(std::string_view bytes) {
   const auto dict = dictionary(bytes);
   if (!dict || !number(*dict, "v", kWireVersion, kWireVersion)) return std::nullopt;
-  const auto grant = number(*dict, "grant", 0, kMaxLanes);
+  const auto grant = lanes_in(*dict, "grant");
   const auto lane = number(*dict, "lane", 0, std::numeric_limits<std::uint16_t>::max());
   const lt::string_view node = dict->dict_find_string_value("node");
   NodeId::Bytes id{};
   if (!grant || !lane || node.size() != id.size()) return std::nullopt;
   std::ranges::transform(node, id.begin(), [](char c) { return static_cast<std::uint8_t>(c); });
   if (NodeId(id).is_nil()) return std::nullopt;
-  Hello hello{NodeId(id), static_cast<int>(*lane), static_cast<int>(*grant), std::nullopt};
+  Hello hello{NodeId(id), static_cast<int>(*lane), *grant, std::nullopt};
   if (!read_names(dict->dict_find("cc"), hello.congestion_controls)) return std::nullopt;
   if (const lt::bdecode_node nonce = dict->dict_find("nonce")) {
     if (nonce.type() != lt::bdecode_node::string_t || nonce.string_length() != static_cast<int>(Nonce{}.size()))
@@ -104,16 +121,16 @@ std::vector<char> frame(int message_id, const std::string& body) {
 }
 
 std::string encode_lanes(int want) {
-  return "d4:want" + integer(want) + "e";
+  return "d" + further_part(want) + "4:want" + integer(usual_part(want)) + "e";
 }
 std::optional<int> decode_lanes(std::string_view bytes) {
-  return small_number(bytes, "want");
+  return lanes_in(bytes, "want");
 }
 std::string encode_grant(int lanes) {
-  return "d5:lanes" + integer(lanes) + "e";
+  return "d5:lanes" + integer(usual_part(lanes)) + further_part(lanes) + "e";
 }
 std::optional<int> decode_grant(std::string_view bytes) {
-  return small_number(bytes, "lanes");
+  return lanes_in(bytes, "lanes");
 }
 
 std::string encode_proof(const LaneProof& proof) {

@@ -16,7 +16,10 @@ namespace gridtorrent::client::engine {
 /// five extension messages. All bodies are bencoded dictionaries; unknown keys are ignored, so that later versions
 /// can add some. Decoders take anything, never throw, and return nothing for what is malformed or out of range.
 inline constexpr int kWireVersion = 1;
-inline constexpr int kMaxLanes = 16;
+/// At most to one peer.
+inline constexpr int kMaxLanes = 32;
+/// Earlier programs know no more, and refuse a larger number; so what is beyond it travels under a key of its own.
+inline constexpr int kUsualLanes = 16;
 /// A longer message is no message of ours.
 inline constexpr std::size_t kMaxMessageBytes = 1024;
 
@@ -46,7 +49,7 @@ inline constexpr std::size_t kMostCongestionNames = 8;
 struct Hello {
   NodeId node;
   int lane = 0;
-  int grant = kMaxLanes;       ///< 0 to 16
+  int grant = kMaxLanes;       ///< 0 to 32
   std::optional<Nonce> nonce;  ///< what the other end's gt_proof is to be over; nothing: it checks none
   std::vector<std::string> congestion_controls{};  ///< that the other may ask for with gt_congestion
   friend bool operator==(const Hello&, const Hello&) = default;
@@ -58,7 +61,7 @@ std::optional<Hello> decode_hello(std::string_view bytes);
 /// An extended message (BEP 10) as it travels, under the number that the peer gave it.
 std::vector<char> frame(int message_id, const std::string& body);
 
-/// gt_lanes {want: n} and gt_grant {lanes: n}; n is 0 to 16.
+/// gt_lanes {want: n, more: m} and gt_grant {lanes: n, more: m}: n + m lanes, n of them at most 16; without m, n.
 std::string encode_lanes(int want);
 std::optional<int> decode_lanes(std::string_view bytes);
 std::string encode_grant(int lanes);

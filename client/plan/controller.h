@@ -17,14 +17,15 @@
 
 namespace gridtorrent::client {
 
-/// At most to one peer (a node listens on 16 ports of each kind), and over a whole transfer.
-inline constexpr int kMaxLanesPerPeer = 16;
+/// At most to one peer, and over a whole transfer. Measured on 1 Gbit/s, 50 ms and 0.005 % of loss (`long-6GB`):
+/// sixteen lanes come to 0.9 of it in the long run.
+inline constexpr int kMaxLanesPerPeer = 32;
 inline constexpr int kMaxLanesInAll = 128;
 
 /// What a controller wants towards one node that has data.
 struct PeerShare {
   NodeId node;
-  int lanes = 1;                        ///< parallel sockets, 1 to 16
+  int lanes = 1;                        ///< parallel sockets, 1 to 32
   int outstanding_blocks = 0;           ///< of 16 KiB, per lane; 0: the engine sizes it (RequestDepth)
   std::string congestion_control = {};  ///< asked of the node for what it sends; empty: its kernel's default
   int congestion_lanes = 0;             ///< so many of its lanes, the oldest ones; 0: all

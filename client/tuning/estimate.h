@@ -39,7 +39,7 @@ struct EstimatedPath {
 };
 /// `sources`: that the transfer has now. Where more shared this node's link then, it may carry more.
 EstimatedPath path_of(const PathMemory& memory, std::size_t sources);
-/// Of a probe: not more than the sixteen lanes that a tuner may open come to at the losses seen, since slow start's
+/// Of a probe: not more than the 32 lanes that a tuner may open come to at the losses seen, since slow start's
 /// windows flatter. `bits_per_s`: what the source brought at its best.
 EstimatedPath path_of(const SourceFindings& probed, double bits_per_s);
 

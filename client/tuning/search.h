@@ -61,7 +61,7 @@ class TransferSearch {
 };
 
 /// Shares the channels out: the first seeders get one each; channels beyond the number of seeders become more lanes to
-/// the same ones. A seeder has 16 lanes at most, all together `most_lanes`. In the seeders' order; seeders beyond the
+/// the same ones. A seeder has 32 lanes at most, all together `most_lanes`. In the seeders' order; seeders beyond the
 /// number of channels get none.
 std::vector<PeerShare> share_out(const std::vector<NodeId>& seeders, const std::vector<Channel>& channels,
                                  int most_lanes);

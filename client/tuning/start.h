@@ -70,10 +70,10 @@ struct StartFacts {
   double floor_bits_per_s = 0;  ///< down to which it yields to others, as a deadline takes; 0: none
 };
 
-/// So many lanes in all, if each source has 1 to 16: who has fewest gets the next one, who has most gives the next one.
+/// So many lanes in all, if each source has 1 to 32: who has fewest gets the next one, who has most gives the next one.
 std::vector<int> spread(std::vector<int> lanes, int in_all);
 
-/// Lanes to each source, in the order of `facts.sources`; at least 1, at most 16, at most 128 in all.
+/// Lanes to each source, in the order of `facts.sources`; at least 1, at most 32, at most 128 in all.
 ///
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the

@@ -94,7 +94,7 @@ def roles_go_by_name():
 
 HELP = """Options:
   --to DIR                  put it below this folder (default: here); not --tuner
-  --lanes N                 parallel sockets to each seeder, 1 to 16 (default: auto)
+  --lanes N                 parallel sockets to each seeder, 1 to 32 (default: auto)
   --seeders N               fetch from at most so many nodes at once
   --limit RATE              no faster than this
   -h, --help                show this help

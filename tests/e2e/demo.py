@@ -94,7 +94,7 @@ def main():
     parser = argparse.ArgumentParser(prog='./dev demo', description=__doc__.split('\n\n')[1])
     parser.add_argument('path', nargs='?', help='file or folder to publish (default: real files found on this machine)')
     parser.add_argument('--bin', help=argparse.SUPPRESS)
-    parser.add_argument('--lanes', default='auto', help='parallel sockets to each peer, 1 to 16 (default auto)')
+    parser.add_argument('--lanes', default='auto', help='parallel sockets to each peer, 1 to 32 (default auto)')
     args = parser.parse_args()
     began = time.monotonic()
     path = os.path.abspath(args.path or real_files())

@@ -149,7 +149,7 @@ def what_is_not_there_yet_says_so():
 
 def wrong_usage_is_exit_2():
     alice, _, alpha, _ = setting()
-    for named, *command in (('PATH', 'publish'), ('--name', 'publish', 'data'), ('17', 'get', 'data', '--lanes', '17'), ('frobnicate', 'frobnicate'),
+    for named, *command in (('PATH', 'publish'), ('--name', 'publish', 'data'), ('33', 'get', 'data', '--lanes', '33'), ('frobnicate', 'frobnicate'),
                             ('fast', 'get', 'data', '--limit', 'fast'), ('--ttl', 'token', 'create', '--ttl', '0s'),
                             ('one of the two', 'login', '--password-file', '/dev/null', '--token-file', '/dev/null')):
         cases.refused(alice.cli(*command, node=alpha, expect=None), 2, named)

@@ -13,14 +13,14 @@ ASKED_S = 3
 CHANGE_S = cases.scaled('LANES_CHANGE_S', 10)  # that a busy machine may take
 
 
-def two_hosts(scene, net):
+def two_hosts(scene, net, ports='50000-50015'):
     """A server and a seeder on one host, a leecher on the other."""
     near, far = net['near'], net['far']
     scene.server(listen=f'{near.address}:7443', advertise=f'{near.address}:7443', netns=near.ns)
     scene.admin(near.ns)
     alice, bob = scene.user('alice', netns=near.ns), scene.user('bob', netns=far.ns)
-    alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports='50000-50015')
-    beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports='50000-50015')
+    alpha = scene.node(alice, 'alpha', netns=near.ns, address=near.address, ports=ports)
+    beta = scene.node(bob, 'beta', netns=far.ns, address=far.address, ports=ports)
     return alice, bob, alpha, beta
 
 
@@ -35,7 +35,7 @@ def lanes_are_as_many_as_wished():
     with netns.Network('near', 'far') as net, harness.Scene() as scene:
         alice, bob, alpha, beta = two_hosts(scene, net)
         net['near'].shape_uplink(MBIT)
-        wishes = (1, 4, 8, 16, 4, 1)
+        wishes = (1, 4, 8, 16, 32, 4, 1)
         seconds = len(wishes) * (STEADY_S + CHANGE_S) + 20
         source = cases.make_file(scene.dir / 'data.bin', int(MBIT * 125_000 * seconds))
         alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
@@ -53,7 +53,20 @@ def lanes_are_as_many_as_wished():
             cases.check(samples.count(wish) >= 0.9 * len(samples), f'{wish} lanes wished, seen: {samples}')
             cases.check(cases.transfer_of(bob, beta, 'data')['state'] == 'fetching', 'it ended too early: publish more')
         told = cases.transfer_of(bob, beta, 'data')
-        cases.check(told['lanes_peak'] >= 16 and told['lanes'] == wishes[-1], told)
+        cases.check(told['lanes_peak'] >= 32 and told['lanes'] == wishes[-1], told)
+
+
+def one_open_port_takes_all_lanes():
+    """As where a router forwards a single port."""
+    with netns.Network('near', 'far') as net, harness.Scene() as scene:
+        alice, bob, alpha, beta = two_hosts(scene, net, '50000-50000')
+        net['near'].shape_uplink(MBIT)
+        source = cases.make_file(scene.dir / 'data.bin', int(MBIT * 125_000 * (CHANGE_S + 5)))
+        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+        bob.cli('get', 'data', '--to', scene.dir / 'out', '--lanes', 6, '--detach', node=beta)
+        print(f'   6 lanes to one port after {seconds_until(net, 6):.2f} s', flush=True)
+        bob.cli('transfer', 'wait', 'data', node=beta)
+        cases.same(source, scene.dir / 'out/data.bin')
 
 
 def lanes_measure_the_path():
@@ -89,5 +102,5 @@ def a_near_path_ends_with_two_lanes_where_nobody_asks_for_a_number():
 
 
 netns.require_root()
-cases.run(lanes_are_as_many_as_wished, lanes_measure_the_path,
+cases.run(lanes_are_as_many_as_wished, one_open_port_takes_all_lanes, lanes_measure_the_path,
           a_near_path_ends_with_two_lanes_where_nobody_asks_for_a_number)

@@ -45,7 +45,7 @@ TEST_P(Lanes, CarryAFileFromSeederToLeecher) {
   EXPECT_TRUE(eventually([&] { return sees_complete(seeder.snapshot(transfer), leecher.id); }))
       << "whom nobody told of single pieces";
 }
-INSTANTIATE_TEST_SUITE_P(OneFourSixteen, Lanes, testing::Values(1, 4, 16));
+INSTANTIATE_TEST_SUITE_P(OneFourSixteenThirtyTwo, Lanes, testing::Values(1, 4, 16, 32));
 
 /// A transfer that is slow enough to watch.
 struct SlowPair {
@@ -77,6 +77,20 @@ TEST(LanePlans, RaiseAndLowerWhileATransferRuns) {
     EXPECT_TRUE(pair.stand(lanes)) << lanes;  // 1 to 2 s on a machine that is not loaded
   }
   EXPECT_TRUE(stays([&] { return open_lanes(pair.leecher.snapshot(pair.transfer), pair.seeder.id) == 1; }, seconds(3)));
+}
+
+TEST(LanePlans, TakeAsManyLanesOverOnePortAndEndThemAgain) {
+  SlowPair pair;
+  for (const int lanes : {1, 5, 2, 6}) {
+    pair.leecher.plan(pair.transfer, {pair.seeder.peer(lanes, true, 1)});
+    EXPECT_TRUE(pair.stand(lanes)) << lanes;
+  }
+  std::set<std::string> ports;
+  for (const auto& lane : pair.leecher.snapshot(pair.transfer).peers.at(0).lanes) ports.insert(lane.remote);
+  EXPECT_THAT(ports, testing::SizeIs(1));
+  pair.leecher.engine->set_rate_limit(pair.transfer, 0, 0);
+  EXPECT_TRUE(eventually([&] { return is_whole(pair.leecher.snapshot(pair.transfer)); }));
+  EXPECT_THAT(pair.sample.differing(pair.folder / "get"), testing::IsEmpty());
 }
 
 TEST(LanePlans, OfNoLanesEndTheConnections) {

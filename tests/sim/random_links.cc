@@ -164,7 +164,8 @@ BestFixed best_fixed(Model model, const RandomLink& link, std::uint64_t seed) {
   const RandomLink alone = link.rivals ? without_rivals(link) : link;
   std::vector<BestFixed> plans;
   for (int seeders = static_cast<int>(link.scenario.world.seeders.size()); seeders >= 1; seeders /= 2) {
-    for (const int lanes : {1, 2, 4, 8, 16}) {
+    for (const int lanes : {1, 2, 4, 8, 16, 32}) {
+      if (seeders * lanes > client::kMaxLanesInAll) break;
       BestFixed plan{0, seeders, lanes};
       plan.bits_per_s = fixed_rate(model, alone, plan, seed);
       plans.push_back(plan);

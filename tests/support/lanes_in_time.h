@@ -43,6 +43,7 @@ class LanesInTime : public ::testing::Test {
     lane.state = LaneState::kOpen;
     lane.since = now_;
     lane.established = lane.greeted = true;
+    if (lane.outgoing && lane.listed_port == 0) lane.listed_port = table_.free_listing(lane.remote.address());
     lane.node = seeder_;
     lane.lanes_id = 1;
     lane.congestion_id = 5;

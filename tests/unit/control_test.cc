@@ -80,8 +80,8 @@ TEST_F(Control, RefusesWhatIsIncompleteOrOutOfRange) {
   get.set_to("here");
   EXPECT_THAT(caller->get(get).error().message, HasSubstr("not absolute"));
   get.set_to("/x");
-  get.set_lanes(17);
-  EXPECT_THAT(caller->get(get).error().message, HasSubstr("lanes 17 is not between 0 and 16"));
+  get.set_lanes(33);
+  EXPECT_THAT(caller->get(get).error().message, HasSubstr("lanes 33 is not between 0 and 32"));
   v1::SetTransferRequest set;
   set.set_transfer_id(transfer_id(1).str());
   set.set_lanes(-1);

@@ -231,7 +231,7 @@ TEST_F(Get, SettingsReachTheEngine) {
   const auto view = get(job("set"));
   ASSERT_TRUE(eventually([&] { return engine_->torrent(view->id).has_value(); }));
   client::TransferSettings settings;
-  settings.lanes = 17;
+  settings.lanes = 33;
   EXPECT_EQ(node_->set(view->id, settings).error().code, Code::kInvalid);
   settings.lanes = 9;
   settings.limit_bits_per_s = 1000;

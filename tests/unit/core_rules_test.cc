@@ -152,8 +152,8 @@ LanePlan planned(const DialFacts& facts, int lanes = 4) {
   return make_lane_plan(facts, lanes_to_all(facts, lanes));
 }
 
-TEST(LanePlans, KeepWithinSixteenLanesAPeerAndAHundredAndTwentyEightInAll) {
-  for (const auto& peer : planned(swarm_of(3), 1'000'000).peers) EXPECT_EQ(peer.lanes, 16);
+TEST(LanePlans, KeepWithinThirtyTwoLanesAPeerAndAHundredAndTwentyEightInAll) {
+  for (const auto& peer : planned(swarm_of(3), 1'000'000).peers) EXPECT_EQ(peer.lanes, 32);
   EXPECT_EQ(planned(swarm_of(1), -5).peers.front().lanes, 0);
   int all = 0;
   for (const auto& peer : planned(swarm_of(40), 16).peers) all += peer.lanes;

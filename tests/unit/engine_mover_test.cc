@@ -82,12 +82,44 @@ TEST_F(Dialling, ForgetsADialThatNoConnectionCameOf) {
   EXPECT_THAT(round(seconds(3)).dial, IsEmpty());
   EXPECT_THAT(round(milliseconds(1)).dial, SizeIs(1));
 }
-TEST_F(Dialling, LeavesOutPortsThatLanesStandTo) {
-  plan(2, 2);
+TEST_F(Dialling, TakesPortsWithTheFewestLanesFirst) {
+  plan(4, 3);
   ours(0);
+  ours(0);
+  ours(1);
   const Orders orders = round();
   ASSERT_THAT(orders.dial, SizeIs(1));
-  EXPECT_EQ(orders.dial[0].port(), port(1));
+  EXPECT_EQ(orders.dial[0].port(), port(2));
+}
+TEST_F(Dialling, TakesAPortAgainOnceTheLaneToItStands) {
+  plan(3, 1);
+  EXPECT_THAT(round().dial, SizeIs(1)) << "a port at a time";
+  const auto first = add({lt::make_address("192.0.2.1"), port(0)}, true);
+  EXPECT_THAT(round().dial, IsEmpty()) << "libtorrent would take it for the same peer";
+  open(*first);
+  EXPECT_THAT(round().dial, ElementsAre(lt::tcp::endpoint(lt::make_address("192.0.2.1"), port(0))));
+  const auto second = ours(0);
+  EXPECT_THAT(round().dial, SizeIs(1));
+  EXPECT_NE(first->listed_port, second->listed_port);
+  ours(0);
+  EXPECT_THAT(round().dial, IsEmpty());
+}
+TEST_F(Dialling, KeepsToTheFirstAddressWhereItAnswers) {
+  PeerPlan two = plan_of(20, 8);
+  for (int i = 0; i < 8; ++i) two.endpoints.push_back({"192.0.2.2", port(i), false, ""});
+  link().set_plan(two, now_);
+  link().peer_grant = kMaxLanes;
+  ours_up_to(8);
+  const Orders orders = round();
+  ASSERT_THAT(orders.dial, SizeIs(12));
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(orders.dial[i].address(), lt::make_address("192.0.2.1"));
+}
+TEST_F(Dialling, AsksNoMoreOfANodeThanItGrants) {
+  plan(32);
+  ours_up_to(16);
+  EXPECT_THAT(round().dial, IsEmpty()) << "an earlier version, or nothing said yet";
+  link().peer_grant = 32;
+  EXPECT_THAT(round().dial, SizeIs(16));
 }
 TEST_F(Dialling, GivesUpOnWhoDoesNotAnswerWithoutAPause) {
   plan(1);
@@ -263,15 +295,15 @@ TEST_F(CutPaths, EndALaneOnceAYoungerOneAnswers) {
   ours(1);
   EXPECT_THAT(round().close, ElementsAre(old));
 }
-TEST_F(CutPaths, HaveTheLaneThatWasSilentForLongestMakeRoom) {
+TEST_F(CutPaths, AreTriedBesideTheSilentLanesOverTheirPorts) {
   plan(2, 2);
   link().last_dial = now_ - seconds(60);
   const auto lanes = ours_up_to(2);
   fall_silent(*lanes[0], 9);
   fall_silent(*lanes[1], 10);
   const Orders orders = round();
-  EXPECT_THAT(orders.dial, IsEmpty());
-  EXPECT_THAT(orders.close, ElementsAre(lanes[1]));
+  EXPECT_THAT(orders.dial, SizeIs(1));
+  EXPECT_THAT(orders.close, IsEmpty());
 }
 TEST_F(CutPaths, AreToldWithTheTimeThatTheyLast) {
   plan(1);

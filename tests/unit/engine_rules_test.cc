@@ -22,7 +22,8 @@ DialState wanting(int lanes) {
   DialState state;
   state.planned = state.plan_dials = true;
   state.plan_lanes = lanes;
-  state.endpoints = 16;
+  state.has_endpoint = true;
+  state.peer_grant = kMaxLanes;
   return state;
 }
 
@@ -45,13 +46,13 @@ TEST(Pacing, WithoutALimitIsStillPacing) {
 
 TEST(OutgoingTarget, IsThePlanWithinGrantAndEndpoints) {
   EXPECT_EQ(outgoing_target(wanting(4)), 4);
-  EXPECT_EQ(outgoing_target(wanting(99)), 16);
+  EXPECT_EQ(outgoing_target(wanting(99)), 32);
   EXPECT_EQ(outgoing_target(wanting(-1)), 0);
   DialState state = wanting(8);
   state.peer_grant = 3;
   EXPECT_EQ(outgoing_target(state), 3);
-  state.endpoints = 2;
-  EXPECT_EQ(outgoing_target(state), 2);
+  state.has_endpoint = false;
+  EXPECT_EQ(outgoing_target(state), 0);
 }
 
 TEST(OutgoingTarget, IsNothingWithoutAPlanOrBetweenTwoThatAreComplete) {
@@ -216,7 +217,7 @@ TEST(AskingForLanes, HappensOnlyWhereThePlanSaysSoAndWeWantData) {
   EXPECT_EQ(lanes_to_ask(true, false, 5, false), 0);
   EXPECT_EQ(lanes_to_ask(false, true, 5, false), 0);
   EXPECT_EQ(lanes_to_ask(true, true, 5, true), 0);
-  EXPECT_EQ(lanes_to_ask(true, true, 50, false), 16);
+  EXPECT_EQ(lanes_to_ask(true, true, 50, false), 32);
 }
 
 TEST(Endpoints, AreChosenInOrderButTroubledAddressesLast) {
@@ -224,11 +225,20 @@ TEST(Endpoints, AreChosenInOrderButTroubledAddressesLast) {
   EXPECT_EQ(choose_endpoints(candidates, 3), (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_TRUE(choose_endpoints(candidates, 0).empty());
   EXPECT_TRUE(choose_endpoints(candidates, -2).empty());
-  candidates[0].in_use = true;
+  candidates[0].is_dialled = true;
   candidates[1].waiting = true;
   candidates[2].address_failures = 3;
   candidates[3].failures = 1;
   EXPECT_EQ(choose_endpoints(candidates, 5), (std::vector<std::size_t>{4, 3, 2}));
+}
+
+TEST(Endpoints, OfTheFirstAddressAreTakenAgainBeforeThoseOfTheSecond) {
+  std::array<DialCandidate, 4> candidates{};
+  candidates[0].lanes = candidates[1].lanes = 1;
+  candidates[2].address = candidates[3].address = 1;
+  EXPECT_EQ(choose_endpoints(candidates, 3), (std::vector<std::size_t>{0, 1, 2}));
+  candidates[0].lanes = 2;
+  EXPECT_EQ(choose_endpoints(candidates, 3), (std::vector<std::size_t>{1, 0, 2}));
 }
 
 TEST(Pauses, GrowAndStayBounded) {

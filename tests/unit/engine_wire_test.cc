@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "client/engine/resume.h"
@@ -25,6 +26,8 @@ TEST(Hello, RefusesOtherVersionsNilNodesAndNumbersOutOfRange) {
   EXPECT_FALSE(decode_hello(with("1:vi1e", "1:vi2e")));
   EXPECT_FALSE(decode_hello(encode_hello({NodeId(), 3, 12, {}})));
   EXPECT_FALSE(decode_hello(with("5:granti12e", "5:granti17e")));
+  EXPECT_FALSE(decode_hello(with("4:node", "4:morei-1e4:node")));
+  EXPECT_FALSE(decode_hello(with("4:node", "4:more1:94:node")));
   EXPECT_FALSE(decode_hello(with("5:granti12e", "5:granti-1e")));
   EXPECT_FALSE(decode_hello(with("4:lanei3e", "4:lanei70000e")));
   EXPECT_FALSE(decode_hello(with("5:granti12e", "5:grant2:12")));
@@ -98,14 +101,24 @@ TEST(CongestionWish, RefusesWhatIsNoName) {
   EXPECT_FALSE(decode_congestion("3:bbr"));
 }
 
-TEST(LaneMessages, CarryZeroToSixteen) {
-  for (const int lanes : {0, 1, 16}) {
+TEST(Hello, GrantsMoreThanSixteenUnderAKeyOfItsOwnSinceEarlierProgramsRefuseTheNumber) {
+  for (const int lanes : {17, kMaxLanes}) {
+    const Hello hello{numbered_node(7), 3, lanes, {}};
+    EXPECT_THAT(encode_hello(hello), ::testing::HasSubstr("5:granti16e"));
+    EXPECT_EQ(decode_hello(encode_hello(hello)), hello);
+  }
+  EXPECT_THAT(encode_hello({numbered_node(7), 3, 16, {}}), ::testing::Not(::testing::HasSubstr("4:more")));
+}
+
+TEST(LaneMessages, CarryZeroToThirtyTwo) {
+  for (const int lanes : {0, 1, 16, 17, 32}) {
     EXPECT_EQ(decode_lanes(encode_lanes(lanes)), lanes);
     EXPECT_EQ(decode_grant(encode_grant(lanes)), lanes);
   }
-  EXPECT_FALSE(decode_lanes(encode_lanes(17)));
   EXPECT_FALSE(decode_lanes(encode_lanes(-1)));
-  EXPECT_FALSE(decode_grant(encode_grant(1000)));
+  EXPECT_FALSE(decode_lanes("d4:wanti17ee")) << "as earlier programs have it";
+  EXPECT_FALSE(decode_lanes("d4:morei65536e4:wanti16ee"));
+  EXPECT_EQ(decode_grant(encode_grant(1000)), 32) << "a later program that knows more";
   EXPECT_FALSE(decode_lanes(encode_grant(4)));
 }
 
@@ -127,7 +140,7 @@ TEST(Stats, IgnoreKeysOfLaterVersions) {
 TEST(Stats, TakeNoFigureThatWouldNotFitAsBits) {
   const auto figures = decode_stats("d2:cc3:bbr4:cwndi1e6:minrtti1e4:pacei9223372036854775807e4:retri1e4:srtti1ee");
   ASSERT_TRUE(figures);
-  EXPECT_LE(static_cast<double>(figures->paced_bytes_per_s) * 8 * 16, 0x1p63);
+  EXPECT_LE(static_cast<double>(figures->paced_bytes_per_s) * 8 * 32, 0x1p63);
 }
 
 TEST(Stats, RefuseNegativeNumbersAndStrangeNames) {

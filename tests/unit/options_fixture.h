@@ -36,7 +36,7 @@ inline Program sample_program() {
                          .value = "N",
                          .help = "sockets a seeder",
                          .default_value = "auto",
-                         .check = auto_or_integer_between(1, 16)},
+                         .check = auto_or_integer_between(1, 32)},
                         {.name = "priority", .value = "N", .help = "higher first", .check = integer_between(-10, 10)},
                         {.name = "detach", .help = "do not wait"}},
             .examples = {{"sample get run42", "fetches run42"}},

@@ -70,8 +70,8 @@ TEST(OptionRefusals, CheckEveryValueWhereverItComesFrom) {
   World w;
   EXPECT_EQ(w.refusal({"get", "a", "--limit", "fast"}),
             "--limit: 'fast' is no rate; write it like 200Mbit or 25MB (a second)");
-  EXPECT_THAT(w.refusal({"get", "a", "--lanes", "17"}),
-              HasSubstr("'17' is neither auto nor a whole number from 1 to 16"));
+  EXPECT_THAT(w.refusal({"get", "a", "--lanes", "33"}),
+              HasSubstr("'33' is neither auto nor a whole number from 1 to 32"));
   EXPECT_THAT(w.refusal({"get", "a", "--lanes", "4x"}), HasSubstr("'4x' is neither"));
   EXPECT_THAT(w.refusal({"get", "a", "--priority", "11"}), HasSubstr("from -10 to 10"));
   EXPECT_THAT(w.refusal({"completion", "tcsh"}), HasSubstr("SHELL: 'tcsh' is not one of bash, zsh"));

@@ -525,7 +525,7 @@ TEST(TaskWorks, BadOnesAreRefused) {
     return check_task_work(task).error().code;
   };
   EXPECT_EQ(get([](auto& t) { t.content = "name"; }), Code::kInvalid);
-  EXPECT_EQ(get([](auto& t) { t.lanes = 17; }), Code::kInvalid);
+  EXPECT_EQ(get([](auto& t) { t.lanes = 33; }), Code::kInvalid);
   EXPECT_EQ(get([](auto& t) { t.seeders = -1; }), Code::kInvalid);
   EXPECT_EQ(get([](auto& t) { t.priority = 1001; }), Code::kInvalid);
   EXPECT_EQ(get([](auto& t) { t.globs = {""}; }), Code::kInvalid);

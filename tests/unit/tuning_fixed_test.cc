@@ -23,7 +23,7 @@ TEST(FixedController, SpreadsThirtyTwoLanesOverAllPeersAndGivesNoneMoreThanFour)
     for (const auto& peer : plan.peers) EXPECT_EQ(peer.lanes, lanes) << seeders;
   }
 }
-TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
+TEST(FixedController, ObeysWishesWithinThirtyTwoAPeer) {
   FixedController controller;
   auto input = input_with(3);
   input.lanes_wish = 16;
@@ -37,7 +37,8 @@ TEST(FixedController, ObeysWishesWithinSixteenAPeer) {
 }
 TEST(FixedController, HasFewerPeersRatherThanFewerLanesThanAskedFor) {
   FixedController controller;
-  const std::vector<std::array<int, 3>> expected = {{1, 32, 1}, {4, 32, 4}, {5, 25, 5}, {16, 8, 16}, {99, 8, 16}};
+  const std::vector<std::array<int, 3>> expected = {{1, 32, 1},  {4, 32, 4},  {5, 25, 5},
+                                                    {16, 8, 16}, {32, 4, 32}, {99, 4, 32}};
   for (const auto& [wish, peers, lanes] : expected) {
     auto input = input_with(40);
     input.lanes_wish = wish;

@@ -77,7 +77,7 @@ TEST(FileRules, AreFStreamsExamplesToo) {
 TEST(FileRules, KeepToTheirBounds) {
   EXPECT_EQ(queued_files(40 * kMB, 1), 100);
   EXPECT_EQ(queued_files(40 * kMB, 0), 100);
-  EXPECT_EQ(parallel_lanes(4000 * kMB, 4000 * kMB, 1 * kMB), 16);
+  EXPECT_EQ(parallel_lanes(4000 * kMB, 4000 * kMB, 1 * kMB), 32);
   EXPECT_EQ(parallel_lanes(0, 0, 0), 1);
   EXPECT_EQ(concurrent_channels(40 * kMB, 5 * kMB, 3, 10), 3);
   EXPECT_EQ(concurrent_channels(40 * kMB, 1, 1000, 10), 10);

@@ -79,7 +79,7 @@ TEST(NeededLanes, AreNotGivenUpWhereLossesMayBeRandom) {
 TEST(NeededLanes, StayOpenAsLongAsFewPacketsWereSeen) {
   PathFigures young = path(900 * kMbit, 16, 0, 50ms);
   young.segments = 2'000;
-  EXPECT_EQ(lane_need(young, 0).most, 16) << "a loss in a thousand packets would not have shown yet";
+  EXPECT_EQ(lane_need(young, 0).most, 32) << "a loss in a thousand packets would not have shown yet";
 }
 TEST(NeededLanes, FillTheLinkWhereWindowsHoldThemUp) {
   // 24 lanes of 8 Mbit/s over three seeders of a path of 165: one of these has 8 lanes and brings 55.
@@ -147,7 +147,7 @@ TEST(NeededLanes, OfASenderThatTellsNothingMayBeAnyNumber) {
   silent.segments = 0;
   const LaneNeed need = lane_need(silent, 0);
   EXPECT_EQ(need.least, 1);
-  EXPECT_EQ(need.most, 16);
+  EXPECT_EQ(need.most, 32);
 }
 TEST(NeededLanes, UnderBbrAreOne) {
   PathFigures bbr = path(100 * kMbit, 8, 90);

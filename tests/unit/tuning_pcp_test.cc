@@ -142,9 +142,9 @@ TEST(PcpSearch, FindsParallelismForOneLargeFileAndKeepsItForTheRest) {
                 },
                 {4'000'000'000});
   run.seconds(80);
-  ASSERT_EQ(run.plan.channels.size(), 2U) << "8 lanes, and then 2 channels of 8 at most have a place at one seeder";
+  ASSERT_EQ(run.plan.channels.size(), 4U) << "8 lanes, and then 4 channels of 8 at most have a place at one seeder";
   EXPECT_EQ(run.plan.channels[0].lanes, 8);
-  EXPECT_TRUE(run.plan.why.starts_with("the rest: BDP 125 kB, pipelining 2, parallelism 8, concurrency 2"))
+  EXPECT_TRUE(run.plan.why.starts_with("the rest: BDP 125 kB, pipelining 2, parallelism 8, concurrency 4"))
       << run.plan.why;
   const auto& fell = *std::ranges::find_if(run.reasons, [](const auto& why) { return says(why, "16 brought"); });
   EXPECT_TRUE(says(fell, "parallelism 16 brought 140.0 Mbit/s, and 8 brought")) << fell;

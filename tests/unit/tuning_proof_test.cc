@@ -101,7 +101,7 @@ TEST_F(Proving, MeasuresTheLanesOfASlowSourceByWhatItBringsItself) {
   seconds(8);
   EXPECT_GE(lanes(), 8) << said_;
   seconds(20);
-  EXPECT_EQ(lanes(), 16) << said_;
+  EXPECT_EQ(lanes(), 32) << said_;
 }
 TEST_F(Proving, TriesAgainAfterAMinuteWhatCrossTrafficHidOnce) {
   double part = 1;
@@ -135,7 +135,7 @@ TEST_F(Proving, BelievesForEightMinutesAtMost) {
   seconds(3600);
   held = false;
   seconds(9 * 60);
-  EXPECT_EQ(lanes(), 16) << "once its disk was the limit, for an hour";
+  EXPECT_EQ(lanes(), 32) << "once its disk was the limit, for an hour";
 }
 TEST_F(Proving, RemembersWhatBrokeForMinutesNotForEver) {
   RefinedSource& source = seeder(4, ten_each);
@@ -203,9 +203,9 @@ TEST_F(Proving, CountsABreakdownAsTheFirstWhereAPauseHidThatOfBefore) {
   seconds(2);
   ASSERT_GE(lanes(), more) << said_;
   break_down();
-  ASSERT_TRUE(said("16 lanes brought 0")) << said_;
+  ASSERT_TRUE(said("17 lanes brought 0")) << said_;
   seconds(150);
-  EXPECT_EQ(lanes(), 10) << "between 4 and 16, for five minutes: " << said_;
+  EXPECT_EQ(lanes(), 10) << "between 4 and 17, for five minutes: " << said_;
 }
 TEST_F(Proving, WaitsUntilItShowsWhetherOneOfTwoIsLost) {
   seeder(16, [](int) { return 50 * kMbit; });
@@ -267,7 +267,7 @@ TEST_F(Proving, BlamesNoLanesForWhatASeederGivesLessMeanwhile) {
   sources_[0].path.paced_bits_per_s = 0;
   brings_[0] = ten_each;
   seconds(8);
-  EXPECT_EQ(lanes(), 16) << said_;
+  EXPECT_EQ(lanes(), 32) << said_;
 }
 TEST_F(Proving, LeavesOthersAFullPathThoughASeederThatIsListedBringsNothing) {
   full_seeder(4, [](int lanes) { return lanes > 2 ? 77 * kMbit : 64 * kMbit; });

@@ -106,7 +106,7 @@ TEST_F(Controller, TellsTheSearchOfSeedersRoundTripsAndFiles) {
   EXPECT_EQ(told_.file_sizes.size(), 2U);
   EXPECT_EQ(told_.limit_bits_per_s, 8'000);
   EXPECT_EQ(told_.buffer_bytes, 4'096);
-  EXPECT_EQ(told_.most_lanes, 32);
+  EXPECT_EQ(told_.most_lanes, 64);
 }
 TEST_F(Controller, TakesTheContentForOneFileWhereSizesAreNotKnown) {
   controller_.plan(input_with(1, 1'000));

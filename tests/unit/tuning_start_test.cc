@@ -91,7 +91,7 @@ TEST(StartLanes, WhereOthersGoFirstAreTwoOrAsManyAsWindowsTakeForTheFloor) {
   facts.host.lane_bytes = 256 * 1024;  // 35 Mbit/s a lane
   EXPECT_EQ(start_lanes(facts), std::vector{11});
   facts.floor_bits_per_s = 10e9;
-  EXPECT_EQ(start_lanes(facts), std::vector{16});
+  EXPECT_EQ(start_lanes(facts), std::vector{32});
   facts.floor_bits_per_s = 0;
   EXPECT_EQ(start_lanes(facts), std::vector{2});
   facts.sources = many(source, 20);
