@@ -13,7 +13,7 @@ constexpr std::uint64_t kOthers = 72;
 /// Beyond these nothing gets better.
 constexpr std::uint64_t kMostConnections = 4'000, kMostFiles = 500;
 /// With fewer no transfer gets on.
-constexpr std::uint64_t kLeastConnections = 24, kLeastFiles = 8, kLeastHalfOpen = 8;
+constexpr std::uint64_t kLeastConnections = 40, kLeastFiles = 8, kLeastHalfOpen = 8;
 
 }  // namespace
 

@@ -5,12 +5,15 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <bitset>
 #include <boost/variant/get.hpp>
 #include <ctime>
 #include <libtorrent/aux_/session_impl.hpp>
 #include <libtorrent/aux_/socket_type.hpp>
 #include <libtorrent/peer_connection.hpp>
+#include <libtorrent/peer_list.hpp>
 #include <libtorrent/ssl_stream.hpp>
+#include <libtorrent/torrent.hpp>
 #include <libtorrent/torrent_peer.hpp>
 #include <memory>
 #include <vector>
@@ -56,6 +59,10 @@ struct OutstandingBytes {
   using type = int lt::peer_connection::*;
   friend type member_of(OutstandingBytes);
 };
+struct PeerList {
+  using type = std::unique_ptr<lt::peer_list> lt::torrent_hot_members::*;
+  friend type member_of(PeerList);
+};
 struct ListenSockets {
   using type = std::vector<std::shared_ptr<lt::aux::listen_socket_t>> lt::aux::session_impl::*;
   friend type member_of(ListenSockets);
@@ -68,6 +75,7 @@ struct DatagramSocket {
   using type = lt::udp::socket lt::udp_socket::*;
   friend type member_of(DatagramSocket);
 };
+template struct Reveal<PeerList, &lt::torrent_hot_members::m_peer_list>;
 template struct Reveal<ListenSockets, &lt::aux::session_impl::m_listen_sockets>;
 template struct Reveal<PeerTlsContext, &lt::aux::session_impl::m_peer_ssl_ctx>;
 template struct Reveal<DatagramSocket, &lt::udp_socket::m_socket>;
@@ -101,6 +109,14 @@ WallTime time_of(const ASN1_TIME* time) {
   if (ASN1_TIME_to_tm(time, &parts) != 1) return {};
   return {static_cast<std::int64_t>(::timegm(&parts)) * 1000};
 }
+
+/// Of a base that is not accessible, which no other cast may name ([expr.cast]/4).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+const lt::peer_list* peer_list_of(const lt::torrent& torrent) {
+  return (((const lt::torrent_hot_members&)torrent).*member_of(PeerList{})).get();
+}
+#pragma GCC diagnostic pop
 
 }  // namespace
 
@@ -212,13 +228,31 @@ void tell_of_tls_connections(const lt::session_handle& session, const std::funct
   SSL_CTX_set_info_callback(context, told == nullptr ? nullptr : on_tls_step);
 }
 
-bool list_under(const lt::peer_connection_handle& peer, std::uint16_t port) {
+std::uint16_t list_apart(const lt::peer_connection_handle& peer, std::uint16_t from) {
+  constexpr std::size_t kPorts = 1024;
   const auto connection = peer.native_handle();
-  if (!connection || connection->peer_info_struct() == nullptr) return false;
-  // The list is sorted by address alone, and who is connected is no candidate for a dial.
-  connection->peer_info_struct()->port = port;
-  connection->peer_info_struct()->connectable = false;
-  return true;
+  const auto torrent = connection ? connection->associated_torrent().lock() : nullptr;
+  const lt::peer_list* const list = torrent ? peer_list_of(*torrent) : nullptr;
+  if (list == nullptr || connection->peer_info_struct() == nullptr) return 0;
+  // Entries are erased by address and port: of two that are alike, the wrong one would go.
+  std::bitset<kPorts> taken;
+  for (const lt::torrent_peer* entry : *list) {
+    if (entry->port < kPorts) taken.set(entry->port);
+  }
+  for (std::size_t i = 0; i < kPorts; ++i) {
+    const std::size_t port = (from + i) % kPorts;
+    if (port == 0 || port == connection->remote().port() || taken.test(port)) continue;
+    // The list is sorted by address alone, and who is connected is no candidate for a dial.
+    connection->peer_info_struct()->port = static_cast<std::uint16_t>(port);
+    connection->peer_info_struct()->connectable = false;
+    return static_cast<std::uint16_t>(port);
+  }
+  return 0;
+}
+
+std::uint16_t listed_port(const lt::peer_connection_handle& peer) {
+  const auto connection = peer.native_handle();
+  return connection && connection->peer_info_struct() != nullptr ? connection->peer_info_struct()->port : 0;
 }
 
 void forbid_redial(const lt::peer_connection_handle& peer) {

@@ -57,10 +57,14 @@ void close_udp(const lt::session_handle& session);
 /// no more. `told` outlives that.
 void tell_of_tls_connections(const lt::session_handle& session, const std::function<void()>* told);
 
-/// A peer list has each endpoint once, so that nothing dialled to it again would be connected. From now on it lists
-/// this connection under another port, under which it has no other one to that address, and never redials it. False: it
-/// is no longer listed.
-bool list_under(const lt::peer_connection_handle& peer, std::uint16_t port);
+/// libtorrent's peer list has each endpoint once, so that an endpoint which is dialled again is not connected again.
+/// From now on it lists this connection under a port below 1024 that no entry of the torrent has, and never redials it.
+/// The search begins at `from`, which others should not be able to guess: who connects from that very port can end the
+/// connection. Returns the port; 0: none is free, or the connection is no longer listed, and nothing was changed.
+std::uint16_t list_apart(const lt::peer_connection_handle& peer, std::uint16_t from);
+/// Under which port libtorrent lists the connection: that of its other end, that of `list_apart`, or what its other end
+/// says in an extended handshake (BEP 10, `p`). 0: it is no longer listed.
+std::uint16_t listed_port(const lt::peer_connection_handle& peer);
 
 /// libtorrent redials what it still believes to be reachable; dialling is ours alone (swarm.h).
 void forbid_redial(const lt::peer_connection_handle& peer);

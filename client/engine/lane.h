@@ -44,7 +44,7 @@ struct Lane {
   std::chrono::microseconds empty{0};  ///< for so long nothing waited to be sent, as far as looks tell
   bool outgoing = false;
   lt::tcp::endpoint remote;
-  std::uint16_t listed_port = 0;  ///< under which libtorrent lists it (`list_under`); 0: under that of `remote`
+  std::uint16_t listed_port = 0;  ///< under which libtorrent lists it (`list_apart`); 0: under that of `remote`
   std::string local;
   LaneState state = LaneState::kConnecting;
   NodeId node;                    ///< nil: not known, or foreign

@@ -8,8 +8,8 @@ namespace {
 
 /// A stranger that has not shown our key by then, and by four round trips more, is a foreign client.
 constexpr auto kForeignAfter = std::chrono::seconds(2);
-/// Eight nodes on one host with 32 lanes each are welcome.
-constexpr int kMaxInboundPerAddress = 256;
+/// Sixteen nodes on one host with 32 lanes each are welcome.
+constexpr int kMaxInboundPerAddress = 512;
 /// Lanes of others who proved nothing, in all: half of what the session takes (settings.cc).
 constexpr int kMaxUnproven = 2000;
 /// Who proved nothing and owes blocks gives way to others after this long without a byte of them.

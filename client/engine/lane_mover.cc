@@ -86,7 +86,7 @@ void LaneMover::end_mute(const std::shared_ptr<Lane>& lane) {
 void LaneMover::dial_went_wrong(const Lane& lane, NodeLink& link, DialTarget& target, const std::string& error,
                                 bool unanswered) {
   if (unanswered && table_.contact_with(lane.node) != Contact::kAnswers) {
-    link.dial_unanswered(target, error);
+    link.dial_unanswered(target, error, now_);
   } else {
     link.dial_failed(target, error, now_);
   }
@@ -109,7 +109,8 @@ void LaneMover::forget_failures() {
     if (!lane->outgoing || lane->silent() || lane->state != LaneState::kOpen || now_ - lane->since < kShortLife)
       continue;
     if (lane->awaits_first) continue;  // it may be mute
-    if (DialTarget* const target = table_.target_of(*lane).second) target->failures = 0;
+    DialTarget* const target = table_.target_of(*lane).second;
+    if (target != nullptr && target->failed <= lane->opened) target->failures = 0;
   }
 }
 
@@ -191,7 +192,7 @@ DialCandidate LaneMover::candidate_of(const NodeId& node, const DialTarget& targ
         lane->remote.address().to_string() != target.endpoint.address) {
       continue;
     }
-    ++candidate.lanes;
+    if (lane->state == LaneState::kOpen && !lane->silent()) ++candidate.lanes;
     candidate.is_dialled = candidate.is_dialled || lane->listed_port == 0;
   }
   return candidate;

@@ -75,6 +75,8 @@ class LanePlugin final : public lt::peer_plugin {
         swarm_->prove(lane_);
         break;
       case Greeting::kRepeated:
+        // Each would have libtorrent list it under that port anew, and keep us from dialling it.
+        if (handshake.dict_find_int("p")) end();
         break;
       case Greeting::kRefused:
         end();

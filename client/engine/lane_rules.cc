@@ -42,17 +42,29 @@ int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_compl
 }
 
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count) {
-  std::vector<std::size_t> free;
+  const auto answers = [](const DialCandidate& one) { return one.lanes > 0; };
+  const bool any_answers = std::ranges::any_of(candidates, answers);
+  const auto is_worth_it = [&](const DialCandidate& one) {
+    if (one.is_dialled || one.waiting) return false;
+    const auto has = [&](auto what) {
+      return std::ranges::any_of(candidates,
+                                 [&](const DialCandidate& c) { return c.address == one.address && what(c); });
+    };
+    if (any_answers && !has(answers)) return false;
+    return one.failures == 0 ||
+           !has([&](const DialCandidate& c) { return c.failures == 0 && (answers(c) || c.is_dialled); });
+  };
+  std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!candidates[i].is_dialled && !candidates[i].waiting) free.push_back(i);
+    if (is_worth_it(candidates[i])) chosen.push_back(i);
   }
-  std::ranges::stable_sort(free, {}, [&](std::size_t i) {
+  std::ranges::stable_sort(chosen, {}, [&](std::size_t i) {
     const DialCandidate& one = candidates[i];
-    return std::tuple(one.address_failures, one.failures, one.address, one.lanes);
+    return std::tuple(any_answers ? 0 : one.address_failures, one.failures, one.address, one.lanes);
   });
-  if (free.size() > static_cast<std::size_t>(std::max(count, 0)))
-    free.resize(static_cast<std::size_t>(std::max(count, 0)));
-  return free;
+  if (chosen.size() > static_cast<std::size_t>(std::max(count, 0)))
+    chosen.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return chosen;
 }
 
 std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, std::size_t limit) {

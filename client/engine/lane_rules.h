@@ -65,14 +65,15 @@ int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_compl
 /// One endpoint of a planned node, as far as dialling goes.
 struct DialCandidate {
   bool is_dialled = false;   ///< a lane to it is on the way
-  int lanes = 0;             ///< that stand to it
+  int lanes = 0;             ///< that stand to it and answer
   int failures = 0;          ///< in a row
   int address_failures = 0;  ///< in a row, of any port of this address
   bool waiting = false;      ///< its pause after a failure is not over
   std::size_t address = 0;   ///< its place among the addresses of the plan
 };
-/// Indexes of the endpoints to dial next, at most `count`, each once: untroubled addresses first, of an address the
-/// ports with the fewest lanes, then in the plan's order.
+/// Indexes of the endpoints to dial next, at most `count`, each once: of addresses from which lanes answer, where there
+/// are some, the ports with the fewest lanes; else untroubled addresses first. A port that failed waits as long as
+/// another one of its address does not: a firewall may let through few of them.
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count);
 
 /// One remembered peer, as far as forgetting goes.

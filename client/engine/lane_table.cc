@@ -8,8 +8,6 @@ namespace {
 
 /// Peers of one torrent that are told apart by name; what others beyond exchanged is added up.
 constexpr std::size_t kRememberedPeers = 1024;
-/// No lane is dialled from a port below, so that libtorrent takes none that comes in for one that is listed there.
-constexpr std::uint16_t kFirstUsualPort = 1024;
 
 bool is_known(const Lane& lane) {
   return !lane.node.is_nil() || lane.foreign;
@@ -150,20 +148,6 @@ int LaneTable::in_place_of_ours(const NodeId& node, bool we_dial_by_rule, MonoTi
     if (lane->node == node) lanes.push_back(lane->standing(now));
   }
   return lanes_in_place_of_ours(lanes, we_dial_by_rule);
-}
-
-std::uint16_t LaneTable::free_listing(const lt::address& address) const {
-  std::set<std::uint16_t> taken;
-  for (const auto& lane : lanes_) {
-    if (lane->remote.address() == address) taken.insert({lane->listed_port, lane->remote.port()});
-  }
-  for (const auto& [key, link] : links_) {
-    for (const auto& target : link.targets) taken.insert(target.endpoint.port);
-  }
-  for (std::uint16_t port = 1; port < kFirstUsualPort; ++port) {
-    if (!taken.contains(port)) return port;
-  }
-  return 0;
 }
 
 int LaneTable::expected_lanes() const {

@@ -64,9 +64,6 @@ class LaneTable {
   int outgoing_lanes(const NodeId& node) const;
   /// Of the lanes that the node dialled, those that may take the place of ours (`lanes_in_place_of_ours`).
   int in_place_of_ours(const NodeId& node, bool we_dial_by_rule, MonoTime now) const;
-  /// Under which libtorrent may list another lane to that address (`list_under`): no lane listens there or is listed
-  /// so. 0: none is left.
-  std::uint16_t free_listing(const lt::address& address) const;
   /// As many as there are, or will be by the plan.
   int expected_lanes() const;
   Contact contact_with(const NodeId& node) const;

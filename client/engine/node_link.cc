@@ -53,13 +53,13 @@ DialTarget* NodeLink::find(const std::string& address_text, std::uint16_t port) 
 }
 
 void NodeLink::dial_failed(DialTarget& target, const std::string& error, MonoTime now) {
-  ++target.failures;
-  target.last_error = error;
+  dial_unanswered(target, error, now);
   target.not_before = now + redial_pause(target.failures);
 }
 
-void NodeLink::dial_unanswered(DialTarget& target, const std::string& error) {
+void NodeLink::dial_unanswered(DialTarget& target, const std::string& error, MonoTime now) {
   ++target.failures;
+  target.failed = now;
   target.last_error = error;
 }
 

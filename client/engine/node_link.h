@@ -15,6 +15,7 @@ namespace gridtorrent::client::engine {
 struct DialTarget {
   LaneEndpoint endpoint;
   int failures = 0;       ///< in a row
+  MonoTime failed{};      ///< the last of them
   bool was_mute = false;  ///< a lane to it was acknowledged and brought nothing
   std::string last_error;
   MonoTime not_before{};            ///< the pause after a failure
@@ -63,7 +64,7 @@ struct NodeLink {
   DialTarget* find(const std::string& address_text, std::uint16_t port);
   void dial_failed(DialTarget& target, const std::string& error, MonoTime now);
   /// The same where nobody answered: no pause follows, since that one can go by at any time and costs nobody anything.
-  void dial_unanswered(DialTarget& target, const std::string& error);
+  void dial_unanswered(DialTarget& target, const std::string& error, MonoTime now);
   /// Bad data came over a lane that we dialled to this address, and nobody proved to be the node. Where the node has
   /// proved itself before, that is somebody else's doing and holds nothing back.
   void hold_address(const std::string& address_text, MonoTime until);

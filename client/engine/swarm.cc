@@ -124,6 +124,7 @@ void Swarm::tick() {
     meter_.round(now);
     admission_.check(now, orders);
     mover.look_for_silence();
+    keep_listed_apart();
     bad_pieces_.judge(now, orders);
     mover.forget_failures();
     mover.follow_plan();

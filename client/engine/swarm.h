@@ -103,6 +103,9 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   void grant_congestion_controls(Orders& orders);
   void grow_receive_buffers();
   void divide_among_fetching(Orders& orders);
+  /// The other end of a connection may say a port (BEP 10, `p`), under which libtorrent then lists it: also one that we
+  /// dial, or one of ours.
+  void keep_listed_apart();
   void publish(MonoTime now);
   /// Without the mutex; in the network thread, where lanes are among the orders.
   void carry_out(Orders& orders);

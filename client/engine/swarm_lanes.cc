@@ -26,6 +26,13 @@ Nonce fresh_nonce() {
   return nonce;
 }
 
+std::uint16_t any_port() {
+  SystemRng rng;
+  std::array<std::uint8_t, 2> bytes{};
+  rng.fill(bytes);
+  return static_cast<std::uint16_t>(bytes[0] << 8 | bytes[1]);
+}
+
 WallTime wall_now() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return {std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count()};
@@ -49,8 +56,17 @@ void Swarm::lane_connected(Lane& lane) {
   const std::lock_guard lock(mutex_);
   lane.state = LaneState::kHandshake;
   lane.since = now_mono();
-  const std::uint16_t listing = table_.free_listing(lane.remote.address());
-  if (listing != 0 && list_under(lane.peer, listing)) lane.listed_port = listing;
+  lane.listed_port = list_apart(lane.peer, any_port());
+}
+
+void Swarm::keep_listed_apart() {
+  for (const auto& lane : table_.lanes()) {
+    if (lane->state != LaneState::kOpen) continue;
+    const std::uint16_t port = engine::listed_port(lane->peer);
+    const bool as_it_came = !lane->outgoing && port == lane->remote.port();
+    if (port == 0 || as_it_came || (port == lane->listed_port)) continue;
+    lane->listed_port = list_apart(lane->peer, any_port());
+  }
 }
 
 bool Swarm::lane_admitted(Lane& lane) {

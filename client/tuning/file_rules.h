@@ -18,7 +18,7 @@ double bdp_bytes(double bits_per_s, double round_trip_s);
 
 /// round(BDP / mean), from 1 to 100.
 int queued_files(double bdp, double mean_file);
-/// max(1, min(⌈BDP / buffer⌉, ⌈mean / buffer⌉)), at most 16. buffer 0: not known.
+/// max(1, min(⌈BDP / buffer⌉, ⌈mean / buffer⌉)), at most 32. buffer 0: not known.
 int parallel_lanes(double bdp, double mean_file, double buffer);
 /// min(max(round(BDP / mean), 2), files, most), at least 1.
 int concurrent_channels(double bdp, double mean_file, double files, int most);

@@ -32,7 +32,9 @@ std::string extended(int number, const std::string& body) {
 /// A peer of a plain torrent: connected, and through BitTorrent's own handshake and ours.
 class BarePeer {
  public:
-  BarePeer(const Node& seeder, const Sample& sample) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// `claims`: the port that it says it listens on; 0: none.
+  BarePeer(const Node& seeder, const Sample& sample, std::uint16_t claims = 0)
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     const auto endpoint = seeder.peer(1).endpoints.front();
     sockaddr_in name{};
     name.sin_family = AF_INET;
@@ -47,7 +49,8 @@ class BarePeer {
     hello[25] = 0x10;  // extended messages
     send(hello);
     const std::string gt = encode_hello({new_node(), 0, 16, std::nullopt});
-    send(extended(0, "d2:gt" + gt + "1:md8:gt_statsi" + std::to_string(kOurStats) + "eee"));
+    const std::string port = claims == 0 ? "" : "1:pi" + std::to_string(claims) + "e";
+    send(extended(0, "d2:gt" + gt + "1:md8:gt_statsi" + std::to_string(kOurStats) + "ee" + port + "e"));
   }
   /// False: the other end has ended the connection, or takes no more for 20 s.
   bool send(const std::string& bytes) {
@@ -129,6 +132,29 @@ TEST(HostilePeers, AreLeftWhereTheyAskForAnswersAndReadNone) {
     const auto snapshot = seeding.seeder.snapshot(seeding.transfer);
     return snapshot.peers.empty() || snapshot.peers.front().lanes.empty();
   }));
+}
+
+TEST(Listings, OfASeedersPortThatAStrangerAtItsAddressClaimsKeepNoLaneFromIt) {
+  const Folder folder;
+  const Sample sample = one_file(60'000'000);
+  sample.write(folder / "seed");
+  const TransferId transfer = new_transfer();
+  Node seeder, leecher;
+  seeder.seed(sample, folder / "seed", transfer);
+  leecher.fetch(sample, folder / "get", transfer);
+  leecher.engine->set_rate_limit(transfer, 8'000'000, 0);
+  const auto plan = [&](int lanes) { leecher.plan(transfer, {seeder.peer(lanes, true, 1)}); };
+  const auto stand = [&](int lanes) {
+    return eventually([&] { return open_lanes(leecher.snapshot(transfer), seeder.id) == lanes; });
+  };
+  plan(1);
+  ASSERT_TRUE(stand(1));
+  const std::uint16_t port = seeder.peer(1).endpoints.front().port;
+  const BarePeer first(leecher, sample, port), second(leecher, sample, 1), third(leecher, sample, port);
+  plan(6);
+  EXPECT_TRUE(stand(6));
+  leecher.engine->set_rate_limit(transfer, 0, 0);
+  EXPECT_TRUE(eventually([&] { return is_whole(leecher.snapshot(transfer)); }));
 }
 
 }  // namespace

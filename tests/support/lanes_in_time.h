@@ -43,7 +43,7 @@ class LanesInTime : public ::testing::Test {
     lane.state = LaneState::kOpen;
     lane.since = now_;
     lane.established = lane.greeted = true;
-    if (lane.outgoing && lane.listed_port == 0) lane.listed_port = table_.free_listing(lane.remote.address());
+    if (lane.outgoing && lane.listed_port == 0) lane.listed_port = ++listed_;
     lane.node = seeder_;
     lane.lanes_id = 1;
     lane.congestion_id = 5;
@@ -92,6 +92,7 @@ class LanesInTime : public ::testing::Test {
   SeededRng rng_{7};
   const NodeId self_ = NodeId::make(WallTime{1}, rng_), seeder_ = NodeId::make(WallTime{2}, rng_);
   LaneTable table_;
+  std::uint16_t listed_ = 0;  ///< the last port under which libtorrent would list a lane
   SwarmFacts facts_{self_};
   MonoTime now_{std::chrono::seconds(1000)};
 };

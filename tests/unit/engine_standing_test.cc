@@ -198,7 +198,7 @@ TEST(Dials, ThatNobodyAnsweredAreFollowedByNoPause) {
   PeerPlan plan;
   plan.endpoints = {{"10.0.0.1", 50000, false, ""}};
   link.set_plan(plan, at(0));
-  for (int i = 0; i < 20; ++i) link.dial_unanswered(link.targets[0], "no answer");
+  for (int i = 0; i < 20; ++i) link.dial_unanswered(link.targets[0], "no answer", MonoTime{});
   EXPECT_FALSE(link.address_rests("10.0.0.1", at(0)));
   EXPECT_EQ(link.targets[0].not_before, MonoTime{});
   link.dial_failed(link.targets[0], "Connection refused", at(0));
