@@ -42,7 +42,7 @@ int lanes_to_ask(bool planned, bool plan_asks, int plan_lanes, bool we_are_compl
 }
 
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count) {
-  const auto answers = [](const DialCandidate& one) { return one.lanes > 0; };
+  const auto answers = [](const DialCandidate& one) { return one.lanes > 0 && one.failures == 0; };
   const bool any_answers = std::ranges::any_of(candidates, answers);
   const auto is_worth_it = [&](const DialCandidate& one) {
     if (one.is_dialled || one.waiting) return false;
@@ -52,7 +52,7 @@ std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candida
     };
     if (any_answers && !has(answers)) return false;
     return one.failures == 0 ||
-           !has([&](const DialCandidate& c) { return c.failures == 0 && (answers(c) || c.is_dialled); });
+           !has([&](const DialCandidate& c) { return answers(c) || (c.failures == 0 && c.is_dialled); });
   };
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -72,8 +72,9 @@ struct DialCandidate {
   std::size_t address = 0;   ///< its place among the addresses of the plan
 };
 /// Indexes of the endpoints to dial next, at most `count`, each once: of addresses from which lanes answer, where there
-/// are some, the ports with the fewest lanes; else untroubled addresses first. A port that failed waits as long as
-/// another one of its address does not: a firewall may let through few of them.
+/// are some and no more were refused, the ports with the fewest lanes; else untroubled addresses first. A port that
+/// failed is left out while another one of its address answers or is on the way: a firewall may let through few of
+/// them.
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count);
 
 /// One remembered peer, as far as forgetting goes.

@@ -242,6 +242,15 @@ TEST(Endpoints, OfTheFirstAddressAreTakenAgainWhereItAnswersAndThoseOfTheSecondA
   EXPECT_EQ(choose_endpoints(candidates, 3), (std::vector<std::size_t>{1, 0}));
 }
 
+TEST(Endpoints, OfTheSecondAddressAreTakenWhereTheFirstRefusesMore) {
+  std::array<DialCandidate, 3> candidates{};
+  candidates[0].lanes = candidates[1].lanes = 1;
+  candidates[0].failures = candidates[1].failures = 1;
+  candidates[0].address_failures = candidates[1].address_failures = 2;
+  candidates[2].address = 1;
+  EXPECT_EQ(choose_endpoints(candidates, 1), (std::vector<std::size_t>{2}));
+}
+
 TEST(Pauses, GrowAndStayBounded) {
   EXPECT_EQ(redial_pause(0), milliseconds(0));
   EXPECT_LT(redial_pause(1), seconds(1));
