@@ -5,7 +5,6 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
-#include <bitset>
 #include <boost/variant/get.hpp>
 #include <ctime>
 #include <libtorrent/aux_/session_impl.hpp>
@@ -229,25 +228,23 @@ void tell_of_tls_connections(const lt::session_handle& session, const std::funct
 }
 
 std::uint16_t list_apart(const lt::peer_connection_handle& peer, std::uint16_t from) {
-  constexpr std::size_t kPorts = 1024;
   const auto connection = peer.native_handle();
   const auto torrent = connection ? connection->associated_torrent().lock() : nullptr;
   const lt::peer_list* const list = torrent ? peer_list_of(*torrent) : nullptr;
   if (list == nullptr || connection->peer_info_struct() == nullptr) return 0;
   // Entries are erased by address and port: of two that are alike, the wrong one would go.
-  std::bitset<kPorts> taken;
-  for (const lt::torrent_peer* entry : *list) {
-    if (entry->port < kPorts) taken.set(entry->port);
-  }
-  for (std::size_t i = 0; i < kPorts; ++i) {
-    const std::size_t port = (from + i) % kPorts;
-    if (port == 0 || port == connection->remote().port() || taken.test(port)) continue;
-    // The list is sorted by address alone, and who is connected is no candidate for a dial.
-    connection->peer_info_struct()->port = static_cast<std::uint16_t>(port);
-    connection->peer_info_struct()->connectable = false;
-    return static_cast<std::uint16_t>(port);
-  }
-  return 0;
+  std::bitset<kListingPorts> taken;
+  const auto take = [&](std::uint16_t port) {
+    if (port < kListingPorts) taken.set(port);
+  };
+  for (const lt::torrent_peer* entry : *list) take(entry->port);
+  take(connection->remote().port());
+  const std::uint16_t port = free_listing(taken, from);
+  if (port == 0) return 0;
+  // The list is sorted by address alone, and who is connected is no candidate for a dial.
+  connection->peer_info_struct()->port = port;
+  connection->peer_info_struct()->connectable = false;
+  return port;
 }
 
 std::uint16_t listed_port(const lt::peer_connection_handle& peer) {

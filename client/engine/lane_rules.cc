@@ -67,6 +67,14 @@ std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candida
   return chosen;
 }
 
+std::uint16_t free_listing(const std::bitset<kListingPorts>& taken, std::uint16_t from) {
+  for (std::size_t i = 0; i < kListingPorts; ++i) {
+    const std::size_t port = (from + i) % kListingPorts;
+    if (port != 0 && !taken.test(port)) return static_cast<std::uint16_t>(port);
+  }
+  return 0;
+}
+
 std::vector<std::size_t> peers_to_forget(std::span<const RememberedPeer> peers, std::size_t limit) {
   std::vector<std::size_t> chosen;
   if (peers.size() <= limit) return chosen;

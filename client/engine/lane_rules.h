@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -76,6 +77,11 @@ struct DialCandidate {
 /// failed is left out while another one of its address answers or is on the way: a firewall may let through few of
 /// them.
 std::vector<std::size_t> choose_endpoints(std::span<const DialCandidate> candidates, int count);
+
+/// Ports below this one are for entries of lanes in libtorrent's peer list (`list_apart`).
+inline constexpr std::size_t kListingPorts = 1024;
+/// The first free one from `from` on, around; 0, which is none: all are taken.
+std::uint16_t free_listing(const std::bitset<kListingPorts>& taken, std::uint16_t from);
 
 /// One remembered peer, as far as forgetting goes.
 struct RememberedPeer {

@@ -107,4 +107,27 @@ bool eventually(const std::function<bool()>& condition, std::chrono::millisecond
 /// True if the condition stays true all that time.
 bool stays(const std::function<bool()>& condition, std::chrono::milliseconds time);
 
+/// A transfer that is slow enough to watch, until its limit is taken away.
+struct SlowPair {
+  SlowPair() {
+    sample.write(folder / "seed");
+    seeder.seed(sample, folder / "seed", transfer);
+    leecher.fetch(sample, folder / "get", transfer);
+    leecher.engine->set_rate_limit(transfer, 8'000'000, 0);
+  }
+  /// Both ends see that many open lanes.
+  bool stand(int lanes, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+    return eventually(
+        [&] {
+          return open_lanes(leecher.snapshot(transfer), seeder.id) == lanes &&
+                 open_lanes(seeder.snapshot(transfer), leecher.id) == lanes;
+        },
+        limit);
+  }
+  const Folder folder;
+  const Sample sample = one_file(60'000'000);
+  const TransferId transfer = new_transfer();
+  Node seeder, leecher;
+};
+
 }  // namespace gridtorrent::client::engine::test

@@ -47,29 +47,6 @@ TEST_P(Lanes, CarryAFileFromSeederToLeecher) {
 }
 INSTANTIATE_TEST_SUITE_P(OneFourSixteenThirtyTwo, Lanes, testing::Values(1, 4, 16, 32));
 
-/// A transfer that is slow enough to watch.
-struct SlowPair {
-  SlowPair() {
-    sample.write(folder / "seed");
-    seeder.seed(sample, folder / "seed", transfer);
-    leecher.fetch(sample, folder / "get", transfer);
-    leecher.engine->set_rate_limit(transfer, 8'000'000, 0);
-  }
-  /// Both ends see that many open lanes.
-  bool stand(int lanes, std::chrono::milliseconds limit = seconds(20)) {
-    return eventually(
-        [&] {
-          return open_lanes(leecher.snapshot(transfer), seeder.id) == lanes &&
-                 open_lanes(seeder.snapshot(transfer), leecher.id) == lanes;
-        },
-        limit);
-  }
-  const Folder folder;
-  const Sample sample = one_file(60'000'000);
-  const TransferId transfer = new_transfer();
-  Node seeder, leecher;
-};
-
 TEST(LanePlans, RaiseAndLowerWhileATransferRuns) {
   SlowPair pair;
   for (const int lanes : {2, 8, 3, 16, 1}) {

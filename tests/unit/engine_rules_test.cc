@@ -251,6 +251,20 @@ TEST(Endpoints, OfTheSecondAddressAreTakenWhereTheFirstRefusesMore) {
   EXPECT_EQ(choose_endpoints(candidates, 1), (std::vector<std::size_t>{2}));
 }
 
+TEST(Listings, AreUnderPortsThatNoEntryHas) {
+  std::bitset<kListingPorts> taken;
+  EXPECT_EQ(free_listing(taken, 7), 7);
+  EXPECT_EQ(free_listing(taken, 1024 + 7), 7) << "any number is a beginning";
+  EXPECT_EQ(free_listing(taken, 0), 1) << "0 is no port";
+  taken.set(7).set(8);
+  EXPECT_EQ(free_listing(taken, 7), 9);
+  taken.set(1023);
+  EXPECT_EQ(free_listing(taken, 1023), 1) << "around";
+  taken.set();
+  taken.reset(0);
+  EXPECT_EQ(free_listing(taken, 7), 0) << "a lane without one keeps its endpoint";
+}
+
 TEST(Pauses, GrowAndStayBounded) {
   EXPECT_EQ(redial_pause(0), milliseconds(0));
   EXPECT_LT(redial_pause(1), seconds(1));
