@@ -46,6 +46,7 @@ import time
 import cpu_bound
 import data
 import explained
+import kernel_settings
 import lab
 import ours
 import slow_disk
@@ -314,6 +315,7 @@ class Session:
         scenario = self.scenario
         tempfile.tempdir = room_for(scenario)
         with contextlib.ExitStack() as stack:
+            self.machine = {**self.machine, 'kernel_settings': stack.enter_context(kernel_settings.held())}
             self.net = stack.enter_context(lab.Lab(scenario['network'], self.emulator, scenario['tcp'], scenario.get('tcp_of'),
                                                    congestion_allowed(scenario)))
             self.gt = stack.enter_context(ours.Ours(self.net.hosts, self.args.bin, cpu=scenario.get('cpu'),
@@ -324,6 +326,8 @@ class Session:
                 stack.enter_context(slow_disk.SlowDisk(folder / 'disk', 2 * size_of_data(scenario), rate))
             self.bench = Bench(scenario, self.net, self.gt, make_data(folder, scenario['data']), folder, pathlib.Path(self.args.bin))
             data.in_page_cache(self.bench.source)
+            if tempfile.tempdir:  # in memory
+                kernel_settings.touch(folder, size_of_data(scenario) * len(wide_check.fetchers(scenario['network']['hosts'])))
             self.stack = stack.pop_all()
         return self
 

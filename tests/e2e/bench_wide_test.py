@@ -14,6 +14,7 @@ import cases  # noqa: E402
 import cpu_bound  # noqa: E402
 import during  # noqa: E402
 import explained  # noqa: E402
+import kernel_settings  # noqa: E402
 import lab  # noqa: E402
 import wide  # noqa: E402
 import wide_check  # noqa: E402
@@ -191,9 +192,26 @@ def a_run_is_void_where_packets_were_late_or_others_took_the_machine():
     equal(lab.void_reason({**CALM, 'idle': 0.05, 'busy': 1.9, 'tools': 1.1}), None)  # the tools themselves wanted it
 
 
+def settings_of_the_kernel_hold_for_a_bench_and_are_as_before_after_it():
+    with tempfile.TemporaryDirectory() as folder:
+        known, missing = pathlib.Path(folder, 'known'), pathlib.Path(folder, 'missing')
+        known.write_text('9\n')
+        with contextlib.suppress(ZeroDivisionError), kernel_settings.held(((missing, '1'), (known, '11'))) as held:
+            equal((held, known.read_text()), ({'known': '11'}, '11'))
+            raise ZeroDivisionError
+        equal((known.read_text(), missing.exists()), ('9', False))
+
+
+def memory_that_was_touched_is_free_again():
+    with tempfile.TemporaryDirectory() as folder:
+        kernel_settings.touch(pathlib.Path(folder), 3_000_000)
+        equal(list(pathlib.Path(folder).iterdir()), [])
+
+
 if __name__ == '__main__':
     cases.run(a_wrong_scenario_gets_one_line_that_names_the_place, every_scenario_that_is_kept_is_a_right_one, a_broken_file_is_named,
               roles_go_by_name, an_option_that_the_program_lacks_is_named, subcommands_are_found_in_the_help_as_it_is_printed, wishes_become_options_and_what_is_left_out_does_not,
               a_tool_with_an_unknown_option_is_left_out_in_one_line, labels_tell_tools_apart, what_a_rival_got_is_read_from_what_iperf3_prints,
               a_rivals_rate_leaves_out_its_start_and_what_came_after_the_run, log_lines_about_plans_are_kept_and_others_are_not,
-              a_bound_is_written_as_the_kernel_wants_it, a_run_is_void_where_packets_were_late_or_others_took_the_machine)
+              a_bound_is_written_as_the_kernel_wants_it, a_run_is_void_where_packets_were_late_or_others_took_the_machine,
+              settings_of_the_kernel_hold_for_a_bench_and_are_as_before_after_it, memory_that_was_touched_is_free_again)
