@@ -152,6 +152,7 @@ std::string target_words(const v1::Transfer& transfer, WallTime now) {
   const v1::TargetState& state = transfer.target();
   if (state.kind() == "deadline") return deadline_words(transfer, now);
   const std::string rate = format_bits_per_s(state.wanted_bits_per_s());
+  if (!state.held() && state.shortfall() <= 0) return escape_for_display(state.text());  // "8 % above 30 Mbit/s"
   if (!state.held()) return percent(state.shortfall()) + " short of " + rate;
   return (state.kind() == "floor" ? "keeps at least " : "holds ") + rate;
 }

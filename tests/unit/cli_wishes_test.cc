@@ -108,6 +108,9 @@ TEST_F(InBerlin, TheProgressLineSaysWhetherATargetIsHeld) {
   EXPECT_EQ(target_words(fetching("target", true, 0), now), "holds 30.0 Mbit/s");
   EXPECT_EQ(target_words(fetching("target", false, 0.07), now), "7 % short of 30.0 Mbit/s");
   EXPECT_EQ(target_words(fetching("target", false, 0.001), now), "1 % short of 30.0 Mbit/s");
+  v1::Transfer above = fetching("target", false, 0);
+  above.mutable_target()->set_text("8 % above 30 Mbit/s");
+  EXPECT_EQ(target_words(above, now), "8 % above 30 Mbit/s");
   EXPECT_EQ(target_words(fetching("floor", true, 0), now), "keeps at least 30.0 Mbit/s");
   EXPECT_EQ(target_words(fetching("deadline", true, 0), now), "in time: done by 22:25 CET");
   EXPECT_EQ(target_words(fetching("deadline", false, 0.2), now), "NOT in time: 22:25 CET at what there is");
