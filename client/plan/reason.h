@@ -15,8 +15,8 @@ enum class Limit : std::uint8_t {
   kPath,         ///< the link is full
   kReceiverCpu,  ///< a core of this machine
   kDisk,         ///< this machine's disk
-  kTarget,       ///< the rate that a person asked for
-  kCap,          ///< fewer lanes or seeders that a person asked for
+  kTarget,       ///< the rate that a person asked for, or what a deadline takes
+  kCap,          ///< what a person allows at most: a limit, lanes, seeders
 };
 
 /// The word as it stands in logs and JSON.

@@ -155,13 +155,14 @@ void explain_here(Findings& findings, const DiagnosedTransfer& transfer) {
     findings.detail =
         is_reached(transfer.target_bits_per_s, transfer.bits_per_s)
             ? formatted("the rate that was asked for is reached: %.3g Mbit/s", mbit(transfer.target_bits_per_s))
-        : is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
-            ? formatted("a limit of %.3g Mbit/s was asked for", mbit(transfer.limit_bits_per_s))
-        : is_reached(transfer.part_bits_per_s, transfer.bits_per_s)
-            ? formatted("this node's limit is shared: %.3g Mbit/s are left beside its other transfers",
-                        mbit(transfer.part_bits_per_s))
             : formatted("%.3g Mbit/s are enough to be in time; the rest is left to others",
                         mbit(transfer.tuner_limit_bits_per_s));
+  } else if (findings.limit == Limit::kCap) {
+    findings.detail = is_reached(transfer.limit_bits_per_s, transfer.bits_per_s)
+                          ? formatted("a limit of %.3g Mbit/s is reached, this transfer's own or the node's",
+                                      mbit(transfer.limit_bits_per_s))
+                          : formatted("this node's limit is shared: %.3g Mbit/s are left beside its other transfers",
+                                      mbit(transfer.part_bits_per_s));
   } else if (findings.limit == Limit::kReceiverCpu) {
     explain_processor(findings, transfer.load);
   } else if (findings.limit == Limit::kDisk) {

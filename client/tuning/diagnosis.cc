@@ -152,8 +152,9 @@ bool is_capped(Limit limit, const DiagnosedSource& source, const DiagnosedTransf
 
 /// What this node itself is, before its sources matter.
 Limit held_here(const DiagnosedTransfer& transfer) {
-  for (const double limit : {transfer.target_bits_per_s, transfer.limit_bits_per_s, transfer.part_bits_per_s}) {
-    if (is_reached(limit, transfer.bits_per_s)) return Limit::kTarget;
+  if (is_reached(transfer.target_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
+  for (const double limit : {transfer.limit_bits_per_s, transfer.part_bits_per_s}) {
+    if (is_reached(limit, transfer.bits_per_s)) return Limit::kCap;
   }
   if (transfer.has_deadline && is_reached(transfer.tuner_limit_bits_per_s, transfer.bits_per_s)) return Limit::kTarget;
   return reader_limit(transfer.load);

@@ -32,7 +32,7 @@ EstimatedPath spread(EstimatedPath path, double by) {
 /// What holds the paths that bring most; the link or a limit where these bind all of them together.
 Limit what_limits(const EstimateFacts& facts, double paths_together) {
   if (facts.limit_bits_per_s > 0 && facts.limit_bits_per_s <= lower(paths_together, facts.link_bits_per_s)) {
-    return Limit::kTarget;
+    return Limit::kCap;
   }
   if (facts.link_bits_per_s > 0 && facts.link_bits_per_s < paths_together && facts.paths.size() > 1) {
     return Limit::kPath;

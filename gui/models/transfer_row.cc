@@ -32,7 +32,7 @@ constexpr std::array<Word, 9> kLimits{{{"window", QT_TRANSLATE_NOOP("LimitWord",
                                        {"receiver-cpu", QT_TRANSLATE_NOOP("LimitWord", "CPU here")},
                                        {"disk", QT_TRANSLATE_NOOP("LimitWord", "disk here")},
                                        {"target", QT_TRANSLATE_NOOP("LimitWord", "target rate")},
-                                       {"cap", QT_TRANSLATE_NOOP("LimitWord", "rate limit")},
+                                       {"cap", QT_TRANSLATE_NOOP("LimitWord", "settings here")},
                                        {"unknown", QT_TRANSLATE_NOOP("LimitWord", "unknown")}}};
 
 }  // namespace

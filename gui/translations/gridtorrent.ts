@@ -169,7 +169,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>rate limit</source>
+        <source>settings here</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -117,7 +117,7 @@ TEST_F(Estimates, AreBoundByTheNodesLimit) {
   const auto outcome = estimate("next");
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_EQ(outcome->bits_per_s, 5'000'000U);
-  EXPECT_EQ(outcome->limit, client::Limit::kTarget);
+  EXPECT_EQ(outcome->limit, client::Limit::kCap);
 }
 TEST_F(Estimates, ProbeAnUnknownPathAndKeepWhatCameForTheGet) {
   published("set");

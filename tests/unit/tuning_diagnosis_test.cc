@@ -260,20 +260,24 @@ TEST(Diagnosed, AsCapWhereAPersonAskedForFewerSeedersThanThereAre) {
   EXPECT_EQ(word(transfer), Limit::kSeeder) << "there is no other one";
 }
 
-TEST(Diagnosed, AsTargetWhereTheRateThatWasAskedForIsReached) {
+TEST(Diagnosed, AsCapWhereALimitIsReached) {
   DiagnosedTransfer transfer = transfer_from({source(1, 30 * kMbit)});
   transfer.limit_bits_per_s = 31 * kMbit;
-  EXPECT_EQ(word(transfer), Limit::kTarget);
+  EXPECT_EQ(word(transfer), Limit::kCap);
   transfer.limit_bits_per_s = 60 * kMbit;
-  EXPECT_NE(word(transfer), Limit::kTarget);
+  EXPECT_NE(word(transfer), Limit::kCap);
+  transfer.part_bits_per_s = 31 * kMbit;
+  EXPECT_EQ(word(transfer), Limit::kCap);
+  EXPECT_TRUE(says(findings_of(transfer).detail, "this node's limit is shared")) << findings_of(transfer).detail;
 }
 TEST(Diagnosed, AsTargetWithTheNumberThatHoldsIt) {
   DiagnosedTransfer transfer = transfer_from({source(1, 30 * kMbit)});
   transfer.target_bits_per_s = 31 * kMbit;
+  EXPECT_EQ(word(transfer), Limit::kTarget);
   EXPECT_TRUE(says(findings_of(transfer).detail, "the rate that was asked for")) << findings_of(transfer).detail;
   transfer.target_bits_per_s = 100 * kMbit;
   transfer.limit_bits_per_s = 31 * kMbit;
-  EXPECT_EQ(word(transfer), Limit::kTarget) << "the node's limit is below what was asked for";
+  EXPECT_EQ(word(transfer), Limit::kCap) << "the node's limit is below what was asked for";
   EXPECT_TRUE(says(findings_of(transfer).detail, "limit of 31 Mbit/s")) << findings_of(transfer).detail;
 }
 TEST(Diagnosed, AsTargetWhereNoMoreIsTakenThanADeadlineNeeds) {
@@ -350,10 +354,10 @@ TEST(TheDiagnosis, KeepsItsWordUntilAnotherOneHasHeldForThreeLooks) {
     return diagnosis.look(input).limit;
   };
   for (int i = 0; i < 4; ++i) second(1'000'000, 0);
-  EXPECT_EQ(second(1'000'000, 0), Limit::kTarget);
+  EXPECT_EQ(second(1'000'000, 0), Limit::kCap);
   input.limit_bits_per_s = 0;
-  EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
-  EXPECT_EQ(second(1'000'000, 1), Limit::kTarget);
+  EXPECT_EQ(second(1'000'000, 1), Limit::kCap);
+  EXPECT_EQ(second(1'000'000, 1), Limit::kCap);
   EXPECT_EQ(second(1'000'000, 1), Limit::kReceiverCpu);
 }
 TEST(TheDiagnosis, SaysWhatIsMissedWhereNobodySends) {
@@ -382,7 +386,7 @@ TEST(TheDiagnosis, KeepsItsWordAtTheEndWhenLanesRunDry) {
   for (int i = 0; i < 5; ++i) second(1'000'000);
   input.bytes_left = 300'000;
   input.load.busiest_thread = 1;
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(second(200'000).limit, Limit::kTarget) << "look " << i;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(second(200'000).limit, Limit::kCap) << "look " << i;
   input.bytes_left = 100'000'000;
   for (int i = 0; i < 3; ++i) second(200'000);
   EXPECT_EQ(second(200'000).limit, Limit::kReceiverCpu) << "it was not the end";

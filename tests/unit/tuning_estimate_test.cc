@@ -89,7 +89,7 @@ TEST(Estimate, IsBoundByALimitThatSomebodySet) {
   auto facts = of(1'000'000'000, {path(100), path(100)});
   facts.limit_bits_per_s = 50 * kMbit;
   const auto judged = estimate(facts);
-  EXPECT_EQ(judged.limit, Limit::kTarget);
+  EXPECT_EQ(judged.limit, Limit::kCap);
   EXPECT_NEAR(seconds(judged.likely), 160, 2);
   EXPECT_NEAR(seconds(judged.least), 160, 2);
 }
