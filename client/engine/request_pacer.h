@@ -7,9 +7,9 @@
 
 namespace gridtorrent::client::engine {
 
-/// Below this, bytes a second, a block on each of 16 lanes is seconds' worth, and requests would time out: libtorrent's
-/// limiter takes over. Who paces requests does so down to nine tenths: a target's limit moves by some percent each
-/// second, and what was held back would go out at once at each change of the limiter.
+/// Below this, bytes a second, a block on each of 16 lanes is two seconds' worth, of 32 four, and requests would time
+/// out: libtorrent's limiter takes over. Who paces requests does so down to nine tenths: a target's limit moves by some
+/// percent each second, and what was held back would go out at once at each change of the limiter.
 inline constexpr int kLeastPacedBytes = 125'000, kLeastStillPacedBytes = kLeastPacedBytes * 9 / 10;
 constexpr bool paces_requests(int limit_bytes_per_s, bool paced_before) {
   return limit_bytes_per_s >= (paced_before ? kLeastStillPacedBytes : kLeastPacedBytes);

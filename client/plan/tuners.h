@@ -23,7 +23,7 @@ struct TunerChoice {
 /// where one lacks.
 inline constexpr std::array kTuners{
     TunerChoice{"auto", "measures each path, and finds the lanes that it needs", kHeedsAll},
-    TunerChoice{"fixed", "measures nothing: 4 lanes to each seeder, 32 in all", kHeedsNothing},
+    TunerChoice{"fixed", "measures nothing: at most 4 lanes to each seeder, 32 in all", kHeedsNothing},
     TunerChoice{"pcp", "published: chunk after chunk with more lanes or seeders, until one brings less", kHeedsNothing},
     TunerChoice{"mc", "published: classes of file sizes at the same time, 32 channels", kHeedsNothing},
     TunerChoice{"e2e", "published: streams, then seeders, by the second-order model", kHeedsNothing},

@@ -17,8 +17,8 @@ inline constexpr double kE2eSettleS = 2;
 /// A network card is full when it brings this much of its rate, the rest being headers.
 inline constexpr double kFullLink = 0.94;
 
-/// The end-to-end tool: streams between one pair of nodes, 1, 2, 4, 8, 16, until fewer are better or the card is full;
-/// the second-order model names their best number. Then seeders in the same way, each with so many lanes.
+/// The end-to-end tool: streams between one pair of nodes, 1, 2, 4, … to 32, until fewer are better or the card is
+/// full; the second-order model names their best number. Then seeders in the same way, each with so many lanes.
 class E2eSearch final : public TransferSearch {
  public:
   SearchPlan step(const SearchInput& input) override;

@@ -21,7 +21,7 @@ inline constexpr int kFewLanes = 2;
 /// (kBbrLanes). Where the window is smaller there are as many as carry it, two at least, until it is seen that none
 /// holds them up; on a near path, where the second costs nothing, there are always two.
 inline constexpr double kUnheldBitsPerS = 1e9;
-/// In all over a path that is far, for which the loss rate is not known yet. What they carry lies between 5 and 100
+/// In all over a path that is far, for which the loss rate is not known yet. What they carry lies between 5 and 145
 /// Mbit/s each at 0.1 to 0.001 % of loss and 50 ms (RFC 9438, 5.1, figure 4). Measured: `long-300MB`, `long-1200MB`.
 inline constexpr int kFarLanes = 8;
 /// From this many bytes on twice as many. CUBIC still has slow start's windows in the first seconds, so a shorter
@@ -78,7 +78,7 @@ std::vector<int> spread(std::vector<int> lanes, int in_all);
 /// A complete seeder that is far gets its part of 8 lanes (16 from 100 MB on), and at least as many as the even plan
 /// gives; where all are complete, from 100 MB on, 8 as long as these are 32 in all. Who fetches, too, gets what the
 /// even plan gives. Neighbours so come before lanes. Near ones, and senders with BBR, get 2 at most, far ones
-/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 8 at most.
+/// with BBR 1 where this node's windows let it carry 1 Gbit/s; a single one else as many as that takes, 4 at most.
 /// Where windows are so small that 16 lanes carry less, 16 count for few bytes, too. Where others go first, 2, or as
 /// many as this node's windows take for the floor. A complete seeder whose path is
 /// remembered gets what was of use then, and its part of 8 where it is far, shared by the transfers. All together have

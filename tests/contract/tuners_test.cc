@@ -76,7 +76,7 @@ TEST_P(EveryTuner, StaysWithinTheLimitsWhateverSendersSayOfThemselves) {
     if (i % 50 == 0) input.load = wild_load(rng);
     for (auto& peer : input.peers) {
       // Lanes come and go, and what stands has told something else each time.
-      peer.lanes.resize(rng.below(17));
+      peer.lanes.resize(rng.below(kMaxLanesPerPeer + 1));
       for (std::size_t n = 0; n < peer.lanes.size(); ++n) {
         auto& lane = peer.lanes[n];
         lane.number = static_cast<int>(n);
