@@ -3,7 +3,8 @@
 Each row runs a scenario of bench/wide. Where plans are compared, two rounds find the two best fixed plans and the best static GridFTP;
 then what nobody chose runs beside these in five rounds with other losses, over TLS in three. Runs are kept in bench/results/tune; a call
 goes on where the last one stopped, and ends after --minutes (default: 30). Rows that were complete at an earlier commit stand with it,
-unless they are named. Medians of the ratios of one round count, with quartiles; a bar that lies between these is `unsure`.
+unless they are named: by number, by scenario, or by both, as 12/tune-wan. Medians of the ratios of one round count, with quartiles; a bar
+that lies between these is `unsure`.
 """
 import pathlib
 import time
@@ -37,7 +38,8 @@ class State:
         self.lacking = wide.lacking(self.wanted.always, args.bin)
         self.tools = tune_plan.Tools(self.wanted.fixed, self.wanted.peers, tuple(t for t in self.wanted.always if not any(
             t is unable for unable, _, _ in self.lacking)), self.wanted.tls)
-        self.runs, self.commit = chosen(wide.kept(results_of(args, row)), machine, self.complete)
+        self.kept = of_machine(wide.kept(results_of(args, row)), machine)
+        self.runs, self.commit = chosen(self.kept, machine['commit'], self.complete)
 
     def complete(self, runs):
         return tune_plan.next_run(self.tools, runs, *rounds_of(self.row, self.args)) is None
@@ -50,31 +52,42 @@ class State:
         return self.commit != self.machine['commit']
 
     def begin_anew(self):
-        self.runs, self.commit = [], self.machine['commit']
+        """At this commit, with what was begun there."""
+        self.runs, self.commit = self.kept.get(self.machine['commit'], []), self.machine['commit']
 
 
-def chosen(kept, machine, complete):
-    """(runs, commit): of this commit, if there are any; else of the newest one at which the row was complete on this machine."""
+def of_machine(kept, machine):
+    """Commit → its runs on this machine, the oldest first."""
     by_commit = {}
     for run in kept:
         if wide.same_machine({**run['machine'], 'commit': None}, {**machine, 'commit': None}):
             by_commit.setdefault(run['machine']['commit'], []).append(run)
-    if machine['commit'] not in by_commit:
-        for commit, runs in reversed(by_commit.items()):
-            if complete(runs):
-                return runs, commit
-    return by_commit.get(machine['commit'], []), machine['commit']
+    return by_commit
+
+
+def chosen(by_commit, commit, complete):
+    """(runs, commit): of this commit if the row is complete there, or never was; else of the newest at which it was.
+
+    Rows share scenarios, so runs of this commit may be another row's.
+    """
+    whole = [c for c in (commit, *reversed(by_commit)) if complete(by_commit.get(c, []))]
+    best = whole[0] if whole else commit
+    return by_commit.get(best, []), best
+
+
+def names_of(row):
+    return row.number, row.scenario, f'{row.number}/{row.scenario}'
 
 
 def wanted_rows(names):
-    """Rows by number or scenario; without names all of them."""
+    """Rows by number, scenario or both; without names all of them."""
     for name in names:
         if name in tune_rows.ELSEWHERE:
             raise SystemExit(f'row {name} is measured elsewhere: {tune_rows.ELSEWHERE[name]}')
-        if not any(name in (row.number, row.scenario) for row in tune_rows.ROWS):
-            known = dict.fromkeys(word for row in tune_rows.ROWS for word in (row.number, row.scenario))
-            raise SystemExit(f'there is no row {name}; there are {", ".join(known)}')
-    return [row for row in tune_rows.ROWS if not names or row.number in names or row.scenario in names]
+        if not any(name in names_of(row) for row in tune_rows.ROWS):
+            known = dict.fromkeys(word for row in tune_rows.ROWS for word in names_of(row)[:2])
+            raise SystemExit(f'there is no row {name}; there are {", ".join(known)}, or both, as {"/".join(names_of(tune_rows.ROWS[0])[:2])}')
+    return [row for row in tune_rows.ROWS if not names or any(name in names_of(row) for name in names)]
 
 
 def length_of(runs, tool):

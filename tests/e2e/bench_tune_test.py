@@ -263,11 +263,24 @@ def rows_stand_at_an_earlier_commit_if_they_were_complete_there():
 
     def complete(runs):
         return len(runs) == 5
-    equal(tune.chosen(kept, here, complete)[1], 'oldest')
-    equal(tune.chosen(kept[5:], here, complete), ([], 'new'))
-    begun = [*kept, {**run(AUTO, 100), 'machine': here}]
-    equal((len(tune.chosen(begun, here, complete)[0]), tune.chosen(begun, here, complete)[1]), (1, 'new'))
-    equal(tune.chosen(kept, {**here, 'kernel': '7'}, complete), ([], 'new'))
+    def chosen(runs, machine=here):
+        found, commit = tune.chosen(tune.of_machine(runs, machine), machine['commit'], complete)
+        return len(found), commit
+    begun = {**run(AUTO, 100), 'machine': here}
+    equal(chosen(kept), (5, 'oldest'))
+    equal(chosen(kept[5:]), (0, 'new'))
+    equal(chosen([*kept, begun]), (5, 'oldest'))  # begun for another row, or to be gone on with by name
+    equal(chosen([*kept[5:], begun]), (1, 'new'))
+    equal(chosen([*kept, *[begun] * 5]), (5, 'new'))
+    equal(chosen(kept, {**here, 'kernel': '7'}), (0, 'new'))
+
+
+def rows_are_named_by_number_by_scenario_or_by_both():
+    def named(*names):
+        return [(row.number, row.scenario) for row in tune.wanted_rows(names)]
+    equal(named('12/tune-wan'), [('12', 'tune-wan')])
+    equal(named('13/tune-wan', '7'), [('7', 'tune-change'), ('13', 'tune-wan')])
+    equal(named('tune-wan'), [('3', 'tune-wan'), ('12', 'tune-wan'), ('13', 'tune-wan')])
 
 
 def every_bar_of_every_row_means_a_tool_that_runs():
@@ -296,5 +309,5 @@ if __name__ == '__main__':
               what_lacks_of_a_target_is_judged_fifteen_seconds_in, states_of_a_target_count_from_the_start_of_the_transfer,
               a_rate_is_recovered_when_it_is_held, a_target_is_judged_after_ten_seconds,
               deadlines_rivals_and_shares, words_are_counted_by_what_is_true, the_word_is_that_of_twenty_seconds_in, an_estimate_is_off_by_a_share_of_what_the_get_took,
-              rows_stand_at_an_earlier_commit_if_they_were_complete_there,
+              rows_stand_at_an_earlier_commit_if_they_were_complete_there, rows_are_named_by_number_by_scenario_or_by_both,
               every_bar_of_every_row_means_a_tool_that_runs, an_unknown_row_is_refused_in_one_line)
