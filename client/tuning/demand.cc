@@ -22,6 +22,7 @@ int Demand::step(MonoTime now, const DemandFacts& facts) {
   }
   if (facts.wanted > kAnother * wanted_ || facts.wanted < wanted_ / kAnother) want(facts.wanted);
   if (!begun_) begun_ = now;
+  best_ = std::max(best_, facts.bits_per_s);
   if (facts.exact && lanes_ == 0) lanes_ = facts.lanes;
   if (facts.exact && lanes_ < std::min(facts.least, facts.most)) change(now, std::min(facts.least, facts.most));
   if (facts.held_back) low_since_ = held_since_ = met_since_ = std::nullopt;
@@ -53,6 +54,7 @@ void Demand::want(double bits_per_s) {
   anew.begun_ = begun_;
   anew.changed_ = changed_;
   anew.grown_ = grown_;
+  anew.best_ = best_;
   if (bits_per_s > wanted_) anew.low_since_ = low_since_;
   *this = anew;
 }
@@ -86,7 +88,8 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
   if (grown_) {
     const double more = static_cast<double>(lanes) / grown_->lanes - 1;
     if (facts.bits_per_s < grown_->bits_per_s * (1 + kBroughtNothing * std::max(more, 0.0))) {
-      change(now, grown_->lanes);
+      const bool others_took_it = facts.full && best_ >= kHeld * facts.wanted;
+      if (!others_took_it || try_again_ == kMostTryAgain) change(now, grown_->lanes);
       in_vain_ = true;
       not_before_ = now + try_again_;
       try_again_ = std::min(2 * try_again_, kMostTryAgain);

@@ -301,6 +301,32 @@ TEST_F(Demanding, StopsWhereMoreLanesBringNothing) {
   EXPECT_LE(seconds(60, 0), 5);
   EXPECT_TRUE(demand_.in_vain());
 }
+TEST_F(Demanding, KeepsLanesThatBringNothingWhileOthersTakeMore) {
+  seconds(10, 2);
+  facts_.full = true;
+  int least = lanes_;
+  // Each lane more is answered by five flows more: what comes stays as low as it is.
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_GE(second(5 * lanes_), least) << "second " << i << ": without them it would be lower";
+    least = lanes_;
+  }
+  EXPECT_GE(least, 8);
+  EXPECT_TRUE(demand_.in_vain());
+}
+TEST_F(Demanding, GivesBackWhatBringsNothingWhereTheRateNeverWas) {
+  most_ = 20 * kMbit;
+  facts_.full = true;
+  EXPECT_LE(seconds(60, 0), 5);
+}
+TEST_F(Demanding, AddsLanesEverMoreSlowlyWhereTheyBringNothingThoughOthersMayHaveTheRate) {
+  seconds(10, 0);
+  facts_.full = true;
+  facts_.most = 32;
+  most_ = 20 * kMbit;  // be it that the path is narrower now
+  EXPECT_LE(seconds(12, 0), 8);
+  EXPECT_LE(seconds(20, 0), 16);
+  EXPECT_TRUE(demand_.in_vain());
+}
 TEST_F(Demanding, TriesAtOnceAgainOnceTheRateWasHeldThoughItWasInVainForAnHour) {
   most_ = 20 * kMbit;
   seconds(3600, 0);
