@@ -72,6 +72,10 @@ void Demand::change(MonoTime now, int lanes) {
   changed_ = now;
 }
 
+bool Demand::others_took_it(const DemandFacts& facts) const {
+  return facts.full && best_ >= kHeld * facts.wanted;
+}
+
 void Demand::grow(MonoTime now, const DemandFacts& facts) {
   const int lanes = facts.exact ? lanes_ : std::max(facts.lanes, lanes_);
   const std::chrono::microseconds shows =
@@ -88,8 +92,7 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
   if (grown_) {
     const double more = static_cast<double>(lanes) / grown_->lanes - 1;
     if (facts.bits_per_s < grown_->bits_per_s * (1 + kBroughtNothing * std::max(more, 0.0))) {
-      const bool others_took_it = facts.full && best_ >= kHeld * facts.wanted;
-      if (!others_took_it || try_again_ == kMostTryAgain) change(now, grown_->lanes);
+      if (!others_took_it(facts) || try_again_ == kMostTryAgain) change(now, grown_->lanes);
       in_vain_ = true;
       not_before_ = now + try_again_;
       try_again_ = std::min(2 * try_again_, kMostTryAgain);
@@ -108,8 +111,9 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
 int Demand::wished(int lanes, const DemandFacts& facts) const {
   const double lack = facts.wanted / std::max(facts.bits_per_s, 1.0);
   const int most = (lack > 2 ? kGrowFarBelow : kGrowAtMost) * lanes;
-  return std::clamp(static_cast<int>(std::ceil(kMoreThanInProportion * lanes * std::min<double>(lack, kGrowFarBelow))),
-                    lanes + 1, std::max(most, lanes + 1));
+  const double more = !facts.exact && others_took_it(facts) ? kGrowAtMost : kMoreThanInProportion;
+  return std::clamp(static_cast<int>(std::ceil(more * lanes * std::min<double>(lack, kGrowFarBelow))), lanes + 1,
+                    std::max(most, lanes + 1));
 }
 
 void Demand::shrink(MonoTime now, const DemandFacts& facts) {
