@@ -22,8 +22,8 @@ inline constexpr double kMoreThanInProportion = 1.2;
 /// At most so many times the lanes in one step, and so many where they bring less than half of what is wanted: after a
 /// long time alone on the path one lane is left, and a target has to be back within ten seconds. A floor that others
 /// took gets kGrowAtMost times the lanes at once: they are still taking, and who gives way to them down to the floor
-/// has a pace that keeps him there. Emulated, 30 Mbit/s beside eight flows from 15 s on, three runs each: 21 to 29
-/// Mbit/s for ten seconds and more with the factor above, for five to ten so.
+/// has a pace that keeps him there. Emulated, 30 Mbit/s beside eight flows from 15 s on, three runs each: 3, 2 and 3
+/// windows of five seconds were below it with the factor above, 2, 2 and 1 so.
 inline constexpr int kGrowAtMost = 2, kGrowFarBelow = 4;
 /// More lanes that bring less than this part of what they would bring in proportion bring nothing, and end. Not where
 /// the path is full and the rate was held before: others took it, so without these lanes it would be lower still. Those
