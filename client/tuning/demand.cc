@@ -111,7 +111,7 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
 int Demand::wished(int lanes, const DemandFacts& facts) const {
   const double lack = facts.wanted / std::max(facts.bits_per_s, 1.0);
   const int most = (lack > 2 ? kGrowFarBelow : kGrowAtMost) * lanes;
-  const double more = !facts.exact && others_took_it(facts) ? kGrowAtMost : kMoreThanInProportion;
+  const double more = facts.paced && others_took_it(facts) ? kGrowAtMost : kMoreThanInProportion;
   return std::clamp(static_cast<int>(std::ceil(more * lanes * std::min<double>(lack, kGrowFarBelow))), lanes + 1,
                     std::max(most, lanes + 1));
 }

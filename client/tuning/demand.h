@@ -20,10 +20,10 @@ inline constexpr std::chrono::seconds kLongestNewLanes{20};
 /// A fifth more than what the lanes now would have to bring alike: others lose a part, but not all of it, to new ones.
 inline constexpr double kMoreThanInProportion = 1.2;
 /// At most so many times the lanes in one step, and so many where they bring less than half of what is wanted: after a
-/// long time alone on the path one lane is left, and a target has to be back within ten seconds. A floor that others
-/// took gets kGrowAtMost times the lanes at once: they are still taking, and who gives way to them down to the floor
-/// has a pace that keeps him there. Emulated, 30 Mbit/s beside eight flows from 15 s on, three runs each: 3, 2 and 3
-/// windows of five seconds were below it with the factor above, 2, 2 and 1 so.
+/// long time alone on the path one lane is left, and a target has to be back within ten seconds. Where others
+/// took the rate of a transfer that gives way to them down to a floor, it gets kGrowAtMost times the lanes at once:
+/// they are still taking, and its pace keeps it near the floor. Emulated, 30 Mbit/s beside eight flows from 15 s on,
+/// three runs each: 3, 2 and 3 windows of five seconds were below it with the factor above, 2, 2 and 1 so.
 inline constexpr int kGrowAtMost = 2, kGrowFarBelow = 4;
 /// More lanes that bring less than this part of what they would bring in proportion bring nothing, and end. Not where
 /// the path is full and the rate was held before: others took it, so without these lanes it would be lower still. Those
@@ -48,6 +48,7 @@ struct DemandFacts {
   std::chrono::microseconds round_trip{0};  ///< the longest now, of a source; 0: not known
   int least = 1;           ///< in all: a lane to each source stands, and losses prove that it takes some
   bool held_back = false;  ///< it is slower for others' sake: more lanes would not make it faster
+  bool paced = false;      ///< a pace keeps it near what is wanted while packets wait (pace.h)
 };
 
 /// Adds lanes while a rate that is to be held is missed, and gives some up while it is held. A value: no thread, no

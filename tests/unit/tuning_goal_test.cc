@@ -313,13 +313,22 @@ TEST_F(Demanding, KeepsLanesThatBringNothingWhileOthersTakeMore) {
   EXPECT_GE(least, 8);
   EXPECT_TRUE(demand_.in_vain());
 }
-TEST_F(Demanding, DoublesTheLanesForAFloorThatOthersTook) {
+TEST_F(Demanding, DoublesTheLanesForAFloorThatOthersTookWhereAPaceHoldsIt) {
+  facts_.paced = true;
   facts_.lanes = 4;
   most_ = 40 * kMbit;
   seconds(6, 2);
   facts_.full = true;
   seconds(2, 12);
   EXPECT_EQ(second(12), 8) << "a pace holds what they bring beyond it";
+}
+TEST_F(Demanding, AddsInProportionForAFloorWithoutAPace) {
+  facts_.lanes = 4;
+  most_ = 40 * kMbit;
+  seconds(6, 2);
+  facts_.full = true;
+  seconds(2, 12);
+  EXPECT_EQ(second(12), 7) << "what they bring beyond the floor would be taken from others";
 }
 TEST_F(Demanding, GivesBackWhatBringsNothingWhereTheRateNeverWas) {
   most_ = 20 * kMbit;
