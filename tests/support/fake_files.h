@@ -34,7 +34,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     std::string checkpoint_file;                                                    ///< of the last hash_tree
     bool had_known = false;              ///< likewise: it was told of an earlier version
     client::WalkRules rules;             ///< likewise, and of the last scan_tree
-    bool hash_waits = false;             ///< hash_tree goes on only once it is asked to stop
+    bool hash_waits = false;             ///< hash_tree goes on only once this is false, or it is asked to stop
     bool verify_waits = false;           ///< likewise verify
     std::vector<std::string> forgotten;  ///< checkpoint files
     int looks = 0;                       ///< calls of look_at
@@ -50,6 +50,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   template <class F>
   auto with(F&& use) {
     const std::lock_guard lock(mutex_);
+    changed_.notify_all();
     return use(state_);
   }
   int count(const std::string& call) {
@@ -66,7 +67,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     note("hash " + request.path.path);
     if (request.counting) request.counting({.files = 2, .bytes = 8, .skipped = 0});
     if (progress) progress(1, 1);
-    if (with([](State& state) { return state.hash_waits; })) wait_for(stop);
+    wait_while(&State::hash_waits, stop);
     if (stop.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     return with([&](State& state) -> Result<client::HashedTree> {
       state.checkpoint_file = request.checkpoint_file;
@@ -95,7 +96,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
                                       std::stop_token stop) override {
     const auto base = parent.path + "/" + manifest.base_name;
     note("verify " + base);
-    if (with([](State& state) { return state.verify_waits; })) wait_for(stop);
+    wait_while(&State::verify_waits, stop);
     if (stop.stop_requested()) return Error{Code::kCancelled, "stopped on request"};
     return with([&](State& state) -> Result<client::VerifyReport> {
       client::VerifyReport report;
@@ -304,10 +305,9 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
     }
     return gone;
   }
-  static void wait_for(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any().wait(lock, stop, [] { return false; });
+  void wait_while(bool State::* waits, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, stop, [&] { return !(state_.*waits); });
   }
   void note(std::string call) {
     const std::lock_guard lock(mutex_);
@@ -315,6 +315,7 @@ class FakeFiles final : public client::FileWork, public client::DiskGuard {
   }
 
   std::mutex mutex_;
+  std::condition_variable_any changed_;  ///< the state may have changed
   State state_;
 };
 
