@@ -278,6 +278,8 @@ DemandFacts AutoController::demand_facts(const Known& known, const ControllerInp
   DemandFacts facts{.wanted = goal.wanted(), .exact = goal.target > 0, .full = full(known, now, sources)};
   if (input.limit_bits_per_s > 0) facts.wanted = std::min(facts.wanted, static_cast<double>(input.limit_bits_per_s));
   facts.paced = goal.polite && !facts.exact;
+  facts.at_floor =
+      facts.paced && known.pace_now > 0 && known.pace_now <= std::max(kAboveFloor * goal.floor, kLeastPace);
   facts.held_back = known.pace_now > 0 && known.pace_now < kForOthers * facts.wanted;
   facts.bits_per_s = rate_of(known, now, sources, kSettle);
   facts.lanes = lanes;

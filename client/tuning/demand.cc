@@ -38,6 +38,7 @@ int Demand::step(MonoTime now, const DemandFacts& facts) {
       not_before_ = {};
     }
     shrink(now, facts);
+    grow_at_floor(now, facts);
   } else {
     held_since_.reset();
     met_since_.reset();
@@ -56,6 +57,7 @@ void Demand::want(double bits_per_s) {
   anew.grown_ = grown_;
   anew.best_ = best_;
   if (bits_per_s > wanted_) anew.low_since_ = low_since_;
+  if (bits_per_s < wanted_) anew.grown_at_floor_ = grown_at_floor_;
   *this = anew;
 }
 
@@ -108,6 +110,13 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
   change(now, next);
 }
 
+void Demand::grow_at_floor(MonoTime now, const DemandFacts& facts) {
+  if (!facts.at_floor || !facts.full || grown_at_floor_) return;
+  grown_at_floor_ = true;
+  const int lanes = std::max(facts.lanes, lanes_), next = std::min(kAtFloor * lanes, facts.most);
+  if (next > lanes) change(now, next);
+}
+
 int Demand::wished(int lanes, const DemandFacts& facts) const {
   const double lack = facts.wanted / std::max(facts.bits_per_s, 1.0);
   const int most = (lack > 2 ? kGrowFarBelow : kGrowAtMost) * lanes;
@@ -119,6 +128,7 @@ int Demand::wished(int lanes, const DemandFacts& facts) const {
 void Demand::shrink(MonoTime now, const DemandFacts& facts) {
   if (!facts.exact && lanes_ <= facts.lanes) lanes_ = 0;
   if (facts.full) held_since_ = now;
+  if (now - *held_since_ >= kHeldFor) grown_at_floor_ = false;
   const int least = std::max(facts.least, 1);
   if (lanes_ <= least || now - *held_since_ < kHeldFor || now - changed_ < kHeldFor || now < kept_until_) return;
   given_up_ = lanes_;

@@ -322,6 +322,25 @@ TEST_F(Demanding, DoublesTheLanesForAFloorThatOthersTookWhereAPaceHoldsIt) {
   seconds(2, 12);
   EXPECT_EQ(second(12), 8) << "a pace holds what they bring beyond it";
 }
+TEST_F(Demanding, AddsLanesOnceWhereOthersTookThePaceDownToAFloor) {
+  facts_.paced = facts_.full = facts_.at_floor = true;
+  most_ = 33 * kMbit;
+  EXPECT_EQ(seconds(6, 2), 6) << "before it is missed";
+  EXPECT_EQ(seconds(30, 2), 6) << "and not again while it is held";
+  facts_.full = facts_.at_floor = false;
+  EXPECT_EQ(seconds(180, 0), 2) << "others have gone";
+  facts_.full = facts_.at_floor = true;
+  EXPECT_EQ(seconds(2, 2), 6) << "and others come";
+}
+TEST_F(Demanding, AddsNoneForAPaceAtItsFloorWherePacketsDoNotWait) {
+  facts_.paced = facts_.at_floor = true;
+  EXPECT_EQ(seconds(30, 2), 2);
+}
+TEST_F(Demanding, AddsNoMoreForAPaceAtItsFloorThanIsAllowed) {
+  facts_.paced = facts_.full = facts_.at_floor = true;
+  facts_.most = 3;
+  EXPECT_EQ(seconds(10, 2), 3);
+}
 TEST_F(Demanding, AddsInProportionForAFloorWithoutAPace) {
   facts_.lanes = 4;
   most_ = 40 * kMbit;
