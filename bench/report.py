@@ -17,7 +17,9 @@ import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / 'tests/e2e'), str(pathlib.Path(__file__).resolve().parent)]
+import paper_figures  # noqa: E402
 import wide  # noqa: E402
+from pictures import BLUE, GREEN, GREY, ORANGE, axes, svg  # noqa: E402
 
 DEBIAN = '/usr/bin/python3'  # what python3-matplotlib is for; another python3 may come first on PATH
 LEAST_RUNS = 3  # with fewer a spread means nothing
@@ -61,15 +63,20 @@ def parsed(line):
     return run
 
 
-def read(folder):
-    """All runs that are kept; the first broken line ends it."""
+def read_file(path):
+    """The runs of one scenario; the first broken line ends it. Without the file there are none."""
     runs = []
-    for path in sorted(pathlib.Path(folder).glob('*.jsonl')):
-        for number, line in enumerate(path.read_bytes().splitlines(), 1):
-            try:
-                runs.append(parsed(line))
-            except ValueError as e:
-                raise SystemExit(f'report: {path.name}:{number}: {e}; nothing was written') from None
+    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else [], 1):
+        try:
+            runs.append(parsed(line))
+        except ValueError as e:
+            raise SystemExit(f'report: {path.name}:{number}: {e}; nothing was written') from None
+    return runs
+
+
+def read(folder):
+    """All runs that are kept."""
+    runs = [run for path in sorted(pathlib.Path(folder).glob('*.jsonl')) for run in read_file(path)]
     if not runs:
         raise SystemExit(f'report: there are no results in {folder}; ./dev bench NAME makes some')
     return runs
@@ -484,9 +491,6 @@ def table_of_runs(runs):
 
 # Pictures
 
-BLUE, ORANGE, GREEN, GREY = '#0072B2', '#D55E00', '#009E73', '#BBBBBB'  # Okabe and Ito; lines differ in their dashes as well
-
-
 def colour(row):
     return GREY if row.kind != 'gridtorrent' else BLUE if row.public() else ORANGE
 
@@ -508,29 +512,6 @@ def lines_of(rows):
         if len(series) > 1:
             found.append((f'{limit.label}, from its first data', 'black', (0, (1, 1.5)), rates(series)))
     return [line for line in found if line[3]]
-
-
-def axes(height):
-    """A figure with one pair of axes, independent of anybody's matplotlibrc; inches."""
-    import matplotlib
-    from matplotlib import figure
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update({'svg.hashsalt': 'gridtorrent', 'svg.fonttype': 'none', 'font.size': 10, 'axes.edgecolor': '#888888',
-                                'font.sans-serif': ['DejaVu Sans', 'Verdana', 'Arial', 'sans-serif']})
-    drawn = figure.Figure(figsize=(8.4, height), facecolor='white', layout='constrained')
-    return drawn, drawn.add_subplot()
-
-
-def svg(figure, ax, title):
-    """The same bytes for the same picture."""
-    figure.suptitle(title, fontsize=10.5, x=0.01, ha='left')
-    ax.grid(axis='x' if ax.patches else 'both', color='#DDDDDD', linewidth=0.7)
-    ax.set_axisbelow(True)
-    ax.spines[['top', 'right']].set_visible(False)
-    ax.tick_params(labelsize=9.5)
-    out = io.BytesIO()
-    figure.savefig(out, format='svg', metadata={'Date': None, 'Creator': None})
-    return re.sub(rb'[ \t]+\n', b'\n', out.getvalue())
 
 
 def bars_svg(title, rows):
@@ -586,9 +567,9 @@ def rate_svg(title, rows):
 
 # The whole
 
-def outputs(runs, scenarios, plots):
+def outputs(runs, scenarios, plots, paper=()):
     """{path below docs: bytes}. `plots` maps 'bars' and 'rate' to functions of (title, rows) that return an SVG or None, `scenarios`
-    names to what bench/wide has."""
+    names to what bench/wide has. `paper` has the runs that paper_figures draws."""
     known = dict.fromkeys(r['scenario'] for r in runs)
     names = [n for n in scenarios if n in known] + sorted(n for n in known if n not in scenarios)
     files, short, sections = {}, [], []
@@ -601,6 +582,9 @@ def outputs(runs, scenarios, plots):
         files |= {f'benchmarks/{name}-{kind}.svg': image for kind, image in drawn.items()}
         short.append(in_short(name, rows, scenario))
         sections += section(name, picked, newer, scenario, drawn)
+    sections += paper_figures.section(paper)
+    if plots:
+        files |= paper_figures.drawn(paper)
     page = '\n'.join([*intro(names), *short, '', *sections]).rstrip('\n') + '\n'
     return {**files, 'benchmarks.md': page.encode(), 'benchmarks.csv': table_of_runs(runs).encode()}
 
@@ -623,14 +607,15 @@ def with_matplotlib(*arguments):
 def main(results_dir, docs_dir):
     """Writes the report over all results there; plots of scenarios that it no longer has are removed."""
     runs = read(results_dir)
+    paper = [run for name in paper_figures.SCENARIOS for run in read_file(pathlib.Path(results_dir) / 'tune' / f'{name}.jsonl')]
     with_matplotlib(results_dir, docs_dir)
-    files = outputs(runs, {name: wide.load(name) for name in wide.names()}, {'bars': bars_svg, 'rate': rate_svg})
+    files = outputs(runs, {name: wide.load(name) for name in wide.names()}, {'bars': bars_svg, 'rate': rate_svg}, paper)
     docs = pathlib.Path(docs_dir)
     (docs / 'benchmarks').mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (docs / name).write_bytes(content)
     for path in docs.glob('benchmarks/*.svg'):
-        if f'benchmarks/{path.name}' not in files and path.name.endswith(('-bars.svg', '-rate.svg')):
+        if f'benchmarks/{path.name}' not in files and (path.name.startswith('paper-') or path.name.endswith(('-bars.svg', '-rate.svg'))):
             path.unlink()
     print(f'report: {len(runs)} runs; wrote ' + ', '.join(sorted(files)) + f' in {docs}')
 

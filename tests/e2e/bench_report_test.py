@@ -13,6 +13,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[2] / 'bench'
 sys.path.append(str(BENCH))
 
 import cases  # noqa: E402
+import paper_figures  # noqa: E402
 import report  # noqa: E402
 
 IPERF = {'tool': 'iperf3', 'streams': 16, 'seconds': 12, 'omit_s': 4}
@@ -197,6 +198,37 @@ def every_run_is_in_the_csv():
     equal((first['seconds'], first['steady_mbit_s'], first['sockets'], first['congestion']), ('', '900', '17', 'cubic'))
 
 
+def ours(lanes, seeders, rate, **more):
+    return run({'tool': 'gridtorrent', 'lanes': lanes, 'seeders': seeders, 'access': 'public'}, rate, **more)
+
+
+def of_paper(**more):
+    """Rates of the paper, about: PTCP falls after 15 sockets, four lanes to each seeder do not."""
+    ptcp = [run({'tool': 'iperf3', 'streams': n, 'seconds': 12, 'omit_s': 4}, rate, **more) for n, rate in ((1, 8), (15, 118), (16, 110))]
+    gtf = [*(ours(1, n, rate, **more) for n, rate in ((1, 9), (15, 119))), *(ours(4, n, rate, **more) for n, rate in ((1, 33), (10, 145), (16, 145)))]
+    auto = run({'tool': 'gridtorrent', 'access': 'public'}, 157, figures={'lanes': [[t, 24, 8] for t in range(12)]}, **more)
+    return [{**r, 'scenario': 'gtf-wan'} for r in (*ptcp, *gtf, auto)]
+
+
+def the_papers_figures_have_rates_by_sockets():
+    void = {**ours(4, 16, 20, repeat=1, void='8.0 % of the packets were late'), 'scenario': 'gtf-wan'}
+    text = '\n'.join(paper_figures.section([*of_paper(), void]))
+    cases.check('**Figure 7' not in text, 'a figure without runs')
+    at = text.index('**Figure 13')
+    equal(row(text[:at], '10 | iperf3')[2:], ['8 with 1', '118 with 15', '110 with 16', '0.932'])
+    equal(row(text[:at], '10 | GridTorrent, 1 lane to')[2:], ['9 with 1', '119 with 15', '119 with 15', '1.000'])
+    equal(row(text[at:], '13 | GridTorrent, 4 lanes to')[2:], ['33 with 4', '145 with 40', '145 with 64', '1.000'])
+    equal(row(text[at:], '13 | auto')[2:], ['157 with 24', '157 with 24', '157 with 24', '1.000'])
+    cases.check('void runs: 1' in text[at:], 'a void run is not named')
+    equal(paper_figures.section([]), [])
+
+
+def the_papers_figures_are_of_one_commit():
+    newer = [{**ours(4, 16, 20, commit='bbbbbbb', day='2026-02-01'), 'scenario': 'gtf-wan'}]
+    equal({r['machine']['commit'] for r in paper_figures.group([*of_paper(), *newer])}, {'aaaaaaa'})
+    equal({r['machine']['commit'] for r in paper_figures.group([*of_paper(), *of_paper(commit='bbbbbbb', day='2026-02-01')])}, {'bbbbbbb'})
+
+
 def reported(results, docs):
     return subprocess.run([sys.executable, BENCH / 'report.py', results, docs], capture_output=True, text=True)
 
@@ -247,6 +279,8 @@ def plots_are_small_and_the_same_each_time():
     kept = [*all_runs(), *runs(ARIA, 100, 90, 80, void='the emulator took 0.61 cores')]
     with tempfile.TemporaryDirectory() as folder:
         results, docs = kept_in(folder, map(json.dumps, kept)), pathlib.Path(folder) / 'docs'
+        (results / 'tune').mkdir()
+        (results / 'tune/gtf-wan.jsonl').write_text(''.join(json.dumps(r) + '\n' for r in of_paper()))
         done = reported(results, docs)
         if 'matplotlib is missing' in done.stderr:
             refused(done, 'report: matplotlib is missing')
@@ -257,14 +291,14 @@ def plots_are_small_and_the_same_each_time():
         stale = docs / 'benchmarks/gone-bars.svg'
         stale.write_text('of a scenario that is gone')
         first = {p.name: p.read_bytes() for p in docs.rglob('*') if p.is_file() and p != stale}
-        equal(sorted(first), ['benchmarks.csv', 'benchmarks.md', 'made-up-bars.svg', 'made-up-rate.svg'])
+        equal(sorted(first), ['benchmarks.csv', 'benchmarks.md', 'made-up-bars.svg', 'made-up-rate.svg', 'paper-10.svg', 'paper-13.svg'])
         cases.check(reported(results, docs).returncode == 0, 'a second report failed')
         equal({p.name for p in docs.rglob('*') if p.is_file()}, set(first))
         for path in docs.rglob('*.svg'):
             text = path.read_text()
             cases.check(path.read_bytes() == first[path.name], f'{path.name} is another each time')
             cases.check(path.stat().st_size < 60_000, f'{path.name} has {path.stat().st_size} bytes')
-            cases.check('gridtorrent, 16 lanes, public' in text, f'{path.name} does not show ours')
+            cases.check(('GridTorrent, ' if path.name.startswith('paper') else 'gridtorrent, 16 lanes, public') in text, f'{path.name} does not show ours')
             cases.check(f'](benchmarks/{path.name})' in first['benchmarks.md'].decode(), f'the page does not show {path.name}')
             small = [float(s) for s in re.findall(r'font: (?:bold )?([\d.]+)px', text) if float(s) < 9]
             cases.check(not small, f'{path.name} has letters of {small} points')
@@ -274,5 +308,6 @@ def plots_are_small_and_the_same_each_time():
 cases.run(medians_and_spreads, like_hosts_are_named_together, a_claim_needs_runs_and_a_difference_beyond_the_spreads, the_best_peer_is_the_one_with_the_highest_median,
           a_steady_rate_of_some_runs_alone_is_none, rates_over_time_are_smooth_and_few, the_newest_complete_group_is_reported,
           the_page_says_what_the_figures_allow, void_runs_count_for_nothing_and_are_named, a_limit_is_compared_with_itself,
-          a_scenario_that_is_gone_is_still_reported, every_run_is_in_the_csv, a_broken_line_is_named_and_docs_stay_as_they_were,
+          a_scenario_that_is_gone_is_still_reported, every_run_is_in_the_csv, the_papers_figures_have_rates_by_sockets,
+          the_papers_figures_are_of_one_commit, a_broken_line_is_named_and_docs_stay_as_they_were,
           no_results_are_a_clear_line, plots_are_small_and_the_same_each_time)
