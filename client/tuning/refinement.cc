@@ -258,6 +258,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     compare_with(missed_);
     compare_with(before_);
   }
+  if (step == Step::kNone) keep_needed(now, wanted);
   before_.reset();
   worse_since_.reset();
   if (more) grown_.push_back({now, facts_.bits_per_s, before.lanes, before.parts});

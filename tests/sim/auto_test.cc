@@ -247,6 +247,20 @@ TEST(AutoOnHeldLinks, AddsLanesThatNeitherLossesNorReceiveWindowsAskForPlainly) 
   EXPECT_GE(sum / static_cast<double>(held_links().size()), 0.75);
 }
 
+TEST(AutoBesideLosses, SeldomGivesLanesUpThatItTakesBack) {
+  constexpr int kSeconds = 120, kFound = 20;
+  int grown = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Seeder lossy{.uplink = 40e6, .round_trip = 0.04, .window_bytes = 64e6, .loss = 5e-4};
+    Scenario scenario{.name = "lossy", .world = {.seeders = {lossy, lossy}, .paths = {{40e6}, {40e6}}}};
+    scenario.world.seeders[1].path = 1;
+    const auto tuner = client::tuning::make_tuner("auto", seed);
+    const auto done = run(Model::kWindows, scenario, *tuner, seed, kSeconds);
+    EXPECT_GE(done.mean(kFound, kSeconds), 0.98 * 80e6) << "seed " << seed;
+    for (std::size_t i = kFound; i < kSeconds; ++i) grown += done.sockets[i] > done.sockets[i - 1] ? 1 : 0;
+  }
+  EXPECT_LE(grown, 6 * kSeeds) << "a step up in twenty seconds; it was one in twelve";
+}
 TEST(AutoInNoise, ComesToNineTenthsWhereRatesVaryByASixth) {
   EXPECT_GE(mean_whole(play(Model::kRates, 0.15)), 0.9);
 }

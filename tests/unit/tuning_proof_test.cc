@@ -304,6 +304,21 @@ TEST_F(Proving, AddsNoLanesWhereTheirRateFellWithFewer) {
   EXPECT_LE(lanes(), few) << said_;
   EXPECT_FALSE(said("had brought")) << said_;
 }
+TEST_F(Proving, KeepsLanesForAMinuteThatLossesAskedBack) {
+  RefinedSource& source = seeder(8, [](int lanes) { return std::min(80.0, 25.0 * lanes) * kMbit; });
+  source.path.random_events = 80;  // of a million packets
+  source.path.full_queue = 40ms;
+  int before = lanes(), grown = 0;
+  for (int i = 0; i < 60; ++i) {
+    // Four lanes fill the path. With three none waits on it, and it may have more.
+    sources_[0].path.round_trip = lanes() > 3 ? 70ms : 40ms;
+    second();
+    grown += lanes() > before ? 1 : 0;
+    before = lanes();
+  }
+  EXPECT_EQ(grown, 1) << said_;
+  EXPECT_EQ(lanes(), 4) << said_;
+}
 TEST_F(Proving, ComparesFewerLanesWithWhatAsManyBringNow) {
   facts_.reader = Limit::kDisk;
   double rate = 100 * kMbit;
