@@ -266,22 +266,33 @@ bool LaneMover::is_planned(const Lane& lane) const {
   return link != nullptr && link->plan && link->plan->lanes > 0;
 }
 
-/// A seeder that no lane stood to for 2 s dials by itself, and cannot know that it was left out.
-void LaneMover::let_unplanned_rest() {
-  const bool served = !facts_.complete && std::ranges::any_of(table_.lanes(), [&](const auto& lane) {
+bool LaneMover::is_served() const {
+  return !facts_.complete && std::ranges::any_of(table_.lanes(), [&](const auto& lane) {
     return lane->state == LaneState::kOpen && lane->greeted && !lane->drains && !lane->silent() && is_planned(*lane);
   });
-  for (const auto& lane : table_.lanes()) {
-    const bool rests = served && lane->greeted && lane->complete && !is_planned(*lane);
-    if (lane->rests && !rests && !facts_.complete) lane->taken_back = true;
-    lane->rests = rests;
+}
+
+/// A seeder that no lane stood to for 2 s dials by itself, and cannot know that it was left out.
+void LaneMover::let_rest(const std::shared_ptr<Lane>& lane, bool served) {
+  const bool rests = served && lane->greeted && lane->complete && !is_planned(*lane);
+  if (rests == lane->rests) return;
+  lane->rests = rests;
+  if (rests) {
+    orders_.send.emplace_back(lane, std::vector<char>(kNotInterested.begin(), kNotInterested.end()));
+  } else if (!facts_.complete) {
+    lane->taken_back = true;
   }
 }
 
+void LaneMover::lane_unchoked(const std::shared_ptr<Lane>& lane) {
+  if (lane->state == LaneState::kOpen) let_rest(lane, is_served());
+}
+
 void LaneMover::drain() {
-  let_unplanned_rest();
+  const bool served = is_served();
   for (const auto& lane : table_.lanes()) {
     if (lane->state != LaneState::kOpen) continue;
+    let_rest(lane, served);
     orders_.asks.emplace_back(lane, lane->is_asked());
     // libtorrent asks for more only as something comes, and a lane that ran dry before it was taken back gets nothing.
     // This has an UNCHOKE come.

@@ -37,6 +37,8 @@ class LaneMover {
   /// Ends those that have drained, or that the other end keeps waiting. The others are asked for blocks, but those of
   /// nodes that only serve and that the plan leaves out, as long as a lane stands that it wants: it chose its sources.
   void drain();
+  /// Before the first block is asked of a lane.
+  void lane_unchoked(const std::shared_ptr<Lane>& lane);
   /// A lane was taken out of the table. `unanswered`: nobody was there, as far as one can tell.
   void lane_ended(const Lane& lane, const std::string& error, bool unanswered);
 
@@ -49,7 +51,9 @@ class LaneMover {
   void drop(const NodeId& node, int keep);
   int keep_draining(const NodeId& node, int most);
   bool is_planned(const Lane& lane) const;
-  void let_unplanned_rest();
+  /// A lane stands from which the plan wants data.
+  bool is_served() const;
+  void let_rest(const std::shared_ptr<Lane>& lane, bool served);
   void note_contact(const NodeId& node, NodeLink& link, Contact contact) const;
   void ask_for_lanes(const PeerKey& key, NodeLink& link);
   void ask_for_congestion_control(const NodeId& node, NodeLink& link);

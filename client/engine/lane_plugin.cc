@@ -106,6 +106,7 @@ class LanePlugin final : public lt::peer_plugin {
 
   bool on_unchoke() override {
     if (lane_->peer.is_disconnecting()) return false;
+    swarm_->lane_unchoked(lane_);
     set_asks(lane_->peer, lane_->is_asked());
     swarm_->requests().lane_ready(*lane_);
     set_request_depth(lane_->peer, swarm_->requests().depth(*lane_));

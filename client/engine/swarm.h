@@ -74,6 +74,8 @@ class Swarm : public std::enable_shared_from_this<Swarm> {
   /// Tells the other end, once it has greeted, of TCP on ours: the congestion control that our data will have, before
   /// the first of it. Later figures go with the rounds.
   void tell_tcp(const std::shared_ptr<Lane>& lane);
+  /// It may be asked for blocks from now on, as far as its other end is concerned.
+  void lane_unchoked(const std::shared_ptr<Lane>& lane);
   /// Proves to the other end who we are, if it asks for that and the budget for strangers (ProofBudget) allows it.
   void prove(const std::shared_ptr<Lane>& lane);
   /// False: end the connection, its other end is not whom it named.

@@ -112,6 +112,17 @@ void Swarm::tell_tcp(const std::shared_ptr<Lane>& lane) {
   carry_out(orders);
 }
 
+void Swarm::lane_unchoked(const std::shared_ptr<Lane>& lane) {
+  Orders orders;
+  {
+    const std::lock_guard lock(mutex_);
+    const MonoTime now = now_mono();
+    if (!lane->complete && lane->peer.is_seed()) lane->complete = now;
+    LaneMover(table_, facts_, now, orders).lane_unchoked(lane);
+  }
+  carry_out(orders);
+}
+
 void Swarm::prove(const std::shared_ptr<Lane>& lane) {
   Orders orders;
   {

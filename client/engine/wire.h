@@ -36,6 +36,9 @@ inline constexpr int kLanesNumber = 41, kGrantNumber = 42, kStatsNumber = 43, kP
 inline constexpr std::array<char, 5> kHaveAll = {0, 0, 0, 1, 14};
 /// BEP 3's INTERESTED as it travels. libtorrent answers it with UNCHOKE, also where it had sent that before.
 inline constexpr std::array<char, 5> kInterested = {0, 0, 0, 1, 2};
+/// BEP 3's NOT INTERESTED as it travels. A seeder of libtorrent ends a connection whose other end says that it is
+/// interested and then asks for nothing for 60 s (errors::timed_out_no_request).
+inline constexpr std::array<char, 5> kNotInterested = {0, 0, 0, 1, 3};
 
 /// Fresh for each connection and end, so that a proof is good for one connection alone.
 using Nonce = std::array<std::uint8_t, 16>;

@@ -145,7 +145,7 @@ def no_more_seeders_serve_than_a_person_wishes():
         bob.cli('get', 'alice/data', '--to', scene.dir / 'copy', node=beta)
         done = carol.cli('get', 'alice/data', '--to', scene.dir / 'out', '--seeders', 1, '--limit', '16Mbit', '--json', node=gamma).event('done')
         brought = sorted(seeder['bytes'] for seeder in done['seeders'])
-        cases.check(brought[-1] > 16_000_000, f'all but the first second of a lane nobody asked for comes from one: {done["seeders"]}')
+        cases.check(brought[-1] > 19_000_000, f'all but what a first lane brought before the plan came from one: {done["seeders"]}')
         cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
 
 

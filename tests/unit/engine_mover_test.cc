@@ -415,6 +415,18 @@ TEST_F(LanesOfNodesLeftOut, AreAskedForNothingAndStay) {
   EXPECT_THAT(orders.asks, UnorderedElementsAre(std::pair(planned_, true), std::pair(uninvited_, false)));
   EXPECT_THAT(orders.close, IsEmpty()) << "its node would dial again";
   EXPECT_TRUE(uninvited_->rests);
+  ASSERT_THAT(orders.send, SizeIs(1)) << "who is interested and asks for nothing for a minute is cut off";
+  EXPECT_EQ(orders.send[0].first, uninvited_);
+  EXPECT_EQ(text_of(orders.send[0]), std::string(kNotInterested.begin(), kNotInterested.end()));
+  EXPECT_THAT(round().send, IsEmpty()) << "once is enough";
+}
+TEST_F(LanesOfNodesLeftOut, RestFromTheFirstUnchokeOn) {
+  Orders orders;
+  LaneMover(table_, facts_, now_, orders).lane_unchoked(uninvited_);
+  EXPECT_TRUE(uninvited_->rests);
+  EXPECT_THAT(orders.send, SizeIs(1));
+  LaneMover(table_, facts_, now_, orders).lane_unchoked(planned_);
+  EXPECT_FALSE(planned_->rests);
 }
 TEST_F(LanesOfNodesLeftOut, AreAskedWhileNoPlannedLaneAnswers) {
   round();
