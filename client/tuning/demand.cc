@@ -113,6 +113,7 @@ void Demand::grow(MonoTime now, const DemandFacts& facts) {
 void Demand::grow_at_floor(MonoTime now, const DemandFacts& facts) {
   if (!facts.at_floor || !facts.full || grown_at_floor_) return;
   grown_at_floor_ = true;
+  given_up_.reset();
   const int lanes = std::max(facts.lanes, lanes_), next = std::min(kAtFloor * lanes, facts.most);
   if (next > lanes) change(now, next);
 }

@@ -55,7 +55,7 @@ struct DemandFacts {
   int least = 1;           ///< in all: a lane to each source stands, and losses prove that it takes some
   bool held_back = false;  ///< it is slower for others' sake: more lanes would not make it faster
   bool paced = false;      ///< a pace keeps it near what is wanted while packets wait (pace.h)
-  bool at_floor = false;   ///< that pace is as low as it gets: others take the rest of the path
+  bool at_floor = false;   ///< that pace is as low as it gets, since packets wait
 };
 
 /// Adds lanes while a rate that is to be held is missed, and gives some up while it is held. A value: no thread, no
@@ -95,7 +95,7 @@ class Demand {
   MonoTime changed_{}, not_before_{}, kept_until_{};
   std::chrono::seconds try_again_ = kTryAgain, kept_ = kKept;
   bool in_vain_ = false;
-  bool grown_at_floor_ = false;  ///< since packets have waited
+  bool grown_at_floor_ = false;  ///< lanes were added for it, and packets have waited ever since
 };
 
 }  // namespace gridtorrent::client::tuning

@@ -255,17 +255,19 @@ void Refinement::go_back(MonoTime now, const std::vector<RefinedSource>& sources
   changed_ = now;
 }
 
-void Refinement::keep_needed(MonoTime now, const std::map<NodeId, int>& wanted) {
+void Refinement::keep_needed(MonoTime now, const std::map<NodeId, int>& by_losses) {
   if (!before_ || before_->more()) return;
   bool any = false;
-  for (const auto& [node, lanes] : wanted) {
+  for (const auto& [node, lanes] : by_losses) {
     const auto held = lanes_.find(node), then = before_->lanes.find(node);
     if (held == lanes_.end() || then == before_->lanes.end()) continue;
     if (lanes <= held->second || then->second <= held->second) continue;
     floor_.lanes[node] = std::min(lanes, then->second);
     any = true;
   }
-  if (any) floor_.failed(now);
+  if (!any) return;
+  floor_.failed(now);
+  floor_.until = std::max(floor_.until, now + kRuledOut);  // that of another source may end sooner
 }
 
 /// Several steps for fewer led here, and the rate is missed since the first: as many as each source takes for its part

@@ -230,11 +230,13 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
   fit(wanted, before.lanes);
   bool changed = false, more = false;
   std::vector<Told> told;
+  std::map<NodeId, int> by_losses;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const int lanes = before.lanes[sources[i].node], next = wanted[sources[i].node];
     if (next == lanes) continue;
     changed = true;
     more = more || next > lanes;
+    if (changes[i].step == Step::kLosses) by_losses[sources[i].node] = next;
     told.push_back({sources[i].node, lanes, next, changes[i].why});
     held_by_ = changes[i].held_by;
   }
@@ -258,7 +260,7 @@ void Refinement::change(MonoTime now, const std::vector<RefinedSource>& sources)
     compare_with(missed_);
     compare_with(before_);
   }
-  if (step == Step::kNone) keep_needed(now, wanted);
+  keep_needed(now, by_losses);
   before_.reset();
   worse_since_.reset();
   if (more) grown_.push_back({now, facts_.bits_per_s, before.lanes, before.parts});

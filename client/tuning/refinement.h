@@ -235,8 +235,8 @@ class Refinement {
   bool take_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
   /// To the lanes before the last change, or to as many of those after it as what they brought takes.
   void go_back(MonoTime now, const std::vector<RefinedSource>& sources, double rate);
-  /// Losses prove lanes that the last step gave up: as many are the least for a time, or they would be given up again.
-  void keep_needed(MonoTime now, const std::map<NodeId, int>& wanted);
+  /// Where losses prove that lanes are needed which the last step gave up, no fewer are tried for a minute.
+  void keep_needed(MonoTime now, const std::map<NodeId, int>& by_losses);
   std::map<NodeId, int> enough(const Before& before, double rate) const;
   std::map<NodeId, int> missed(const Before& before, const std::vector<RefinedSource>& sources) const;
   /// One source brings far less than its part, which others do not: whether it is lost shows within kWindowSpan.

@@ -332,6 +332,17 @@ TEST_F(Demanding, AddsLanesOnceWhereOthersTookThePaceDownToAFloor) {
   facts_.full = facts_.at_floor = true;
   EXPECT_EQ(seconds(2, 2), 6) << "and others come";
 }
+TEST_F(Demanding, AddsLanesForAFloorThatIsMissedThoughSomeEndedBefore) {
+  facts_.paced = facts_.full = facts_.at_floor = true;
+  most_ = 33 * kMbit;
+  seconds(6, 2);
+  facts_.full = facts_.at_floor = false;
+  seconds(180, 0);
+  ASSERT_EQ(lanes_, 2);
+  facts_.full = facts_.at_floor = true;
+  ASSERT_EQ(seconds(2, 2), 6);
+  EXPECT_GT(seconds(6, 30), 6) << "the four before the last that ended are history";
+}
 TEST_F(Demanding, AddsNoneForAPaceAtItsFloorWherePacketsDoNotWait) {
   facts_.paced = facts_.at_floor = true;
   EXPECT_EQ(seconds(30, 2), 2);

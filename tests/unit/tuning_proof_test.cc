@@ -304,7 +304,7 @@ TEST_F(Proving, AddsNoLanesWhereTheirRateFellWithFewer) {
   EXPECT_LE(lanes(), few) << said_;
   EXPECT_FALSE(said("had brought")) << said_;
 }
-TEST_F(Proving, KeepsLanesForAMinuteThatLossesAskedBack) {
+TEST_F(Proving, TriesNoFewerForAMinuteWhereLossesProveThatTheyAreNeeded) {
   RefinedSource& source = seeder(8, [](int lanes) { return std::min(80.0, 25.0 * lanes) * kMbit; });
   source.path.random_events = 80;  // of a million packets
   source.path.full_queue = 40ms;
