@@ -33,7 +33,7 @@ FIGURES = (
     Figure(7, 'gtf-lan', 1, 'LAN: 857 Mbit/s, 1 ms', '80 to 100 Mbit/s for both, up and down without a pattern'),
     Figure(10, 'gtf-wan', 1, 'WAN: 118 Mbit/s a seeder, 165 to who fetches, 35 ms, windows of 34 kB',
            'PTCP rises to 118 Mbit/s with 15 sockets, then falls; GridTorrent likewise, and falls after 13'),
-    Figure(13, 'gtf-wan', 4, 'the same, four lanes to each seeder', 'GridTorrent rises to 145 Mbit/s, without a decline up to 40 sockets'),
+    Figure(13, 'gtf-wan', 4, 'WAN as in figure 10, four lanes to each seeder', 'GridTorrent rises to 145 Mbit/s, without a decline up to 40 sockets'),
 )
 SCENARIOS = tuple(dict.fromkeys(figure.scenario for figure in FIGURES))
 
