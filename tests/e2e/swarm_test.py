@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """People give each other data: what arrives is what was published, byte for byte, from every node that has it."""
+import json
 import os
 import shutil
 import stat
@@ -134,18 +135,41 @@ def files_that_are_here_already_are_seeded_and_not_fetched():
         cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
 
 
+def two_seeders(scene):
+    """Alice's and bob's nodes have alice/data, 20 MB; the file, and carol with a node that may fetch it."""
+    scene.server()
+    alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
+    alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
+    source = cases.make_file(scene.dir / 'in/data.bin', 20_000_000)
+    alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
+    bob.cli('get', 'alice/data', '--to', scene.dir / 'copy', node=beta)
+    return source, carol, gamma
+
+
 def no_more_seeders_serve_than_a_person_wishes():
     """One that is left out dials by itself after 2 s, since it cannot know."""
     with harness.Scene() as scene:
-        scene.server()
-        alice, bob, carol = (scene.user(n) for n in ('alice', 'bob', 'carol'))
-        alpha, beta, gamma = (scene.node(u, n) for u, n in ((alice, 'alpha'), (bob, 'beta'), (carol, 'gamma')))
-        source = cases.make_file(scene.dir / 'in/data.bin', 20_000_000)
-        alice.cli('publish', source, '--name', 'data', '--access', 'public', node=alpha)
-        bob.cli('get', 'alice/data', '--to', scene.dir / 'copy', node=beta)
+        source, carol, gamma = two_seeders(scene)
         done = carol.cli('get', 'alice/data', '--to', scene.dir / 'out', '--seeders', 1, '--limit', '16Mbit', '--json', node=gamma).event('done')
         brought = sorted(seeder['bytes'] for seeder in done['seeders'])
         cases.check(brought[-1] > 19_000_000, f'all but what a first lane brought before the plan came from one: {done["seeders"]}')
+        cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
+
+
+def a_seeder_that_was_left_out_serves_once_it_is_wanted():
+    """What it dialled meanwhile was told that nothing is wanted, and has to let this node ask."""
+    with harness.Scene() as scene:
+        source, carol, gamma = two_seeders(scene)
+        getting = carol.start_cli('get', 'alice/data', '--to', scene.dir / 'out', '--seeders', 1, '--limit', '16Mbit', '--json', node=gamma)
+
+        def both_stand():
+            peers = carol.cli('transfer', 'show', 'data', '--json', node=gamma, expect=None)
+            return peers.code == 0 and sum(bool(peer['lanes']) for peer in peers.json['peers']) == 2
+        harness.wait_until(both_stand, 'the one that is left out to dial')
+        carol.cli('transfer', 'set', 'data', '--seeders', 2, node=gamma)
+        events = [json.loads(line) for line in getting.communicate(timeout=60)[0].splitlines()]
+        brought = sorted(seeder['bytes'] for seeder in events[-1]['seeders'])
+        cases.check(len(brought) == 2 and brought[0] > 2_000_000, f'both of them serve: {events[-1]["seeders"]}')
         cases.check((scene.dir / 'out/data.bin').read_bytes() == source.read_bytes(), 'bytes differ')
 
 
@@ -169,4 +193,5 @@ def another_node_of_mine_does_it_by_task():
 
 cases.run(a_real_folder_travels_to_two_nodes_and_is_identical, a_single_file_stays_a_file_and_a_second_get_needs_no_network,
           chosen_files_arrive_alone, further_files_join_those_that_are_there, files_that_are_here_already_are_seeded_and_not_fetched,
-          no_more_seeders_serve_than_a_person_wishes, another_node_of_mine_does_it_by_task)
+          no_more_seeders_serve_than_a_person_wishes,
+          a_seeder_that_was_left_out_serves_once_it_is_wanted, another_node_of_mine_does_it_by_task)
