@@ -341,7 +341,10 @@ TEST_F(Demanding, AddsLanesForAFloorThatIsMissedThoughSomeEndedBefore) {
   ASSERT_EQ(lanes_, 2);
   facts_.full = facts_.at_floor = true;
   ASSERT_EQ(seconds(2, 2), 6);
-  EXPECT_GT(seconds(6, 30), 6) << "the four before the last that ended are history";
+  int least = lanes_;
+  for (int i = 0; i < 6; ++i) least = std::min(least, second(30));
+  EXPECT_EQ(least, 6) << "the four that were left for a time are history";
+  EXPECT_GT(lanes_, 6);
 }
 TEST_F(Demanding, AddsNoneForAPaceAtItsFloorWherePacketsDoNotWait) {
   facts_.paced = facts_.at_floor = true;
